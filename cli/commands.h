@@ -1,0 +1,10 @@
+#pragma once
+
+#include <CLI/CLI.hpp>
+
+namespace synergraph::cli {
+
+/// Each command adds itself to the program: its options, its help page and what runs when it is
+/// chosen.
+
+}  // namespace synergraph::cli

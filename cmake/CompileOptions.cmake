@@ -1,0 +1,23 @@
+# Flags shared by every target of this project, as two interface targets: `synergraph_warnings` and
+# `synergraph_optimise`. Neither reaches the projects that use the installed library.
+
+add_library(synergraph_warnings INTERFACE)
+target_compile_options(synergraph_warnings INTERFACE -Wall -Wextra -Wpedantic -Wshadow -Wconversion
+                                                     $<$<BOOL:${SYNERGRAPH_WERROR}>:-Werror>)
+
+# Floating point: fused multiply-add everywhere, no value-changing reassociation. `-fopenmp-simd` only
+# enables the vectorisation pragmas; it brings no OpenMP runtime.
+add_library(synergraph_optimise INTERFACE)
+target_compile_options(synergraph_optimise INTERFACE -ffp-contract=fast -fno-math-errno -fno-trapping-math
+                                                     -fopenmp-simd)
+if(SYNERGRAPH_NATIVE)
+  target_compile_options(synergraph_optimise INTERFACE -march=native)
+endif()
+
+if(SYNERGRAPH_SANITIZE)
+  add_compile_options(-fsanitize=${SYNERGRAPH_SANITIZE} -fno-omit-frame-pointer)
+  add_link_options(-fsanitize=${SYNERGRAPH_SANITIZE})
+  if(SYNERGRAPH_SANITIZE MATCHES "undefined")
+    add_compile_options(-fno-sanitize-recover=undefined)
+  endif()
+endif()

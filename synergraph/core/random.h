@@ -1,0 +1,59 @@
+#pragma once
+
+#include <array>
+#include <cstdint>
+
+namespace synergraph {
+
+/// What a stream of random numbers is for. Streams of different purposes are independent.
+/// The values are part of the file formats' reproducibility: never renumber, only append.
+enum class Purpose : std::uint32_t {
+  kWalk = 1,            ///< Monte Carlo walks
+  kGraph = 2,           ///< random graphs
+  kData = 3,            ///< training sequences
+  kShuffle = 4,         ///< order of sequences in an epoch
+  kInitialisation = 5,  ///< parameters before training
+  kDropout = 6,         ///< dropout masks
+  kPermutation = 7,     ///< permutation tests
+  kTest = 8,            ///< inputs made by tests and benchmarks
+};
+
+/// A counter-based random stream (Philox4x32-10): block b of stream (seed, purpose, a) is a pure
+/// function of its indices, so any element can be drawn by any thread or device in any order.
+class RandomStream {
+ public:
+  RandomStream(std::uint64_t seed, Purpose purpose, std::uint32_t index = 0)
+      : seed_(seed), purpose_(purpose), index_(index) {}
+
+  /// Four independent 32-bit words: block `block` of this stream.
+  std::array<std::uint32_t, 4> words(std::uint64_t block) const;
+
+  /// Two independent uniforms in [0, 1) with 53 bits: block `block` of this stream.
+  std::array<double, 2> uniforms(std::uint64_t block) const;
+
+  /// Two independent standard normal numbers (Box-Muller): block `block` of this stream.
+  std::array<double, 2> normals(std::uint64_t block) const;
+
+ private:
+  std::uint64_t seed_;
+  Purpose purpose_;
+  std::uint32_t index_;
+};
+
+/// Draws from a RandomStream one after another. Convenient where the order is fixed anyway.
+class RandomSequence {
+ public:
+  explicit RandomSequence(RandomStream stream) : stream_(stream) {}
+  RandomSequence(std::uint64_t seed, Purpose purpose, std::uint32_t index = 0)
+      : stream_(seed, purpose, index) {}
+
+  double uniform();                          ///< in [0, 1)
+  double normal();                           ///< standard normal
+  std::uint64_t below(std::uint64_t bound);  ///< uniform integer in [0, bound); bound >= 1
+
+ private:
+  RandomStream stream_;
+  std::uint64_t next_block_ = 0;
+};
+
+}  // namespace synergraph

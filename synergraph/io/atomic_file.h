@@ -1,0 +1,38 @@
+#pragma once
+
+#include <functional>
+#include <string>
+#include <string_view>
+
+namespace synergraph {
+
+/// A file that appears whole or not at all: bytes go to a temporary name in the same directory;
+/// commit() flushes them to disk and renames. Destroyed without commit(), it leaves nothing behind.
+/// Errors are InputErrors that name the path and the system's reason.
+class AtomicFile {
+ public:
+  explicit AtomicFile(std::string path);
+  ~AtomicFile();
+  AtomicFile(const AtomicFile&) = delete;
+  AtomicFile& operator=(const AtomicFile&) = delete;
+
+  void write(const void* data, std::size_t size);
+  void write(std::string_view text) { write(text.data(), text.size()); }
+  void commit();
+
+  /// Where the bytes are before commit(): for programs that write the file themselves.
+  const std::string& temporary_path() const { return temporary_path_; }
+
+ private:
+  std::string path_;
+  std::string temporary_path_;
+  int descriptor_ = -1;
+};
+
+/// Writes a whole text file atomically.
+void write_file(const std::string& path, std::string_view text);
+
+/// Reads a whole file of at most `limit` bytes. InputError when missing, unreadable or larger.
+std::string read_file(const std::string& path, std::size_t limit = std::size_t{1} << 30U);
+
+}  // namespace synergraph
