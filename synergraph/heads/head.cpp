@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "synergraph/core/error.h"
+#include "synergraph/core/simd.h"
 #include "synergraph/diffusion/fidelity.h"
 
 namespace synergraph {
@@ -66,6 +67,12 @@ Matrix combine_diffusion(const std::vector<Head>& heads, const std::vector<doubl
       double* to = combined.row(i);
       for (int j = 0; j <= i; ++j) to[j] += weights[h] * from[j];
     }
+  // Weights sum to one up to rounding; a row that keeps all it has must do so exactly.
+  for (int i = 0; i < n; ++i) {
+    double* row = combined.row(i);
+    const double sum = total(row, i + 1);
+    for (int j = 0; j <= i; ++j) row[j] /= sum;
+  }
   return combined;
 }
 
