@@ -1,4 +1,5 @@
-// Every quantity against an independent reference: tests/data/vectors/graphs.json.
+// Every quantity against an independent reference: graphs.json and softmax.json in
+// tests/data/vectors.
 
 #include <gtest/gtest.h>
 
@@ -7,6 +8,7 @@
 #include <nlohmann/json.hpp>
 
 #include "synergraph/heads/synergy.h"
+#include "synergraph/io/tensor_file.h"
 
 namespace synergraph {
 namespace {
@@ -103,6 +105,75 @@ TEST(Vectors, Graphs) {
             entry["heads"][h], name + " head " + std::to_string(h));
     check(combine_walk(heads, weights, Normalization::kPerHead), combine_diffusion(heads, weights),
           horizon, entry["multi"], name);
+  }
+}
+
+/// The heads of a [H, n, n] attention file, as they are: the reference does not renormalise the
+/// rows.
+std::vector<Head> load_attention(const std::string& name) {
+  const TensorFile file = TensorFile::open(std::string(SYNERGRAPH_TEST_DATA) + "/vectors/" + name);
+  const Tensor& tensor = file.tensors().front();
+  const auto nodes = static_cast<int>(tensor.shape()[1]);
+  const std::vector<double> values = tensor.values<double>();
+  std::vector<Head> heads;
+  for (std::int64_t h = 0; h < tensor.shape()[0]; ++h) {
+    Matrix attention(nodes, nodes);
+    for (int i = 0; i < nodes; ++i)
+      for (int j = 0; j < nodes; ++j)
+        attention(i, j) = values[static_cast<std::size_t>((h * nodes + i) * nodes + j)];
+    heads.push_back(head_of_attention("", std::move(attention)));
+  }
+  return heads;
+}
+
+TEST(Vectors, Softmax) {
+  const json stacks = load_json("softmax.json");
+  ASSERT_EQ(stacks.size(), 4U);
+  for (const json& entry : stacks) {
+    const std::string name = entry["file"].get<std::string>();
+    const std::vector<Head> heads = load_attention(name);
+    const auto weights =
+        normalised_weights(entry["weights"].get<std::vector<double>>(), heads.size());
+    const json& expected = entry["metrics"];
+    const auto compare = [&](double actual, const char* key) {
+      expect_close(actual, expected[key].get<double>(), name + " " + key);
+    };
+    const auto truncated = [&](Normalization normalization) {
+      return truncated_hitting_times(combine_walk(heads, weights, normalization), 100);
+    };
+    compare(truncated(Normalization::kPublished).mean, "mixing_published_mean");
+    compare(truncated(Normalization::kPublished).max, "mixing_published_max");
+    compare(truncated(Normalization::kPooled).mean, "mixing_pooled_mean");
+    compare(truncated(Normalization::kPooled).max, "mixing_pooled_max");
+    compare(truncated(Normalization::kPerHead).mean, "mixing_per-head_mean");
+    compare(truncated(Normalization::kPerHead).max, "mixing_per-head_max");
+    const Walk pooled = combine_walk(heads, weights, Normalization::kPooled);
+    compare(hitting_times(pooled).mean, "hitting_pooled_mean");
+    for (const auto& [eps, time] : entry["mixing_time_pooled"].items())
+      EXPECT_EQ(mixing_time(pooled, std::stod(eps)), number(time)) << name;
+    const Walk per_head = combine_walk(heads, weights, Normalization::kPerHead);
+    for (const auto& [eps, time] : entry["mixing_time_per_head"].items())
+      EXPECT_EQ(mixing_time(per_head, std::stod(eps)), number(time)) << name;
+
+    // The reference looks 100 steps ahead for all fidelities.
+    MetricsOptions published = convention_options(Convention::kPublished);
+    MetricsOptions sources = published;
+    sources.fidelity.nodes = FidelityNodes::kSources;
+    const HeadsMetrics as_published = measure_heads(heads, weights, published);
+    const HeadsMetrics over_sources = measure_heads(heads, weights, sources);
+    compare(as_published.combined.fidelity.minimax, "fidelity_published");
+    compare(over_sources.combined.fidelity.minimax, "fidelity_sources");
+    compare(as_published.best_head_fidelity, "best_head_published");
+    compare(over_sources.best_head_fidelity, "best_head_sources");
+    expect_close(over_sources.combined.fidelity.node, entry["node_fidelity"],
+                 name + " node fidelity");
+    std::vector<double> alone;
+    for (const Metrics& head : over_sources.heads) alone.push_back(head.fidelity.minimax);
+    expect_close(alone, entry["heads_minimax_sources"], name + " heads");
+    for (std::size_t j = 1; j < heads.front().diffusion.rows() - 1U; ++j)
+      EXPECT_EQ(over_sources.combined.fidelity.optimal_time[j],
+                entry["optimal_time"][j].get<double>())
+          << name << j;
   }
 }
 
