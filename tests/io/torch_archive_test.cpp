@@ -208,7 +208,7 @@ TEST(TorchArchiveTest, RefusesNamesThatOccurTwice) {
 }
 
 TEST(TorchArchiveTest, ObjectsThatContainThemselvesAreAnError) {
-  refuses("'0.0.0.0.0.0.0.0.0.0.", "]q" + std::string(1, '\0') + "h" + std::string(1, '\0') + "a");
+  refuses("'0': contains itself", "]q" + std::string(1, '\0') + "h" + std::string(1, '\0') + "a");
   std::string deep;
   for (int i = 0; i < 100000; ++i) deep += "]";
   for (int i = 1; i < 100000; ++i) deep += "a";
@@ -255,10 +255,10 @@ TEST(TorchArchiveTest, RefusesBrokenPickles) {
 }
 
 TEST(TorchArchiveTest, RefusesTooManyObjects) {
-  const std::size_t count = (std::size_t{1} << 22) + 1;
-  refuses("'a/data.pkl': more than 4194304 objects", std::string(count, 'N'));
-  refuses("'a/data.pkl': byte 4194306: too many marks", std::string(count, '('));
-  refuses("'a/data.pkl': byte 4194306: too much on the stack", "N" + std::string(count, '2'));
+  const std::size_t count = (std::size_t{1} << 21) + 1;
+  refuses("'a/data.pkl': more than 2097152 objects", std::string(count, 'N'));
+  refuses("'a/data.pkl': byte 2097154: too many marks", std::string(count, '('));
+  refuses("'a/data.pkl': byte 2097154: too much on the stack", "N" + std::string(count, '2'));
 }
 
 TEST(TorchArchiveTest, RefusesBadArchives) {
