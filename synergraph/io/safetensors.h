@@ -1,0 +1,22 @@
+#pragma once
+
+#include <map>
+#include <span>
+#include <string>
+
+#include "synergraph/io/tensor_file.h"
+
+namespace synergraph {
+
+/// Reads a .safetensors file: an 8-byte length, a JSON header, the data. As the reference
+/// implementation does, it refuses headers above 100 MB, names that occur twice, and tensors that
+/// overlap or leave a gap.
+TensorFileContents read_safetensors(const ByteSourcePtr& bytes);
+
+/// Writes a .safetensors file atomically. The bytes depend on the arguments only, not on the
+/// tensors' order: metadata and tensors are sorted by name (tensors by element size first, which
+/// keeps every tensor aligned) and the header is padded to a multiple of 8 bytes.
+void write_safetensors(const std::string& path, std::span<const TensorData> tensors,
+                       const std::map<std::string, std::string>& metadata = {});
+
+}  // namespace synergraph

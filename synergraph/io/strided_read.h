@@ -1,0 +1,17 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "synergraph/io/byte_source.h"
+#include "synergraph/io/tensor.h"
+
+namespace synergraph::detail {
+
+/// Elements [first, first + count), in C order, of a tensor whose elements are not contiguous.
+/// Reads in the order of the file, in bounded memory. False when a value does not fit T.
+template <class T>
+bool read_strided(const ByteSource& bytes, const TensorInfo& info, const TensorLayout& layout,
+                  std::int64_t first, std::int64_t count, T* out);
+
+}  // namespace synergraph::detail

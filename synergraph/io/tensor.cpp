@@ -1,0 +1,156 @@
+#include "synergraph/io/tensor.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <limits>
+
+#include "synergraph/core/error.h"
+#include "synergraph/io/strided_read.h"
+
+namespace synergraph {
+namespace {
+
+constexpr std::int64_t kMaxElements = std::numeric_limits<std::int64_t>::max() / 8;
+
+/// The position of the last element, counted in items; nothing on overflow or a negative stride.
+std::optional<std::int64_t> last_item(const Shape& shape, const TensorLayout& layout) {
+  std::int64_t last = layout.first;
+  if (last < 0) return {};
+  for (std::size_t d = 0; d < shape.size(); ++d) {
+    std::int64_t reach = 0;
+    if (layout.strides[d] < 0) return {};
+    if (__builtin_mul_overflow(shape[d] - 1, layout.strides[d], &reach)) return {};
+    if (__builtin_add_overflow(last, reach, &last)) return {};
+  }
+  return last;
+}
+
+/// Whether C order is the order of the file; the strides of extents of one do not matter.
+bool is_contiguous(const Shape& shape, const std::vector<std::int64_t>& strides) {
+  std::int64_t expected = 1;
+  for (std::size_t d = shape.size(); d-- > 0;) {
+    if (shape[d] == 1) continue;
+    if (strides[d] != expected) return false;
+    expected *= shape[d];
+  }
+  return true;
+}
+
+}  // namespace
+
+std::optional<std::int64_t> element_count(const Shape& shape) {
+  if (shape.size() > kMaxRank) return {};
+  std::int64_t product = 1;  // of the extents that are not zero
+  bool empty = false;
+  for (const std::int64_t extent : shape) {
+    if (extent < 0) return {};
+    if (extent == 0) {
+      empty = true;
+    } else if (__builtin_mul_overflow(product, extent, &product) || product > kMaxElements) {
+      return {};
+    }
+  }
+  return empty ? 0 : product;
+}
+
+std::string to_string(const Shape& shape) {
+  return fmt::format("({}{})", fmt::join(shape, ", "), shape.size() == 1 ? "," : "");
+}
+
+std::vector<std::int64_t> c_strides(const Shape& shape) {
+  std::vector<std::int64_t> strides(shape.size());
+  std::int64_t stride = 1;
+  for (std::size_t d = shape.size(); d-- > 0;) {
+    strides[d] = stride;
+    stride *= std::max<std::int64_t>(shape[d], 1);
+  }
+  return strides;
+}
+
+std::vector<std::int64_t> fortran_strides(const Shape& shape) {
+  std::vector<std::int64_t> strides(shape.size());
+  std::int64_t stride = 1;
+  for (std::size_t d = 0; d < shape.size(); ++d) {
+    strides[d] = stride;
+    stride *= std::max<std::int64_t>(shape[d], 1);
+  }
+  return strides;
+}
+
+Tensor::Tensor(TensorInfo info, ByteSourcePtr bytes, TensorLayout layout)
+    : info_(std::move(info)), bytes_(std::move(bytes)), layout_(std::move(layout)) {
+  if (!element_count(info_.shape)) {
+    throw InputError(fmt::format("{}: the shape {} is too large", where(), to_string(shape())));
+  }
+  if (layout_.strides.size() != shape().size()) {
+    throw InputError(fmt::format("{}: {} strides for {} dimensions", where(),
+                                 layout_.strides.size(), shape().size()));
+  }
+  if (info_.elements() == 0) return;
+  const std::optional<std::int64_t> last = last_item(shape(), layout_);
+  const std::uint64_t size = bytes_->size();
+  if (!last || layout_.offset > size ||
+      static_cast<std::uint64_t>(*last) >= (size - layout_.offset) / item_size(info_.dtype)) {
+    throw InputError(fmt::format("{}: its elements reach outside the file's data", where()));
+  }
+  contiguous_ = is_contiguous(shape(), layout_.strides);
+}
+
+std::string Tensor::where() const {
+  if (name().empty()) return bytes_->name();
+  return fmt::format("{}: tensor {}", bytes_->name(), in_quotes(name()));
+}
+
+Tensor Tensor::renamed(std::string name) const {
+  Tensor copy = *this;
+  copy.info_.name = std::move(name);
+  return copy;
+}
+
+template <class T>
+void Tensor::read_as(std::int64_t first, std::int64_t count, T* out) const {
+  if (first < 0 || count < 0 || first > info_.elements() || count > info_.elements() - first) {
+    throw InputError(fmt::format("{}: {} elements from {} on were asked for, it has {}", where(),
+                                 count, first, info_.elements()));
+  }
+  if (count == 0) return;
+  bool fits = true;
+  if (!contiguous_) {
+    fits = detail::read_strided(*bytes_, info_, layout_, first, count, out);
+  } else {
+    const std::size_t item = item_size(info_.dtype);
+    std::uint64_t offset =
+        layout_.offset + static_cast<std::uint64_t>(layout_.first + first) * item;
+    if (info_.dtype == dtype_of<T>() && layout_.order == ByteOrder::kLittle) {
+      return bytes_->read(offset, out, static_cast<std::size_t>(count) * item);
+    }
+    constexpr std::int64_t kBlock = 32768;
+    std::vector<std::byte> block(static_cast<std::size_t>(std::min(count, kBlock)) * item);
+    for (std::int64_t done = 0; done < count; done += kBlock) {
+      const auto part = static_cast<std::size_t>(std::min(count - done, kBlock));
+      bytes_->read(offset, block.data(), part * item);
+      fits &= convert_elements(info_.dtype, layout_.order, block.data(), part, out + done);
+      offset += part * item;
+    }
+  }
+  if (!fits) throw InputError(where() + ": an integer is above the largest int64");
+}
+
+void Tensor::read(std::int64_t first, std::int64_t count, double* out) const {
+  read_as(first, count, out);
+}
+
+void Tensor::read(std::int64_t first, std::int64_t count, float* out) const {
+  read_as(first, count, out);
+}
+
+void Tensor::read(std::int64_t first, std::int64_t count, std::int64_t* out) const {
+  if (!is_integer(info_.dtype)) {
+    throw InputError(
+        fmt::format("{}: expected integers, found {}", where(), dtype_name(info_.dtype)));
+  }
+  read_as(first, count, out);
+}
+
+}  // namespace synergraph

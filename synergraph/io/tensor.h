@@ -1,0 +1,105 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "synergraph/io/byte_source.h"
+#include "synergraph/io/dtype.h"
+
+namespace synergraph {
+
+/// Extents, outermost first. Empty for a scalar.
+using Shape = std::vector<std::int64_t>;
+
+/// Tensors with more dimensions than this are refused.
+inline constexpr std::size_t kMaxRank = 64;
+
+/// The product of the extents; nothing when an extent is negative, when there are more than
+/// kMaxRank, or when the extents that are not zero have a product above 2^63 / 8 (so that sizes in
+/// bytes never overflow either).
+std::optional<std::int64_t> element_count(const Shape& shape);
+
+/// "(2, 3)", "(2,)" or "()", as NumPy prints a shape.
+std::string to_string(const Shape& shape);
+
+/// What a tensor is: its name in the file (empty in a .npy), element type and shape.
+struct TensorInfo {
+  std::string name;
+  DType dtype = DType::kFloat32;
+  Shape shape;
+
+  std::int64_t elements() const { return element_count(shape).value_or(0); }
+  std::int64_t bytes() const { return elements() * static_cast<std::int64_t>(item_size(dtype)); }
+};
+
+/// Where a tensor's elements lie in its bytes: element (i, j, ...) is item
+/// `first + i * strides[0] + j * strides[1] + ...` after the byte `offset`.
+struct TensorLayout {
+  std::uint64_t offset = 0;
+  ByteOrder order = ByteOrder::kLittle;
+  std::int64_t first = 0;
+  std::vector<std::int64_t> strides;
+};
+
+/// The strides, in elements, of an array in C order (last index fastest) or Fortran order.
+std::vector<std::int64_t> c_strides(const Shape& shape);
+std::vector<std::int64_t> fortran_strides(const Shape& shape);
+
+/// A tensor in a file: cheap to copy, reads on demand. Nothing is kept in memory; read a tensor
+/// larger than memory in slabs.
+class Tensor {
+ public:
+  /// InputError when an element would lie outside the bytes.
+  Tensor(TensorInfo info, ByteSourcePtr bytes, TensorLayout layout);
+
+  const TensorInfo& info() const { return info_; }
+  const std::string& name() const { return info_.name; }
+  const Shape& shape() const { return info_.shape; }
+
+  /// "FILE: tensor 'NAME'", the beginning of every message about this tensor.
+  std::string where() const;
+
+  /// Elements [first, first + count) in C order of the logical shape, converted. Integers need a
+  /// tensor of integers or bool. Several threads may read at once.
+  void read(std::int64_t first, std::int64_t count, double* out) const;
+  void read(std::int64_t first, std::int64_t count, float* out) const;
+  void read(std::int64_t first, std::int64_t count, std::int64_t* out) const;
+
+  /// The whole tensor: T is double, float or std::int64_t.
+  template <class T>
+  std::vector<T> values() const {
+    std::vector<T> all(static_cast<std::size_t>(info_.elements()));
+    read(0, info_.elements(), all.data());
+    return all;
+  }
+
+  /// The same elements under another name.
+  Tensor renamed(std::string name) const;
+
+ private:
+  template <class T>
+  void read_as(std::int64_t first, std::int64_t count, T* out) const;
+
+  TensorInfo info_;
+  ByteSourcePtr bytes_;
+  TensorLayout layout_;
+  bool contiguous_ = false;
+};
+
+/// A tensor in memory, to be written: elements in C order, of type `dtype`, owned by the caller.
+struct TensorData {
+  TensorInfo info;
+  const void* data = nullptr;
+};
+
+/// TensorData over an array of a C++ type: tensor_data("w", {2, 3}, weights.data()).
+template <class T>
+TensorData tensor_data(std::string name, Shape shape, const T* data) {
+  return {{std::move(name), dtype_of<T>(), std::move(shape)}, data};
+}
+
+}  // namespace synergraph

@@ -1,0 +1,101 @@
+#include "synergraph/io/tensor_file.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+
+#include "synergraph/core/error.h"
+#include "synergraph/io/safetensors.h"
+
+namespace synergraph {
+namespace {
+
+FileFormat detect(const ByteSource& bytes) {
+  (void)bytes;
+  return FileFormat::kSafetensors;
+}
+
+TensorFileContents parse(FileFormat format, const ByteSourcePtr& bytes) {
+  switch (format) {
+    default:
+      return read_safetensors(bytes);
+  }
+}
+
+}  // namespace
+
+std::string_view format_name(FileFormat format) {
+  constexpr std::array<std::string_view, 4> kNames{"NumPy array", "NumPy archive", "safetensors",
+                                                   "PyTorch archive"};
+  return kNames[static_cast<std::size_t>(format)];
+}
+
+TensorFile::TensorFile(std::string path, FileFormat format, TensorFileContents contents)
+    : path_(std::move(path)), format_(format), contents_(std::move(contents)) {
+  for (std::size_t i = 0; i < contents_.tensors.size(); ++i) {
+    const std::string& name = contents_.tensors[i].name();
+    if (!index_.emplace(name, i).second) {
+      throw InputError(fmt::format("{}: tensor {} occurs twice", path_, in_quotes(name)));
+    }
+  }
+}
+
+TensorFile TensorFile::open(const std::string& path) {
+  return open(open_bytes(path));
+}
+
+TensorFile TensorFile::open(const ByteSourcePtr& bytes) {
+  const FileFormat format = detect(*bytes);
+  return {bytes->name(), format, parse(format, bytes)};
+}
+
+const Tensor* TensorFile::find(std::string_view name) const {
+  const auto found = index_.find(name);
+  return found == index_.end() ? nullptr : &contents_.tensors[found->second];
+}
+
+const Tensor& TensorFile::at(std::string_view name) const {
+  if (const Tensor* tensor = find(name)) return *tensor;
+  for (const SkippedTensor& skipped : contents_.skipped) {
+    if (skipped.name == name) {
+      throw InputError(fmt::format("{}: tensor {}: {}", path_, in_quotes(name), skipped.reason));
+    }
+  }
+  constexpr std::size_t kShown = 5;
+  std::vector<std::string> names;
+  for (const Tensor& tensor : tensors()) {
+    if (names.size() == kShown) {
+      names.push_back(fmt::format("{} more", tensors().size() - kShown));
+      break;
+    }
+    names.push_back(in_quotes(tensor.name()));
+  }
+  throw InputError(fmt::format("{}: no tensor {}: it has {}", path_, in_quotes(name),
+                               names.empty() ? "none" : fmt::format("{}", fmt::join(names, ", "))));
+}
+
+std::string TensorFile::prefix_of(std::string_view name) const {
+  if (find(name) != nullptr) return "";
+  std::vector<std::string> prefixes;
+  for (const Tensor& tensor : tensors()) {
+    const std::string& full = tensor.name();
+    if (full.size() > name.size() && full.ends_with(name) &&
+        full[full.size() - name.size() - 1] == '.') {
+      prefixes.push_back(full.substr(0, full.size() - name.size()));
+    }
+  }
+  if (prefixes.size() == 1) return prefixes.front();
+  for (const char* usual : {"model.", "state_dict.", "model_state_dict.", "module."}) {
+    const auto starts = [&](const std::string& prefix) { return prefix.starts_with(usual); };
+    if (std::count_if(prefixes.begin(), prefixes.end(), starts) == 1) {
+      return *std::find_if(prefixes.begin(), prefixes.end(), starts);
+    }
+  }
+  if (prefixes.empty()) (void)at(name);
+  throw InputError(fmt::format("{}: {} tensors are called {} after a prefix such as {}", path_,
+                               prefixes.size(), in_quotes(name), in_quotes(prefixes.front())));
+}
+
+}  // namespace synergraph
