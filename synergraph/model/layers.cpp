@@ -71,20 +71,22 @@ SequenceLoss cross_entropy(const SequenceShape& shape, int vocabulary, const std
       top = larger ? value : top;
       best = larger ? best * 0 + v : best;
     }
+    // The largest term is 1: leaving it out keeps the digits of a loss that is almost zero.
     Lanes even = {};
     Lanes odd = {};
     for (int v = 0; v < vocabulary; ++v) {
       const Lanes value = simd::load(logits + v * stride + p);
-      (v % 2 == 0 ? even : odd) += simd::exp2((value - top) * simd::kLog2E);
+      const Lanes term = simd::exp2((value - top) * simd::kLog2E);
+      (v % 2 == 0 ? even : odd) += simd::keep(term, best != best * 0 + v);
     }
-    const Lanes sums = even + odd;
+    const Lanes rest = even + odd;
     const int positions = std::min(kLanes, shape.length - p);
     Lanes factor = {};
     for (int lane = 0; lane < positions; ++lane) {
       const float answer = logits[targets[p + lane] * stride + p + lane];
-      total.loss += std::log(static_cast<double>(sums[lane])) + (top[lane] - answer);
+      total.loss += std::log1p(static_cast<double>(rest[lane])) + (top[lane] - answer);
       total.correct += best[lane] == targets[p + lane] ? 1 : 0;
-      factor[lane] = gradient_scale / sums[lane];
+      factor[lane] = gradient_scale / (1.0F + rest[lane]);
     }
     if (gradient_scale == 0.0F) continue;
     for (int v = 0; v < vocabulary; ++v) {
