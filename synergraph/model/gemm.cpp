@@ -30,7 +30,7 @@ template <class Vector, int kRows, int kVectors, bool kTransposed>
   Vector sums[kRows][kVectors];
   for (int r = 0; r < kRows; ++r) {
     const float start = g.bias != nullptr ? g.bias[row + r] : 0.0F;
-    for (int v = 0; v < kVectors; ++v) sums[r][v] = Vector{} + start;
+    for (int v = 0; v < kVectors; ++v) sums[r][v] = simd::splat_as<Vector>(start);
   }
   if (g.source != nullptr) {
     const float* source = g.source + row * g.c_stride + col;
@@ -43,7 +43,8 @@ template <class Vector, int kRows, int kVectors, bool kTransposed>
     for (int v = 0; v < kVectors; ++v)
       right[v] = simd::load_as<Vector>(b + k * g.b_stride + v * width);
     for (int r = 0; r < kRows; ++r) {
-      const Vector left = Vector{} + (kTransposed ? a[k * g.a_stride + r] : a[r * g.a_stride + k]);
+      const Vector left =
+          simd::splat_as<Vector>(kTransposed ? a[k * g.a_stride + r] : a[r * g.a_stride + k]);
       for (int v = 0; v < kVectors; ++v) sums[r][v] += left * right[v];
     }
   }

@@ -32,8 +32,13 @@ template <class Vector>
 [[gnu::always_inline]] inline void store(float* to, Vector value) {
   std::memcpy(to, &value, sizeof value);
 }
+/// The value in every lane. (x - 0 is x for every x, so this is a broadcast; x + 0 is not for -0.)
+template <class Vector>
+[[gnu::always_inline]] inline Vector splat_as(float value) {
+  return value - Vector{};
+}
 [[gnu::always_inline]] inline Lanes splat(float value) {
-  return Lanes{value, value, value, value, value, value, value, value};
+  return splat_as<Lanes>(value);
 }
 [[gnu::always_inline]] inline Lanes maximum(Lanes a, Lanes b) {
   return a > b ? a : b;

@@ -16,9 +16,10 @@ BatchGradient::BatchGradient(const ModelConfig& config, int threads)
     : config_(config),
       layout_(config),
       threads_(threads > 0 ? threads : default_thread_count()),
+      transposed_(layout_.size()),
       workers_(static_cast<std::size_t>(threads_)) {}
 
-void BatchGradient::run_group(int group, int worker, const ModelTensors<const float>& model,
+void BatchGradient::run_group(int group, int worker, const float* parameters,
                               const Sequences& inputs, const Sequences& targets,
                               const Dropout& dropout) {
   auto& backward = workers_[static_cast<std::size_t>(worker)];
@@ -27,15 +28,17 @@ void BatchGradient::run_group(int group, int worker, const ModelTensors<const fl
   gradient.resize(layout_.size());
   const ParameterInfo& embedding = layout_.find("token_emb.weight");
   std::fill_n(gradient.data() + embedding.offset, embedding.size, 0.0F);
-  const ModelTensors<float> tensors = tensors_of(config_, layout_, gradient.data());
+  const auto model = tensors_of(config_, layout_, parameters);
+  const auto transposed = tensors_of<const float>(config_, layout_, transposed_.data());
+  const auto tensors = tensors_of(config_, layout_, gradient.data());
 
   const float scale = 1.0F / (static_cast<float>(inputs.count) * static_cast<float>(inputs.length));
   const int first = group * group_size_;
   const int last = std::min(first + group_size_, inputs.count);
   for (int s = first; s < last; ++s)
     losses_[static_cast<std::size_t>(s)] =
-        backward->run(model, inputs.row(s), targets.row(s), dropout, s, scale, tensors,
-                      s == first ? Into::kReplace : Into::kAdd);
+        backward->run(model, transposed, {inputs.row(s), targets.row(s), s, dropout, scale},
+                      tensors, s == first ? Into::kReplace : Into::kAdd);
 }
 
 StepResult BatchGradient::compute(const float* parameters, const Sequences& inputs,
@@ -44,9 +47,10 @@ StepResult BatchGradient::compute(const float* parameters, const Sequences& inpu
   groups_ = (inputs.count + group_size_ - 1) / group_size_;
   gradients_.resize(std::max(gradients_.size(), static_cast<std::size_t>(groups_)));
   losses_.resize(static_cast<std::size_t>(inputs.count));
-  const ModelTensors<const float> model = tensors_of(config_, layout_, parameters);
+  transpose_weights(config_, tensors_of(config_, layout_, parameters),
+                    tensors_of(config_, layout_, transposed_.data()));
   parallel_for(static_cast<std::size_t>(groups_), threads_, [&](std::size_t group, int worker) {
-    run_group(static_cast<int>(group), worker, model, inputs, targets, dropout);
+    run_group(static_cast<int>(group), worker, parameters, inputs, targets, dropout);
   });
   StepResult result;
   for (const SequenceLoss& loss : losses_) {

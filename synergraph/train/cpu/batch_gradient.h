@@ -26,14 +26,15 @@ class BatchGradient {
   int threads() const { return threads_; }
 
  private:
-  void run_group(int group, int worker, const ModelTensors<const float>& model,
-                 const Sequences& inputs, const Sequences& targets, const Dropout& dropout);
+  void run_group(int group, int worker, const float* parameters, const Sequences& inputs,
+                 const Sequences& targets, const Dropout& dropout);
 
   ModelConfig config_;
   ParameterLayout layout_;
   int threads_;
   int groups_ = 0;                               ///< of the last batch
   int group_size_ = 0;                           ///< sequences of a group, the last perhaps fewer
+  AlignedVector<float> transposed_;              ///< the weights, transposed
   std::vector<AlignedVector<float>> gradients_;  ///< one a group
   std::vector<std::unique_ptr<SequenceBackward>> workers_;  ///< one a thread, made when needed
   std::vector<SequenceLoss> losses_;                        ///< one a sequence
