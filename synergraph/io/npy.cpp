@@ -1,0 +1,280 @@
+#include "synergraph/io/npy.h"
+
+#include <fmt/format.h>
+
+#include <array>
+#include <charconv>
+#include <string_view>
+#include <utility>
+
+#include "synergraph/core/error.h"
+
+namespace synergraph {
+namespace {
+
+constexpr std::string_view kMagic("\x93NUMPY", 6);
+constexpr std::size_t kMaxHeader = std::size_t{1} << 20U;
+
+/// The element types as NumPy writes them after the byte order.
+constexpr std::array<std::pair<std::string_view, DType>, 12> kTypes{{{"b1", DType::kBool},
+                                                                     {"u1", DType::kUInt8},
+                                                                     {"i1", DType::kInt8},
+                                                                     {"u2", DType::kUInt16},
+                                                                     {"i2", DType::kInt16},
+                                                                     {"u4", DType::kUInt32},
+                                                                     {"i4", DType::kInt32},
+                                                                     {"u8", DType::kUInt64},
+                                                                     {"i8", DType::kInt64},
+                                                                     {"f2", DType::kFloat16},
+                                                                     {"f4", DType::kFloat32},
+                                                                     {"f8", DType::kFloat64}}};
+
+/// The dictionary in the header.
+struct Fields {
+  std::optional<std::string> descr;
+  std::optional<bool> fortran_order;
+  std::optional<Shape> shape;
+  bool structured = false;  ///< descr is a list: an array of records
+};
+
+/// Reads the header's Python dictionary: exactly the keys descr, fortran_order and shape, with a
+/// string, a boolean and a tuple of integers.
+class DictParser {
+ public:
+  DictParser(std::string_view text, std::string where) : text_(text), where_(std::move(where)) {}
+
+  Fields parse() {
+    Fields fields;
+    expect('{');
+    while (!accept('}')) {
+      const std::string key(string());
+      expect(':');
+      if (key == "descr" && !fields.descr) {
+        fields.structured = peek() == '[';
+        if (fields.structured) return fields;
+        fields.descr = string();
+      } else if (key == "fortran_order" && !fields.fortran_order) {
+        fields.fortran_order = boolean();
+      } else if (key == "shape" && !fields.shape) {
+        fields.shape = tuple();
+      } else {
+        fail("an unexpected key " + in_quotes(key));
+      }
+      if (!accept(',') && peek() != '}') fail("no comma");
+    }
+    if (peek() != '\0') fail("text after the dictionary");
+    if (!fields.descr || !fields.fortran_order || !fields.shape) {
+      fail("not all of descr, fortran_order and shape");
+    }
+    return fields;
+  }
+
+ private:
+  [[noreturn]] void fail(const std::string& what) const {
+    throw InputError(fmt::format("{}: .npy header: {}", where_, what));
+  }
+
+  /// The next character that is not white space; '\0' at the end.
+  char peek() {
+    while (at_ < text_.size() && (text_[at_] == ' ' || text_[at_] == '\n')) ++at_;
+    return at_ < text_.size() ? text_[at_] : '\0';
+  }
+
+  bool accept(char c) {
+    if (peek() != c || at_ >= text_.size()) return false;
+    ++at_;
+    return true;
+  }
+
+  void expect(char c) {
+    if (!accept(c)) fail(fmt::format("expected '{}' at byte {}", c, at_));
+  }
+
+  std::string_view string() {
+    const char quote = peek();
+    if (quote != '\'' && quote != '"') fail(fmt::format("expected a string at byte {}", at_));
+    const std::size_t begin = at_ + 1;
+    const std::size_t end = text_.find(quote, begin);
+    if (end == std::string_view::npos) fail("a string without an end");
+    at_ = end + 1;
+    return text_.substr(begin, end - begin);
+  }
+
+  bool boolean() {
+    (void)peek();
+    for (const auto& [word, value] : {std::pair<std::string_view, bool>{"True", true},
+                                      std::pair<std::string_view, bool>{"False", false}}) {
+      if (text_.substr(at_, word.size()) == word) {
+        at_ += word.size();
+        return value;
+      }
+    }
+    fail("fortran_order is neither True nor False");
+  }
+
+  Shape tuple() {
+    Shape shape;
+    expect('(');
+    while (!accept(')')) {
+      if (shape.size() == kMaxRank) fail(fmt::format("more than {} dimensions", kMaxRank));
+      shape.push_back(integer());
+      (void)accept('L');  // Python 2 wrote long integers so
+      if (!accept(',') && peek() != ')') fail("no comma in the shape");
+    }
+    return shape;
+  }
+
+  std::int64_t integer() {
+    (void)peek();
+    std::int64_t value = 0;
+    const char* begin = text_.data() + at_;
+    const auto [end, error] = std::from_chars(begin, text_.data() + text_.size(), value);
+    if (error != std::errc() || value < 0) fail("a shape that is not of integers from 0 to 2^63");
+    at_ += static_cast<std::size_t>(end - begin);
+    return value;
+  }
+
+  std::string_view text_;
+  std::string where_;
+  std::size_t at_ = 0;
+};
+
+struct ElementType {
+  DType dtype;
+  ByteOrder order;
+};
+
+std::optional<ElementType> parse_descr(std::string_view descr) {
+  if (descr.empty()) return {};
+  ByteOrder order = ByteOrder::kLittle;
+  if (std::string_view("<>|=").find(descr.front()) != std::string_view::npos) {
+    if (descr.front() == '>') order = ByteOrder::kBig;
+    descr.remove_prefix(1);
+  }
+  if (descr == "?") descr = "b1";
+  for (const auto& [name, dtype] : kTypes) {
+    if (name == descr) return ElementType{dtype, order};
+  }
+  return {};
+}
+
+/// Reads the fixed part of the header; returns where the dictionary begins and its length.
+std::pair<std::uint64_t, std::size_t> dictionary_place(const ByteSource& bytes,
+                                                       const std::string& where) {
+  if (bytes.size() < 10 || bytes.read_string(0, kMagic.size()) != kMagic) {
+    throw InputError(where + ": not in the .npy format: it does not begin with \\x93NUMPY");
+  }
+  std::array<unsigned char, 6> fixed{};
+  bytes.read(6, fixed.data(), 4);
+  const int version = fixed[0];
+  if (version < 1 || version > 3 || fixed[1] != 0) {
+    throw InputError(fmt::format("{}: .npy version {}.{}: only 1.0, 2.0 and 3.0 are read", where,
+                                 version, fixed[1]));
+  }
+  std::size_t length = fixed[2] + 256U * fixed[3];
+  std::uint64_t begin = 10;
+  if (version > 1) {
+    bytes.read(6, fixed.data(), 6);
+    length |=
+        (static_cast<std::size_t>(fixed[4]) << 16U) | (static_cast<std::size_t>(fixed[5]) << 24U);
+    begin = 12;
+  }
+  if (length > kMaxHeader || length > bytes.size() - begin) {
+    throw InputError(fmt::format("{}: the .npy header's length {} is beyond {}", where, length,
+                                 length > kMaxHeader ? "the limit of 1 MiB" : "the end"));
+  }
+  return {begin, length};
+}
+
+}  // namespace
+
+NpyArray parse_npy(const ByteSourcePtr& bytes, const std::string& name) {
+  const std::string where =
+      name.empty() ? bytes->name() : fmt::format("{}: tensor {}", bytes->name(), in_quotes(name));
+  const auto [begin, length] = dictionary_place(*bytes, where);
+  const std::string text = bytes->read_string(begin, length);
+  Fields fields = DictParser(text, where).parse();
+  if (fields.structured) return {{}, "an array of records is not read"};
+  const std::optional<ElementType> type = parse_descr(*fields.descr);
+  if (!type) return {{}, fmt::format("dtype {} is not read", in_quotes(*fields.descr))};
+
+  const std::optional<std::int64_t> count = element_count(*fields.shape);
+  if (!count) {
+    throw InputError(fmt::format("{}: the shape {} is too large", where, to_string(*fields.shape)));
+  }
+  const std::uint64_t expected = static_cast<std::uint64_t>(*count) * item_size(type->dtype);
+  const std::uint64_t found = bytes->size() - begin - length;
+  if (expected != found) {
+    throw InputError(fmt::format("{}: {} {} takes {} bytes, {} follow the header", where,
+                                 dtype_name(type->dtype), to_string(*fields.shape), expected,
+                                 found));
+  }
+  TensorLayout layout;
+  layout.offset = begin + length;
+  layout.order = type->order;
+  layout.strides =
+      *fields.fortran_order ? fortran_strides(*fields.shape) : c_strides(*fields.shape);
+  return {Tensor({name, type->dtype, std::move(*fields.shape)}, bytes, std::move(layout)), ""};
+}
+
+TensorFileContents read_npy(const ByteSourcePtr& bytes) {
+  NpyArray array = parse_npy(bytes, "");
+  if (!array.tensor) throw InputError(fmt::format("{}: {}", bytes->name(), array.reason));
+  TensorFileContents contents;
+  contents.tensors.push_back(std::move(*array.tensor));
+  return contents;
+}
+
+std::string npy_header(const TensorInfo& info) {
+  std::string_view type;
+  for (const auto& [known, dtype] : kTypes) {
+    if (dtype == info.dtype) type = known;
+  }
+  if (type.empty()) {
+    throw InputError(fmt::format("tensor {}: {} cannot be written as .npy", in_quotes(info.name),
+                                 dtype_name(info.dtype)));
+  }
+  std::string dictionary =
+      fmt::format("{{'descr': '{}{}', 'fortran_order': False, 'shape': {}, }}",
+                  item_size(info.dtype) == 1 ? '|' : '<', type, to_string(info.shape));
+  constexpr std::size_t kFixed = 10;
+  dictionary.resize((kFixed + dictionary.size() + 1 + 63) / 64 * 64 - kFixed - 1, ' ');
+  dictionary += '\n';
+  std::string header(kMagic);
+  header += {'\x01', '\x00', static_cast<char>(dictionary.size() & 0xffU),
+             static_cast<char>(dictionary.size() >> 8U)};
+  return header + dictionary;
+}
+
+void write_npy(const std::string& path, const TensorData& tensor) {
+  NpyWriter writer(path, tensor.info);
+  writer.write(tensor.data, tensor.info.elements());
+  writer.commit();
+}
+
+NpyWriter::NpyWriter(std::string path, TensorInfo info)
+    : path_(std::move(path)), info_(std::move(info)), file_(path_), left_(info_.elements()) {
+  if (!element_count(info_.shape)) {
+    throw InputError(fmt::format("{}: the shape {} is too large", path_, to_string(info_.shape)));
+  }
+  file_.write(npy_header(info_));
+}
+
+void NpyWriter::write(const void* elements, std::int64_t count) {
+  if (count < 0 || count > left_) {
+    throw InputError(
+        fmt::format("{}: more elements than the shape {} has", path_, to_string(info_.shape)));
+  }
+  file_.write(elements, static_cast<std::size_t>(count) * item_size(info_.dtype));
+  left_ -= count;
+}
+
+void NpyWriter::commit() {
+  if (left_ != 0) {
+    throw InputError(fmt::format("{}: {} elements of the shape {} were not written", path_, left_,
+                                 to_string(info_.shape)));
+  }
+  file_.commit();
+}
+
+}  // namespace synergraph

@@ -1,0 +1,19 @@
+#pragma once
+
+#include <memory>
+#include <span>
+#include <string>
+
+#include "synergraph/io/tensor_file.h"
+#include "synergraph/io/zip_archive.h"
+
+namespace synergraph {
+
+/// Reads a .npz archive: its .npy members, stored or deflated, named without the ending.
+TensorFileContents read_npz(const ZipArchive& archive);
+
+/// Writes a .npz archive atomically, uncompressed and without a date: the same tensors give the
+/// same bytes.
+void write_npz(const std::string& path, std::span<const TensorData> tensors);
+
+}  // namespace synergraph
