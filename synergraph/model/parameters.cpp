@@ -7,6 +7,7 @@
 
 #include "synergraph/core/error.h"
 #include "synergraph/core/random.h"
+#include "synergraph/heads/head.h"
 
 namespace synergraph {
 namespace {
@@ -115,19 +116,12 @@ std::vector<double> learned_head_weights(const Model& model, int layer) {
   const ModelConfig& config = model.config();
   if (layer < 0 || layer >= config.layers)
     throw UsageError(fmt::format("layer {} of a model with {} layers", layer, config.layers));
-  const float* projection = model.tensor(fmt::format("layers.{}.attn.out_proj.weight", layer));
-  std::vector<double> weights(static_cast<std::size_t>(config.heads), 0.0);
-  for (int row = 0; row < config.width; ++row) {
-    for (int column = 0; column < config.width; ++column) {
-      const double value = projection[row * config.width + column];
-      weights[static_cast<std::size_t>(column / config.head_width())] += value * value;
-    }
-  }
-  double total = 0.0;
-  for (double& weight : weights) total += weight = std::sqrt(weight);
-  for (double& weight : weights)
-    weight = total > 0.0 ? weight / total : 1.0 / static_cast<double>(config.heads);
-  return weights;
+  const float* weight = model.tensor(fmt::format("layers.{}.attn.out_proj.weight", layer));
+  Matrix projection(config.width, config.width);
+  for (int row = 0; row < config.width; ++row)
+    for (int column = 0; column < config.width; ++column)
+      projection(row, column) = weight[row * config.width + column];
+  return learned_weights(projection, config.heads);
 }
 
 }  // namespace synergraph
