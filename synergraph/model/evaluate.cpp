@@ -83,11 +83,14 @@ Evaluation evaluate(const Model& model, const Sequences& inputs, const Sequences
         cross_entropy(pass.shape(), config.vocabulary, targets.row(sample), 0.0F, pass.logits());
   });
 
-  const double positions = static_cast<double>(count) * config.length;
+  std::int64_t correct = 0;
   for (const SequenceLoss& loss : losses) {
-    result.loss += loss.loss / positions;
-    result.accuracy += loss.correct / positions;
+    result.loss += loss.loss;
+    correct += loss.correct;
   }
+  const double positions = static_cast<double>(count) * config.length;
+  result.loss /= positions;
+  result.accuracy = static_cast<double>(correct) / positions;
   return result;
 }
 

@@ -128,6 +128,16 @@ StoredRun read_run(const std::string& directory) {
   return run;
 }
 
+void remove_leftovers(const std::string& directory) {
+  std::error_code ignored;
+  for (const auto& entry : std::filesystem::directory_iterator(directory, ignored)) {
+    const std::string name = entry.path().filename().string();
+    for (const char* prefix : {".model.safetensors.", ".state.safetensors.", ".metrics.jsonl."}) {
+      if (name.rfind(prefix, 0) == 0) std::filesystem::remove(entry.path(), ignored);
+    }
+  }
+}
+
 bool has_run(const std::string& directory) {
   return std::filesystem::exists(state_path(directory));
 }

@@ -202,6 +202,7 @@ TrainOutcome train(const TrainSettings& settings, const TrainingData& data,
                                  data.inputs.count, data.targets.count, settings.sequences));
   StoredRun run = open_run(settings, options);
   make_directory(options.directory);
+  remove_leftovers(options.directory);
   return Trainer(std::move(run), data, options).run();
 }
 
