@@ -8,5 +8,6 @@ namespace synergraph::cli {
 /// chosen.
 void add_graph_command(CLI::App& app);
 void add_inspect_command(CLI::App& app);
+void add_train_command(CLI::App& app);
 
 }  // namespace synergraph::cli

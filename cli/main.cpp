@@ -27,6 +27,7 @@ int run(int argc, char** argv) {
   app.require_subcommand(1);
   synergraph::cli::add_graph_command(app);
   synergraph::cli::add_inspect_command(app);
+  synergraph::cli::add_train_command(app);
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
