@@ -1,0 +1,220 @@
+#include <fmt/core.h>
+
+#include <atomic>
+#include <csignal>
+#include <memory>
+#include <string>
+
+#include "cli/commands.h"
+#include "synergraph/core/error.h"
+#include "synergraph/train/checkpoint.h"
+#include "synergraph/train/trainer.h"
+
+namespace synergraph::cli {
+namespace {
+
+constexpr const char* kAbout =
+    "Train a model of the paper's kind on a task, or on your own pairs of sequences";
+
+constexpr const char* kFooter =
+    R"(The model is a decoder-only Transformer; sizes and optimiser default to the paper's (4 layers,
+width 64, 5000 sequences of 100 tokens, 200 epochs of Adam). DIR gets
+  model.safetensors  the model, with the authors' tensor names: load it in Python or pass it to
+                     the other commands
+  state.safetensors  all that is needed to continue the run
+  metrics.jsonl      one line an epoch: step, epoch, loss, accuracy (training, with dropout),
+                     held_out_loss, held_out_accuracy (evaluation), seconds
+All of them are written as the run goes on, and at once on Ctrl-C or SIGTERM. The same settings
+and seed give the same bytes, on any number of threads, interrupted and resumed or not.
+
+Examples
+  synergraph train --task cycle --heads 8 --seed 1 --out runs/cycle8
+  synergraph train --resume --out runs/cycle8              continue where it stopped
+  synergraph train --resume --epochs 400 --out runs/cycle8  ... and go on for longer
+  synergraph train --task copy --heads 4 --track 10 --out runs/copy4
+                                        how mixing and fidelity develop, every 10 epochs
+  synergraph train --data x.npy --targets y.npy --vocabulary 50 --out runs/mine
+                                        your own pairs: integers of shape (sequences, length))";
+
+/// What the command line says.
+struct TrainArguments {
+  TrainSettings settings;
+  TrainOptions options;
+  std::string inputs;
+  std::string targets;
+};
+
+std::atomic<bool> stop_requested{false};
+volatile std::sig_atomic_t stop_signal = 0;
+
+void request_stop(int signal) {
+  stop_signal = signal;
+  stop_requested.store(true);
+}
+
+/// Ctrl-C and SIGTERM ask for a checkpoint and an orderly end while this lives.
+class StopOnSignals {
+ public:
+  StopOnSignals() {
+    struct sigaction action {};
+    action.sa_handler = request_stop;
+    sigaction(SIGINT, &action, &interrupt_);
+    sigaction(SIGTERM, &action, &terminate_);
+  }
+  ~StopOnSignals() {
+    sigaction(SIGINT, &interrupt_, nullptr);
+    sigaction(SIGTERM, &terminate_, nullptr);
+  }
+  StopOnSignals(const StopOnSignals&) = delete;
+  StopOnSignals& operator=(const StopOnSignals&) = delete;
+
+ private:
+  struct sigaction interrupt_ {};
+  struct sigaction terminate_ {};
+};
+
+void add_settings(CLI::App& command, TrainSettings& settings) {
+  const auto add = [&](const char* name, auto& value, const char* help, const char* group) {
+    command.add_option(name, value, help)->capture_default_str()->group(group);
+  };
+  add("--heads", settings.model.heads, "Attention heads a layer; they divide the width", "Model");
+  add("--layers", settings.model.layers, "Layers", "Model");
+  add("--width", settings.model.width, "Features of a position", "Model");
+  add("--hidden", settings.model.hidden, "Hidden units of each MLP", "Model");
+  add("--vocabulary", settings.model.vocabulary, "Tokens are 0 .. V-1", "Model");
+  add("--length", settings.model.length, "Tokens of a sequence", "Model");
+  add("--epochs", settings.epochs, "Passes over the training sequences", "Training");
+  add("--sequences", settings.sequences, "Training sequences of a task", "Training");
+  add("--batch", settings.batch, "Sequences a step", "Training");
+  add("--seed", settings.seed, "Seed of data, initialisation, order and dropout", "Training");
+  add("--dropout", settings.dropout, "On attention probabilities and after each MLP", "Training");
+  add("--learning-rate", settings.adam.learning_rate, "Adam's step size", "Training");
+  add("--beta1", settings.adam.beta1, "Adam's decay of the mean gradient", "Training");
+  add("--beta2", settings.adam.beta2, "Adam's decay of the mean squared gradient", "Training");
+  add("--epsilon", settings.adam.epsilon, "Added to the root of the latter", "Training");
+}
+
+/// What was not given takes the value the run in the directory has.
+void inherit_settings(const CLI::App& command, TrainArguments& arguments) {
+  const TrainSettings stored = read_settings(arguments.options.directory);
+  TrainSettings& settings = arguments.settings;
+  const auto inherit = [&](const char* name, auto& value, const auto& old) {
+    if (command.count(name) == 0) value = old;
+  };
+  inherit("--heads", settings.model.heads, stored.model.heads);
+  inherit("--layers", settings.model.layers, stored.model.layers);
+  inherit("--width", settings.model.width, stored.model.width);
+  inherit("--hidden", settings.model.hidden, stored.model.hidden);
+  inherit("--vocabulary", settings.model.vocabulary, stored.model.vocabulary);
+  inherit("--length", settings.model.length, stored.model.length);
+  inherit("--epochs", settings.epochs, stored.epochs);
+  inherit("--sequences", settings.sequences, stored.sequences);
+  inherit("--batch", settings.batch, stored.batch);
+  inherit("--seed", settings.seed, stored.seed);
+  inherit("--dropout", settings.dropout, stored.dropout);
+  inherit("--learning-rate", settings.adam.learning_rate, stored.adam.learning_rate);
+  inherit("--beta1", settings.adam.beta1, stored.adam.beta1);
+  inherit("--beta2", settings.adam.beta2, stored.adam.beta2);
+  inherit("--epsilon", settings.adam.epsilon, stored.adam.epsilon);
+  if (stored.task == "data") {
+    if (arguments.inputs.empty() && command.count("--task") == 0)
+      throw UsageError(
+          fmt::format("{}: the run was trained on your own pairs: give them again with --data and "
+                      "--targets",
+                      state_path(arguments.options.directory)));
+  } else if (arguments.inputs.empty()) {
+    inherit("--task", settings.task, stored.task);
+  }
+}
+
+TrainingData make_data(const CLI::App& command, TrainArguments& arguments) {
+  TrainSettings& settings = arguments.settings;
+  if (arguments.inputs.empty()) {
+    validate(settings);
+    return task_data(find_task(settings.task), settings.seed, settings.sequences, settings.model);
+  }
+  TrainingData data = file_data(arguments.inputs, arguments.targets);
+  if (command.count("--sequences") > 0 && settings.sequences != data.inputs.count)
+    throw UsageError(fmt::format("--sequences {}, but {} holds {}", settings.sequences,
+                                 arguments.inputs, data.inputs.count));
+  if (command.count("--length") == 0) settings.model.length = data.inputs.length;
+  if (command.count("--batch") == 0) settings.batch = std::min(settings.batch, data.inputs.count);
+  settings.sequences = data.inputs.count;
+  settings.task = "data";
+  settings.data = fingerprint(data);
+  return data;
+}
+
+void run_train(const CLI::App& command, TrainArguments& arguments) {
+  TrainOptions& options = arguments.options;
+  if (options.resume && has_run(options.directory)) inherit_settings(command, arguments);
+  const TrainingData data = make_data(command, arguments);
+  options.stop = &stop_requested;
+  TrainOutcome outcome;
+  {
+    const StopOnSignals signals;
+    outcome = train(arguments.settings, data, options);
+  }
+  if (!outcome.finished) {
+    fmt::print(stderr, "stopped at step {}; continue with: synergraph train --resume --out {}\n",
+               outcome.step, options.directory);
+    (void)std::raise(stop_signal);  // end as the signal would have ended us
+    return;
+  }
+  fmt::print("{} steps in {}\n", outcome.step, format_duration(outcome.seconds));
+  fmt::print("training loss {:.6g}, accuracy {:.4f}; held-out loss {:.6g}, accuracy {:.4f}\n",
+             outcome.loss, outcome.accuracy, outcome.held_out_loss, outcome.held_out_accuracy);
+  fmt::print("wrote {}\n", model_path(options.directory));
+}
+
+}  // namespace
+
+void add_train_command(CLI::App& app) {
+  const auto arguments = std::make_shared<TrainArguments>();
+  TrainOptions& options = arguments->options;
+  CLI::App* command = app.add_subcommand("train", kAbout);
+  command->footer(kFooter);
+
+  std::string names;
+  for (const Task& task : tasks())
+    names += fmt::format("{}{} ({})", names.empty() ? "" : ", ", task.name, task.description);
+  CLI::Option* task =
+      command->add_option("--task", arguments->settings.task, "What to learn: " + names);
+  task->capture_default_str()->group("Data");
+  CLI::Option* inputs =
+      command->add_option("--data", arguments->inputs, "Your own input sequences");
+  CLI::Option* targets =
+      command->add_option("--targets", arguments->targets, "Their targets, of the same shape");
+  inputs->type_name("FILE")->group("Data")->needs(targets)->excludes(task);
+  targets->type_name("FILE")->group("Data")->needs(inputs);
+
+  add_settings(*command, arguments->settings);
+  command->add_option("--out", options.directory, "Directory of the run; made when missing")
+      ->required()
+      ->type_name("DIR")
+      ->group("Run");
+  command
+      ->add_flag("--resume", options.resume,
+                 "Continue the run in DIR, or start it if there is none")
+      ->group("Run");
+  command->add_option("--threads", options.threads, "Threads (0: all CPUs)")
+      ->check(CLI::Range(0, 4096))
+      ->capture_default_str()
+      ->group("Run");
+  command
+      ->add_option("--checkpoint-every", options.checkpoint_interval,
+                   "Seconds between checkpoints; they are also written at the end and on signals")
+      ->check(CLI::NonNegativeNumber)
+      ->capture_default_str()
+      ->group("Run");
+  command
+      ->add_option("--track", options.track_every,
+                   "Measure mixing time and fidelity of every layer every N epochs, into the log")
+      ->check(CLI::NonNegativeNumber)
+      ->type_name("N")
+      ->group("Run");
+  command->add_flag("--quiet", options.progress.quiet, "No progress on stderr")->group("Run");
+  command->callback([command, arguments] { run_train(*command, *arguments); });
+}
+
+}  // namespace synergraph::cli

@@ -1,0 +1,35 @@
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "synergraph/chain/walk.h"
+
+namespace synergraph {
+
+struct MonteCarloOptions {
+  int walks = 500;            ///< from every start node
+  std::int64_t cutoff = 100;  ///< steps after which a walk is given up
+  std::uint64_t seed = 1;
+  int threads = 0;  ///< 0: all CPUs; the result does not depend on it
+};
+
+/// Estimates of E[min(T_j, cutoff)] and of their mean over start nodes, each with its standard
+/// error.
+struct MonteCarloEstimate {
+  std::vector<double> node;
+  std::vector<double> node_error;
+  double mean = 0.0;
+  double mean_error = 0.0;
+};
+
+/// The paper's sampling procedure (theory: "Algorithm 1") on a walk whose steps sum to one: to
+/// compare the exact numbers with.
+MonteCarloEstimate simulate(const Walk& walk, const MonteCarloOptions& options = {});
+
+/// The same, literally as the published numbers were sampled, from un-normalised pooled attention:
+/// the first i whose running column sum reaches u, or the sink.
+MonteCarloEstimate simulate_published(ConstMatrixView attention,
+                                      const MonteCarloOptions& options = {});
+
+}  // namespace synergraph

@@ -1,0 +1,86 @@
+#include "synergraph/core/progress.h"
+
+#include <fmt/core.h>
+#include <unistd.h>
+
+#include <cmath>
+#include <utility>
+
+namespace synergraph {
+namespace {
+
+constexpr double kRedraw = 0.1;  ///< seconds between redraws of a terminal's line
+
+double seconds_between(std::chrono::steady_clock::time_point from,
+                       std::chrono::steady_clock::time_point to) {
+  return std::chrono::duration<double>(to - from).count();
+}
+
+}  // namespace
+
+std::string format_duration(double seconds) {
+  if (!(seconds >= 0.0) || seconds > 1e9) return "unknown";
+  if (seconds < 59.95) return fmt::format("{:.1f} s", seconds);
+  const auto whole = static_cast<std::uint64_t>(std::llround(seconds));
+  if (whole < 3600) return fmt::format("{} min {:02} s", whole / 60, whole % 60);
+  return fmt::format("{} h {:02} min", whole / 3600, whole / 60 % 60);
+}
+
+Progress::Progress(std::string unit, std::uint64_t total, std::uint64_t done,
+                   ProgressOptions options)
+    : unit_(std::move(unit)),
+      total_(total),
+      first_(done),
+      done_(done),
+      options_(options),
+      terminal_(isatty(fileno(options.stream)) != 0),
+      start_(Clock::now()),
+      last_(start_) {}
+
+Progress::~Progress() {
+  if (drawn_) std::fputc('\n', options_.stream);
+}
+
+void Progress::update(std::uint64_t done, const std::string& detail) {
+  if (options_.quiet) return;
+  done_ = done;
+  detail_ = detail;
+  pending_ = true;
+  if (seconds_between(last_, Clock::now()) >= (terminal_ ? kRedraw : options_.interval)) print();
+}
+
+void Progress::note(const std::string& line) {
+  if (options_.quiet) return;
+  fmt::print(options_.stream, "{}{}\n", drawn_ ? "\r\x1b[K" : "", line);
+  drawn_ = false;
+  std::fflush(options_.stream);
+}
+
+void Progress::finish() {
+  if (pending_) print();
+  if (drawn_) std::fputc('\n', options_.stream);
+  drawn_ = false;
+  std::fflush(options_.stream);
+}
+
+void Progress::print() {
+  last_ = Clock::now();
+  pending_ = false;
+  const double elapsed = seconds_between(start_, last_);
+  const double speed = elapsed > 0.0 ? static_cast<double>(done_ - first_) / elapsed : 0.0;
+  const double left = speed > 0.0 ? static_cast<double>(total_ - done_) / speed : -1.0;
+  const double share =
+      total_ > 0 ? 100.0 * static_cast<double>(done_) / static_cast<double>(total_) : 100.0;
+  const std::string line =
+      fmt::format("{}/{} {} ({:.1f} %)  {}  {:.1f} {}/s, {} left", done_, total_, unit_, share,
+                  detail_, speed, unit_, format_duration(left));
+  if (terminal_) {
+    fmt::print(options_.stream, "\r{}\x1b[K", line);
+    drawn_ = true;
+  } else {
+    fmt::print(options_.stream, "{}\n", line);
+  }
+  std::fflush(options_.stream);
+}
+
+}  // namespace synergraph

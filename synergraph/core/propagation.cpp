@@ -1,0 +1,120 @@
+#include "synergraph/core/propagation.h"
+
+#include <algorithm>
+
+namespace synergraph {
+namespace {
+
+// Rows worked on together: as many accumulators as the register file holds beside the operands.
+constexpr int kRows = kLanes == 8 ? 4 : 2;
+
+/// sums[r] += sum over i in [first, last) of rows[r][i] * x_t[i], for kVectors registers of steps
+/// t.
+template <int kCount, int kVectors>
+inline void accumulate(Vec (*sums)[kVectors], const double* const* rows, const double* states,
+                       int pitch, int first, int last) {
+  // Downwards: the rows just finished, still on their way to memory, come last.
+  for (int i = last - 1; i >= first; --i) {
+    const double* state = states + static_cast<std::ptrdiff_t>(i) * pitch;
+    Vec factor[kCount];
+    for (int r = 0; r < kCount; ++r) factor[r] = broadcast(rows[r][i]);
+    for (int v = 0; v < kVectors; ++v) {
+      Vec x = load(state + v * kLanes);
+      pin(x);
+      for (int r = 0; r < kCount; ++r) sums[r][v] += factor[r] * x;
+    }
+  }
+}
+
+/// y_{k+1} = stay * y_k + inflow_k along one node's panel. Every lane is a run of consecutive
+/// steps: all runs are solved side by side as if they began at zero, then their true beginnings are
+/// carried from lane to lane. `panel` comes in as the inflow and goes out as y_0, y_1, ...; `y` is
+/// the state before the panel and becomes the state after it.
+template <int kVectors>
+inline void recur(double stay, double& y, Vec* panel) {
+  for (int v = 1; v < kVectors; ++v) panel[v] += stay * panel[v - 1];
+  double across = stay;  // stay^kVectors
+  for (int v = 1; v < kVectors; ++v) across *= stay;
+  Vec begin;
+  double carry = y;
+  for (int lane = 0; lane < kLanes; ++lane) {
+    begin[lane] = carry;
+    carry = across * carry + panel[kVectors - 1][lane];
+  }
+  y = carry;
+  // panel[v] is the state after step v of each run, its beginning left out: it belongs one later.
+  Vec before = begin;
+  Vec decayed = begin;
+  for (int v = 0; v < kVectors; ++v) {
+    decayed *= stay;
+    const Vec after = panel[v] + decayed;
+    panel[v] = before;
+    before = after;
+  }
+}
+
+/// One block of kCount rows, the last of which is `last - 1`; rows from `last` on are finished.
+template <int kCount, int kVectors>
+inline void advance_rows(ConstMatrixView upper, double* states, int pitch, int last, int active) {
+  const int begin = last - kCount;
+  const double* rows[kCount];
+  for (int r = 0; r < kCount; ++r) rows[r] = upper.row(begin + r);
+  Vec panel[kCount][kVectors];
+  for (int r = 0; r < kCount; ++r)
+    for (int v = 0; v < kVectors; ++v) panel[r][v] = Vec{};
+  accumulate<kCount, kVectors>(panel, rows, states, pitch, last, active);
+  for (int r = kCount - 1; r >= 0; --r) {
+    for (int above = kCount - 1; above > r; --above) {
+      const Vec factor = broadcast(rows[r][begin + above]);
+      for (int v = 0; v < kVectors; ++v) panel[r][v] += factor * panel[above][v];
+    }
+    double* state = states + static_cast<std::ptrdiff_t>(begin + r) * pitch;
+    recur<kVectors>(rows[r][begin + r], state[Propagation::kPanel], panel[r]);
+    for (int v = 0; v < kVectors; ++v) store(state + v * kLanes, panel[r][v]);
+  }
+}
+
+template <int kVectors>
+void advance_all(ConstMatrixView upper, double* states, int pitch, int active) {
+  int last = active;
+  for (; last >= kRows; last -= kRows)
+    advance_rows<kRows, kVectors>(upper, states, pitch, last, active);
+  for (; last >= 1; --last) advance_rows<1, kVectors>(upper, states, pitch, last, active);
+}
+
+}  // namespace
+
+Propagation::Propagation(ConstMatrixView upper, const double* start)
+    : upper_(upper),
+      states_(static_cast<std::size_t>(offset(upper.rows)), 0.0),
+      active_(upper.rows) {
+  for (int j = 0; j < upper.rows; ++j)
+    states_[static_cast<std::size_t>(offset(j) + kPanel)] = start[j];
+}
+
+void Propagation::advance(std::int64_t steps) {
+  const auto vectors =
+      static_cast<int>(std::clamp<std::int64_t>((steps + kLanes - 1) / kLanes, 1, kPanel / kLanes));
+  double* states = states_.data();
+  switch (vectors) {
+    case 1:
+      advance_all<1>(upper_, states, kPitch, active_);
+      break;
+    case 2:
+      advance_all<2>(upper_, states, kPitch, active_);
+      break;
+    case 3:
+      advance_all<3>(upper_, states, kPitch, active_);
+      break;
+    case 4:
+      advance_all<4>(upper_, states, kPitch, active_);
+      break;
+    default:
+      advance_all<5>(upper_, states, kPitch, active_);
+      break;
+  }
+  length_ = vectors * kLanes;
+  time_ += length_;
+}
+
+}  // namespace synergraph

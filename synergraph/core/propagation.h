@@ -1,0 +1,65 @@
+#pragma once
+
+#include <cstdint>
+
+#include "synergraph/core/matrix.h"
+#include "synergraph/core/simd.h"
+
+namespace synergraph {
+
+/// Repeated application of an upper triangular matrix, x_{t+1} = U x_t, many steps at a time.
+///
+/// Since x_{t+1}[j] needs only x_t[i] with i >= j, a whole panel of steps is finished for the last
+/// nodes before the first ones are begun: U is read once a panel instead of once a step, and the
+/// time axis fills the vector registers. Every entry is a sum of products in a fixed order; where U
+/// and x_0 are non-negative nothing cancels.
+class Propagation {
+ public:
+  /// Most steps in one panel.
+  static constexpr int kPanel = 5 * kLanes;
+
+  /// `upper` must outlive this object; entries below its diagonal are never read.
+  Propagation(ConstMatrixView upper, const double* start);
+
+  /// Computes the next panel, the states x_t for time() <= t < time() + length() of the old time().
+  /// Its length is `steps` rounded up to full registers, at most kPanel.
+  void advance(std::int64_t steps = kPanel);
+
+  /// Steps finished so far: current() is x_{time()}.
+  std::int64_t time() const { return time_; }
+
+  /// Steps in the newest panel, which holds x_{time() - length()} .. x_{time() - 1}.
+  int length() const { return length_; }
+
+  /// x_{time() - length() + k}[j] for 0 <= k <= length().
+  double at(int j, int k) const {
+    const int runs = length_ / kLanes;
+    const double* state = states_.data() + offset(j);
+    return k == length_ ? state[kPanel] : state[k % runs * kLanes + k / runs];
+  }
+
+  /// The newest state, x_{time()}[j].
+  double current(int j) const { return states_[static_cast<std::size_t>(offset(j) + kPanel)]; }
+
+  /// The states of node j in the newest panel, length() of them, in no particular order.
+  const double* unordered(int j) const { return states_.data() + offset(j); }
+
+  /// Takes nodes from `count` on as zero from now on: for states that have died out.
+  void restrict_to(int count) { active_ = count; }
+  int active() const { return active_; }
+
+ private:
+  // Node j's row: the panel, then the state after it; padded to keep rows on cache lines. Step k of
+  // the panel is in lane k / runs of register k % runs, so that steps that follow each other are in
+  // registers that follow each other: the recurrence along time needs no shuffles.
+  static constexpr int kPitch = kPanel + (kPanel % 8 == 4 ? 4 : 8);
+  static std::ptrdiff_t offset(int j) { return static_cast<std::ptrdiff_t>(j) * kPitch; }
+
+  ConstMatrixView upper_;
+  AlignedVector<double> states_;
+  std::int64_t time_ = 0;
+  int length_ = 0;
+  int active_;
+};
+
+}  // namespace synergraph

@@ -1,0 +1,18 @@
+#pragma once
+
+#include "synergraph/core/matrix.h"
+
+namespace synergraph {
+
+/// result = upper * upper for an upper triangular matrix, n^3/6 multiply-adds. Entries below the
+/// diagonal of `upper` must be zero; those of `result` are left alone. The order of summation does
+/// not depend on `threads` (0: all). `result` must not overlap `upper`.
+void square_upper(ConstMatrixView upper, MatrixView result, int threads = 0);
+
+/// out = upper * in for an upper triangular matrix.
+void multiply_upper(ConstMatrixView upper, const double* in, double* out, int threads = 0);
+
+/// to(j, i) = from(i, j) for the lower triangle of `from`; the rest of `to` is left alone.
+void transpose_lower(ConstMatrixView from, MatrixView to);
+
+}  // namespace synergraph

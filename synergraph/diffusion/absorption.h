@@ -1,0 +1,18 @@
+#pragma once
+
+#include <vector>
+
+#include "synergraph/core/matrix.h"
+
+namespace synergraph {
+
+/// For every node j that keeps what it gets (nothing in row j below the diagonal): the supremum
+/// over t of its signal at the sink, which is the probability that the signal's way back from the
+/// sink ends in j. NaN for all other nodes. One triangular solve, no subtraction.
+std::vector<double> absorption_probability(ConstMatrixView diffusion);
+
+/// passing[i]: the probability that the way back from node i ever comes through `target`. 1 at the
+/// target, 0 below it. One triangular solve, no subtraction.
+std::vector<double> passing_probability(ConstMatrixView diffusion, int target);
+
+}  // namespace synergraph

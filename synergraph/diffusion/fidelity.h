@@ -1,0 +1,64 @@
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "synergraph/core/matrix.h"
+#include "synergraph/graph/feedforward_graph.h"
+
+namespace synergraph {
+
+/// The diffusion matrix of a graph (theory: "Diffusion matrix"): D(i, j) is what receiver i takes
+/// from sender j, in proportion to the weights of i's incoming edges (1 / indegree for a 0/1
+/// graph). A node without incoming edges keeps what it has. Lower triangular, rows sum to one.
+Matrix diffusion_matrix(const FeedforwardGraph& graph);
+
+/// Signal at the sink (theory: "Signal at the sink"): result(t, j) = (D^t)(sink, j), 0 <= t <=
+/// steps.
+Matrix signal_curves(ConstMatrixView diffusion, int steps);
+
+/// Which nodes count for the minimax fidelity.
+enum class FidelityNodes {
+  kSources,  ///< all but the sink
+  kAll,      ///< the sink too, from t = 1 on: its own self-signal. The published tables use this.
+};
+
+struct FidelityOptions {
+  FidelityNodes nodes = FidelityNodes::kSources;
+  /// Steps looked at; 0: as many as it takes to certify the result.
+  std::int64_t horizon = 0;
+  /// Where the certified search gives up and returns an interval.
+  std::int64_t step_limit = 100000;
+  /// Certify every node's fidelity, not only the minimax.
+  bool every_node = false;
+};
+
+/// Fidelity of every node and their minimum (theory: "Node fidelity", "Minimax fidelity").
+struct Fidelity {
+  /// phi_j = max over t >= 1 of the signal of j; with a certified horizon its supremum over all t.
+  std::vector<double> node;
+  /// Nothing later can exceed this; equal to `node` where that is certified or the horizon is
+  /// fixed.
+  std::vector<double> node_upper;
+  /// The first t that attains phi_j ("Optimal fidelity time"); infinity where phi_j is only
+  /// approached, as by node 0, or attained later than `steps`.
+  std::vector<double> optimal_time;
+
+  double minimax = 1.0;  ///< min of `node` over the chosen nodes; 1 where there is none (n = 1)
+  double minimax_upper = 1.0;  ///< equal to `minimax` when certified
+  int minimax_node = 0;        ///< the first node that attains it
+  double minimax_time = 0.0;   ///< its optimal time
+  bool certified = false;      ///< true: exact to rounding for all times. Fixed horizons never are.
+  std::int64_t steps = 0;      ///< diffusion steps looked at
+};
+
+/// Node and minimax fidelity of one diffusion matrix (lower triangular, rows summing to one).
+///
+/// The certificate: signal only moves to lower nodes, so S_j(t), the signal at nodes >= j, never
+/// grows and bounds every later r_t[j]; node j is final once S_j(t) <= phi_j. The minimax is final
+/// once the node that attains it is. For that node a sharper bound is used as well: r_t weighted
+/// with the probability of ever being passed on to it. A node that keeps what it gets (D(j, j) = 1)
+/// has a non-decreasing signal whose supremum, the absorption probability, is one triangular solve.
+Fidelity fidelity(ConstMatrixView diffusion, const FidelityOptions& options = {});
+
+}  // namespace synergraph

@@ -1,0 +1,24 @@
+#pragma once
+
+#include <string>
+
+#include "synergraph/core/matrix.h"
+
+namespace synergraph {
+
+/// What an attention matrix may deviate from, and how errors name it.
+struct AttentionCheck {
+  /// How far a row's sum may be from 1; what is within is renormalised.
+  double row_tolerance = 1e-6;
+  /// The largest entry above the diagonal that is taken for zero.
+  double causal_tolerance = 0.0;
+  /// The matrix's name in error messages, e.g. "layer 2, sample 0, head 3".
+  std::string name = "attention";
+};
+
+/// Checks a causal attention matrix A[i][j] (query i, key j) and makes it exact in double
+/// precision: square, finite, non-negative, nothing above the diagonal, rows divided by their sums.
+/// InputError names the matrix, the row and the value.
+void normalise_attention(MatrixView attention, const AttentionCheck& check = {});
+
+}  // namespace synergraph

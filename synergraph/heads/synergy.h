@@ -1,0 +1,70 @@
+#pragma once
+
+#include <string_view>
+#include <vector>
+
+#include "synergraph/chain/bounds.h"
+#include "synergraph/chain/mixing.h"
+#include "synergraph/diffusion/fidelity.h"
+#include "synergraph/heads/head.h"
+
+namespace synergraph {
+
+/// The two profiles of measurement (theory: "Two conventions").
+enum class Convention { kExact, kPublished };
+
+/// What is measured, and how.
+struct MetricsOptions {
+  Normalization normalization = Normalization::kPooled;
+  WalkOptions walk;          ///< eps of T_mix, cutoff of the truncated times
+  FidelityOptions fidelity;  ///< nodes and horizon
+  /// Walk metrics of every head, and with them the mixing synergy; fidelity is always measured.
+  bool per_head_walks = true;
+};
+
+/// The options of a convention. exact: pooled walk, certified fidelity over the sources. published:
+/// the published walk, fidelity over all nodes within 100 steps. Both: cutoff 100.
+MetricsOptions convention_options(Convention convention);
+
+/// Names as the command line and the output spell them: "exact", "per-head", "sources", ...
+std::string_view name_of(Convention convention);
+std::string_view name_of(Normalization normalization);
+std::string_view name_of(FidelityNodes nodes);
+
+/// Speed and fidelity of one head, or of all heads together.
+struct Metrics {
+  double forward_probability = 0.0;  ///< of this walk itself
+  MixingBound bound;                 ///< from it
+  WalkSummary walk;
+  Fidelity fidelity;
+};
+
+/// All of it for a multi-head system.
+struct HeadsMetrics {
+  std::vector<double> weights;  ///< normalised
+  std::vector<Metrics> heads;
+  Metrics combined;
+  double effective_forward_probability = 0.0;  ///< sum_h w_h p_h, as the paper's theorem has it
+  MixingBound effective_bound;                 ///< the paper's bound, from it
+  MixingBound adaptive;                        ///< the best the weights could make of that bound
+
+  int best_head = 0;                ///< argmax of the heads' minimax fidelity (theory: "Best head")
+  double best_head_fidelity = 0.0;  ///< its minimax fidelity
+  double synergy = 0.0;  ///< combined over best head; infinity or NaN where that is x/0 or 0/0
+  double mixing_synergy = 0.0;    ///< min_h T_mix(h) / T_mix(combined), same eps (the first)
+  double cross_head_share = 0.0;  ///< of the combined minimax signal, at its node and time
+};
+
+/// Measures heads with normalised weights.
+HeadsMetrics measure_heads(const std::vector<Head>& heads, const std::vector<double>& weights,
+                           const MetricsOptions& options);
+
+/// min_h T_mix(h) / T_mix(combined) with the per-head normalisation (theory: "Mixing synergy"):
+/// above 1 where the heads together are faster than the fastest of them; NaN where none ever mixes.
+double mixing_synergy(const std::vector<Head>& heads, const std::vector<double>& weights,
+                      double eps, int threads = 0);
+
+/// a / b, also where both are infinite or zero: NaN. Ratios of fidelities and of times.
+double ratio(double a, double b);
+
+}  // namespace synergraph

@@ -1,0 +1,153 @@
+#include "synergraph/model/gemm.h"
+
+#include "synergraph/model/simd.h"
+
+#if defined(__GNUC__) && !defined(__clang__)
+#pragma GCC diagnostic ignored "-Wpsabi"
+#endif
+
+namespace synergraph {
+namespace {
+
+using simd::Lanes;
+using Narrow = float __attribute__((vector_size(16)));
+#ifdef __AVX512F__
+using Wide = float __attribute__((vector_size(64)));
+constexpr int kWideRows = 12;  // 12 x 2 accumulators of 32 registers
+#else
+using Wide = Lanes;
+constexpr int kWideRows = 6;  // 6 x 2 accumulators of 16 registers
+#endif
+constexpr int kColumnRows = 12;  // rows of a tile that is one vector wide
+
+/// One tile of C, kRows x (kVectors vectors), held in registers over the whole depth.
+template <class Vector, int kRows, int kVectors, bool kTransposed>
+[[gnu::always_inline]] inline void tile(const Gemm& g, int row, int col) {
+  constexpr int width = sizeof(Vector) / sizeof(float);
+  const float* a = kTransposed ? g.a + row : g.a + row * g.a_stride;
+  const float* b = g.b + col;
+  float* c = g.c + row * g.c_stride + col;
+  Vector sums[kRows][kVectors];
+  for (int r = 0; r < kRows; ++r) {
+    const float start = g.bias != nullptr ? g.bias[row + r] : 0.0F;
+    for (int v = 0; v < kVectors; ++v) sums[r][v] = simd::splat_as<Vector>(start);
+  }
+  if (g.source != nullptr) {
+    const float* source = g.source + row * g.c_stride + col;
+    for (int r = 0; r < kRows; ++r)
+      for (int v = 0; v < kVectors; ++v)
+        sums[r][v] += simd::load_as<Vector>(source + r * g.c_stride + v * width);
+  }
+  for (int k = 0; k < g.depth; ++k) {
+    Vector right[kVectors];
+    for (int v = 0; v < kVectors; ++v)
+      right[v] = simd::load_as<Vector>(b + k * g.b_stride + v * width);
+    for (int r = 0; r < kRows; ++r) {
+      const Vector left =
+          simd::splat_as<Vector>(kTransposed ? a[k * g.a_stride + r] : a[r * g.a_stride + k]);
+      for (int v = 0; v < kVectors; ++v) sums[r][v] += left * right[v];
+    }
+  }
+  if (g.relu) {
+    for (int r = 0; r < kRows; ++r)
+      for (int v = 0; v < kVectors; ++v) sums[r][v] = sums[r][v] > Vector{} ? sums[r][v] : Vector{};
+  }
+  for (int r = 0; r < kRows; ++r)
+    for (int v = 0; v < kVectors; ++v) simd::store(c + r * g.c_stride + v * width, sums[r][v]);
+}
+
+/// The last rows of a panel, fewer than kRows + 1.
+template <class Vector, int kRows, int kVectors, bool kTransposed>
+[[gnu::always_inline]] inline void last_rows(const Gemm& g, int row, int col) {
+  if constexpr (kRows > 0) {
+    if (g.rows - row == kRows)
+      tile<Vector, kRows, kVectors, kTransposed>(g, row, col);
+    else
+      last_rows<Vector, kRows - 1, kVectors, kTransposed>(g, row, col);
+  }
+}
+
+/// All rows of a panel of columns.
+template <class Vector, int kRows, int kVectors, bool kTransposed>
+[[gnu::noinline]] void panel(const Gemm& g, int col) {
+  // Tiles of too few rows cannot hide the latency of the additions: rather than kRows and a small
+  // rest, take two tiles of two thirds.
+  constexpr int part = kRows * 2 / 3;
+  int row = 0;
+  while (g.rows - row >= 2 * part + 1 || g.rows - row == kRows) {
+    tile<Vector, kRows, kVectors, kTransposed>(g, row, col);
+    row += kRows;
+  }
+  if (g.rows - row > kRows) {
+    tile<Vector, part, kVectors, kTransposed>(g, row, col);
+    row += part;
+  }
+  last_rows<Vector, kRows - 1, kVectors, kTransposed>(g, row, col);
+}
+
+template <bool kTransposed>
+void run(const Gemm& g) {
+  constexpr int wide = sizeof(Wide) / sizeof(float);
+  int col = 0;
+  if (g.cols <= 4) {
+    panel<Narrow, kColumnRows, 1, kTransposed>(g, col);
+    return;
+  }
+  for (; col + 2 * wide <= g.cols; col += 2 * wide) panel<Wide, kWideRows, 2, kTransposed>(g, col);
+  if constexpr (wide != simd::kLanes) {
+    for (; col + wide <= g.cols; col += wide) panel<Wide, kColumnRows, 1, kTransposed>(g, col);
+  } else if (g.cols - col > simd::kLanes) {
+    panel<Wide, kWideRows, 2, kTransposed>(g, col);
+    return;
+  }
+  for (; col < g.cols; col += simd::kLanes) panel<Lanes, kColumnRows, 1, kTransposed>(g, col);
+}
+
+/// An 8 x 8 block.
+[[gnu::always_inline]] inline void transpose_block(const float* source,
+                                                   std::ptrdiff_t source_stride, float* target,
+                                                   std::ptrdiff_t target_stride) {
+  Lanes r[8];
+  Lanes t[8];
+  for (int i = 0; i < 8; ++i) r[i] = simd::load(source + i * source_stride);
+  for (int i = 0; i < 8; i += 2) {
+    t[i] = __builtin_shufflevector(r[i], r[i + 1], 0, 8, 1, 9, 4, 12, 5, 13);
+    t[i + 1] = __builtin_shufflevector(r[i], r[i + 1], 2, 10, 3, 11, 6, 14, 7, 15);
+  }
+  for (int i = 0; i < 8; i += 4) {
+    r[i] = __builtin_shufflevector(t[i], t[i + 2], 0, 1, 8, 9, 4, 5, 12, 13);
+    r[i + 1] = __builtin_shufflevector(t[i], t[i + 2], 2, 3, 10, 11, 6, 7, 14, 15);
+    r[i + 2] = __builtin_shufflevector(t[i + 1], t[i + 3], 0, 1, 8, 9, 4, 5, 12, 13);
+    r[i + 3] = __builtin_shufflevector(t[i + 1], t[i + 3], 2, 3, 10, 11, 6, 7, 14, 15);
+  }
+  for (int i = 0; i < 4; ++i) {
+    simd::store(target + i * target_stride,
+                __builtin_shufflevector(r[i], r[i + 4], 0, 1, 2, 3, 8, 9, 10, 11));
+    simd::store(target + (i + 4) * target_stride,
+                __builtin_shufflevector(r[i], r[i + 4], 4, 5, 6, 7, 12, 13, 14, 15));
+  }
+}
+
+}  // namespace
+
+void multiply(const Gemm& gemm) {
+  if (gemm.a_transposed)
+    run<true>(gemm);
+  else
+    run<false>(gemm);
+}
+
+void transpose(int rows, int cols, const float* source, std::ptrdiff_t source_stride, float* target,
+               std::ptrdiff_t target_stride) {
+  const int full_rows = rows / 8 * 8;
+  const int full_cols = cols / 8 * 8;
+  for (int row = 0; row < full_rows; row += 8)
+    for (int col = 0; col < full_cols; col += 8)
+      transpose_block(source + row * source_stride + col, source_stride,
+                      target + col * target_stride + row, target_stride);
+  for (int row = 0; row < rows; ++row)
+    for (int col = row < full_rows ? full_cols : 0; col < cols; ++col)
+      target[col * target_stride + row] = source[row * source_stride + col];
+}
+
+}  // namespace synergraph

@@ -1,0 +1,155 @@
+#include "synergraph/model/sequence_pass.h"
+
+#include <algorithm>
+
+#include "synergraph/model/gemm.h"
+
+namespace synergraph {
+namespace {
+
+std::size_t rounded(std::ptrdiff_t count) {
+  return static_cast<std::size_t>((count + 15) / 16 * 16);
+}
+
+/// Hands out pieces of one allocation; with null memory it only counts.
+struct Carver {
+  float* memory = nullptr;
+  std::size_t used = 0;
+
+  float* take(std::ptrdiff_t count) {
+    float* piece = memory == nullptr ? nullptr : memory + used;
+    used += rounded(count);
+    return piece;
+  }
+};
+
+}  // namespace
+
+SequencePass::SequencePass(const ModelConfig& config, Keep keep)
+    : config_(config),
+      keep_(keep),
+      shape_{config.length, padded(config.length), config.width},
+      attention_(config) {
+  const std::ptrdiff_t stride = shape_.stride;
+  const std::ptrdiff_t e = config.width;
+  const auto sets =
+      keep == Keep::kAllLayers ? static_cast<std::size_t>(config.layers) : std::size_t{1};
+  const auto mask_bytes = static_cast<std::size_t>(attention_.mask_bytes + mlp_mask_bytes());
+  masks_.resize(sets * mask_bytes);
+  layers_.resize(sets);
+  const auto carve = [&](Carver carver) {
+    for (std::size_t set = 0; set < sets; ++set) {
+      LayerActivations& layer = layers_[set];
+      layer.x = carver.take(e * stride);
+      layer.inverse_rms1 = carver.take(stride);
+      layer.normed1 = carver.take(e * stride);
+      layer.qkv = carver.take(3 * e * stride);
+      layer.weights = carver.take(config.heads * attention_.head_size);
+      layer.inverse_sums = carver.take(config.heads * stride);
+      layer.attended = carver.take(e * stride);
+      layer.x2 = carver.take(e * stride);
+      layer.inverse_rms2 = carver.take(stride);
+      layer.normed2 = carver.take(e * stride);
+      layer.hidden = carver.take(config.hidden * stride);
+      layer.attention_mask = masks_.data() + set * mask_bytes;
+      layer.mlp_mask = layer.attention_mask + attention_.mask_bytes;
+    }
+    output_ = carver.take(e * stride);
+    logits_ = carver.take(config.vocabulary * stride);
+    scratch_ =
+        carver.take(std::max<std::ptrdiff_t>((3 * e + config.hidden) * stride, 16 * shape_.length));
+    return carver.used;
+  };
+  memory_.resize(carve(Carver{}));
+  carve(Carver{memory_.data()});
+}
+
+std::uint64_t SequencePass::mlp_mask_bytes() const {
+  return static_cast<std::uint64_t>(padded(config_.width)) *
+         static_cast<std::uint64_t>(shape_.stride / 8);
+}
+
+void SequencePass::start(const ModelTensors<const float>& model, const std::int32_t* tokens) {
+  embed(shape_, tokens, model.token_embedding, model.position_embedding, scratch_, output_);
+}
+
+void SequencePass::run_layer(const ModelTensors<const float>& model, int layer,
+                             const Dropout& dropout, int sequence) {
+  const LayerTensors<const float>& weights = model.layers[static_cast<std::size_t>(layer)];
+  const LayerActivations& a = this->layer(layer);
+  const std::ptrdiff_t stride = shape_.stride;
+  const int e = config_.width;
+  const bool drop = dropout.active();
+  const auto place = static_cast<std::uint64_t>(sequence);
+  if (drop) {
+    dropout.mask(layer, DropoutSite::kAttention, place * attention_.mask_bytes,
+                 static_cast<std::size_t>(attention_.mask_bytes), a.attention_mask);
+    dropout.mask(layer, DropoutSite::kMlp, place * mlp_mask_bytes(),
+                 static_cast<std::size_t>(mlp_mask_bytes()), a.mlp_mask);
+  }
+
+  std::copy(output_, output_ + e * stride, a.x);
+  rms_norm(shape_, a.x, weights.norm1, a.inverse_rms1, a.normed1);
+  multiply({.rows = 3 * e,
+            .cols = shape_.stride,
+            .depth = e,
+            .a = weights.qkv_weight,
+            .a_stride = e,
+            .b = a.normed1,
+            .b_stride = stride,
+            .c = a.qkv,
+            .c_stride = stride,
+            .bias = weights.qkv_bias});
+  attention_forward(attention_, {a.qkv, a.weights, a.inverse_sums, a.attended, scratch_,
+                                 drop ? a.attention_mask : nullptr, dropout.scale()});
+  multiply({.rows = e,
+            .cols = shape_.stride,
+            .depth = e,
+            .a = weights.attn_weight,
+            .a_stride = e,
+            .b = a.attended,
+            .b_stride = stride,
+            .c = a.x2,
+            .c_stride = stride,
+            .source = a.x,
+            .bias = weights.attn_bias});
+
+  rms_norm(shape_, a.x2, weights.norm2, a.inverse_rms2, a.normed2);
+  multiply({.rows = config_.hidden,
+            .cols = shape_.stride,
+            .depth = e,
+            .a = weights.mlp_in,
+            .a_stride = e,
+            .b = a.normed2,
+            .b_stride = stride,
+            .c = a.hidden,
+            .c_stride = stride,
+            .bias = weights.mlp_in_bias,
+            .relu = true});
+  multiply({.rows = e,
+            .cols = shape_.stride,
+            .depth = config_.hidden,
+            .a = weights.mlp_out,
+            .a_stride = config_.hidden,
+            .b = a.hidden,
+            .b_stride = stride,
+            .c = scratch_,
+            .c_stride = stride,
+            .bias = weights.mlp_out_bias});
+  add_residual(shape_, a.x2, scratch_, drop ? a.mlp_mask : nullptr, dropout.scale(), output_);
+}
+
+void SequencePass::finish(const ModelTensors<const float>& model) {
+  multiply({.rows = config_.vocabulary,
+            .cols = shape_.stride,
+            .depth = config_.width,
+            .a = model.output_weight,
+            .a_stride = config_.width,
+            .b = output_,
+            .b_stride = shape_.stride,
+            .c = logits_,
+            .c_stride = shape_.stride,
+            .bias = model.output_bias});
+}
+
+}  // namespace synergraph

@@ -1,0 +1,50 @@
+#include "synergraph/train/adam.h"
+
+#include <fmt/core.h>
+
+#include <cmath>
+
+#include "synergraph/core/error.h"
+
+namespace synergraph {
+namespace {
+
+void require(bool good, const char* name, const char* range, double value) {
+  if (!good) throw UsageError(fmt::format("{} must be {}, not {}", name, range, value));
+}
+
+}  // namespace
+
+void validate(const AdamOptions& options) {
+  const auto decay = [](double beta) { return beta >= 0.0 && beta < 1.0; };
+  const auto positive = [](double value) { return value > 0.0 && std::isfinite(value); };
+  require(positive(options.learning_rate), "learning rate", "positive", options.learning_rate);
+  require(decay(options.beta1), "beta1", "in [0, 1)", options.beta1);
+  require(decay(options.beta2), "beta2", "in [0, 1)", options.beta2);
+  require(positive(options.epsilon), "epsilon", "positive", options.epsilon);
+}
+
+void adam_update(const AdamOptions& options, std::uint32_t step, const AdamBuffers& buffers,
+                 std::size_t count) {
+  const double correction1 = 1.0 - std::pow(options.beta1, step);
+  const double correction2 = 1.0 - std::pow(options.beta2, step);
+  const auto beta1 = static_cast<float>(options.beta1);
+  const auto beta2 = static_cast<float>(options.beta2);
+  const auto rest1 = static_cast<float>(1.0 - options.beta1);
+  const auto rest2 = static_cast<float>(1.0 - options.beta2);
+  const auto rate = static_cast<float>(options.learning_rate / correction1);
+  const auto root = static_cast<float>(1.0 / std::sqrt(correction2));
+  const auto epsilon = static_cast<float>(options.epsilon);
+  float* p = buffers.parameters;
+  float* m = buffers.first_moment;
+  float* v = buffers.second_moment;
+  const float* g = buffers.gradient;
+#pragma omp simd
+  for (std::size_t k = 0; k < count; ++k) {
+    m[k] = beta1 * m[k] + rest1 * g[k];
+    v[k] = beta2 * v[k] + rest2 * (g[k] * g[k]);
+    p[k] -= rate * m[k] / (std::sqrt(v[k]) * root + epsilon);
+  }
+}
+
+}  // namespace synergraph

@@ -1,0 +1,145 @@
+#include "synergraph/train/checkpoint.h"
+
+#include <fmt/core.h>
+
+#include <array>
+#include <cmath>
+#include <filesystem>
+#include <vector>
+
+#include "synergraph/core/error.h"
+#include "synergraph/core/version.h"
+#include "synergraph/io/safetensors.h"
+
+namespace synergraph {
+namespace {
+
+constexpr const char* kFormat = "synergraph training state 1";
+
+std::string path_in(const std::string& directory, const char* name) {
+  return (std::filesystem::path(directory) / name).string();
+}
+
+/// Tensors of the model's layout under a prefix.
+void add_tensors(const ParameterLayout& layout, const std::string& prefix, const float* values,
+                 std::vector<TensorData>& tensors) {
+  for (const ParameterInfo& tensor : layout.tensors())
+    tensors.push_back(tensor_data(prefix + tensor.name, tensor.shape, values + tensor.offset));
+}
+
+void read_tensors(const TensorFile& file, const ParameterLayout& layout, const std::string& prefix,
+                  float* values) {
+  for (const ParameterInfo& parameter : layout.tensors()) {
+    const Tensor& tensor = file.at(prefix + parameter.name);
+    if (tensor.shape() != parameter.shape)
+      throw InputError(fmt::format("{}: shape {}, expected {}", tensor.where(),
+                                   to_string(tensor.shape()), to_string(parameter.shape)));
+    tensor.read(0, static_cast<std::int64_t>(parameter.size), values + parameter.offset);
+    for (std::size_t k = 0; k < parameter.size; ++k) {
+      if (!std::isfinite(values[parameter.offset + k]))
+        throw InputError(fmt::format("{}: entry {} is not finite", tensor.where(), k));
+    }
+  }
+}
+
+template <class T, std::size_t kCount>
+std::array<T, kCount> read_array(const TensorFile& file, const char* name) {
+  const Tensor& tensor = file.at(name);
+  if (tensor.shape() != Shape{static_cast<std::int64_t>(kCount)})
+    throw InputError(fmt::format("{}: shape {}, expected ({},)", tensor.where(),
+                                 to_string(tensor.shape()), kCount));
+  std::array<T, kCount> values{};
+  tensor.read(0, static_cast<std::int64_t>(kCount), values.data());
+  return values;
+}
+
+TensorFile open_state(const std::string& directory) {
+  TensorFile file = TensorFile::open(state_path(directory));
+  const auto format = file.metadata().find("format");
+  if (format == file.metadata().end() || format->second != kFormat)
+    throw InputError(fmt::format("{}: not a '{}' file", file.path(), kFormat));
+  return file;
+}
+
+RunPosition read_position(const TensorFile& file, const TrainSettings& settings) {
+  const auto counts = read_array<std::int64_t, 3>(file, "run.counts");
+  const auto sums = read_array<double, 3>(file, "run.sums");
+  // More epochs may follow than the settings say; the step only has to fit its type.
+  const bool good = counts[0] >= 0 && counts[0] < (std::int64_t{1} << 32U) && counts[1] >= 0 &&
+                    counts[2] >= 0 && counts[2] < settings.sequences;
+  if (!good) throw InputError(fmt::format("{}: tensor 'run.counts' is out of range", file.path()));
+  return {static_cast<std::uint64_t>(counts[0]), sums[0], counts[1], counts[2], sums[1], sums[2]};
+}
+
+}  // namespace
+
+std::string model_path(const std::string& directory) {
+  return path_in(directory, "model.safetensors");
+}
+std::string state_path(const std::string& directory) {
+  return path_in(directory, "state.safetensors");
+}
+std::string log_path(const std::string& directory) {
+  return path_in(directory, "metrics.jsonl");
+}
+
+void write_checkpoint(const std::string& directory, const TrainSettings& settings,
+                      const TrainingState& state, const RunPosition& position) {
+  const ParameterLayout& layout = state.model.layout();
+  auto metadata = to_metadata(settings);
+  metadata["version"] = kVersion;
+  metadata["step"] = fmt::format("{}", position.step);
+
+  const std::array<std::int64_t, 3> counts = {static_cast<std::int64_t>(position.step),
+                                              position.correct, position.sequences};
+  const std::array<double, 3> sums = {position.loss_sum, position.last_loss,
+                                      position.last_accuracy};
+  std::vector<TensorData> tensors;
+  add_tensors(layout, "model.", state.model.values().data(), tensors);
+  add_tensors(layout, "first_moment.", state.first_moment.data(), tensors);
+  add_tensors(layout, "second_moment.", state.second_moment.data(), tensors);
+  tensors.push_back(tensor_data("run.counts", {3}, counts.data()));
+  tensors.push_back(tensor_data("run.sums", {3}, sums.data()));
+  metadata["format"] = kFormat;
+  write_safetensors(state_path(directory), tensors, metadata);
+
+  tensors.clear();
+  add_tensors(layout, "", state.model.values().data(), tensors);
+  metadata["format"] = "pt";  // what readers of safetensors expect of a model
+  metadata["loss"] = fmt::format("{}", position.last_loss);
+  metadata["accuracy"] = fmt::format("{}", position.last_accuracy);
+  write_safetensors(model_path(directory), tensors, metadata);
+}
+
+TrainSettings read_settings(const std::string& directory) {
+  const TensorFile file = open_state(directory);
+  return from_metadata(file.metadata(), file.path());
+}
+
+StoredRun read_run(const std::string& directory) {
+  const TensorFile file = open_state(directory);
+  const TrainSettings settings = from_metadata(file.metadata(), file.path());
+  StoredRun run{settings, TrainingState(settings.model), read_position(file, settings)};
+  const ParameterLayout& layout = run.state.model.layout();
+  read_tensors(file, layout, "model.", run.state.model.values().data());
+  read_tensors(file, layout, "first_moment.", run.state.first_moment.data());
+  read_tensors(file, layout, "second_moment.", run.state.second_moment.data());
+  run.state.step = static_cast<std::uint32_t>(run.position.step);
+  return run;
+}
+
+void remove_leftovers(const std::string& directory) {
+  std::error_code ignored;
+  for (const auto& entry : std::filesystem::directory_iterator(directory, ignored)) {
+    const std::string name = entry.path().filename().string();
+    for (const char* prefix : {".model.safetensors.", ".state.safetensors.", ".metrics.jsonl."}) {
+      if (name.rfind(prefix, 0) == 0) std::filesystem::remove(entry.path(), ignored);
+    }
+  }
+}
+
+bool has_run(const std::string& directory) {
+  return std::filesystem::exists(state_path(directory));
+}
+
+}  // namespace synergraph

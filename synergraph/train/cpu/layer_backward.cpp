@@ -1,0 +1,77 @@
+#include "synergraph/train/cpu/layer_backward.h"
+
+#include "synergraph/model/gemm.h"
+#include "synergraph/model/simd.h"
+
+#if defined(__GNUC__) && !defined(__clang__)
+#pragma GCC diagnostic ignored "-Wpsabi"
+#endif
+
+namespace synergraph {
+
+using simd::kLanes;
+using simd::Lanes;
+
+void rms_norm_backward(const SequenceShape& shape, const float* x, const float* gain,
+                       const float* inverse_rms, const float* dy, float* dx, float* dgain,
+                       Into into) {
+  const std::ptrdiff_t stride = shape.stride;
+  // y = g x r with r = (mean x^2 + eps)^(-1/2), so dx = r g dy - x r^3 / E sum_c g dy x.
+  for (int p = 0; p < shape.stride; p += kLanes) {
+    Lanes even = {};
+    Lanes odd = {};
+    for (int c = 0; c < shape.width; ++c)
+      (c % 2 == 0 ? even : odd) +=
+          simd::load(dy + c * stride + p) * simd::load(x + c * stride + p) * gain[c];
+    const Lanes r = simd::load(inverse_rms + p);
+    const Lanes shrink = (even + odd) * r * r * r / static_cast<float>(shape.width);
+    for (int c = 0; c < shape.width; ++c) {
+      const std::ptrdiff_t k = c * stride + p;
+      simd::store(dx + k, simd::load(dx + k) + simd::load(dy + k) * (r * gain[c]) -
+                              simd::load(x + k) * shrink);
+    }
+  }
+  for (int c = 0; c < shape.width; ++c) {
+    Lanes total = {};
+    for (int p = 0; p < shape.stride; p += kLanes)
+      total += simd::load(dy + c * stride + p) * simd::load(x + c * stride + p) *
+               simd::load(inverse_rms + p);
+    dgain[c] = (into == Into::kAdd ? dgain[c] : 0.0F) + simd::sum(total);
+  }
+}
+
+void bias_backward(int rows, int stride, const float* dy, float* dbias, Into into) {
+  for (int row = 0; row < rows; ++row) {
+    const float* values = dy + static_cast<std::ptrdiff_t>(row) * stride;
+    Lanes total = {};
+    for (int p = 0; p < stride; p += kLanes) total += simd::load(values + p);
+    dbias[row] = (into == Into::kAdd ? dbias[row] : 0.0F) + simd::sum(total);
+  }
+}
+
+void relu_backward(std::ptrdiff_t count, const float* hidden, float* dh) {
+  for (std::ptrdiff_t k = 0; k < count; k += kLanes)
+    simd::store(dh + k, simd::keep(simd::load(dh + k), simd::load(hidden + k) > Lanes{}));
+}
+
+void dropout_backward(const SequenceShape& shape, const float* dx, const std::uint8_t* mask,
+                      float scale, float* dy) {
+  const std::ptrdiff_t count = static_cast<std::ptrdiff_t>(shape.width) * shape.stride;
+  for (std::ptrdiff_t k = 0; k < count; k += kLanes)
+    simd::store(dy + k,
+                simd::keep(simd::load(dx + k), simd::expand_bits(mask[k / kLanes])) * scale);
+}
+
+void embed_backward(const SequenceShape& shape, const std::int32_t* tokens, const float* dx,
+                    float* scratch, float* dtoken, float* dposition, Into into) {
+  transpose(shape.width, shape.length, dx, shape.stride, scratch, shape.width);
+  for (int p = 0; p < shape.length; ++p) {
+    const std::ptrdiff_t row = static_cast<std::ptrdiff_t>(p) * shape.width;
+    float* token = dtoken + static_cast<std::ptrdiff_t>(tokens[p]) * shape.width;
+    for (int c = 0; c < shape.width; ++c) token[c] += scratch[row + c];
+    for (int c = 0; c < shape.width; ++c)
+      dposition[row + c] = (into == Into::kAdd ? dposition[row + c] : 0.0F) + scratch[row + c];
+  }
+}
+
+}  // namespace synergraph

@@ -1,0 +1,99 @@
+#include "synergraph/train/data.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <limits>
+#include <numeric>
+
+#include "synergraph/core/error.h"
+#include "synergraph/core/random.h"
+#include "synergraph/io/tensor_file.h"
+
+namespace synergraph {
+namespace {
+
+Sequences slice(const Sequences& all, int first, int count) {
+  const auto length = static_cast<std::ptrdiff_t>(all.length);
+  const auto begin = all.tokens.begin() + first * length;
+  return {count, all.length, {begin, begin + count * length}};
+}
+
+}  // namespace
+
+TrainingData task_data(const Task& task, std::uint64_t seed, int count, const ModelConfig& config) {
+  const Sequences all = random_sequences(seed, count + kHeldOut, config.length, config.vocabulary);
+  TrainingData data;
+  data.inputs = slice(all, 0, count);
+  data.held_out_inputs = slice(all, count, kHeldOut);
+  data.targets = targets(task, data.inputs);
+  data.held_out_targets = targets(task, data.held_out_inputs);
+  return data;
+}
+
+Sequences read_sequences(const std::string& path) {
+  const TensorFile file = TensorFile::open(path);
+  if (file.tensors().size() != 1)
+    throw InputError(
+        fmt::format("{}: expected one tensor of tokens, found {}", path, file.tensors().size()));
+  const Tensor& tensor = file.tensors().front();
+  if (tensor.shape().size() != 2 || tensor.shape()[0] < 1 || tensor.shape()[1] < 1 ||
+      tensor.info().elements() > std::numeric_limits<std::int32_t>::max())
+    throw InputError(fmt::format("{}: expected tokens of shape (sequences, length), found {}", path,
+                                 to_string(tensor.shape())));
+  if (!is_integer(tensor.info().dtype))
+    throw InputError(
+        fmt::format("{}: expected integers, found {}", path, dtype_name(tensor.info().dtype)));
+  Sequences sequences{static_cast<int>(tensor.shape()[0]), static_cast<int>(tensor.shape()[1]), {}};
+  for (const std::int64_t token : tensor.values<std::int64_t>()) {
+    if (token < 0 || token > std::numeric_limits<std::int32_t>::max())
+      throw InputError(fmt::format("{}: {} is not a token", path, token));
+    sequences.tokens.push_back(static_cast<std::int32_t>(token));
+  }
+  return sequences;
+}
+
+TrainingData file_data(const std::string& inputs_path, const std::string& targets_path) {
+  TrainingData data;
+  data.inputs = read_sequences(inputs_path);
+  data.targets = read_sequences(targets_path);
+  if (data.inputs.count != data.targets.count || data.inputs.length != data.targets.length)
+    throw InputError(fmt::format("{}: shape ({}, {}), but {} has shape ({}, {})", targets_path,
+                                 data.targets.count, data.targets.length, inputs_path,
+                                 data.inputs.count, data.inputs.length));
+  const int judged = std::min(kHeldOut, data.inputs.count);
+  data.held_out_inputs = slice(data.inputs, 0, judged);
+  data.held_out_targets = slice(data.targets, 0, judged);
+  return data;
+}
+
+std::string fingerprint(const TrainingData& data) {
+  std::uint64_t hash = 0xcbf29ce484222325ULL;  // FNV-1a, a token at a time
+  for (const Sequences* sequences : {&data.inputs, &data.targets}) {
+    for (const std::int32_t token : sequences->tokens)
+      hash = (hash ^ static_cast<std::uint32_t>(token)) * 0x100000001b3ULL;
+    hash = (hash ^ static_cast<std::uint32_t>(sequences->length)) * 0x100000001b3ULL;
+  }
+  return fmt::format("{:016x}", hash);
+}
+
+std::vector<std::int32_t> epoch_order(std::uint64_t seed, std::uint32_t epoch, int count) {
+  std::vector<std::int32_t> order(static_cast<std::size_t>(count));
+  std::iota(order.begin(), order.end(), 0);
+  RandomSequence draws(seed, Purpose::kShuffle, epoch);
+  for (std::size_t k = order.size(); k > 1; --k) std::swap(order[k - 1], order[draws.below(k)]);
+  return order;
+}
+
+void gather(const Sequences& all, const std::vector<std::int32_t>& order, int first, int count,
+            Sequences& rows) {
+  rows.count = count;
+  rows.length = all.length;
+  rows.tokens.resize(static_cast<std::size_t>(count) * static_cast<std::size_t>(all.length));
+  for (int k = 0; k < count; ++k) {
+    const std::int32_t* row = all.row(order[static_cast<std::size_t>(first + k)]);
+    std::copy_n(row, all.length, rows.tokens.begin() + static_cast<std::ptrdiff_t>(k) * all.length);
+  }
+}
+
+}  // namespace synergraph

@@ -1,0 +1,58 @@
+#include "synergraph/train/metrics_log.h"
+
+#include <fcntl.h>
+#include <fmt/core.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <filesystem>
+#include <nlohmann/json.hpp>
+#include <sstream>
+#include <system_error>
+#include <utility>
+
+#include "synergraph/core/error.h"
+#include "synergraph/io/atomic_file.h"
+
+namespace synergraph {
+namespace {
+
+[[noreturn]] void fail(const std::string& path) {
+  throw InputError(
+      fmt::format("{}: cannot write: {}", path, std::generic_category().message(errno)));
+}
+
+}  // namespace
+
+MetricsLog::MetricsLog(std::string path, std::uint64_t step) : path_(std::move(path)) {
+  std::string kept;
+  if (step > 0 && std::filesystem::exists(path_)) {
+    std::istringstream lines(read_file(path_));
+    for (std::string line; std::getline(lines, line);) {
+      const auto entry = nlohmann::json::parse(line, nullptr, false);
+      if (!entry.is_object() || entry.value("step", std::uint64_t{0}) > step) break;
+      seconds_ = entry.value("seconds", 0.0);
+      kept += line + "\n";
+    }
+  }
+  write_file(path_, kept);
+  descriptor_ = open(path_.c_str(), O_WRONLY | O_APPEND | O_CLOEXEC);
+  if (descriptor_ < 0) fail(path_);
+}
+
+MetricsLog::~MetricsLog() {
+  if (descriptor_ >= 0) close(descriptor_);
+}
+
+void MetricsLog::append(const std::string& line) {
+  const std::string text = line + "\n";
+  std::size_t done = 0;
+  while (done < text.size()) {
+    const ssize_t written = write(descriptor_, text.data() + done, text.size() - done);
+    if (written < 0 && errno == EINTR) continue;
+    if (written < 0) fail(path_);
+    done += static_cast<std::size_t>(written);
+  }
+}
+
+}  // namespace synergraph

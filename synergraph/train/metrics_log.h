@@ -1,0 +1,29 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+namespace synergraph {
+
+/// A file of JSON lines, one a measurement, that a resumed run continues.
+class MetricsLog {
+ public:
+  /// Keeps the whole lines with "step" at most `step` of the file, if there is one, and drops the
+  /// rest.
+  MetricsLog(std::string path, std::uint64_t step);
+  ~MetricsLog();
+  MetricsLog(const MetricsLog&) = delete;
+  MetricsLog& operator=(const MetricsLog&) = delete;
+
+  /// "seconds" of the last line kept: the time that the run took before.
+  double seconds() const { return seconds_; }
+  /// Appends a line, a JSON object with "step" and "seconds". InputError when it cannot be written.
+  void append(const std::string& line);
+
+ private:
+  std::string path_;
+  double seconds_ = 0.0;
+  int descriptor_ = -1;
+};
+
+}  // namespace synergraph

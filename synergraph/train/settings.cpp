@@ -1,0 +1,110 @@
+#include "synergraph/train/settings.h"
+
+#include <fmt/core.h>
+
+#include <charconv>
+#include <limits>
+
+#include "synergraph/core/error.h"
+#include "synergraph/model/dropout.h"
+#include "synergraph/train/data.h"
+
+namespace synergraph {
+namespace {
+
+/// Calls visit(name, field) for every setting: the one list of them.
+template <class Settings, class Visit>
+void visit_fields(Settings& settings, const Visit& visit) {
+  visit("vocabulary", settings.model.vocabulary);
+  visit("length", settings.model.length);
+  visit("width", settings.model.width);
+  visit("heads", settings.model.heads);
+  visit("layers", settings.model.layers);
+  visit("hidden", settings.model.hidden);
+  visit("task", settings.task);
+  visit("data", settings.data);
+  visit("sequences", settings.sequences);
+  visit("batch", settings.batch);
+  visit("epochs", settings.epochs);
+  visit("seed", settings.seed);
+  visit("dropout", settings.dropout);
+  visit("learning_rate", settings.adam.learning_rate);
+  visit("beta1", settings.adam.beta1);
+  visit("beta2", settings.adam.beta2);
+  visit("epsilon", settings.adam.epsilon);
+}
+
+bool parse(const std::string& text, std::string& value) {
+  value = text;
+  return true;
+}
+
+template <class Number>
+bool parse(const std::string& text, Number& value) {
+  const char* end = text.data() + text.size();
+  const auto [stop, error] = std::from_chars(text.data(), end, value);
+  return error == std::errc() && stop == end;
+}
+
+void require(const char* name, std::int64_t value, std::int64_t least, std::int64_t most) {
+  if (value < least || value > most)
+    throw UsageError(fmt::format("{} must be between {} and {}, not {}", name, least, most, value));
+}
+
+}  // namespace
+
+void validate(const TrainSettings& settings) {
+  validate(settings.model);
+  validate(settings.adam);
+  constexpr int most = std::numeric_limits<std::int32_t>::max();
+  require("sequences", settings.sequences, 1, most / settings.model.length - kHeldOut);
+  require("batch", settings.batch, 1, settings.sequences);
+  require("epochs", settings.epochs, 0, 1000000000);
+  if (settings.steps() > std::numeric_limits<std::uint32_t>::max())
+    throw UsageError("a run has at most 2^32 steps");
+  const Dropout check(settings.dropout, 0, 0);
+  if (settings.task != "data") find_task(settings.task);
+}
+
+std::map<std::string, std::string> to_metadata(const TrainSettings& settings) {
+  std::map<std::string, std::string> metadata;
+  visit_fields(settings, [&](const char* name, const auto& value) {
+    metadata[name] = fmt::format("{}", value);
+  });
+  return metadata;
+}
+
+TrainSettings from_metadata(const std::map<std::string, std::string>& metadata,
+                            const std::string& where) {
+  TrainSettings settings;
+  visit_fields(settings, [&](const char* name, auto& value) {
+    const auto entry = metadata.find(name);
+    if (entry == metadata.end())
+      throw InputError(fmt::format("{}: metadata '{}' is missing", where, name));
+    if (!parse(entry->second, value))
+      throw InputError(
+          fmt::format("{}: metadata '{}' is '{}', not a number", where, name, entry->second));
+  });
+  try {
+    validate(settings);
+  } catch (const UsageError& error) {
+    throw InputError(fmt::format("{}: {}", where, error.what()));
+  }
+  return settings;
+}
+
+std::string difference(const TrainSettings& stored, const TrainSettings& wanted) {
+  const auto other = to_metadata(wanted);
+  std::string found;
+  visit_fields(stored, [&](const std::string& name, const auto& value) {
+    const std::string text = fmt::format("{}", value);
+    if (!found.empty() || name == "epochs" || text == other.at(name)) return;
+    if (name == "data")
+      found = "other training data";
+    else
+      found = fmt::format("{} {}, not {}", name, text, other.at(name));
+  });
+  return found;
+}
+
+}  // namespace synergraph

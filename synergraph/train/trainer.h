@@ -1,0 +1,45 @@
+#pragma once
+
+#include <atomic>
+#include <string>
+
+#include "synergraph/core/progress.h"
+#include "synergraph/train/data.h"
+#include "synergraph/train/settings.h"
+
+namespace synergraph {
+
+/// How a run is carried out; none of it changes the model that comes out.
+struct TrainOptions {
+  std::string directory;              ///< made when missing
+  bool resume = false;                ///< continue the run in the directory, if there is one
+  double checkpoint_interval = 60.0;  ///< seconds between checkpoints
+  int threads = 0;                    ///< 0: all
+  int track_every = 0;  ///< epochs between measurements of mixing and fidelity; 0: never
+  ProgressOptions progress;
+  /// When set, the run stops after the current step and leaves a checkpoint.
+  const std::atomic<bool>* stop = nullptr;
+};
+
+/// How a run ended.
+struct TrainOutcome {
+  bool finished = false;  ///< false: stopped on request
+  std::uint64_t step = 0;
+  double loss = 0.0;               ///< of the last whole epoch, with dropout
+  double accuracy = 0.0;           ///< likewise
+  double held_out_loss = 0.0;      ///< of the model in evaluation mode on held-out sequences
+  double held_out_accuracy = 0.0;  ///< likewise
+  double seconds = 0.0;            ///< of this call
+};
+
+/// Trains a model and leaves in the directory model.safetensors (the model), state.safetensors (to
+/// continue) and metrics.jsonl (one line an epoch: step, epoch, loss, accuracy, held_out_loss,
+/// held_out_accuracy, seconds, and with track_every the layers' LayerTrack). A run that was
+/// interrupted in any way and resumed ends in the same bytes as one that was not.
+///
+/// UsageError for settings without a run, or a directory that holds a run when `resume` is off;
+/// InputError for data that do not fit and for files that cannot be read or written.
+TrainOutcome train(const TrainSettings& settings, const TrainingData& data,
+                   const TrainOptions& options);
+
+}  // namespace synergraph

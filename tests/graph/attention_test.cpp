@@ -1,0 +1,63 @@
+#include "synergraph/graph/attention.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <limits>
+
+#include "synergraph/core/error.h"
+
+namespace synergraph {
+namespace {
+
+Matrix uniform(int n) {
+  Matrix a(n, n);
+  for (int i = 0; i < n; ++i)
+    for (int j = 0; j <= i; ++j) a(i, j) = 1.0 / (i + 1);
+  return a;
+}
+
+void expect_rejected(Matrix matrix, const std::string& message, const AttentionCheck& check = {}) {
+  try {
+    normalise_attention(matrix.view(), check);
+    FAIL() << "accepted: " << message;
+  } catch (const InputError& error) {
+    EXPECT_NE(std::string(error.what()).find(message), std::string::npos) << error.what();
+  }
+}
+
+TEST(NormaliseAttention, RenormalisesWithinTheTolerance) {
+  Matrix a = uniform(5);
+  for (int j = 0; j <= 3; ++j) a(3, j) *= 1.0 + 5e-7;
+  a(1, 4) = 1e-9;
+  AttentionCheck check;
+  check.causal_tolerance = 1e-8;
+  normalise_attention(a.view(), check);
+  double sum = 0.0;
+  for (int j = 0; j <= 3; ++j) sum += a(3, j);
+  EXPECT_DOUBLE_EQ(sum, 1.0);
+  EXPECT_EQ(a(1, 4), 0.0);
+}
+
+TEST(NormaliseAttention, NamesThePlaceOfWhatIsWrong) {
+  const auto with = [](int i, int j, double value) {
+    Matrix a = uniform(5);
+    a(i, j) = value;
+    return a;
+  };
+  AttentionCheck check;
+  check.name = "layer 2, head 3";
+  expect_rejected(with(3, 1, std::nan("")),
+                  "layer 2, head 3: entry nan in row 3, column 1 is not finite", check);
+  expect_rejected(with(3, 1, std::numeric_limits<double>::infinity()),
+                  "entry inf in row 3, column 1 is not finite");
+  expect_rejected(with(3, 1, -0.25), "entry -0.25 in row 3, column 1 is negative");
+  expect_rejected(with(1, 4, 0.5), "entry 0.5 in row 1, column 4 is above the diagonal");
+  expect_rejected(with(1, 4, std::nan("")), "entry nan in row 1, column 4 is not finite");
+  expect_rejected(with(4, 4, 0.7), "row 4 sums to 1.5, expected 1 within 1e-06");
+  expect_rejected(Matrix(2, 3), "expected a square matrix, got 2 x 3");
+  expect_rejected(Matrix(0, 0), "expected a square matrix, got 0 x 0");
+}
+
+}  // namespace
+}  // namespace synergraph

@@ -1,0 +1,107 @@
+#include <gtest/gtest.h>
+
+#include "synergraph/core/error.h"
+#include "synergraph/graph/multi_head_graph.h"
+
+namespace synergraph {
+namespace {
+
+constexpr const char* kExample = R"(# two heads
+nodes u v w tau
+head "Head 1" weight 0.5
+  u -> v
+  v -> w : 2.5   # stronger
+  w -> tau
+head attention weight 1.5 matrix
+  1 0 0 0
+  0.5 0.5 0 0
+  0.25 0.25 0.5 0
+  0 0 0.125 0.875
+)";
+
+TEST(GraphText, ReadsHeadsOfBothKinds) {
+  const MultiHeadGraph graph = parse_graph_text(kExample, "example");
+  EXPECT_EQ(graph.nodes, 4);
+  EXPECT_EQ(graph.node_names, (std::vector<std::string>{"u", "v", "w", "tau"}));
+  ASSERT_EQ(graph.heads.size(), 2U);
+  EXPECT_EQ(graph.heads[0].name, "Head 1");
+  EXPECT_EQ(graph.heads[0].weight, 0.5);
+  EXPECT_EQ(std::get<FeedforwardGraph>(graph.heads[0].content).edges(),
+            (std::vector<Edge>{{0, 0}, {0, 1}, {1, 1}, {1, 2, 2.5}, {2, 2}, {2, 3}, {3, 3}}));
+  EXPECT_EQ(std::get<Matrix>(graph.heads[1].content)(3, 2), 0.125);
+}
+
+TEST(GraphText, WritesWhatItReads) {
+  const std::string once = format_graph_text(parse_graph_text(kExample, "example"));
+  EXPECT_EQ(format_graph_text(parse_graph_text(once, "again")), once);
+  const std::string numbered =
+      format_graph_text(parse_graph_text("nodes 3\nself-loops off\nhead\n0 -> 2\n", "x"));
+  EXPECT_EQ(numbered, "nodes 3\nself-loops off\n\nhead \"head 1\" weight 1\n  0 -> 2\n");
+  EXPECT_EQ(format_graph_text(parse_graph_text(numbered, "again")), numbered);
+}
+
+TEST(GraphText, ErrorsNameTheLine) {
+  const std::vector<std::pair<const char*, const char*>> cases = {
+      {"", "f: the file is empty"},
+      {" \n\n", "f: the file is empty"},
+      {"# only a comment\n", "f:1: there is no 'nodes' line"},
+      {"nodes 3\n", "f:1: there is no 'head'"},
+      {"head a\n", "f:1: 'nodes' must stand before the first head"},
+      {"nodes 0\n", "f:1: a graph has between 1 and 16384 nodes, not 0"},
+      {"nodes 1000000000\n", "f:1: a graph has between 1 and 16384 nodes, not 1000000000"},
+      {"nodes 3\nnodes 3\n", "f:2: 'nodes' is given twice"},
+      {"nodes a b a\n", "f:1: two nodes are named 'a'"},
+      {"nodes 3\nedge\n", "f:2: expected 'nodes', 'self-loops' or 'head', got 'edge'"},
+      {"nodes 3\nself-loops maybe\n", "f:2: expected 'self-loops on' or 'self-loops off'"},
+      {"nodes 3\nhead a weight -1\n", "f:2: head weight -1 is not finite and non-negative"},
+      {"nodes 3\nhead a weight nan\n", "f:2: head weight nan is not finite"},
+      {"nodes 3\nhead a weight x\n", "f:2: weight 'x' is not a number"},
+      {"nodes 3\nhead a size 3\n", "f:2: expected 'weight W' or 'matrix', got 'size'"},
+      {"nodes 3\nhead \"a\n", "f:2: a quoted name does not end"},
+      {"nodes 3\nhead a\n0 1\n", "f:3: expected an edge 'from -> to'"},
+      {"nodes 3\nhead a\n1 -> 0\n", "f:3: edge 1 -> 0 goes backward"},
+      {"nodes 3\nhead a\n0 -> 3\n", "f:3: node 3 is out of range, nodes are 0 to 2"},
+      {"nodes a b\nhead a\na -> c\n", "f:3: there is no node named 'c'"},
+      {"nodes 3\nhead a\n0 -> 1 : 0\n", "f:3: edge 0 -> 1: weight 0 is not positive"},
+      {"nodes 3\nhead a\n0 -> 1 : inf\n", "weight inf is not positive and finite"},
+      {"nodes 3\nhead a\n0 -> 1\n\n0 -> 1\n", "f:5: edge 0 -> 1 is given twice"},
+      {"nodes 2\nhead a matrix\n1 0\n", "f:3: head 'a' has 1 rows, expected 2"},
+      {"nodes 2\nhead a matrix\n1 0 0\n", "f:3: head 'a': row 0 has 3 numbers, expected 2"},
+      {"nodes 2\nhead a matrix\n1 0\n.5 .5\n1 0\n", "f:5: head 'a': more than 2 rows"},
+      {"nodes 2\nhead a matrix\n1 0\n0.5 0.6\n", "head 'a': row 1 sums to 1.1, expected 1"},
+      {"nodes 2\nhead a matrix\n0 1\n0.5 0.5\n", "above the diagonal"},
+      {"nodes 2\nhead a matrix\n1 0\nnan 0.5\n", "entry nan in row 1, column 0 is not finite"},
+  };
+  for (const auto& [text, message] : cases) {
+    try {
+      parse_graph_text(text, "f");
+      ADD_FAILURE() << "accepted: " << text;
+    } catch (const InputError& error) {
+      EXPECT_NE(std::string(error.what()).find(message), std::string::npos) << text << error.what();
+      EXPECT_EQ(std::string(error.what()).find('\n'), std::string::npos) << error.what();
+    }
+  }
+}
+
+TEST(GraphText, SurvivesEveryTruncation) {
+  const std::string text = kExample;
+  for (std::size_t length = 0; length < text.size(); ++length) {
+    try {
+      EXPECT_LE(parse_graph_text(text.substr(0, length), "f").heads.size(), 2U);
+    } catch (const InputError&) {
+    }
+  }
+}
+
+TEST(Dot, ShowsEveryForwardEdgeAndEscapesNames) {
+  MultiHeadGraph graph = worked_example(1);
+  graph.heads[0].name = "say \"hi\"";
+  const std::string dot = format_dot(graph);
+  EXPECT_NE(dot.find("label=\"say \\\"hi\\\" (weight 1)\""), std::string::npos);
+  EXPECT_NE(dot.find("h0_0 -> h0_1;"), std::string::npos);
+  EXPECT_NE(dot.find("h1_1 -> h1_2;"), std::string::npos);
+  EXPECT_EQ(dot.find("h0_0 -> h0_0"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace synergraph

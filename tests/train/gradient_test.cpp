@@ -1,0 +1,131 @@
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "synergraph/train/cpu/batch_gradient.h"
+#include "tests/model/tiny_model.h"
+
+namespace synergraph {
+namespace {
+
+double largest(const float* values, std::size_t count) {
+  double result = 0.0;
+  for (std::size_t k = 0; k < count; ++k)
+    result = std::max(result, static_cast<double>(std::fabs(values[k])));
+  return result;
+}
+
+/// Every tensor of `actual` agrees with `expected` to 1e-5 of the tensor's largest entry.
+void expect_close(const Model& expected, const float* actual, const std::string& what) {
+  for (const ParameterInfo& tensor : expected.layout().tensors()) {
+    const float* want = expected.tensor(tensor.name);
+    const double tolerance = 1e-5 * largest(want, tensor.size);
+    for (std::size_t k = 0; k < tensor.size; ++k)
+      ASSERT_NEAR(actual[tensor.offset + k], want[k], tolerance)
+          << what << " of " << tensor.name << " at " << k;
+  }
+}
+
+TEST(Gradient, AgreesWithTheReference) {
+  const TinyReference reference;
+  const Model model = reference.model("init");
+  BatchGradient gradient(reference.config, 1);
+  const StepResult result =
+      gradient.compute(model.values().data(), reference.inputs, reference.targets, Dropout());
+  EXPECT_NEAR(result.loss, reference.file.at("losses").values<double>()[0], 1e-6);
+
+  std::vector<float> total(gradient.layout().size());
+  gradient.sum_groups(0, total.size(), total.data());
+  Model expected = reference.model("grad");
+  // Zero in exact arithmetic; the reference has its rounding errors there.
+  for (const char* name : {"layers.0.attn.W_k.bias", "layers.1.attn.W_k.bias"}) {
+    const ParameterInfo& tensor = gradient.layout().find(name);
+    EXPECT_LT(largest(expected.tensor(name), tensor.size), 1e-16);
+    std::fill_n(expected.tensor(name), tensor.size, 0.0F);
+  }
+  expect_close(expected, total.data(), "gradient");
+}
+
+TEST(Step, TenAdamStepsAgreeWithTheReference) {
+  const TinyReference reference;
+  TrainingState state(reference.config);
+  state.model = reference.model("init");
+  StepOptions options;
+  options.dropout = 0.0;
+  const auto step = make_cpu_step(reference.config, options, 2);
+  step->load(state);
+  const auto losses = reference.file.at("losses").values<double>();
+  for (std::size_t k = 0; k < 10; ++k) {
+    EXPECT_NEAR(step->run(reference.inputs, reference.targets).loss, losses[k], 1e-5);
+    step->save(state);
+    if (k == 0) expect_close(reference.model("after1"), state.model.values().data(), "step 1");
+  }
+  expect_close(reference.model("after10"), state.model.values().data(), "step 10");
+  EXPECT_EQ(state.step, 10U);
+}
+
+/// The largest entry of each tensor's gradient is checked against the slope of the loss along the
+/// gradient itself: d/dt loss(p + t g) = |g|^2 at t = 0.
+void expect_slopes(const ModelConfig& config, const Dropout& dropout) {
+  Model model(config);
+  initialise(model, 5);
+  const Sequences inputs = random_sequences(1, 3, config.length, config.vocabulary);
+  const Sequences answers = targets(find_task("cycle"), inputs);
+  BatchGradient batch(config, 1);
+  std::vector<float> gradient(batch.layout().size());
+  batch.compute(model.values().data(), inputs, answers, dropout);
+  batch.sum_groups(0, gradient.size(), gradient.data());
+  for (const ParameterInfo& tensor : batch.layout().tensors()) {
+    double square = 0.0;
+    for (std::size_t k = 0; k < tensor.size; ++k)
+      square += std::pow(gradient[tensor.offset + k], 2);
+    if (tensor.name.find("W_k.bias") != std::string::npos) {
+      EXPECT_EQ(square, 0.0);
+      continue;
+    }
+    ASSERT_GT(square, 0.0) << tensor.name;
+    const double step = 4e-3 / std::sqrt(square);
+    const auto loss_at = [&](double t) {
+      AlignedVector<float> moved = model.values();
+      for (std::size_t k = 0; k < tensor.size; ++k)
+        moved[tensor.offset + k] += static_cast<float>(t * gradient[tensor.offset + k]);
+      return batch.compute(moved.data(), inputs, answers, dropout).loss;
+    };
+    const double slope = (loss_at(step) - loss_at(-step)) / (2.0 * step);
+    EXPECT_NEAR(slope / square, 1.0, 0.02) << tensor.name;
+  }
+}
+
+TEST(Gradient, IsTheSlopeOfTheLossForAnyShapeWithAndWithoutDropout) {
+  const std::vector<ModelConfig> configs = {
+      {.vocabulary = 13, .length = 21, .width = 16, .heads = 4, .layers = 2, .hidden = 24},
+      {.vocabulary = 8, .length = 33, .width = 6, .heads = 2, .layers = 1, .hidden = 5},
+      {.vocabulary = 9, .length = 8, .width = 32, .heads = 2, .layers = 1, .hidden = 16},
+      {.vocabulary = 5, .length = 5, .width = 20, .heads = 1, .layers = 1, .hidden = 7},
+  };
+  for (const ModelConfig& config : configs) {
+    SCOPED_TRACE(config.length);
+    expect_slopes(config, Dropout());
+    expect_slopes(config, Dropout(0.3, 17, 4));
+  }
+}
+
+TEST(Gradient, DoesNotDependOnTheNumberOfThreads) {
+  const ModelConfig config{
+      .vocabulary = 13, .length = 21, .width = 16, .heads = 4, .layers = 2, .hidden = 24};
+  Model model(config);
+  initialise(model, 5);
+  const Sequences inputs = random_sequences(1, 23, config.length, config.vocabulary);
+  std::vector<float> first;
+  for (const int threads : {1, 2, 5}) {
+    BatchGradient batch(config, threads);
+    batch.compute(model.values().data(), inputs, inputs, Dropout(0.2, 3, 1));
+    std::vector<float> gradient(batch.layout().size());
+    batch.sum_groups(0, gradient.size(), gradient.data());
+    if (first.empty()) first = gradient;
+    EXPECT_EQ(gradient, first);
+  }
+}
+
+}  // namespace
+}  // namespace synergraph

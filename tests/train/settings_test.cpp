@@ -1,0 +1,94 @@
+#include "synergraph/train/settings.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "synergraph/core/error.h"
+
+namespace synergraph {
+namespace {
+
+using testing::HasSubstr;
+
+TrainSettings unusual() {
+  TrainSettings settings;
+  settings.model = {
+      .vocabulary = 5, .length = 6, .width = 12, .heads = 3, .layers = 2, .hidden = 7};
+  settings.task = "zero";
+  settings.sequences = 77;
+  settings.batch = 10;
+  settings.epochs = 3;
+  settings.seed = 0xFFFFFFFFFFFFFFFFULL;
+  settings.dropout = 0.1 + 1e-17;
+  settings.adam = {.learning_rate = 1.0 / 3.0, .beta1 = 0.7, .beta2 = 0.99, .epsilon = 1e-9};
+  return settings;
+}
+
+TEST(Settings, SurviveTheirMetadata) {
+  const TrainSettings settings = unusual();
+  const TrainSettings back = from_metadata(to_metadata(settings), "file");
+  EXPECT_EQ(to_metadata(back), to_metadata(settings));
+  EXPECT_EQ(back.model, settings.model);
+  EXPECT_EQ(back.seed, settings.seed);
+  EXPECT_EQ(back.adam.learning_rate, settings.adam.learning_rate);
+  EXPECT_EQ(settings.steps_per_epoch(), 8);
+  EXPECT_EQ(settings.steps(), 24U);
+}
+
+TEST(Settings, BadMetadataIsRefused) {
+  const auto message = [](const char* key, const char* value) -> std::string {
+    auto metadata = to_metadata(unusual());
+    if (value == nullptr)
+      metadata.erase(key);
+    else
+      metadata[key] = value;
+    try {
+      from_metadata(metadata, "file");
+    } catch (const InputError& error) {
+      return error.what();
+    }
+    return "";
+  };
+  EXPECT_EQ(message("heads", nullptr), "file: metadata 'heads' is missing");
+  EXPECT_EQ(message("heads", "3x"), "file: metadata 'heads' is '3x', not a number");
+  EXPECT_EQ(message("heads", "5"), "file: 5 heads do not divide the width 12");
+  EXPECT_EQ(message("beta1", "1"), "file: beta1 must be in [0, 1), not 1");
+  EXPECT_THAT(message("task", "sort"), HasSubstr("unknown task 'sort'"));
+}
+
+TEST(Settings, RunsThatCannotBeAreRefused) {
+  const auto message = [](auto change) -> std::string {
+    TrainSettings settings;
+    change(settings);
+    try {
+      validate(settings);
+    } catch (const UsageError& error) {
+      return error.what();
+    }
+    return "";
+  };
+  EXPECT_EQ(message([](TrainSettings&) {}), "");
+  EXPECT_THAT(message([](TrainSettings& s) { s.batch = 0; }), HasSubstr("batch must be between 1"));
+  EXPECT_THAT(message([](TrainSettings& s) { s.batch = 5001; }), HasSubstr("batch must be"));
+  EXPECT_THAT(message([](TrainSettings& s) { s.sequences = 0; }), HasSubstr("sequences must be"));
+  EXPECT_THAT(message([](TrainSettings& s) { s.epochs = -1; }), HasSubstr("epochs must be"));
+  EXPECT_THAT(message([](TrainSettings& s) { s.epochs = 999999999; }), HasSubstr("2^32 steps"));
+  EXPECT_THAT(message([](TrainSettings& s) { s.dropout = 1.0; }), HasSubstr("dropout must be"));
+  EXPECT_THAT(message([](TrainSettings& s) { s.adam.learning_rate = -1; }),
+              HasSubstr("learning rate must be positive"));
+}
+
+TEST(Settings, TheFirstDifferenceIsNamedAndEpochsMayDiffer) {
+  const TrainSettings stored;
+  TrainSettings wanted;
+  EXPECT_EQ(difference(stored, wanted), "");
+  wanted.epochs = 300;
+  EXPECT_EQ(difference(stored, wanted), "");
+  wanted.seed = 9;
+  EXPECT_EQ(difference(stored, wanted), "seed 0, not 9");
+  wanted.model.heads = 8;
+  EXPECT_EQ(difference(stored, wanted), "heads 4, not 8");
+}
+
+}  // namespace
+}  // namespace synergraph
