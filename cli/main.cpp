@@ -1,6 +1,7 @@
 #include <fmt/core.h>
 
 #include <exception>
+#include <string>
 
 #include "cli/commands.h"
 #include "synergraph/core/error.h"
@@ -11,7 +12,10 @@ namespace {
 constexpr int kBadData = 1;
 constexpr int kBadUsage = 2;
 
-int fail(const char* message, int status) {
+/// One line on stderr, whatever bytes a file put into the message.
+int fail(std::string message, int status) {
+  for (char& c : message)
+    if (static_cast<unsigned char>(c) < ' ' || c == 0x7f) c = ' ';
   fmt::print(stderr, "synergraph: {}\n", message);
   return status;
 }
@@ -21,6 +25,7 @@ int run(int argc, char** argv) {
   app.name("synergraph");
   app.set_version_flag("--version", std::string("synergraph ") + synergraph::kVersion);
   app.require_subcommand(1);
+  synergraph::cli::add_graph_command(app);
   synergraph::cli::add_inspect_command(app);
   synergraph::cli::add_train_command(app);
   try {

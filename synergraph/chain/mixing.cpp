@@ -75,7 +75,11 @@ void search_by_squaring(const Walk& walk, Search& search, int threads) {
   std::vector<Bisection> running;
   std::vector<bool> bracketed(search.time.size(), false);
   std::vector<double> before = powers.survival();
-  while (running.size() < search.time.size() && powers.top_level() < 1000) {
+  search.settle(largest(before), 1.0);
+  std::size_t open = 0;
+  for (std::size_t k = 0; k < search.time.size(); ++k) open += search.open(k) ? 1 : 0;
+  constexpr int kHighest = 1023;  // 2^1023 steps, the largest double's exponent: beyond it, never
+  while (running.size() < open && powers.top_level() < kHighest) {
     powers.climb();
     std::vector<double> now = powers.survival();
     const double worst = largest(now);
@@ -86,9 +90,6 @@ void search_by_squaring(const Walk& walk, Search& search, int threads) {
       running.push_back({k, level, before, std::ldexp(1.0, level - 1)});
     }
     before = std::move(now);
-    const auto open = static_cast<std::size_t>(std::count_if(
-        search.time.begin(), search.time.end(), [](double t) { return std::isnan(t); }));
-    if (running.size() == open) break;
   }
   std::vector<double> next(static_cast<std::size_t>(walk.nodes()));
   for (int level = powers.top_level() - 2; level >= 0; --level) {
@@ -122,8 +123,9 @@ WalkSummary summarise_walk(const Walk& walk, const WalkOptions& options) {
       if (search.open(k)) search.time[k] = kInfinity;
   if (walk.nodes() == 1) search.settle(0.0, 0.0);
 
-  // Up to here stepping costs less than the squarings it saves.
-  const std::int64_t stepping = std::max(200, walk.nodes() / 2);
+  // By default: up to where stepping costs less than the squarings it saves.
+  const std::int64_t stepping =
+      options.stepping >= 0 ? options.stepping : std::max(200, walk.nodes() / 2);
   SurvivalSweep sweep(walk);
   TruncatedSum sum(walk.nodes(), options.cutoff);
   for (;;) {

@@ -29,7 +29,9 @@ struct WalkSummary {
 struct WalkOptions {
   std::vector<double> eps = {0.25};  ///< thresholds of T_mix
   std::int64_t cutoff = 100;         ///< of the truncated hitting times
-  int threads = 0;                   ///< for the squarings of large graphs; 0: all CPUs
+  /// Steps taken one by one before squaring begins; -1: where that pays, by the number of nodes.
+  std::int64_t stepping = -1;
+  int threads = 0;  ///< for the squarings of large graphs; 0: all CPUs
 };
 
 WalkSummary summarise_walk(const Walk& walk, const WalkOptions& options = {});

@@ -123,7 +123,8 @@ Walk combine_walks(const std::vector<const Walk*>& walks, const std::vector<doub
           weight * walks[h]->leave[static_cast<std::size_t>(j)];
     }
   }
-  make_sink_absorbing(combined);
+  for (int j = 0; j < n; ++j)
+    if (combined.leave[static_cast<std::size_t>(j)] == 0.0) combined.step(j, j) = 1.0;
   return combined;
 }
 

@@ -43,6 +43,7 @@ class Tracker {
     const auto n = static_cast<std::size_t>(diffusion.rows);
     result_.node.assign(n, 0.0);
     result_.optimal_time.assign(n, 1.0);
+    timed_.assign(n, 0.0);
     supremum_.assign(n, std::numeric_limits<double>::quiet_NaN());
     chosen_ = diffusion.rows - (options.nodes == FidelityNodes::kSources ? 1 : 0);
   }
@@ -60,9 +61,12 @@ class Tracker {
     return known(j) ? supremum_[at] : result_.node[at];
   }
 
+  /// Two maxima that differ by rounding are a tie, and the first of them gives the optimal time.
   void look_at(int j, double value, std::int64_t time) {
-    if (value > phi(j)) {
-      phi(j) = value;
+    phi(j) = std::max(phi(j), value);
+    double& timed = timed_[static_cast<std::size_t>(j)];
+    if (value > timed * (1.0 + kRounding)) {
+      timed = value;
       result_.optimal_time[static_cast<std::size_t>(j)] = static_cast<double>(time);
     }
   }
@@ -79,6 +83,7 @@ class Tracker {
   Signal signal_;
   Propagation states_;
   Fidelity result_;
+  std::vector<double> timed_;     // the signal at each node's optimal time
   int chosen_;                    // nodes that count for the minimax
   std::vector<double> supremum_;  // of nodes that keep what they get; NaN where it is not known
   // The sharper bound of one node: the probability of ever being passed on to it, from every node.
@@ -131,12 +136,13 @@ Fidelity Tracker::fixed_horizon() {
   return std::move(result_);
 }
 
-/// The first of the chosen nodes with the smallest fidelity so far.
+/// The first of the chosen nodes whose fidelity so far is, within rounding, the smallest.
 int Tracker::smallest() const {
-  int least = 0;
-  for (int j = 1; j < chosen_; ++j)
-    if (lower(j) < lower(least)) least = j;
-  return least;
+  double least = kInfinity;
+  for (int j = 0; j < chosen_; ++j) least = std::min(least, lower(j));
+  int first = 0;
+  while (lower(first) > least * (1.0 + kRounding)) ++first;
+  return first;
 }
 
 /// Is node j's fidelity final? Tightens its upper bound in any case.

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "synergraph/core/error.h"
+#include "synergraph/core/simd.h"
 #include "synergraph/diffusion/fidelity.h"
 
 namespace synergraph {
@@ -66,6 +67,11 @@ Matrix combine_diffusion(const std::vector<Head>& heads, const std::vector<doubl
       double* to = combined.row(i);
       for (int j = 0; j <= i; ++j) to[j] += weights[h] * from[j];
     }
+  // Weights sum to one only up to rounding; a node that keeps all it has must do so exactly.
+  for (int i = 0; i < n; ++i) {
+    double* row = combined.row(i);
+    if (std::abs(row[i] - 1.0) < 1e-12 && total(row, i) == 0.0) row[i] = 1.0;
+  }
   return combined;
 }
 

@@ -94,10 +94,8 @@ HeadsMetrics measure_heads(const std::vector<Head>& heads, const std::vector<dou
   }
   const Walk walk = combine_walk(heads, weights, options.normalization);
   result.combined = measure(walk, combine_diffusion(heads, weights), options, true);
-  if (options.normalization == Normalization::kPerHead) {  // as the theorem has it
-    result.combined.forward_probability = combined_forward_probability(forward, weights);
-    result.combined.bound = mixing_bound(walk.nodes(), result.combined.forward_probability);
-  }
+  result.effective_forward_probability = combined_forward_probability(forward, weights);
+  result.effective_bound = mixing_bound(walk.nodes(), result.effective_forward_probability);
   result.adaptive = adaptive_bound(walk.nodes(), forward);
   result.synergy = ratio(result.combined.fidelity.minimax, result.best_head_fidelity);
   result.mixing_synergy =

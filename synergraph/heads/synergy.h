@@ -33,8 +33,8 @@ std::string_view name_of(FidelityNodes nodes);
 
 /// Speed and fidelity of one head, or of all heads together.
 struct Metrics {
-  double forward_probability = 0.0;
-  MixingBound bound;
+  double forward_probability = 0.0;  ///< of this walk itself
+  MixingBound bound;                 ///< from it
   WalkSummary walk;
   Fidelity fidelity;
 };
@@ -44,7 +44,9 @@ struct HeadsMetrics {
   std::vector<double> weights;  ///< normalised
   std::vector<Metrics> heads;
   Metrics combined;
-  MixingBound adaptive;  ///< the best the weights could make of the bound
+  double effective_forward_probability = 0.0;  ///< sum_h w_h p_h, as the paper's theorem has it
+  MixingBound effective_bound;                 ///< the paper's bound, from it
+  MixingBound adaptive;                        ///< the best the weights could make of that bound
 
   int best_head = 0;                ///< argmax of the heads' minimax fidelity (theory: "Best head")
   double best_head_fidelity = 0.0;  ///< its minimax fidelity

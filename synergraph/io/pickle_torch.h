@@ -9,7 +9,7 @@
 namespace synergraph::pickle {
 
 /// Pickles with more objects than this, in all or on the stack, are refused.
-inline constexpr std::size_t kMaxNodes = std::size_t{1} << 22U;
+inline constexpr std::size_t kMaxNodes = std::size_t{1} << 21U;
 
 /// Whether a pickle may name this global, "module.name".
 bool is_known_global(std::string_view name);

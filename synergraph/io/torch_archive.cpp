@@ -69,13 +69,20 @@ class Flattener {
       : archive_(archive), document_(document), directory_(std::move(directory)), order_(order) {}
 
   TensorFileContents run() {
+    std::size_t items = 0;
+    for (const Node& object : document_.nodes) items += object.items.size();
+    max_visits_ = kMinVisits + kMaxUnfolding * items;
+    entered_.assign(document_.nodes.size(), false);
     visit(document_.root, "", 0);
     return std::move(contents_);
   }
 
  private:
   static constexpr int kMaxDepth = 100;
-  static constexpr std::size_t kMaxVisits = std::size_t{1} << 23U;
+  /// An object kept once and referred to from several places is visited as often. An honest file
+  /// has few of those.
+  static constexpr std::size_t kMinVisits = 20'000;
+  static constexpr std::size_t kMaxUnfolding = 8;
   static constexpr std::size_t kMaxNameBytes = std::size_t{1} << 26U;  ///< all names and values
   static constexpr std::size_t kMaxName = 4096;
   static constexpr std::size_t kShownItems = 64;
@@ -92,7 +99,7 @@ class Flattener {
   void count(std::size_t visits, std::size_t bytes) {
     visits_ += visits;
     bytes_ += bytes;
-    if (visits_ > kMaxVisits || bytes_ > kMaxNameBytes) {
+    if (visits_ > max_visits_ || bytes_ > kMaxNameBytes) {
       throw InputError(
           fmt::format("{}: the pickled object unfolds beyond the limits", archive_.path()));
     }
@@ -101,8 +108,14 @@ class Flattener {
   void visit(Ref ref, const std::string& name, int depth) {
     if (depth > kMaxDepth) fail(name, "nested too deeply");
     if (name.size() > kMaxName) fail(name, "the name is too long");
+    if (entered_[ref]) fail(name, "contains itself");
     count(1, 0);
-    const Node& object = node(ref);
+    entered_[ref] = true;
+    unfold(node(ref), name, depth);
+    entered_[ref] = false;
+  }
+
+  void unfold(const Node& object, const std::string& name, int depth) {
     if (object.kind == Kind::kTensor) {
       add_tensor(document_.tensors[static_cast<std::size_t>(object.integer)], name);
     } else if (object.kind == Kind::kDict) {
@@ -222,6 +235,8 @@ class Flattener {
   ByteOrder order_;
   TensorFileContents contents_;
   std::unordered_map<std::string, ByteSourcePtr> storages_;
+  std::vector<bool> entered_;  ///< the objects on the way to the one being visited
+  std::size_t max_visits_ = 0;
   std::size_t visits_ = 0;
   std::size_t bytes_ = 0;
 };

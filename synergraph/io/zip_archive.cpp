@@ -189,6 +189,7 @@ class ZipArchive::MemberBytes final : public ByteSource {
     const zip_int64_t got = zip_fread(file_, &extra, 1);
     if (got < 0) fail();
     if (got > 0) complain("its data are longer than declared");
+    close();  // libzip cannot seek back from the end; the next read opens it again
   }
 
   [[noreturn]] void fail() const { complain(zip_file_strerror(file_)); }
@@ -217,6 +218,8 @@ void ZipArchive::Impl::use(const MemberBytes* member) {
 }
 
 std::shared_ptr<const ZipArchive> ZipArchive::open(const ByteSourcePtr& bytes) {
+  constexpr std::uint64_t kSmallest = 22;  // libzip takes an empty file for an empty archive
+  if (bytes->size() < kSmallest) throw InputError(bytes->name() + ": too short for a zip archive");
   const auto impl = std::make_shared<Impl>(bytes);
   zip_error_t error;
   zip_error_init(&error);

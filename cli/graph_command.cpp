@@ -1,0 +1,185 @@
+#include <fmt/core.h>
+
+#include <memory>
+#include <nlohmann/json.hpp>
+
+#include "cli/commands.h"
+#include "cli/metrics_options.h"
+#include "synergraph/chain/monte_carlo.h"
+#include "synergraph/core/error.h"
+#include "synergraph/graph/generators.h"
+#include "synergraph/graph/multi_head_graph.h"
+#include "synergraph/io/atomic_file.h"
+#include "synergraph/report/diffusion_figure.h"
+#include "synergraph/report/figure.h"
+#include "synergraph/report/heads_report.h"
+
+namespace synergraph::cli {
+namespace {
+
+struct GraphArguments {
+  std::string file;
+  int example = 0;
+  std::vector<std::string> generators;
+  bool no_self_loops = false;
+  std::string weights;
+  MetricsArguments metrics;
+  int monte_carlo = 0;
+  std::uint64_t seed = 1;
+  bool json = false;
+  bool csv = false;
+  int steps = 20;
+  std::string curves;
+  std::string figure;
+  std::string dot;
+  std::string text;
+};
+
+constexpr const char* kDescription =
+    "Mixing time and minimax fidelity of a feedforward graph, or of several heads on the same "
+    "nodes.\n\n"
+    "The graph is a file (see docs/formats.md), one of the paper's two worked examples, or made "
+    "by\n"
+    "generators, one a head:\n"
+    "  chain:N  complete:N  window:N:WIDTH  powers:N  star:N  random:N:PROBABILITY[:SEED]\n\n"
+    "Examples:\n"
+    "  synergraph graph --example 2 --figure diffusion.svg\n"
+    "  synergraph graph --generate chain:12 --generate complete:12 --weights 1,3 --eps 0.25,0.01\n"
+    "  synergraph graph heads.txt --json > heads.json";
+
+MultiHeadGraph load_graph(const GraphArguments& arguments) {
+  const int sources = (arguments.file.empty() ? 0 : 1) + (arguments.example == 0 ? 0 : 1) +
+                      (arguments.generators.empty() ? 0 : 1);
+  if (sources != 1) throw UsageError("graph: give one of FILE, --example or --generate");
+  if (arguments.no_self_loops && arguments.generators.empty())
+    throw UsageError("--no-self-loops goes with --generate; a file says 'self-loops off'");
+  if (!arguments.file.empty()) {
+    constexpr std::size_t kMostBytes = std::size_t{1} << 31U;
+    return parse_graph_text(read_file(arguments.file, kMostBytes), arguments.file);
+  }
+  if (arguments.example != 0) return worked_example(arguments.example);
+  std::vector<GraphHead> heads;
+  for (const std::string& generator : arguments.generators)
+    heads.push_back({generator, 1.0, generate_graph(generator, !arguments.no_self_loops)});
+  return multi_head_graph(std::move(heads));
+}
+
+std::vector<double> head_weights(const GraphArguments& arguments, const MultiHeadGraph& graph) {
+  std::vector<double> raw;
+  for (const GraphHead& head : graph.heads) raw.push_back(head.weight);
+  if (!arguments.weights.empty()) raw = parse_numbers(arguments.weights, "--weights");
+  return normalised_weights(raw, graph.heads.size());
+}
+
+MonteCarloEstimate sample(const std::vector<Head>& heads, const std::vector<double>& weights,
+                          const MetricsOptions& options, const GraphArguments& arguments) {
+  const MonteCarloOptions sampling{.walks = arguments.monte_carlo,
+                                   .cutoff = options.walk.cutoff,
+                                   .seed = arguments.seed,
+                                   .threads = options.walk.threads};
+  if (options.normalization == Normalization::kPublished)
+    return simulate_published(combine_diffusion(heads, weights), sampling);
+  return simulate(combine_walk(heads, weights, options.normalization), sampling);
+}
+
+/// One row a step: head, step, each node's signal.
+Table curves_table(const std::vector<Head>& heads, const std::vector<double>& weights,
+                   const std::vector<std::string>& node_names, int steps) {
+  Table table{{"head", "step"}, {}};
+  table.header.insert(table.header.end(), node_names.begin(), node_names.end());
+  const auto add = [&](const std::string& name, const Matrix& diffusion) {
+    const Matrix signal = signal_curves(diffusion, steps);
+    for (int t = 0; t <= steps; ++t) {
+      std::vector<std::string> row = {name, std::to_string(t)};
+      for (int j = 0; j < signal.cols(); ++j) row.push_back(exact(signal(t, j)));
+      table.rows.push_back(std::move(row));
+    }
+  };
+  for (const Head& head : heads) add(head.name, head.diffusion);
+  add("combined", combine_diffusion(heads, weights));
+  return table;
+}
+
+void run_graph(const GraphArguments& arguments) {
+  if (arguments.json && arguments.csv) throw UsageError("--json and --csv exclude each other");
+  if (!arguments.figure.empty()) check_figure_path(arguments.figure);
+  const MetricsOptions options =
+      arguments.metrics.resolve(arguments.metrics.chosen_convention(), Normalization::kPerHead);
+  const MultiHeadGraph graph = load_graph(arguments);
+  const std::vector<double> weights = head_weights(arguments, graph);
+  const std::vector<Head> heads = heads_of_graph(graph);
+
+  HeadsReport report;
+  report.node_names = graph.node_names;
+  report.options = options;
+  for (const Head& head : heads) report.head_names.push_back(head.name);
+  report.metrics = measure_heads(heads, weights, options);
+  if (arguments.monte_carlo > 0)
+    report.monte_carlo.push_back(sample(heads, weights, options, arguments));
+
+  if (!arguments.curves.empty())
+    write_file(arguments.curves,
+               format_csv(curves_table(heads, weights, graph.node_names, arguments.steps)));
+  if (!arguments.figure.empty())
+    draw_diffusion_figure(arguments.figure, heads, weights, {arguments.steps, graph.node_names});
+  if (!arguments.dot.empty()) write_file(arguments.dot, format_dot(graph));
+  if (!arguments.text.empty()) write_file(arguments.text, format_graph_text(graph));
+
+  if (arguments.json)
+    fmt::print("{}\n", json_report(report).dump(2));
+  else if (arguments.csv)
+    fmt::print("{}", format_csv(csv_table(report)));
+  else
+    fmt::print("{}", format_report(report));
+}
+
+}  // namespace
+
+void add_graph_command(CLI::App& app) {
+  auto arguments = std::make_shared<GraphArguments>();
+  CLI::App& command = *app.add_subcommand("graph", kDescription);
+  const char* input = "Input";
+  command.add_option("FILE", arguments->file, "a graph in the text format")->group(input);
+  command.add_option("--example", arguments->example, "the paper's worked example, 1 or 2")
+      ->group(input);
+  command
+      .add_option("--generate", arguments->generators,
+                  "a generator; give it again for further heads")
+      ->group(input)
+      ->allow_extra_args(false);
+  command.add_flag("--no-self-loops", arguments->no_self_loops, "generators leave out self-loops")
+      ->group(input);
+  command
+      .add_option("--weights", arguments->weights,
+                  "head weights, separated by commas (default: the file's, or equal)")
+      ->group(input);
+  arguments->metrics.add_to(command);
+  command
+      .add_option("--monte-carlo", arguments->monte_carlo,
+                  "also sample this many walks from every node, to compare with the exact mean")
+      ->check(CLI::Range(2, 100000000))
+      ->group("Measurement");
+  command.add_option("--seed", arguments->seed, "of the sampled walks")
+      ->capture_default_str()
+      ->group("Measurement");
+  const char* output = "Output";
+  command.add_flag("--json", arguments->json, "print everything as JSON")->group(output);
+  command.add_flag("--csv", arguments->csv, "print the table as CSV")->group(output);
+  command.add_option("--curves", arguments->curves, "write the signal curves to this CSV file")
+      ->group(output);
+  command
+      .add_option("--figure", arguments->figure,
+                  "draw the diffusion figure: FILE.svg, FILE.pdf or FILE.png")
+      ->group(output);
+  command.add_option("--steps", arguments->steps, "diffusion steps in curves and figure")
+      ->check(CLI::Range(1, 1000000))
+      ->capture_default_str()
+      ->group(output);
+  command.add_option("--dot", arguments->dot, "write the graph in Graphviz's DOT language")
+      ->group(output);
+  command.add_option("--text", arguments->text, "write the graph in the text format")
+      ->group(output);
+  command.callback([arguments] { run_graph(*arguments); });
+}
+
+}  // namespace synergraph::cli

@@ -1,0 +1,23 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "synergraph/heads/head.h"
+
+namespace synergraph {
+
+struct DiffusionFigureOptions {
+  int steps = 20;                       ///< of diffusion, on the x axis
+  std::vector<std::string> node_names;  ///< one a node
+};
+
+/// Draws the paper's diffusion figure for any heads: one panel a head and one for all together, a
+/// solid line for each source node's signal at the sink, a dashed line for the minimax fidelity
+/// within the steps so far. Many nodes are coloured by position instead of named. At most 15 heads
+/// fit a page: of more, the first 15 are drawn.
+void draw_diffusion_figure(const std::string& path, const std::vector<Head>& heads,
+                           const std::vector<double>& weights,
+                           const DiffusionFigureOptions& options);
+
+}  // namespace synergraph

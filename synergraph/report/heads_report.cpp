@@ -1,0 +1,220 @@
+#include "synergraph/report/heads_report.h"
+
+#include <fmt/core.h>
+
+#include <cmath>
+#include <nlohmann/json.hpp>
+
+#include "synergraph/core/version.h"
+
+namespace synergraph {
+namespace {
+
+using nlohmann::ordered_json;
+
+/// Version of the JSON layout; see docs/formats.md.
+constexpr int kSchemaVersion = 1;
+
+ordered_json number(double value) {
+  return std::isfinite(value) ? ordered_json(value) : ordered_json(nullptr);
+}
+
+ordered_json numbers(const std::vector<double>& values) {
+  ordered_json list = ordered_json::array();
+  for (const double value : values) list.push_back(number(value));
+  return list;
+}
+
+std::string eps_title(double eps) {
+  return fmt::format("T_mix({})", eps);
+}
+
+/// The minimax fidelity, or its interval where the certificate was not reached in time.
+std::string human_fidelity(const Fidelity& fidelity) {
+  if (fidelity.minimax_upper > fidelity.minimax)
+    return fmt::format("[{}, {}]", human(fidelity.minimax), human(fidelity.minimax_upper));
+  return human(fidelity.minimax);
+}
+
+std::string human_optimal_time(const Fidelity& fidelity) {
+  return std::isinf(fidelity.minimax_time) ? "limit" : human_time(fidelity.minimax_time);
+}
+
+std::string node_name(const HeadsReport& report, int node) {
+  return report.node_names[static_cast<std::size_t>(node)];
+}
+
+ordered_json json_hitting(const HeadsReport& report, const HittingTimes& times) {
+  return {{"mean", number(times.mean)},
+          {"max", number(times.max)},
+          {"worst_node", node_name(report, times.worst_node)},
+          {"node", numbers(times.node)}};
+}
+
+ordered_json json_metrics(const HeadsReport& report, const Metrics& metrics) {
+  ordered_json mixing = ordered_json::array();
+  for (std::size_t k = 0; k < metrics.walk.mixing.size(); ++k)
+    mixing.push_back(
+        {{"eps", report.options.walk.eps[k]}, {"steps", number(metrics.walk.mixing[k])}});
+  const Fidelity& fidelity = metrics.fidelity;
+  return {{"forward_probability", number(metrics.forward_probability)},
+          {"mixing_bound",
+           {{"steps", number(metrics.bound.steps)}, {"valid_from_eps", metrics.bound.valid_from}}},
+          {"mixing_time", mixing},
+          {"hitting_time", json_hitting(report, metrics.walk.hitting)},
+          {"truncated_hitting_time", json_hitting(report, metrics.walk.truncated)},
+          {"minimax_fidelity",
+           {{"value", fidelity.minimax},
+            {"upper", fidelity.minimax_upper},
+            {"certified", fidelity.certified},
+            {"node", node_name(report, fidelity.minimax_node)},
+            {"time", number(fidelity.minimax_time)},
+            {"steps", fidelity.steps}}},
+          {"node_fidelity", numbers(fidelity.node)},
+          {"node_fidelity_upper", numbers(fidelity.node_upper)},
+          {"optimal_time", numbers(fidelity.optimal_time)}};
+}
+
+std::vector<std::string> text_row(const HeadsReport& report, const std::string& name, double weight,
+                                  const Metrics& metrics) {
+  std::vector<std::string> row = {
+      name, human(weight), human(metrics.forward_probability),
+      std::isinf(metrics.bound.steps) ? "none" : human_time(metrics.bound.steps)};
+  for (const double time : metrics.walk.mixing) row.push_back(human_time(time));
+  row.push_back(human_time(metrics.walk.hitting.mean));
+  row.push_back(human_time(metrics.walk.hitting.max));
+  row.push_back(human_time(metrics.walk.truncated.mean));
+  row.push_back(human_fidelity(metrics.fidelity));
+  row.push_back(node_name(report, metrics.fidelity.minimax_node));
+  row.push_back(human_optimal_time(metrics.fidelity));
+  return row;
+}
+
+std::string describe(const HeadsReport& report) {
+  const HeadsMetrics& m = report.metrics;
+  const FidelityOptions& fidelity = report.options.fidelity;
+  std::string text = fmt::format("best head         {} (minimax fidelity {})\n",
+                                 report.head_names[static_cast<std::size_t>(m.best_head)],
+                                 human(m.best_head_fidelity));
+  const char* verdict = m.synergy > 1.0 ? "present: together above the best head" : "not present";
+  text += fmt::format("fidelity synergy  {} ({})\n", human(m.synergy), verdict);
+  text += fmt::format("mixing synergy    {} (fastest head alone over all together, eps {})\n",
+                      human(m.mixing_synergy), report.options.walk.eps.front());
+  text += fmt::format("cross-head share  {} of the weakest signal changes head on its way\n",
+                      human(m.cross_head_share));
+  if (std::isinf(m.effective_bound.steps))
+    text += "paper's bound     none: every head holds some node forever (p = 0)\n";
+  else
+    text += fmt::format(
+        "paper's bound     {} steps from p = {}, for eps >= {}; with the best weights {}\n",
+        human_time(m.effective_bound.steps), human(m.effective_forward_probability),
+        human(m.effective_bound.valid_from, 2), human_time(m.adaptive.steps));
+  for (const MonteCarloEstimate& estimate : report.monte_carlo)
+    text += fmt::format("Monte Carlo       mean cut hitting time {} +- {} (exact {})\n",
+                        human(estimate.mean, 6), human(estimate.mean_error, 2),
+                        human(m.combined.walk.truncated.mean, 6));
+  text += fmt::format(
+      "measured with     {} walk, fidelity over {}, horizon {}, hitting times cut at {}\n",
+      name_of(report.options.normalization),
+      fidelity.nodes == FidelityNodes::kSources ? "sources" : "all nodes",
+      fidelity.horizon == 0 ? "certified" : fmt::format("{} steps", fidelity.horizon),
+      report.options.walk.cutoff);
+  return text;
+}
+
+}  // namespace
+
+std::string format_report(const HeadsReport& report) {
+  Table table;
+  table.header = {"", "weight", "p", "bound"};
+  for (const double eps : report.options.walk.eps) table.header.push_back(eps_title(eps));
+  for (const char* title : {"hit mean", "hit max", "hit cut", "fidelity", "node", "at t"})
+    table.header.emplace_back(title);
+  const HeadsMetrics& metrics = report.metrics;
+  for (std::size_t h = 0; h < metrics.heads.size(); ++h)
+    table.rows.push_back(
+        text_row(report, report.head_names[h], metrics.weights[h], metrics.heads[h]));
+  table.rows.push_back(text_row(report, "combined", 1.0, metrics.combined));
+  return format_text(table) + '\n' + describe(report);
+}
+
+Table csv_table(const HeadsReport& report) {
+  Table table;
+  table.header = {"head", "weight", "forward_probability", "mixing_bound",
+                  "mixing_bound_valid_from_eps"};
+  for (const double eps : report.options.walk.eps)
+    table.header.push_back(fmt::format("mixing_time_{}", eps));
+  for (const char* title :
+       {"hitting_mean", "hitting_max", "hitting_worst_node", "truncated_hitting_mean",
+        "truncated_hitting_max", "minimax_fidelity", "minimax_fidelity_upper", "minimax_node",
+        "minimax_time", "certified", "best_head", "synergy", "mixing_synergy", "cross_head_share"})
+    table.header.emplace_back(title);
+  const HeadsMetrics& all = report.metrics;
+  const auto row = [&](const std::string& name, double weight, const Metrics& m, bool combined) {
+    std::vector<std::string> cells = {name, exact(weight), exact(m.forward_probability),
+                                      exact(m.bound.steps), exact(m.bound.valid_from)};
+    for (const double time : m.walk.mixing) cells.push_back(exact(time));
+    const Fidelity& f = m.fidelity;
+    for (const std::string& cell :
+         {exact(m.walk.hitting.mean), exact(m.walk.hitting.max),
+          node_name(report, m.walk.hitting.worst_node), exact(m.walk.truncated.mean),
+          exact(m.walk.truncated.max), exact(f.minimax), exact(f.minimax_upper),
+          node_name(report, f.minimax_node), exact(f.minimax_time),
+          std::string(f.certified ? "true" : "false"),
+          combined ? report.head_names[static_cast<std::size_t>(all.best_head)] : std::string(),
+          combined ? exact(all.synergy) : std::string(),
+          combined ? exact(all.mixing_synergy) : std::string(),
+          combined ? exact(all.cross_head_share) : std::string()})
+      cells.push_back(cell);
+    table.rows.push_back(std::move(cells));
+  };
+  for (std::size_t h = 0; h < all.heads.size(); ++h)
+    row(report.head_names[h], all.weights[h], all.heads[h], false);
+  row("combined", 1.0, all.combined, true);
+  return table;
+}
+
+ordered_json json_report(const HeadsReport& report) {
+  const HeadsMetrics& metrics = report.metrics;
+  const MetricsOptions& options = report.options;
+  ordered_json heads = ordered_json::array();
+  for (std::size_t h = 0; h < metrics.heads.size(); ++h) {
+    ordered_json head = {{"name", report.head_names[h]}, {"weight", metrics.weights[h]}};
+    head.update(json_metrics(report, metrics.heads[h]));
+    heads.push_back(std::move(head));
+  }
+  ordered_json json = {
+      {"schema", "synergraph.graph"},
+      {"schema_version", kSchemaVersion},
+      {"program", std::string("synergraph ") + kVersion},
+      {"settings",
+       {{"normalization", name_of(options.normalization)},
+        {"cutoff", options.walk.cutoff},
+        {"eps", options.walk.eps},
+        {"fidelity_nodes", name_of(options.fidelity.nodes)},
+        {"horizon", options.fidelity.horizon == 0 ? ordered_json("certified")
+                                                  : ordered_json(options.fidelity.horizon)}}},
+      {"nodes", report.node_names},
+      {"heads", std::move(heads)},
+      {"combined", json_metrics(report, metrics.combined)},
+      {"effective_forward_probability", number(metrics.effective_forward_probability)},
+      {"effective_bound",
+       {{"steps", number(metrics.effective_bound.steps)},
+        {"valid_from_eps", metrics.effective_bound.valid_from}}},
+      {"adaptive_bound",
+       {{"steps", number(metrics.adaptive.steps)},
+        {"valid_from_eps", metrics.adaptive.valid_from}}},
+      {"best_head", report.head_names[static_cast<std::size_t>(metrics.best_head)]},
+      {"best_head_fidelity", metrics.best_head_fidelity},
+      {"synergy", number(metrics.synergy)},
+      {"synergy_present", metrics.synergy > 1.0},
+      {"mixing_synergy", number(metrics.mixing_synergy)},
+      {"mixing_synergy_present", metrics.mixing_synergy > 1.0},
+      {"cross_head_share", number(metrics.cross_head_share)}};
+  for (const MonteCarloEstimate& estimate : report.monte_carlo)
+    json["monte_carlo"] = {{"truncated_hitting_mean", estimate.mean},
+                           {"standard_error", estimate.mean_error}};
+  return json;
+}
+
+}  // namespace synergraph

@@ -1,0 +1,33 @@
+#pragma once
+
+#include <nlohmann/json_fwd.hpp>
+#include <string>
+#include <vector>
+
+#include "synergraph/chain/monte_carlo.h"
+#include "synergraph/heads/synergy.h"
+#include "synergraph/report/table.h"
+
+namespace synergraph {
+
+/// The results for one multi-head system and what is needed to read them.
+struct HeadsReport {
+  std::vector<std::string> head_names;
+  std::vector<std::string> node_names;
+  MetricsOptions options;
+  HeadsMetrics metrics;
+  /// The sampled mean truncated hitting time of the combined walk, if it was asked for.
+  std::vector<MonteCarloEstimate> monte_carlo;
+};
+
+/// For a terminal: a table with a row a head and one for all together, and the findings in words.
+std::string format_report(const HeadsReport& report);
+
+/// One row a head and one for all together, numbers in full.
+Table csv_table(const HeadsReport& report);
+
+/// Everything, as docs/formats.md describes it. Times that are never reached and ratios that do not
+/// exist are null.
+nlohmann::ordered_json json_report(const HeadsReport& report);
+
+}  // namespace synergraph

@@ -1,0 +1,205 @@
+#include "synergraph/chain/mixing.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "synergraph/chain/bounds.h"
+#include "synergraph/core/error.h"
+#include "synergraph/graph/generators.h"
+#include "tests/support/random_inputs.h"
+
+namespace synergraph {
+namespace {
+
+constexpr double kInfinity = std::numeric_limits<double>::infinity();
+
+/// T_mix by plain stepping, up to `limit` steps; infinity beyond.
+double stepped_mixing_time(const Walk& walk, double eps, int limit) {
+  const auto n = static_cast<std::size_t>(walk.nodes());
+  std::vector<double> now(n, 1.0);
+  now.back() = 0.0;
+  for (int t = 0; t <= limit; ++t) {
+    if (*std::max_element(now.begin(), now.end()) <= eps * (1 + 1e-13)) return t;
+    for (std::size_t j = 0; j < n; ++j) {  // in place: row j needs only i >= j
+      double next = 0.0;
+      for (std::size_t i = j; i + 1 < n; ++i)
+        next += walk.step(static_cast<int>(j), static_cast<int>(i)) * now[i];
+      now[j] = next;
+    }
+  }
+  return kInfinity;
+}
+
+/// A walk on two nodes that leaves with probability g.
+Walk two_nodes(double g) {
+  Matrix rows(2, 2);
+  rows(0, 0) = 1.0 - g;
+  rows(0, 1) = g;
+  rows(1, 1) = 1.0;
+  return walk_of_rows(rows);
+}
+
+std::vector<double> by_squaring(const Walk& walk, const std::vector<double>& eps, int threads = 1) {
+  return summarise_walk(walk, {.eps = eps, .cutoff = 0, .stepping = 0, .threads = threads}).mixing;
+}
+
+TEST(MixingTime, OfAStarCountsHalvings) {
+  const Walk walk = walk_of_graph(star_graph(7));
+  EXPECT_EQ(mixing_times(walk, {1.0, 0.5, 0.49, 0.25, 0.125, 1e-6}),
+            (std::vector<double>{0, 1, 2, 2, 3, 20}));
+  EXPECT_EQ(by_squaring(walk, {1.0, 0.5, 0.49, 0.25, 0.125, 1e-6}),
+            (std::vector<double>{0, 1, 2, 2, 3, 20}));
+}
+
+TEST(MixingTime, OfAChainWithoutSelfLoopsIsItsLength) {
+  for (const int n : {1, 2, 5, 300})
+    for (const double eps : {0.25, 1e-9})
+      EXPECT_EQ(mixing_time(walk_of_graph(chain_graph(n, false)), eps), n - 1);
+}
+
+TEST(MixingTime, IsNeverWhereTheSinkIsOutOfReach) {
+  const Walk walk = walk_of_graph(FeedforwardGraph(3, {{0, 1}}));
+  EXPECT_EQ(mixing_times(walk, {0.25, 0.999}), (std::vector<double>{kInfinity, kInfinity}));
+  EXPECT_EQ(mixing_time(walk, 1.0), 0.0);
+}
+
+TEST(MixingTime, RejectsThresholdsThatAreNotPositive) {
+  for (const double eps : {0.0, -1.0, std::nan("")})
+    EXPECT_THROW(mixing_time(two_nodes(0.5), eps), UsageError);
+}
+
+TEST(MixingTime, BySquaringEqualsSteppingOnRandomSystems) {
+  const std::vector<double> eps = {0.5, 0.25, 0.05, 1e-3};
+  for (std::uint32_t index = 0; index < 10000; ++index) {
+    const auto graphs = testing_support::random_graph_system(index);
+    const auto stack = testing_support::random_attention_system(index);
+    for (const Walk& walk :
+         {combine_walk(graphs.heads, graphs.weights, Normalization::kPerHead),
+          combine_walk(stack.heads, stack.weights,
+                       index % 2 == 0 ? Normalization::kPooled : Normalization::kPerHead)}) {
+      const std::vector<double> squared = by_squaring(walk, eps);
+      ASSERT_EQ(mixing_times(walk, eps), squared) << index;
+      for (std::size_t k = 0; k < eps.size(); ++k) {
+        if (squared[k] > 3000 && std::isfinite(squared[k])) continue;
+        ASSERT_EQ(squared[k], stepped_mixing_time(walk, eps[k], 3000))
+            << index << " eps " << eps[k];
+      }
+    }
+  }
+}
+
+// Slow walks, where doubling matters: stays of 0.9 to 0.9999 leave thousands of steps.
+TEST(MixingTime, BySquaringEqualsSteppingForSlowWalks) {
+  RandomSequence draws(5, Purpose::kTest);
+  for (int trial = 0; trial < 60; ++trial) {
+    const int n = 2 + static_cast<int>(draws.below(8));
+    Matrix rows(n, n);
+    for (int j = 0; j < n - 1; ++j) {
+      const double leave = std::pow(10.0, -1.0 - 3.0 * draws.uniform());
+      double sum = 0.0;
+      for (int i = j + 1; i < n; ++i) sum += rows(j, i) = draws.uniform() + 1e-3;
+      for (int i = j + 1; i < n; ++i) rows(j, i) *= leave / sum;
+      rows(j, j) = 1.0 - leave;
+    }
+    rows(n - 1, n - 1) = 1.0;
+    const Walk walk = walk_of_rows(rows);
+    for (const double eps : {0.25, 0.01})
+      EXPECT_EQ(mixing_time(walk, eps), stepped_mixing_time(walk, eps, 1000000));
+  }
+}
+
+// One node that leaves with probability g: s_t = (1 - g)^t, T = ceil(log eps / log(1 - g)).
+TEST(MixingTime, OfOneSlowNodeIsExactBelowAMillionAndPreciseBeyond) {
+  for (double g = 0.3; g > 1e-15; g *= 0.31) {
+    Walk walk = two_nodes(0.5);
+    walk.step(0, 0) = 1.0 - g;
+    walk.step(0, 1) = g;
+    walk.leave[0] = g;
+    for (const double eps : {0.25, 0.1, 1e-6}) {
+      const double expected = std::log(eps) / std::log1p(-g);
+      const double time = mixing_time(walk, eps);
+      if (expected < 1e6) {
+        EXPECT_EQ(time, std::ceil(expected)) << g;
+      } else {
+        EXPECT_NEAR(time, std::ceil(expected), 1e-9 * expected) << g;
+      }
+    }
+  }
+}
+
+// Fast nodes in front of a slow one: errors of the fast part must not grow with the squarings. The
+// walk comes to node 40 within a few dozen steps and leaves it with probability g; what came before
+// shifts the time by at most those steps.
+TEST(MixingTime, StaysPreciseWhenFastNodesFeedASlowOne) {
+  RandomSequence draws(6, Purpose::kTest);
+  for (const double g : {1e-7, 1e-10, 1e-13}) {
+    const int n = 42;
+    Walk walk{Matrix(n, n), std::vector<double>(n, 0.0)};
+    for (int j = 0; j < 40; ++j) {
+      double sum = 0.0;
+      for (int i = j; i <= 40; ++i) sum += walk.step(j, i) = draws.uniform() + 0.01;
+      double leave = 0.0;
+      for (int i = j; i <= 40; ++i) {
+        walk.step(j, i) /= sum;
+        if (i > j) leave += walk.step(j, i);
+      }
+      walk.leave[static_cast<std::size_t>(j)] = leave;
+    }
+    walk.step(40, 40) = 1.0 - g;
+    walk.step(40, 41) = g;
+    walk.leave[40] = g;
+    walk.step(41, 41) = 1.0;
+    const double slow = std::log(0.25) / std::log1p(-g);
+    EXPECT_NEAR(mixing_time(walk, 0.25), slow, 1e-9 * slow + 100.0);
+  }
+}
+
+TEST(MixingTime, IsBoundedByTheTheoremWhereverItIsValid) {
+  int checked = 0;
+  for (std::uint32_t index = 0; index < 10000; ++index) {
+    for (const auto& system : {testing_support::random_graph_system(index),
+                               testing_support::random_attention_system(index)}) {
+      std::vector<double> forward;
+      for (const Head& head : system.heads)
+        forward.push_back(forward_probability(head_walk(head, Normalization::kPerHead)));
+      const double p = combined_forward_probability(forward, system.weights);
+      const Walk walk = combine_walk(system.heads, system.weights, Normalization::kPerHead);
+      ASSERT_GE(forward_probability(walk), p * (1 - 1e-14));
+      const MixingBound bound = mixing_bound(walk.nodes(), p);
+      ASSERT_LE(adaptive_bound(walk.nodes(), forward).steps, bound.steps);
+      if (std::isinf(bound.steps)) continue;
+      for (const double time :
+           mixing_times(walk, {bound.valid_from, 0.5 * (1.0 + bound.valid_from)}))
+        ASSERT_LE(time, bound.steps) << index;
+      ++checked;
+    }
+  }
+  EXPECT_GT(checked, 15000);
+}
+
+TEST(MixingTime, IsTheSameForAnyNumberOfThreads) {
+  RandomSequence draws(9, Purpose::kTest);
+  const Matrix attention = testing_support::random_attention(300, 4.0, draws);
+  const Walk walk = walk_of_attention(attention);
+  const std::vector<double> eps = {0.25, 1e-3};
+  const std::vector<double> one = by_squaring(walk, eps, 1);
+  EXPECT_EQ(by_squaring(walk, eps, 2), one);
+  EXPECT_EQ(by_squaring(walk, eps, 7), one);
+}
+
+TEST(SummariseWalk, AgreesWithItsParts) {
+  for (std::uint32_t index = 0; index < 200; ++index) {
+    const auto system = testing_support::random_attention_system(index);
+    const Walk walk = combine_walk(system.heads, system.weights, Normalization::kPooled);
+    const WalkSummary summary = summarise_walk(walk, {.eps = {0.25}, .cutoff = 100});
+    EXPECT_EQ(summary.hitting.node, hitting_times(walk).node);
+    EXPECT_EQ(summary.mixing[0], mixing_time(walk, 0.25));
+    const HittingTimes truncated = truncated_hitting_times(walk, 100);
+    for (std::size_t j = 0; j < truncated.node.size(); ++j)
+      EXPECT_NEAR(summary.truncated.node[j], truncated.node[j], 1e-14 * truncated.node[j]);
+  }
+}
+
+}  // namespace
+}  // namespace synergraph

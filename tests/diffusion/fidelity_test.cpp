@@ -1,0 +1,230 @@
+#include "synergraph/diffusion/fidelity.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "synergraph/core/error.h"
+#include "synergraph/graph/generators.h"
+#include "tests/support/random_inputs.h"
+
+namespace synergraph {
+namespace {
+
+/// Every node's largest signal over 1 <= t <= horizon, by plain stepping.
+std::vector<double> brute_force(const Matrix& diffusion, int horizon) {
+  const auto n = static_cast<std::size_t>(diffusion.rows());
+  std::vector<double> signal(n, 0.0);
+  std::vector<double> best(n, 0.0);
+  signal.back() = 1.0;
+  for (int t = 1; t <= horizon; ++t)
+    for (std::size_t j = 0; j < n; ++j) {  // in place: entry j needs only i >= j
+      double next = 0.0;
+      for (std::size_t i = j; i < n; ++i)
+        next += signal[i] * diffusion(static_cast<int>(i), static_cast<int>(j));
+      signal[j] = next;
+      best[j] = std::max(best[j], next);
+    }
+  return best;
+}
+
+double smallest_source(const std::vector<double>& node) {
+  return node.size() == 1 ? 1.0 : *std::min_element(node.begin(), node.end() - 1);
+}
+
+TEST(DiffusionMatrix, SharesByIndegree) {
+  const Matrix d = diffusion_matrix(FeedforwardGraph(3, {{0, 2}, {1, 2, 2.0}}));
+  EXPECT_EQ(d(0, 0), 1.0);
+  EXPECT_EQ(d(1, 1), 1.0);
+  EXPECT_DOUBLE_EQ(d(2, 0), 0.25);
+  EXPECT_DOUBLE_EQ(d(2, 1), 0.5);
+  EXPECT_DOUBLE_EQ(d(2, 2), 0.25);
+  // Without self-loops a node that nothing reaches keeps what it has.
+  const Matrix bare = diffusion_matrix(FeedforwardGraph(3, {{0, 2}}, false));
+  EXPECT_EQ(bare(0, 0), 1.0);
+  EXPECT_EQ(bare(1, 1), 1.0);
+  EXPECT_EQ(bare(2, 0), 1.0);
+  EXPECT_EQ(bare(2, 2), 0.0);
+}
+
+TEST(SignalCurves, OfTheTwoNodeChainAndRowsSumToOne) {
+  const Matrix chain = signal_curves(diffusion_matrix(chain_graph(2)), 50);
+  for (int t = 0; t <= 50; ++t) {
+    EXPECT_EQ(chain(t, 1), std::ldexp(1.0, -t));
+    EXPECT_DOUBLE_EQ(chain(t, 0), 1.0 - std::ldexp(1.0, -t));
+  }
+  for (std::uint32_t index = 0; index < 500; ++index) {
+    const auto system = testing_support::random_attention_system(index);
+    const Matrix curves = signal_curves(combine_diffusion(system.heads, system.weights), 70);
+    for (int t = 0; t <= 70; ++t) {
+      double sum = 0.0;
+      for (int j = 0; j < curves.cols(); ++j) sum += curves(t, j);
+      EXPECT_NEAR(sum, 1.0, 1e-13);
+    }
+  }
+}
+
+// Complete graph: every receiver averages over all before it, so at t = 1 every node has 1/n at the
+// sink. At t = 2 node j has 1/n (1/(j+1) + ... + 1/n): where that is at most 1/n, as for j = n-2,
+// 1/n is the largest it gets. The first such node attains the minimum.
+TEST(Fidelity, OfACompleteGraphIsOneOverN) {
+  for (const int n : {2, 3, 10, 100}) {
+    const Fidelity result = fidelity(diffusion_matrix(complete_graph(n)));
+    EXPECT_TRUE(result.certified);
+    if (n > 2) {
+      EXPECT_NEAR(result.minimax, 1.0 / n, 1e-15);
+      int first = n - 1;
+      for (double tail = 1.0 / n; tail <= 1.0; tail += 1.0 / (first + 1)) --first;
+      EXPECT_EQ(result.minimax_node, first + 1);
+      EXPECT_EQ(result.minimax_time, 1.0);
+    } else {
+      EXPECT_EQ(result.minimax, 1.0);  // node 0 in the end gets everything
+    }
+  }
+}
+
+// Star: the sink takes 1/n from each source at once; each source keeps what it has, so in the end
+// all of the sink's signal is shared out among them.
+TEST(Fidelity, OfAStarIsAnEvenShare) {
+  for (const int n : {2, 5, 64}) {
+    const Fidelity result = fidelity(diffusion_matrix(star_graph(n)));
+    EXPECT_TRUE(result.certified);
+    EXPECT_NEAR(result.minimax, 1.0 / (n - 1), 1e-15);
+    EXPECT_TRUE(std::isinf(result.minimax_time));
+    const Fidelity bare = fidelity(diffusion_matrix(star_graph(n, false)));
+    EXPECT_NEAR(bare.minimax, 1.0 / (n - 1), 1e-15);
+    EXPECT_EQ(bare.minimax_time, 1.0);
+  }
+}
+
+// Chain with self-loops: from the sink back to node j > 0 the signal is negative binomial,
+// r_t[j] = C(t, k) 2^-t with k = n-1-j, largest first at t = 2k - 1.
+TEST(Fidelity, OfAChainIsTheCentralBinomial) {
+  const int n = 12;
+  const Fidelity result = fidelity(diffusion_matrix(chain_graph(n)), {.every_node = true});
+  EXPECT_TRUE(result.certified);
+  for (int j = 1; j < n - 1; ++j) {
+    const int k = n - 1 - j;
+    const int t = 2 * k - 1;
+    double binomial = std::ldexp(1.0, -t);
+    for (int m = 0; m < k; ++m) binomial *= static_cast<double>(t - m) / (m + 1);
+    EXPECT_NEAR(result.node[static_cast<std::size_t>(j)], binomial, 1e-14);
+    EXPECT_EQ(result.optimal_time[static_cast<std::size_t>(j)], t);
+  }
+  EXPECT_EQ(result.node[0], 1.0);
+}
+
+TEST(Fidelity, FixedHorizonAgreesWithBruteForce) {
+  for (std::uint32_t index = 0; index < 10000; ++index) {
+    const auto system = index % 2 == 0 ? testing_support::random_graph_system(index)
+                                       : testing_support::random_attention_system(index);
+    const Matrix diffusion = combine_diffusion(system.heads, system.weights);
+    const int horizon = 1 + static_cast<int>(index % 120);
+    const Fidelity result = fidelity(diffusion, {.nodes = FidelityNodes::kAll, .horizon = horizon});
+    const std::vector<double> expected = brute_force(diffusion, horizon);
+    for (std::size_t j = 0; j < expected.size(); ++j)
+      ASSERT_NEAR(result.node[j], expected[j], 1e-13 * expected[j]) << index;
+    ASSERT_EQ(result.minimax, *std::min_element(result.node.begin(), result.node.end()));
+    ASSERT_EQ(result.minimax, result.minimax_upper);
+    ASSERT_FALSE(result.certified);
+  }
+}
+
+TEST(Fidelity, CertifiedEqualsBruteForceOverALongHorizon) {
+  int certified = 0;
+  for (std::uint32_t index = 0; index < 300; ++index) {
+    const auto system = index % 2 == 0 ? testing_support::random_graph_system(index)
+                                       : testing_support::random_attention_system(index);
+    const Matrix diffusion = combine_diffusion(system.heads, system.weights);
+    const std::vector<double> expected = brute_force(diffusion, 100000);
+    const Fidelity minimax = fidelity(diffusion);
+    EXPECT_TRUE(minimax.certified) << index;
+    const double smallest = smallest_source(expected);
+    EXPECT_NEAR(minimax.minimax, smallest, 1e-12 * smallest) << index;
+    const Fidelity every = fidelity(diffusion, {.every_node = true});
+    certified += every.certified ? 1 : 0;
+    for (std::size_t j = 0; j < expected.size(); ++j) {
+      EXPECT_NEAR(every.node[j], expected[j], 1e-12 * expected[j]) << index << " node " << j;
+      EXPECT_GE(every.node_upper[j], every.node[j]);
+    }
+  }
+  EXPECT_EQ(certified, 300);
+}
+
+// With few steps allowed the answer is an interval, and the truth lies in it.
+TEST(Fidelity, GivesAnHonestIntervalAtTheStepLimit) {
+  int intervals = 0;
+  for (std::uint32_t index = 0; index < 500; ++index) {
+    const auto system = testing_support::random_attention_system(index);
+    Matrix diffusion = combine_diffusion(system.heads, system.weights);
+    for (int i = 0; i < diffusion.rows(); ++i)  // slowed down: most of each step stays
+      for (int j = 0; j <= i; ++j) diffusion(i, j) = 0.05 * diffusion(i, j) + (i == j ? 0.95 : 0.0);
+    const Fidelity exact = fidelity(diffusion, {.every_node = true});
+    ASSERT_TRUE(exact.certified);
+    const Fidelity limited = fidelity(diffusion, {.step_limit = 1});
+    EXPECT_LE(limited.minimax, exact.minimax * (1 + 1e-13));
+    EXPECT_GE(limited.minimax_upper, exact.minimax * (1 - 1e-13));
+    if (!limited.certified) {
+      ++intervals;
+      EXPECT_LT(limited.minimax, limited.minimax_upper);
+    }
+    for (std::size_t j = 0; j < exact.node.size(); ++j)
+      EXPECT_GE(limited.node_upper[j], exact.node[j] * (1 - 1e-13));
+  }
+  EXPECT_GT(intervals, 100);
+}
+
+// Two slow nodes above the weakest one: the plain bound S_j(t) needs a billion steps, but little of
+// that mass is ever passed on to it, which the sharper bound knows.
+TEST(Fidelity, IsCertifiedEarlyWhenTheSlowMassPassesBy) {
+  Matrix diffusion(4, 4);
+  diffusion(0, 0) = 1.0;
+  diffusion(1, 0) = 0.5;
+  diffusion(1, 1) = 0.5;
+  diffusion(2, 0) = 1e-9;
+  diffusion(2, 2) = 1.0 - 1e-9;
+  diffusion(3, 1) = 1e-3;
+  diffusion(3, 2) = 0.5;
+  diffusion(3, 3) = 0.499;
+  const Fidelity result = fidelity(diffusion);
+  EXPECT_TRUE(result.certified);
+  EXPECT_LT(result.steps, 1000);
+  EXPECT_EQ(result.minimax_node, 1);
+  // r_t[1] = 1e-3 sum_{s<t} 0.499^s 0.5^(t-1-s): the largest is at t = 2, 1e-3 (0.499 + 0.5).
+  EXPECT_NEAR(result.minimax, 1e-3, 1e-15);
+}
+
+TEST(Fidelity, HandlesTheSmallestAndTheDegenerate) {
+  const Matrix one = diffusion_matrix(chain_graph(1));
+  EXPECT_EQ(fidelity(one).minimax, 1.0);
+  EXPECT_TRUE(fidelity(one).certified);
+  EXPECT_EQ(fidelity(one, {.nodes = FidelityNodes::kAll}).minimax, 1.0);
+  Matrix identity(5, 5);
+  for (int i = 0; i < 5; ++i) identity(i, i) = 1.0;
+  const Fidelity none = fidelity(identity);
+  EXPECT_TRUE(none.certified);
+  EXPECT_EQ(none.minimax, 0.0);
+  EXPECT_EQ(none.minimax_node, 0);
+  EXPECT_EQ(none.minimax_time, 1.0);
+  EXPECT_EQ(none.node[4], 1.0);
+  EXPECT_EQ(fidelity(identity, {.nodes = FidelityNodes::kAll, .horizon = 100}).minimax, 0.0);
+  EXPECT_THROW(fidelity(identity, {.horizon = -1}), UsageError);
+}
+
+// The sink's own signal counts under `all` from t = 1 on, and decides: previous-token attention.
+TEST(Fidelity, CountsTheSinksOwnSignalOnlyWhenAskedTo) {
+  const int n = 6;
+  Matrix previous(n, n);
+  previous(0, 0) = 1.0;
+  for (int i = 1; i < n; ++i) {
+    previous(i, i - 1) = 0.99;
+    previous(i, i) = 0.01;
+  }
+  EXPECT_GT(fidelity(previous).minimax, 0.9);
+  const Fidelity all = fidelity(previous, {.nodes = FidelityNodes::kAll, .horizon = 100});
+  EXPECT_EQ(all.minimax, 0.01);
+  EXPECT_EQ(all.minimax_node, n - 1);
+}
+
+}  // namespace
+}  // namespace synergraph
