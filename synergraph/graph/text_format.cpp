@@ -48,6 +48,16 @@ std::vector<std::string> words_of(std::string_view line) {
   return words;
 }
 
+/// A head whose lines are being read.
+struct OpenHead {
+  std::string name;
+  double weight = 1.0;
+  std::optional<Matrix> matrix;
+  int rows = 0;
+  std::vector<Edge> edges;
+  std::set<std::pair<int, int>> seen;
+};
+
 class Parser {
  public:
   void statement(const std::vector<std::string>& words) {
@@ -74,15 +84,6 @@ class Parser {
   }
 
  private:
-  struct OpenHead {
-    std::string name;
-    double weight = 1.0;
-    std::optional<Matrix> matrix;
-    int rows = 0;
-    std::vector<Edge> edges;
-    std::set<std::pair<int, int>> seen;
-  };
-
   static double number(const std::string& word, const char* what) {
     double value = 0.0;
     if (!parse_number(word, value))
