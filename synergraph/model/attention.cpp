@@ -5,10 +5,6 @@
 #include "synergraph/model/gemm.h"
 #include "synergraph/model/simd.h"
 
-#if defined(__GNUC__) && !defined(__clang__)
-#pragma GCC diagnostic ignored "-Wpsabi"
-#endif
-
 namespace synergraph {
 namespace {
 

@@ -5,12 +5,8 @@
 #include <cstring>
 
 /// Eight floats side by side, in the compiler's portable vector types: AVX2 instructions where the
-/// build allows them, pairs of SSE instructions otherwise.
-
-#pragma GCC diagnostic push
-#if defined(__GNUC__) && !defined(__clang__)
-#pragma GCC diagnostic ignored "-Wpsabi"  // everything here is inlined: no vector crosses a call
-#endif
+/// build allows them, pairs of SSE instructions otherwise. No vector is passed between files, so
+/// sources that include this are compiled with -Wno-psabi.
 
 namespace synergraph::simd {
 
@@ -85,5 +81,3 @@ inline constexpr float kLog2E = 1.44269504088896340736F;
 }
 
 }  // namespace synergraph::simd
-
-#pragma GCC diagnostic pop

@@ -91,7 +91,8 @@ void gather(const Sequences& all, const std::vector<std::int32_t>& order, int fi
   rows.length = all.length;
   rows.tokens.resize(static_cast<std::size_t>(count) * static_cast<std::size_t>(all.length));
   for (int k = 0; k < count; ++k) {
-    const std::int32_t* row = all.row(order[static_cast<std::size_t>(first + k)]);
+    const std::int32_t* row =
+        all.row(order[static_cast<std::size_t>(first) + static_cast<std::size_t>(k)]);
     std::copy_n(row, all.length, rows.tokens.begin() + static_cast<std::ptrdiff_t>(k) * all.length);
   }
 }

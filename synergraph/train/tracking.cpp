@@ -13,6 +13,7 @@ namespace {
 
 std::vector<Head> heads_of(const SampleAttention& attention) {
   std::vector<Head> heads;
+  heads.reserve(static_cast<std::size_t>(attention.heads));
   for (int h = 0; h < attention.heads; ++h) {
     const View<const float> values = attention.head(h);
     Matrix matrix(attention.length, attention.length);
@@ -44,6 +45,7 @@ std::vector<LayerTrack> track_layers(const Model& model, const Sequences& inputs
   const auto layers = static_cast<std::size_t>(model.config().layers);
   Sequences chosen{samples, inputs.length, {inputs.row(0), inputs.row(samples)}};
   std::vector<std::vector<double>> weights;
+  weights.reserve(layers);
   for (int layer = 0; layer < model.config().layers; ++layer)
     weights.push_back(learned_head_weights(model, layer));
 

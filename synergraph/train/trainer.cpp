@@ -32,6 +32,18 @@ void make_directory(const std::string& directory) {
     throw InputError(fmt::format("{}: cannot make the directory: {}", directory, error.message()));
 }
 
+/// A new run must not overwrite files that no run of ours has left. (The state is written before
+/// the model, and an empty log before both.)
+void refuse_foreign_files(const std::string& directory) {
+  for (const std::string& path : {model_path(directory), log_path(directory)}) {
+    std::error_code missing;
+    const auto size = std::filesystem::file_size(path, missing);
+    if (!missing && size > 0)
+      throw UsageError(
+          fmt::format("{} is in the way and belongs to no run: choose another directory", path));
+  }
+}
+
 /// The run in the directory, or a new one.
 StoredRun open_run(const TrainSettings& settings, const TrainOptions& options) {
   if (has_run(options.directory)) {
@@ -46,6 +58,7 @@ StoredRun open_run(const TrainSettings& settings, const TrainOptions& options) {
     run.settings.epochs = settings.epochs;
     return run;
   }
+  refuse_foreign_files(options.directory);
   StoredRun run{settings, TrainingState(settings.model), {}};
   initialise(run.state.model, settings.seed);
   return run;

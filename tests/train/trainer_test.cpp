@@ -203,6 +203,20 @@ TEST_F(TrainerTest, RunsThatCannotBeStartedOrContinuedTouchNothing) {
   EXPECT_THAT(message(settings_, how), HasSubstr("not a 'synergraph training state 1' file"));
 }
 
+TEST_F(TrainerTest, FilesOfOthersAreNotOverwritten) {
+  for (const std::string& path :
+       {model_path(options("a").directory), log_path(options("b").directory)}) {
+    std::filesystem::create_directories(std::filesystem::path(path).parent_path());
+    write_file(path, "precious");
+    TrainOptions how = options(path == model_path(options("a").directory) ? "a" : "b");
+    for (const bool resume : {false, true}) {
+      how.resume = resume;
+      EXPECT_THROW(train(settings_, data_, how), UsageError);
+      EXPECT_EQ(read_file(path), "precious");
+    }
+  }
+}
+
 TEST_F(TrainerTest, ADivergedRunStopsWithAReason) {
   settings_.adam.learning_rate = 1e30;
   try {
