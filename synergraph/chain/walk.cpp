@@ -23,7 +23,8 @@ void normalise_row(Walk& walk, int j) {
     walk.leave[static_cast<std::size_t>(j)] = 0.0;
     return;
   }
-  for (int i = j; i < n; ++i) row[i] /= mass;
+  const double scale = 1.0 / mass;
+  for (int i = j; i < n; ++i) row[i] *= scale;
   walk.leave[static_cast<std::size_t>(j)] = forward / mass;
 }
 

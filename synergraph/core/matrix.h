@@ -1,10 +1,9 @@
 #pragma once
 
 #include <cstddef>
-#include <memory>
-#include <new>
 #include <utility>
-#include <vector>
+
+#include "synergraph/core/aligned_memory.h"
 
 namespace synergraph {
 
@@ -23,34 +22,16 @@ struct View {
 using MatrixView = View<double>;
 using ConstMatrixView = View<const double>;
 
-/// Memory on 64-byte boundaries, so that vector loads never straddle a cache line.
-template <class T>
-struct AlignedAllocator {
-  using value_type = T;
-  AlignedAllocator() = default;
-  template <class U>
-  AlignedAllocator(const AlignedAllocator<U>& /*other*/) {}  // NOLINT: allocators convert
-  T* allocate(std::size_t count) {
-    return static_cast<T*>(::operator new (count * sizeof(T), std::align_val_t{64}));
-  }
-  void deallocate(T* p, std::size_t /*count*/) { ::operator delete (p, std::align_val_t{64}); }
-  template <class U>
-  bool operator==(const AlignedAllocator<U>& /*other*/) const {
-    return true;
-  }
-};
-template <class T>
-using AlignedVector = std::vector<T, AlignedAllocator<T>>;
-
 /// A matrix of doubles that owns its memory: row-major, zero-filled, every row 64-byte aligned.
 class Matrix {
  public:
   Matrix() = default;
-  Matrix(int rows, int cols)
-      : rows_(rows),
-        cols_(cols),
-        stride_((static_cast<std::ptrdiff_t>(cols) + 7) / 8 * 8),
-        values_(static_cast<std::size_t>(rows * stride_), 0.0) {}
+  Matrix(int rows, int cols) : Matrix(rows, cols, ScratchVector<double>(size(rows, cols), 0.0)) {}
+
+  /// A matrix whose entries are not set yet.
+  static Matrix uninitialised(int rows, int cols) {
+    return {rows, cols, ScratchVector<double>(size(rows, cols))};
+  }
 
   int rows() const { return rows_; }
   int cols() const { return cols_; }
@@ -66,10 +47,17 @@ class Matrix {
   operator ConstMatrixView() const { return view(); }  // NOLINT: a matrix is a view of itself
 
  private:
+  static std::ptrdiff_t padded(int cols) { return (static_cast<std::ptrdiff_t>(cols) + 7) / 8 * 8; }
+  static std::size_t size(int rows, int cols) {
+    return static_cast<std::size_t>(rows * padded(cols));
+  }
+  Matrix(int rows, int cols, ScratchVector<double> values)
+      : rows_(rows), cols_(cols), stride_(padded(cols)), values_(std::move(values)) {}
+
   int rows_ = 0;
   int cols_ = 0;
   std::ptrdiff_t stride_ = 0;
-  AlignedVector<double> values_;
+  ScratchVector<double> values_;
 };
 
 }  // namespace synergraph

@@ -17,8 +17,8 @@ struct ProgressOptions {
   bool quiet = false;      ///< report nothing
 };
 
-/// Reports how far long work has come, how fast it goes and how long it will take. On a terminal one
-/// line is redrawn in place; into a file or pipe go plain lines, one every interval.
+/// Reports how far long work has come, how fast it goes and how long it will take. On a terminal
+/// one line is redrawn in place; into a file or pipe go plain lines, one every interval.
 class Progress {
  public:
   /// `unit` names what is counted: "steps". `done` of `total` may already be done.

@@ -53,16 +53,19 @@ inline void recur(double stay, double& y, Vec* panel) {
   }
 }
 
-/// One block of kCount rows, the last of which is `last - 1`; rows from `last` on are finished.
+/// kCount rows, the last of which is `last - 1`. Rows [last, high) are finished and added here;
+/// what comes from rows beyond `high` is in `inflow`, kVectors registers a row, if there are any.
 template <int kCount, int kVectors>
-inline void advance_rows(ConstMatrixView upper, double* states, int pitch, int last, int active) {
+inline void advance_rows(ConstMatrixView upper, double* states, int pitch, int last, int high,
+                         const double* inflow) {
   const int begin = last - kCount;
   const double* rows[kCount];
   for (int r = 0; r < kCount; ++r) rows[r] = upper.row(begin + r);
   Vec panel[kCount][kVectors];
   for (int r = 0; r < kCount; ++r)
-    for (int v = 0; v < kVectors; ++v) panel[r][v] = Vec{};
-  accumulate<kCount, kVectors>(panel, rows, states, pitch, last, active);
+    for (int v = 0; v < kVectors; ++v)
+      panel[r][v] = inflow == nullptr ? Vec{} : load(inflow + (r * kVectors + v) * kLanes);
+  accumulate<kCount, kVectors>(panel, rows, states, pitch, last, high);
   for (int r = kCount - 1; r >= 0; --r) {
     for (int above = kCount - 1; above > r; --above) {
       const Vec factor = broadcast(rows[r][begin + above]);
@@ -74,20 +77,57 @@ inline void advance_rows(ConstMatrixView upper, double* states, int pitch, int l
   }
 }
 
+/// inflow of rows [low, high) from all rows beyond `high`, a chunk of them at a time, so that the
+/// chunk's states stay in the first-level cache while all rows of the block use them.
+template <int kVectors>
+void collect_inflow(ConstMatrixView upper, const double* states, int pitch, int low, int high,
+                    int active, double* inflow) {
+  constexpr int kChunk = 96;
+  std::fill(inflow, inflow + static_cast<std::ptrdiff_t>(high - low) * kVectors * kLanes, 0.0);
+  for (int first = high; first < active; first += kChunk) {
+    const int end = std::min(active, first + kChunk);
+    const auto add = [&]<int kCount>(int begin) {
+      const double* rows[kCount];
+      for (int r = 0; r < kCount; ++r) rows[r] = upper.row(begin + r);
+      double* sums = inflow + static_cast<std::ptrdiff_t>(begin - low) * kVectors * kLanes;
+      Vec panel[kCount][kVectors];
+      for (int r = 0; r < kCount; ++r)
+        for (int v = 0; v < kVectors; ++v) panel[r][v] = load(sums + (r * kVectors + v) * kLanes);
+      accumulate<kCount, kVectors>(panel, rows, states, pitch, first, end);
+      for (int r = 0; r < kCount; ++r)
+        for (int v = 0; v < kVectors; ++v) store(sums + (r * kVectors + v) * kLanes, panel[r][v]);
+    };
+    int begin = low;
+    for (; begin + kRows <= high; begin += kRows) add.template operator()<kRows>(begin);
+    for (; begin < high; ++begin) add.template operator()<1>(begin);
+  }
+}
+
 template <int kVectors>
 void advance_all(ConstMatrixView upper, double* states, int pitch, int active) {
-  int last = active;
-  for (; last >= kRows; last -= kRows)
-    advance_rows<kRows, kVectors>(upper, states, pitch, last, active);
-  for (; last >= 1; --last) advance_rows<1, kVectors>(upper, states, pitch, last, active);
+  constexpr int kOneBlock = 160;  // up to here all states fit the first-level cache
+  constexpr int kBlock = 64;
+  alignas(64) double inflow[kBlock * kVectors * kLanes];
+  for (int high = active; high > 0;) {
+    const int low = high <= kOneBlock && high == active ? 0 : std::max(0, high - kBlock);
+    const bool first = high == active;
+    if (!first) collect_inflow<kVectors>(upper, states, pitch, low, high, active, inflow);
+    const auto inflow_of = [&](int row) {
+      return first ? nullptr : inflow + static_cast<std::ptrdiff_t>(row - low) * kVectors * kLanes;
+    };
+    int last = high;
+    for (; last - low >= kRows; last -= kRows)
+      advance_rows<kRows, kVectors>(upper, states, pitch, last, high, inflow_of(last - kRows));
+    for (; last > low; --last)
+      advance_rows<1, kVectors>(upper, states, pitch, last, high, inflow_of(last - 1));
+    high = low;
+  }
 }
 
 }  // namespace
 
 Propagation::Propagation(ConstMatrixView upper, const double* start)
-    : upper_(upper),
-      states_(static_cast<std::size_t>(offset(upper.rows)), 0.0),
-      active_(upper.rows) {
+    : upper_(upper), states_(static_cast<std::size_t>(offset(upper.rows))), active_(upper.rows) {
   for (int j = 0; j < upper.rows; ++j)
     states_[static_cast<std::size_t>(offset(j) + kPanel)] = start[j];
 }

@@ -38,6 +38,16 @@ class Propagation {
     return k == length_ ? state[kPanel] : state[k % runs * kLanes + k / runs];
   }
 
+  /// The first k in [first, length()) with at(j, k) >= threshold; length() if there is none.
+  int first_at_least(int j, double threshold, int first = 0) const {
+    const int runs = length_ / kLanes;
+    const double* state = states_.data() + offset(j);
+    for (int lane = first / runs, k = first; lane < kLanes; ++lane)
+      for (int v = k % runs; v < runs; ++v, ++k)
+        if (state[v * kLanes + lane] >= threshold) return k;
+    return length_;
+  }
+
   /// The newest state, x_{time()}[j].
   double current(int j) const { return states_[static_cast<std::size_t>(offset(j) + kPanel)]; }
 
@@ -56,7 +66,7 @@ class Propagation {
   static std::ptrdiff_t offset(int j) { return static_cast<std::ptrdiff_t>(j) * kPitch; }
 
   ConstMatrixView upper_;
-  AlignedVector<double> states_;
+  ScratchVector<double> states_;
   std::int64_t time_ = 0;
   int length_ = 0;
   int active_;

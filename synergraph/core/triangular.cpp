@@ -1,6 +1,7 @@
 #include "synergraph/core/triangular.h"
 
 #include <algorithm>
+#include <cstring>
 
 #include "synergraph/core/parallel.h"
 #include "synergraph/core/simd.h"
@@ -75,7 +76,7 @@ void pack_tile(ConstMatrixView upper, int first, int depth, int col, double* pac
 
 /// All rows of the product in the columns of tiles [tile_begin, tile_end).
 void square_strip(ConstMatrixView upper, MatrixView result, int tile_begin, int tile_end,
-                  AlignedVector<double>& packed) {
+                  ScratchVector<double>& packed) {
   const int strip_end = std::min(upper.rows, tile_end * kTileCols);
   const auto depth_size = static_cast<std::ptrdiff_t>(std::min(kDepth, strip_end)) * kTileCols;
   packed.resize(static_cast<std::size_t>(depth_size * (tile_end - tile_begin)));
@@ -106,6 +107,23 @@ void square_strip(ConstMatrixView upper, MatrixView result, int tile_begin, int 
   }
 }
 
+/// to = transpose of from, 4 x 4.
+inline void transpose_tile(const double* from, std::ptrdiff_t from_stride, double* to,
+                           std::ptrdiff_t to_stride) {
+  using Four [[gnu::vector_size(4 * sizeof(double))]] = double;
+  Four row[4];
+  for (int r = 0; r < 4; ++r) std::memcpy(&row[r], from + r * from_stride, sizeof row[r]);
+  const Four low01 = __builtin_shufflevector(row[0], row[1], 0, 4, 2, 6);
+  const Four high01 = __builtin_shufflevector(row[0], row[1], 1, 5, 3, 7);
+  const Four low23 = __builtin_shufflevector(row[2], row[3], 0, 4, 2, 6);
+  const Four high23 = __builtin_shufflevector(row[2], row[3], 1, 5, 3, 7);
+  const Four column[4] = {__builtin_shufflevector(low01, low23, 0, 1, 4, 5),
+                          __builtin_shufflevector(high01, high23, 0, 1, 4, 5),
+                          __builtin_shufflevector(low01, low23, 2, 3, 6, 7),
+                          __builtin_shufflevector(high01, high23, 2, 3, 6, 7)};
+  for (int r = 0; r < 4; ++r) std::memcpy(to + r * to_stride, &column[r], sizeof column[r]);
+}
+
 }  // namespace
 
 void square_upper(ConstMatrixView upper, MatrixView result, int threads) {
@@ -113,7 +131,7 @@ void square_upper(ConstMatrixView upper, MatrixView result, int threads) {
   const int strips = (tiles + kStripTiles - 1) / kStripTiles;
   if (threads <= 0) threads = default_thread_count();
   if (upper.rows < kParallelSize) threads = 1;
-  std::vector<AlignedVector<double>> packed(static_cast<std::size_t>(threads));
+  std::vector<ScratchVector<double>> packed(static_cast<std::size_t>(threads));
   // The longest strips, on the right, go first: the others then fill the gaps.
   parallel_for(static_cast<std::size_t>(strips), threads, [&](std::size_t index, int worker) {
     const int tile_begin = (strips - 1 - static_cast<int>(index)) * kStripTiles;
@@ -134,11 +152,17 @@ void multiply_upper(ConstMatrixView upper, const double* in, double* out, int th
 }
 
 void transpose_lower(ConstMatrixView from, MatrixView to) {
-  constexpr int kTile = 16;
-  for (int i0 = 0; i0 < from.rows; i0 += kTile)
-    for (int j0 = 0; j0 <= i0; j0 += kTile)
-      for (int i = i0; i < std::min(i0 + kTile, from.rows); ++i)
-        for (int j = j0; j < std::min(j0 + kTile, i + 1); ++j) to(j, i) = from(i, j);
+  constexpr int kTile = 4;
+  const int n = from.rows;
+  int i0 = 0;
+  for (; i0 + kTile <= n; i0 += kTile) {
+    for (int j0 = 0; j0 < i0; j0 += kTile)
+      transpose_tile(&from(i0, j0), from.stride, &to(j0, i0), to.stride);
+    for (int i = i0; i < i0 + kTile; ++i)
+      for (int j = i0; j <= i; ++j) to(j, i) = from(i, j);
+  }
+  for (int i = i0; i < n; ++i)
+    for (int j = 0; j <= i; ++j) to(j, i) = from(i, j);
 }
 
 }  // namespace synergraph

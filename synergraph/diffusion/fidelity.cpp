@@ -23,7 +23,7 @@ constexpr double kInfinity = std::numeric_limits<double>::infinity();
 class Signal {
  public:
   explicit Signal(ConstMatrixView diffusion)
-      : columns_(diffusion.rows, diffusion.rows),
+      : columns_(Matrix::uninitialised(diffusion.rows, diffusion.rows)),
         start_(static_cast<std::size_t>(diffusion.rows), 0.0) {
     transpose_lower(diffusion, columns_.view());
     start_.back() = 1.0;
@@ -95,14 +95,17 @@ class Tracker {
 void Tracker::look_at_panel(std::int64_t limit) {
   const int length = states_.length();
   const std::int64_t begin = states_.time() - length;
-  const bool whole = begin >= 1 && states_.time() <= limit;
+  const int first = begin >= 1 ? 0 : 1;  // the start, t = 0, does not count
+  const auto last = static_cast<int>(std::min<std::int64_t>(length, limit - begin));
   for (int j = 0; j < states_.active(); ++j) {
-    if (whole) {
-      const double newest = std::max(phi(j), states_.current(j));
-      if (!(largest(states_.unordered(j), length, newest) > phi(j))) continue;
+    double most = 0.0;
+    if (first == 0 && last == length) {
+      most = largest(states_.unordered(j), length, states_.current(j));
+    } else {
+      for (int k = first; k <= last; ++k) most = std::max(most, states_.at(j, k));
     }
-    const auto last = std::min<std::int64_t>(length, limit - begin);
-    for (int k = begin >= 1 ? 0 : 1; k <= last; ++k) look_at(j, states_.at(j, k), begin + k);
+    if (most > phi(j))
+      look_at(j, most, begin + states_.first_at_least(j, most * (1.0 - kRounding), first));
   }
   result_.steps = std::min(states_.time(), limit);
 }

@@ -59,7 +59,8 @@ float bfloat_to_float(std::uint16_t bits) {
 template <bool kSwap, class Bits, class T, class Decode>
 void convert_loop(const std::byte* in, std::size_t count, T* out, Decode decode) {
   for (std::size_t i = 0; i < count; ++i) {
-    out[i] = static_cast<T>(decode(load<kSwap, Bits>(in + i * sizeof(Bits))));
+    const auto value = decode(load<kSwap, Bits>(in + i * sizeof(Bits)));
+    out[i] = static_cast<T>(value);  // NOLINT(bugprone-signed-char-misuse): int8 keeps its sign
   }
 }
 

@@ -245,6 +245,7 @@ std::string header_text(const std::string& path, const std::vector<const TensorD
   std::vector<std::string> parts;
   if (!metadata.empty()) {
     std::vector<std::string> pairs;
+    pairs.reserve(metadata.size());
     for (const auto& [key, value] : metadata) {
       pairs.push_back(json_string(path, key) + ":" + json_string(path, value));
     }

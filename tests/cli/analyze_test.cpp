@@ -1,3 +1,6 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
 #include <cmath>
 #include <nlohmann/json.hpp>
 
@@ -5,8 +8,8 @@
 #include "synergraph/io/npz.h"
 #include "synergraph/io/safetensors.h"
 #include "synergraph/model/parameters.h"
-#include "tests/cli/run_command.h"
 #include "tests/support/random_inputs.h"
+#include "tests/support/run_program.h"
 
 namespace synergraph {
 namespace {
@@ -14,9 +17,16 @@ namespace {
 using nlohmann::json;
 using testing_support::random_attention;
 
-class AnalyzeTest : public CommandTest {
+class AnalyzeTest : public testing_support::ProgramTest {
  protected:
-  void write(const std::string& name, const Shape& shape, const std::vector<double>& values) const {
+  testing_support::Outcome expect_success(const std::string& arguments) const {
+    testing_support::Outcome outcome = run(arguments);
+    EXPECT_EQ(outcome.status, 0) << arguments << '\n' << outcome.err;
+    EXPECT_EQ(outcome.err, "") << arguments;
+    return outcome;
+  }
+  void write_array(const std::string& name, const Shape& shape,
+                   const std::vector<double>& values) const {
     write_npy(path(name), tensor_data("", shape, values.data()));
   }
   /// Random attention (count, n, n) written under a name; its matrices.
@@ -30,7 +40,7 @@ class AnalyzeTest : public CommandTest {
       for (int i = 0; i < n; ++i)
         values.insert(values.end(), matrices.back().row(i), matrices.back().row(i) + n);
     }
-    write(name, shape, values);
+    write_array(name, shape, values);
     return matrices;
   }
   json analyze(const std::string& arguments) const {
@@ -101,8 +111,8 @@ TEST_F(AnalyzeTest, TheSameBytesForAnyThreads) {
       "--json j.json --threads ";
   std::string first;
   for (const char* threads : {"1", "2", "7"}) {
-    const Result result = expect_success(command + threads);
-    const std::string all = result.out + read_file(path("s.csv")) + read_file(path("j.json"));
+    const testing_support::Outcome result = expect_success(command + threads);
+    const std::string all = result.out + read("s.csv") + read("j.json");
     if (first.empty()) first = all;
     EXPECT_EQ(all, first) << threads << " threads";
   }
@@ -116,7 +126,7 @@ TEST_F(AnalyzeTest, ASinkIsThePrefixThatEndsThere) {
   std::vector<double> prefix;
   for (const Matrix& matrix : matrices)
     for (int i = 0; i < 5; ++i) prefix.insert(prefix.end(), matrix.row(i), matrix.row(i) + 5);
-  write("prefix.npy", {2, 2, 5, 5}, prefix);
+  write_array("prefix.npy", {2, 2, 5, 5}, prefix);
   const json expected = analyze("prefix.npy --per-head");
   EXPECT_EQ(analyze("a.npy --per-head --sink 4")["conventions"], expected["conventions"]);
   EXPECT_EQ(analyze("a.npy --per-head --range :5")["conventions"], expected["conventions"]);
@@ -128,7 +138,7 @@ TEST_F(AnalyzeTest, NeverIsCountedAndNotAveraged) {
   // In the first sample nobody attends to token 0 but itself: no walk leaves it.
   std::vector<double> values = {1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.5, 0.5};
   values.insert(values.end(), good_.begin(), good_.end());
-  write("a.npy", {2, 1, 3, 3}, values);
+  write_array("a.npy", {2, 1, 3, 3}, values);
   const json combined = analyze("a.npy")["conventions"][0]["layers"][0]["combined"];
   EXPECT_EQ(combined["hitting_mean"]["never"], 1);
   EXPECT_TRUE(combined["hitting_mean"]["max"].is_null());
@@ -162,8 +172,8 @@ TEST_F(AnalyzeTest, AModelAndItsOtherFormatsGiveTheSameBytes) {
 TEST_F(AnalyzeTest, FigureAndSamples) {
   write_random("a.npy", {2, 3, 2, 6, 6});
   expect_success("analyze a.npy --convention both --figure f.svg --per-sample s.csv");
-  EXPECT_THAT(read_file(path("f.svg")), testing::HasSubstr("minimax fidelity"));
-  const std::string csv = read_file(path("s.csv"));
+  EXPECT_THAT(read("f.svg"), testing::HasSubstr("minimax fidelity"));
+  const std::string csv = read("s.csv");
   EXPECT_EQ(std::count(csv.begin(), csv.end(), '\n'), 1 + 2 * 2 * 3);
 }
 
@@ -171,53 +181,53 @@ TEST_F(AnalyzeTest, BadAttentionIsRefused) {
   const auto broken = [&](std::size_t at, double value) {
     std::vector<double> values = good_;
     values[at] = value;
-    write("bad.npy", {1, 3, 3}, values);
+    write_array("bad.npy", {1, 3, 3}, values);
   };
   const std::string place = "bad.npy, sample 0, head 0: ";
   broken(3, std::nan(""));
-  expect_refused("analyze bad.npy", 1, place + "entry nan in row 1, column 0 is not finite");
+  expect_refusal("analyze bad.npy", 1, place + "entry nan in row 1, column 0 is not finite");
   broken(3, HUGE_VAL);
-  expect_refused("analyze bad.npy", 1, place + "entry inf in row 1, column 0 is not finite");
+  expect_refusal("analyze bad.npy", 1, place + "entry inf in row 1, column 0 is not finite");
   broken(6, -0.25);
-  expect_refused("analyze bad.npy", 1, place + "entry -0.25 in row 2, column 0 is negative");
+  expect_refusal("analyze bad.npy", 1, place + "entry -0.25 in row 2, column 0 is negative");
   broken(2, 0.5);
-  expect_refused("analyze bad.npy", 1, "row 0, column 2 is above the diagonal");
+  expect_refusal("analyze bad.npy", 1, "row 0, column 2 is above the diagonal");
   broken(7, 0.3);
-  expect_refused("analyze bad.npy --json out.json --per-sample out.csv", 1,
+  expect_refusal("analyze bad.npy --json out.json --per-sample out.csv", 1,
                  place + "row 2 sums to 1.05, expected 1 within");
-  write("bad.npy", {1, 1, 9}, good_);
-  expect_refused("analyze bad.npy", 1, "attention is square");
-  write("bad.npy", {9}, good_);
-  expect_refused("analyze bad.npy", 1, "shape (9,) is not that of attention");
+  write_array("bad.npy", {1, 1, 9}, good_);
+  expect_refusal("analyze bad.npy", 1, "attention is square");
+  write_array("bad.npy", {9}, good_);
+  expect_refusal("analyze bad.npy", 1, "shape (9,) is not that of attention");
   for (const Shape& empty :
        {Shape{0, 3, 3}, Shape{2, 0, 0}, Shape{0, 1, 3, 3}, Shape{1, 0, 1, 3, 3}}) {
-    write("bad.npy", empty, good_);
-    expect_refused("analyze bad.npy", 1, "has no elements");
+    write_array("bad.npy", empty, good_);
+    expect_refusal("analyze bad.npy", 1, "has no elements");
   }
-  expect_refused("analyze missing.npy", 1, "missing.npy");
+  expect_refusal("analyze missing.npy", 1, "missing.npy");
 }
 
 TEST_F(AnalyzeTest, BadRequestsAreRefused) {
-  write("a.npy", {1, 3, 3}, good_);
-  expect_refused("analyze", 2, "FILE is required");
-  expect_refused("analyze a.npy --weights 1,2", 1, "2 weights for 1 heads");
-  expect_refused("analyze a.npy --weights -1", 1, "not finite and non-negative");
-  expect_refused("analyze a.npy --weights 1,,2", 2, "--weights: '' is not a number");
-  expect_refused("analyze a.npy --weights none.npy", 1, "none.npy");
-  expect_refused("analyze a.npy --weights learned", 2, "--out-proj");
-  expect_refused("analyze a.npy --sink 3", 1, "tokens 0:4 were asked for, it has 0:3");
-  expect_refused("analyze a.npy --sink -1", 2, "--sink");
+  write_array("a.npy", {1, 3, 3}, good_);
+  expect_refusal("analyze", 2, "FILE is required");
+  expect_refusal("analyze a.npy --weights 1,2", 1, "2 weights for 1 heads");
+  expect_refusal("analyze a.npy --weights -1", 1, "not finite and non-negative");
+  expect_refusal("analyze a.npy --weights 1,,2", 2, "--weights: '' is not a number");
+  expect_refusal("analyze a.npy --weights none.npy", 1, "none.npy");
+  expect_refusal("analyze a.npy --weights learned", 2, "--out-proj");
+  expect_refusal("analyze a.npy --sink 3", 1, "tokens 0:4 were asked for, it has 0:3");
+  expect_refusal("analyze a.npy --sink -1", 2, "--sink");
   for (const char* range : {"2", "x:2", "1:1", "2:1", ":-1"})
-    expect_refused(std::string("analyze a.npy --range ") + range, 2, "--range");
-  expect_refused("analyze a.npy --range 1:9", 1, "tokens 1:9 were asked for");
-  expect_refused("analyze a.npy --range 1: --sink 0", 2, "outside the range");
-  expect_refused("analyze a.npy --layers nothing", 1, "no tensor's name matches 'nothing'");
-  expect_refused("analyze a.npy --layers '('", 2, "is not a regular expression");
-  expect_refused("analyze a.npy --task copy", 2, "holds attention");
-  expect_refused("analyze a.npy --convention loose", 2, "--convention");
-  expect_refused("analyze a.npy --eps 0", 2, "--eps");
-  expect_refused("analyze a.npy --figure f.gif", 2, "f.gif");
-  expect_refused("analyze a.npy --json no/such/dir.json", 1, "no/such/dir.json");
+    expect_refusal(std::string("analyze a.npy --range ") + range, 2, "--range");
+  expect_refusal("analyze a.npy --range 1:9", 1, "tokens 1:9 were asked for");
+  expect_refusal("analyze a.npy --range 1: --sink 0", 2, "outside the range");
+  expect_refusal("analyze a.npy --layers nothing", 1, "no tensor's name matches 'nothing'");
+  expect_refusal("analyze a.npy --layers '('", 2, "is not a regular expression");
+  expect_refusal("analyze a.npy --task copy", 2, "holds attention");
+  expect_refusal("analyze a.npy --convention loose", 2, "--convention");
+  expect_refusal("analyze a.npy --eps 0", 2, "--eps");
+  expect_refusal("analyze a.npy --figure f.gif", 2, "f.gif");
+  expect_refusal("analyze a.npy --json no/such/dir.json", 1, "no/such/dir.json");
 }
 
 TEST_F(AnalyzeTest, BadTokensAreRefused) {
@@ -225,21 +235,21 @@ TEST_F(AnalyzeTest, BadTokensAreRefused) {
   const auto tokens = [&](const Shape& shape, const std::vector<std::int32_t>& values) {
     write_npy(path("t.npy"), tensor_data("", shape, values.data()));
   };
-  expect_refused("analyze m.safetensors", 2, "give --tokens FILE or --task NAME");
-  expect_refused("analyze m.safetensors --task sort", 2, "unknown task 'sort'");
-  expect_refused("analyze m.safetensors --tokens none.npy", 1, "none.npy");
+  expect_refusal("analyze m.safetensors", 2, "give --tokens FILE or --task NAME");
+  expect_refusal("analyze m.safetensors --task sort", 2, "unknown task 'sort'");
+  expect_refusal("analyze m.safetensors --tokens none.npy", 1, "none.npy");
   tokens({1, 6}, {0, 1, 2, 9, 4, 5});
-  expect_refused("analyze m.safetensors --tokens t.npy", 1,
+  expect_refusal("analyze m.safetensors --tokens t.npy", 1,
                  "sequence 0, position 3: token 9 is outside the vocabulary 0..8");
-  expect_refused("analyze m.safetensors --tokens t.npy --samples 3", 2, "exclude --tokens");
+  expect_refusal("analyze m.safetensors --tokens t.npy --samples 3", 2, "exclude --tokens");
   tokens({1, 5}, {0, 1, 2, 3, 4});
-  expect_refused("analyze m.safetensors --tokens t.npy", 1, "sequences of length 5");
+  expect_refusal("analyze m.safetensors --tokens t.npy", 1, "sequences of length 5");
   tokens({6}, {0, 1, 2, 3, 4, 5});
-  expect_refused("analyze m.safetensors --tokens t.npy", 1, "found (6,)");
-  write("t.npy", {1, 6}, {0, 1, 2, 3, 4, 5});
-  expect_refused("analyze m.safetensors --tokens t.npy", 1, "expected integers");
-  expect_refused("analyze m.safetensors --task copy --heads 3", 1, "heads");
-  expect_refused("analyze m.safetensors --task copy --sink 6", 1, "the model has 0:6");
+  expect_refusal("analyze m.safetensors --tokens t.npy", 1, "found (6,)");
+  write_array("t.npy", {1, 6}, {0, 1, 2, 3, 4, 5});
+  expect_refusal("analyze m.safetensors --tokens t.npy", 1, "expected integers");
+  expect_refusal("analyze m.safetensors --task copy --heads 3", 1, "heads");
+  expect_refusal("analyze m.safetensors --task copy --sink 6", 1, "the model has 0:6");
 }
 
 }  // namespace

@@ -1,12 +1,19 @@
-#include "synergraph/core/error.h"
+#include <gtest/gtest.h>
+
 #include "synergraph/io/tensor_file.h"
-#include "tests/cli/run_command.h"
+#include "tests/support/run_program.h"
 
 namespace synergraph {
 namespace {
 
-class ConvertTest : public CommandTest {
+class ConvertTest : public testing_support::ProgramTest {
  protected:
+  testing_support::Outcome expect_success(const std::string& arguments) const {
+    testing_support::Outcome outcome = run(arguments);
+    EXPECT_EQ(outcome.status, 0) << arguments << '\n' << outcome.err;
+    EXPECT_EQ(outcome.err, "") << arguments;
+    return outcome;
+  }
   void expect_same_tensors(const std::string& a, const std::string& b) const {
     const TensorFile first = TensorFile::open(a);
     const TensorFile second = TensorFile::open(path(b));
@@ -41,11 +48,11 @@ TEST_F(ConvertTest, EveryElementTypeSurvives) {
 
 TEST_F(ConvertTest, RefusesWhatItCannotDo) {
   const std::string state = SYNERGRAPH_TEST_DATA "/io/state_dict.pt";
-  expect_refused("convert " + state + " out.pt", 2,
+  expect_refusal("convert " + state + " out.pt", 2,
                  "expected a name in .npy, .npz or .safetensors");
-  expect_refused("convert " + state + " out.npy", 2, "a .npy file holds one");
-  expect_refused("convert missing.pt out.npz", 1, "missing.pt");
-  expect_refused("convert " + state, 2, "OUT is required");
+  expect_refusal("convert " + state + " out.npy", 2, "a .npy file holds one");
+  expect_refusal("convert missing.pt out.npz", 1, "missing.pt");
+  expect_refusal("convert " + state, 2, "OUT is required");
 }
 
 }  // namespace

@@ -1,0 +1,39 @@
+#!/usr/bin/env bash
+# Installs what the build needs, if anything is missing. Usage: scripts/setup.sh [build|test]
+#   build: to build and run synergraph (default); test: also what the tests and checks use.
+# Needs root or sudo only when something is missing.
+set -eu
+
+packages="cmake ninja-build g++ libeigen3-dev libxsmm-dev librandom123-dev libcli11-dev libfmt-dev
+          nlohmann-json3-dev libzip-dev pkg-config gnuplot-nox"
+if [ "${1:-build}" = test ]; then
+  packages="$packages libgtest-dev libgmock-dev libbenchmark-dev clang clang-format clang-tidy libclang-rt-14-dev"
+fi
+
+if ! command -v dpkg-query >/dev/null; then
+  echo "setup: not a Debian system; install the equivalents of:" $packages >&2
+  exit 1
+fi
+missing=""
+for package in $packages; do
+  status=$(dpkg-query -W -f='${db:Status-Status}' "$package" 2>/dev/null || true)
+  [ "$status" = installed ] || missing="$missing $package"
+done
+[ -n "$missing" ] || exit 0
+
+if [ "$(id -u)" -eq 0 ]; then
+  run=""
+elif command -v sudo >/dev/null && sudo -n true 2>/dev/null; then
+  run="sudo -n"
+else
+  echo "setup: missing packages, and no right to install them:$missing" >&2
+  exit 1
+fi
+echo "setup: installing$missing"
+log=$(mktemp)
+trap 'rm -f "$log"' EXIT
+export DEBIAN_FRONTEND=noninteractive
+if ! { $run apt-get update && $run apt-get install -y --no-install-recommends $missing; } >"$log" 2>&1; then
+  echo "setup: could not install$missing: $(grep -m1 '^E:' "$log" || tail -n 1 "$log")" >&2
+  exit 1
+fi

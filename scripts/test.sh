@@ -1,0 +1,35 @@
+#!/usr/bin/env bash
+# Everything that must hold: formatting, release build and tests, sanitizer build and tests, static analysis,
+# a Clang build with a short fuzz run of every parser. Re-running repeats only what a change touches.
+# Usage: scripts/test.sh [--quick]   (--quick: release build and tests only)
+set -euo pipefail
+cd "$(dirname "$0")/.."
+quick=${1:-}
+jobs=$(nproc)
+
+step() { printf '\n== %s\n' "$*"; }
+
+step "packages"
+bash scripts/setup.sh test
+
+if [ "$quick" != --quick ]; then
+  step "formatting"
+  find synergraph cli tests benchmarks fuzz -name '*.h' -o -name '*.cpp' | xargs clang-format --dry-run -Werror
+fi
+
+step "release build and tests"
+cmake --preset release >/dev/null
+cmake --build --preset release -- --quiet
+ctest --preset release -j "$jobs" --output-on-failure | tail -n 25
+[ "$quick" != --quick ] || exit 0
+
+step "AddressSanitizer and UndefinedBehaviorSanitizer build and tests"
+cmake --preset asan >/dev/null
+cmake --build --preset asan -- --quiet
+ctest --preset asan -j "$jobs" --output-on-failure | tail -n 12
+
+step "clang-tidy"
+bash scripts/tidy.sh
+
+step "Clang build, every parser fuzzed for a short time"
+bash scripts/fuzz.sh 10

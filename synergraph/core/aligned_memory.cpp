@@ -1,0 +1,78 @@
+#include "synergraph/core/aligned_memory.h"
+
+#include <new>
+
+namespace synergraph {
+namespace {
+
+constexpr std::align_val_t kAlignment{64};
+constexpr std::size_t kSmallest = std::size_t{1} << 12U;  // smaller blocks are malloc's business
+constexpr std::size_t kLargest = std::size_t{1} << 21U;   // larger ones cost less than their use
+constexpr std::size_t kMostBytes = std::size_t{1} << 23U;
+constexpr std::size_t kMostBlocks = 64;
+
+#if defined(__SANITIZE_ADDRESS__)
+constexpr bool kKeep = false;  // so that a use after release is seen
+#else
+constexpr bool kKeep = true;
+#endif
+
+/// Blocks of this thread that wait for their next use.
+struct Cache {
+  struct Block {
+    void* memory;
+    std::size_t bytes;
+  };
+  std::vector<Block> blocks;
+  std::size_t bytes = 0;
+
+  ~Cache();
+};
+
+// Outlives the cache itself: blocks may be released after it at the end of a thread.
+thread_local bool cache_gone = false;
+
+Cache::~Cache() {
+  cache_gone = true;
+  for (const Block& block : blocks) ::operator delete(block.memory, kAlignment);
+}
+
+Cache& cache() {
+  thread_local Cache instance;
+  return instance;
+}
+
+bool kept_size(std::size_t bytes) {
+  return kKeep && bytes >= kSmallest && bytes <= kLargest && !cache_gone;
+}
+
+}  // namespace
+
+void* allocate_aligned(std::size_t bytes) {
+  if (kept_size(bytes)) {
+    std::vector<Cache::Block>& blocks = cache().blocks;
+    for (std::size_t k = blocks.size(); k > 0; --k) {
+      if (blocks[k - 1].bytes != bytes) continue;
+      void* memory = blocks[k - 1].memory;
+      blocks.erase(blocks.begin() + static_cast<std::ptrdiff_t>(k - 1));
+      cache().bytes -= bytes;
+      return memory;
+    }
+  }
+  return ::operator new(bytes, kAlignment);
+}
+
+void release_aligned(void* block, std::size_t bytes) {
+  if (kept_size(bytes)) {
+    Cache& kept = cache();
+    if (kept.blocks.size() < kMostBlocks && kept.bytes + bytes <= kMostBytes) {
+      kept.blocks.reserve(kMostBlocks);
+      kept.blocks.push_back({block, bytes});
+      kept.bytes += bytes;
+      return;
+    }
+  }
+  ::operator delete(block, kAlignment);
+}
+
+}  // namespace synergraph

@@ -1,0 +1,74 @@
+#include "synergraph/core/progress.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cstdio>
+
+namespace synergraph {
+namespace {
+
+/// What is printed into a file, which is no terminal.
+class ProgressTest : public testing::Test {
+ protected:
+  ProgressTest() : file_(std::tmpfile()) {}
+  ~ProgressTest() override { std::fclose(file_); }
+
+  ProgressOptions options(double interval) const { return {.stream = file_, .interval = interval}; }
+  std::string printed() const {
+    std::string text(static_cast<std::size_t>(std::ftell(file_)), '\0');
+    std::rewind(file_);
+    EXPECT_EQ(std::fread(text.data(), 1, text.size(), file_), text.size());
+    return text;
+  }
+
+  std::FILE* file_;
+};
+
+TEST_F(ProgressTest, WritesPlainLinesIntoAFile) {
+  {
+    Progress progress("steps", 4, 0, options(0.0));
+    progress.update(1, "loss 2");
+    progress.note("a note");
+    progress.update(4, "loss 1");
+    progress.finish();
+  }
+  EXPECT_THAT(printed(),
+              testing::MatchesRegex("1/4 steps \\(25.0 %\\)  loss 2  .* steps/s, .* left\n"
+                                    "a note\n"
+                                    "4/4 steps \\(100.0 %\\)  loss 1  .* 0.0 s left\n"));
+}
+
+TEST_F(ProgressTest, IsSilentBetweenIntervalsButNotAboutTheEnd) {
+  {
+    Progress progress("steps", 100, 50, options(3600.0));
+    for (std::uint64_t k = 51; k <= 100; ++k) progress.update(k, "");
+    progress.finish();
+    progress.finish();
+  }
+  EXPECT_THAT(printed(), testing::StartsWith("100/100 steps (100.0 %)"));
+}
+
+TEST_F(ProgressTest, QuietIsQuiet) {
+  ProgressOptions quiet = options(0.0);
+  quiet.quiet = true;
+  {
+    Progress progress("steps", 2, 0, quiet);
+    progress.update(1, "");
+    progress.note("a note");
+    progress.finish();
+  }
+  EXPECT_EQ(printed(), "");
+}
+
+TEST(FormatDuration, ReadsAsPeopleSayIt) {
+  EXPECT_EQ(format_duration(3.44), "3.4 s");
+  EXPECT_EQ(format_duration(59.99), "1 min 00 s");
+  EXPECT_EQ(format_duration(307.2), "5 min 07 s");
+  EXPECT_EQ(format_duration(3599.7), "1 h 00 min");
+  EXPECT_EQ(format_duration(7500), "2 h 05 min");
+  EXPECT_EQ(format_duration(-1.0), "unknown");
+}
+
+}  // namespace
+}  // namespace synergraph
