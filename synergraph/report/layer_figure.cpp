@@ -134,7 +134,7 @@ void draw_layer_figure(const std::string& path, const LayerReport& report) {
       "set multiplot layout {},2 margins screen 0.085,0.985,{:.4f},{:.4f} spacing screen "
       "0.1,{:.4f}\nset border 3 lw 0.8\nset tics nomirror out scale 0.5\nset grid ytics lc rgb "
       "'#dddddd' lw 0.6\nset xrange [-0.5:{}-0.5]\nset xlabel 'layer' offset 0,0.6\nset bars 0.4\n"
-      "set key top left reverse Left samplen 1.2 spacing 1.0 opaque noborder\n",
+      "set key top left reverse Left samplen 1.2 spacing 1.0 opaque nobox\n",
       rows, bottom / size.height, 1.0 - 0.3 / size.height, 0.65 / size.height, layers);
   if (layers <= 12) commands += fmt::format("set xtics 0,1,{}\n", layers - 1);
   std::vector<RowData> data;
