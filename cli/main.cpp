@@ -25,6 +25,8 @@ int run(int argc, char** argv) {
   app.name("synergraph");
   app.set_version_flag("--version", std::string("synergraph ") + synergraph::kVersion);
   app.require_subcommand(1);
+  synergraph::cli::add_analyze_command(app);
+  synergraph::cli::add_convert_command(app);
   synergraph::cli::add_graph_command(app);
   synergraph::cli::add_inspect_command(app);
   synergraph::cli::add_train_command(app);

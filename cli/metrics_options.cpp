@@ -7,14 +7,16 @@
 
 namespace synergraph::cli {
 
-void MetricsArguments::add_to(CLI::App& command) {
+void MetricsArguments::add_to(CLI::App& command, bool allow_both) {
   const char* group = "Measurement";
+  std::vector<std::string> conventions = {"exact", "published"};
+  if (allow_both) conventions.emplace_back("both");
   command
       .add_option(
           "--convention", convention,
           "exact: certified fidelity over the sources, steps that sum to one. published: as the "
           "published tables were computed (un-normalised walk, all nodes, 100 steps)")
-      ->check(CLI::IsMember({"exact", "published"}))
+      ->check(CLI::IsMember(conventions))
       ->capture_default_str()
       ->group(group);
   command
@@ -50,6 +52,11 @@ void MetricsArguments::add_to(CLI::App& command) {
 
 Convention MetricsArguments::chosen_convention() const {
   return convention == "published" ? Convention::kPublished : Convention::kExact;
+}
+
+std::vector<Convention> MetricsArguments::chosen_conventions() const {
+  if (convention == "both") return {Convention::kExact, Convention::kPublished};
+  return {chosen_convention()};
 }
 
 MetricsOptions MetricsArguments::resolve(Convention of, Normalization default_normalization) const {

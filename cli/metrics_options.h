@@ -20,9 +20,13 @@ struct MetricsArguments {
   std::int64_t step_limit = 100000;
   int threads = 0;
 
-  void add_to(CLI::App& command);
+  /// `allow_both`: "both" is a convention too.
+  void add_to(CLI::App& command, bool allow_both = false);
 
   Convention chosen_convention() const;
+
+  /// One convention, or exact and published.
+  std::vector<Convention> chosen_conventions() const;
 
   /// What the arguments say, over `convention`'s settings. `default_normalization` replaces that of
   /// the exact convention.

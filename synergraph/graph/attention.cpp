@@ -20,6 +20,25 @@ namespace {
 
 }  // namespace
 
+double checked_row_sum(const double* row, int i, int cols, const AttentionCheck& check) {
+  bool good = true;
+  for (int j = 0; j <= i; ++j) good = good & (row[j] >= 0.0) & (row[j] <= 1e300);
+  for (int j = i + 1; j < cols; ++j)
+    good = good & (row[j] >= -check.causal_tolerance) & (row[j] <= check.causal_tolerance);
+  if (!good) {
+    for (int j = 0; j < cols; ++j) {
+      const double tolerance = j > i ? check.causal_tolerance : 1e300;
+      if (!(row[j] <= tolerance) || !(row[j] >= (j > i ? -tolerance : 0.0)))
+        reject_entry(check, i, j, row[j]);
+    }
+  }
+  const double sum = total(row, i + 1);
+  if (!(std::abs(sum - 1.0) <= check.row_tolerance))
+    throw InputError(fmt::format("{}: row {} sums to {}, expected 1 within {:.2g}", check.name, i,
+                                 sum, check.row_tolerance));
+  return sum;
+}
+
 void normalise_attention(MatrixView attention, const AttentionCheck& check) {
   if (attention.rows != attention.cols || attention.rows < 1)
     throw InputError(fmt::format("{}: expected a square matrix, got {} x {}", check.name,
@@ -27,21 +46,7 @@ void normalise_attention(MatrixView attention, const AttentionCheck& check) {
   const int n = attention.rows;
   for (int i = 0; i < n; ++i) {
     double* row = attention.row(i);
-    bool good = true;
-    for (int j = 0; j <= i; ++j) good = good & (row[j] >= 0.0) & (row[j] <= 1e300);
-    for (int j = i + 1; j < n; ++j)
-      good = good & (row[j] >= -check.causal_tolerance) & (row[j] <= check.causal_tolerance);
-    if (!good) {
-      for (int j = 0; j < n; ++j) {
-        const double tolerance = j > i ? check.causal_tolerance : 1e300;
-        if (!(row[j] <= tolerance) || !(row[j] >= (j > i ? -tolerance : 0.0)))
-          reject_entry(check, i, j, row[j]);
-      }
-    }
-    const double sum = total(row, i + 1);
-    if (!(std::abs(sum - 1.0) <= check.row_tolerance))
-      throw InputError(fmt::format("{}: row {} sums to {}, expected 1 within {}", check.name, i,
-                                   sum, check.row_tolerance));
+    const double sum = checked_row_sum(row, i, n, check);
     for (int j = 0; j <= i; ++j) row[j] /= sum;
     for (int j = i + 1; j < n; ++j) row[j] = 0.0;
   }

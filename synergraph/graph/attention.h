@@ -16,6 +16,10 @@ struct AttentionCheck {
   std::string name = "attention";
 };
 
+/// Checks row i of a causal attention matrix with `cols` columns, and returns the sum of its
+/// entries up to the diagonal.
+double checked_row_sum(const double* row, int i, int cols, const AttentionCheck& check = {});
+
 /// Checks a causal attention matrix A[i][j] (query i, key j) and makes it exact in double
 /// precision: square, finite, non-negative, nothing above the diagonal, rows divided by their sums.
 /// InputError names the matrix, the row and the value.

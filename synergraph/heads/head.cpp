@@ -58,20 +58,28 @@ std::vector<double> learned_weights(ConstMatrixView output_projection, int heads
   return normalised_weights(norms, static_cast<std::size_t>(heads));
 }
 
+void add_diffusion(const Matrix& diffusion, double weight, Matrix& combined) {
+  for (int i = 0; i < combined.rows(); ++i) {
+    const double* from = diffusion.row(i);
+    double* to = combined.row(i);
+    for (int j = 0; j <= i; ++j) to[j] += weight * from[j];
+  }
+}
+
+void finish_diffusion(Matrix& combined) {
+  // Weights sum to one only up to rounding; a node that keeps all it has must do so exactly.
+  for (int i = 0; i < combined.rows(); ++i) {
+    double* row = combined.row(i);
+    if (std::abs(row[i] - 1.0) < 1e-12 && total(row, i) == 0.0) row[i] = 1.0;
+  }
+}
+
 Matrix combine_diffusion(const std::vector<Head>& heads, const std::vector<double>& weights) {
   const int n = heads.front().diffusion.rows();
   Matrix combined(n, n);
   for (std::size_t h = 0; h < heads.size(); ++h)
-    for (int i = 0; i < n; ++i) {
-      const double* from = heads[h].diffusion.row(i);
-      double* to = combined.row(i);
-      for (int j = 0; j <= i; ++j) to[j] += weights[h] * from[j];
-    }
-  // Weights sum to one only up to rounding; a node that keeps all it has must do so exactly.
-  for (int i = 0; i < n; ++i) {
-    double* row = combined.row(i);
-    if (std::abs(row[i] - 1.0) < 1e-12 && total(row, i) == 0.0) row[i] = 1.0;
-  }
+    add_diffusion(heads[h].diffusion, weights[h], combined);
+  finish_diffusion(combined);
   return combined;
 }
 

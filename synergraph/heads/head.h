@@ -34,6 +34,11 @@ std::vector<double> learned_weights(ConstMatrixView output_projection, int heads
 /// D = sum_h w_h D_h (theory: "Multi-head diffusion operator"). Weights sum to one.
 Matrix combine_diffusion(const std::vector<Head>& heads, const std::vector<double>& weights);
 
+/// The same for heads that come one at a time: add_diffusion() for each of them to a zero matrix,
+/// then finish_diffusion().
+void add_diffusion(const Matrix& diffusion, double weight, Matrix& combined);
+void finish_diffusion(Matrix& combined);
+
 /// The walk of one head alone under a normalisation.
 Walk head_walk(const Head& head, Normalization normalization);
 

@@ -1,0 +1,292 @@
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <memory>
+#include <nlohmann/json.hpp>
+
+#include "cli/commands.h"
+#include "cli/metrics_options.h"
+#include "synergraph/core/error.h"
+#include "synergraph/core/parse_number.h"
+#include "synergraph/io/atomic_file.h"
+#include "synergraph/model/load_model.h"
+#include "synergraph/report/figure.h"
+#include "synergraph/report/layer_figure.h"
+#include "synergraph/report/layer_report.h"
+#include "synergraph/study/attention_file.h"
+#include "synergraph/study/model_attention.h"
+#include "synergraph/train/data.h"
+
+namespace synergraph::cli {
+namespace {
+
+struct AnalyzeArguments {
+  std::string file;
+  std::string layers;
+  std::string tokens;
+  std::string task;
+  std::optional<int> samples;
+  std::optional<std::uint64_t> seed;
+  int heads = 0;
+  std::string weights;
+  std::string projections;
+  std::optional<std::int64_t> sink;
+  std::string range;
+  std::optional<double> row_tolerance;
+  MetricsArguments metrics;
+  bool per_head = false;
+  std::string per_sample;
+  std::string json;
+  std::string figure;
+  bool quiet = false;
+};
+
+constexpr const char* kDescription =
+    "How fast and how faithfully each layer of attention moves information to the last token.\n\n"
+    "FILE holds attention, saved from PyTorch, JAX or NumPy: (heads, n, n), (samples, heads, n, "
+    "n)\n"
+    "or (layers, samples, heads, n, n), in .npy, .npz, .safetensors or .pt; an archive may hold a\n"
+    "tensor a layer. Or it is a checkpoint of a model with the paper's tensor names, which runs "
+    "on\n"
+    "--tokens or on a --task.\n\n"
+    "Examples:\n"
+    "  synergraph analyze attention.npy --per-head\n"
+    "  synergraph analyze maps.safetensors --layers 'attentions\\.[0-9]+$' --sink 63 --json -\n"
+    "  synergraph analyze model.safetensors --task copy --samples 50 --figure layers.pdf";
+
+/// A token position or an end of a range.
+std::int64_t parse_position(const std::string& text, const char* option) {
+  std::int64_t value = 0;
+  if (!parse_number(text, value) || value < 0)
+    throw UsageError(fmt::format("{}: '{}' is not a token position", option, text));
+  return value;
+}
+
+TokenRange parse_range(const AnalyzeArguments& arguments) {
+  TokenRange range;
+  if (!arguments.range.empty()) {
+    const std::size_t colon = arguments.range.find(':');
+    if (colon == std::string::npos)
+      throw UsageError(fmt::format("--range: expected A:B, got '{}'", arguments.range));
+    const std::string begin = arguments.range.substr(0, colon);
+    const std::string end = arguments.range.substr(colon + 1);
+    if (!begin.empty()) range.begin = parse_position(begin, "--range");
+    if (!end.empty()) range.end = parse_position(end, "--range");
+    if (range.end && *range.end <= range.begin)
+      throw UsageError(fmt::format("--range: {} is empty", arguments.range));
+  }
+  if (!arguments.sink) return range;
+  if (*arguments.sink < range.begin || (range.end && *arguments.sink >= *range.end))
+    throw UsageError(fmt::format("--sink: token {} is outside the range", *arguments.sink));
+  range.end = *arguments.sink + 1;
+  return range;
+}
+
+/// A source and what belongs to it.
+struct Input {
+  std::unique_ptr<Model> model;
+  std::unique_ptr<AttentionSource> source;
+};
+
+bool is_checkpoint(const TensorFile& file) {
+  return std::any_of(file.tensors().begin(), file.tensors().end(), [](const Tensor& tensor) {
+    return tensor.name() == "token_emb.weight" || tensor.name().ends_with(".token_emb.weight");
+  });
+}
+
+Input open_checkpoint(const TensorFile& file, const AnalyzeArguments& arguments,
+                      const TokenRange& range) {
+  if (!arguments.layers.empty() || arguments.row_tolerance)
+    throw UsageError(
+        fmt::format("{} is a checkpoint: --layers and --row-tolerance are for files of attention",
+                    file.path()));
+  if (arguments.tokens.empty() && arguments.task.empty())
+    throw UsageError(
+        fmt::format("{} is a checkpoint: give --tokens FILE or --task NAME", file.path()));
+  if (!arguments.tokens.empty() && (arguments.samples || arguments.seed))
+    throw UsageError("--samples and --seed draw sequences: they exclude --tokens");
+  const Task* task = arguments.task.empty() ? nullptr : &find_task(arguments.task);
+  Input input;
+  input.model = std::make_unique<Model>(load_model(file, arguments.heads));
+  const ModelConfig& config = input.model->config();
+  Sequences sequences =
+      arguments.tokens.empty()
+          ? random_sequences(arguments.seed.value_or(1), arguments.samples.value_or(50),
+                             config.length, config.vocabulary)
+          : read_sequences(arguments.tokens);
+  input.source = std::make_unique<ModelAttention>(*input.model, std::move(sequences), task, range);
+  return input;
+}
+
+Input open_attention(const TensorFile& file, const AnalyzeArguments& arguments,
+                     const TokenRange& range) {
+  if (!arguments.tokens.empty() || !arguments.task.empty() || arguments.heads != 0 ||
+      arguments.samples || arguments.seed)
+    throw UsageError(fmt::format(
+        "{} holds attention: --tokens, --task, --samples, --seed and --heads are for checkpoints",
+        file.path()));
+  Input input;
+  input.source = open_attention_file(file, {arguments.layers, range, arguments.row_tolerance});
+  return input;
+}
+
+/// Whether --weights is a list of numbers and not a file's name.
+bool is_list(const std::string& weights) {
+  return weights.find_first_not_of("0123456789.,+-eE") == std::string::npos;
+}
+
+/// The head weights and, in `described`, where they come from.
+LayerWeights choose_weights(const AnalyzeArguments& arguments, const Input& input,
+                            std::string& described) {
+  const std::vector<AttentionLayer>& layers = input.source->layers();
+  const bool learned_possible = input.model != nullptr || !arguments.projections.empty();
+  described =
+      arguments.weights.empty() ? (learned_possible ? "learned" : "uniform") : arguments.weights;
+  if (!arguments.projections.empty() && described != "learned")
+    throw UsageError("--out-proj goes with --weights learned");
+  if (described == "uniform") return uniform_weights(layers);
+  if (described == "learned") {
+    if (!learned_possible)
+      throw UsageError("--weights learned: attention has none: give --out-proj FILE");
+    return arguments.projections.empty() ? weights_of_model(*input.model)
+                                         : weights_of_projections(layers, arguments.projections);
+  }
+  described = "given";
+  if (is_list(arguments.weights))
+    return given_weights(layers, parse_numbers(arguments.weights, "--weights"));
+  return weights_of_file(layers, arguments.weights);
+}
+
+void run_analyze(const AnalyzeArguments& arguments) {
+  if (!arguments.figure.empty()) check_figure_path(arguments.figure);
+  LayerReport report;
+  report.range = parse_range(arguments);
+  report.per_head = arguments.per_head;
+  report.conventions = arguments.metrics.chosen_conventions();
+  AnalysisOptions options;
+  options.threads = arguments.metrics.threads;
+  options.progress.quiet = arguments.quiet;
+  for (const Convention convention : report.conventions) {
+    options.conventions.push_back(arguments.metrics.resolve(convention, Normalization::kPooled));
+    options.conventions.back().per_head_walks = arguments.per_head;
+  }
+
+  const TensorFile file = TensorFile::open(arguments.file);
+  const Input input = is_checkpoint(file) ? open_checkpoint(file, arguments, report.range)
+                                          : open_attention(file, arguments, report.range);
+  const LayerWeights weights = choose_weights(arguments, input, report.weights);
+  report.analysis = analyse(*input.source, weights, options);
+  if (const auto* source = dynamic_cast<const ModelAttention*>(input.source.get())) {
+    report.model = input.model->config();
+    report.evaluation = source->evaluation();
+    report.task = arguments.task;
+  }
+
+  if (!arguments.figure.empty()) draw_layer_figure(arguments.figure, report);
+  if (!arguments.per_sample.empty())
+    write_file(arguments.per_sample, format_csv(csv_table(report)));
+  if (arguments.json.empty()) {
+    fmt::print("{}", format_report(report));
+    return;
+  }
+  // Names in a file need not be UTF-8: what is not is replaced.
+  const std::string json =
+      json_report(report).dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace) +
+      '\n';
+  if (arguments.json == "-") {
+    fmt::print("{}", json);
+  } else {
+    write_file(arguments.json, json);
+    fmt::print("{}", format_report(report));
+  }
+}
+
+void add_input_options(CLI::App& command, AnalyzeArguments& arguments) {
+  const char* group = "Input";
+  command.add_option("FILE", arguments.file, "attention, or a checkpoint")
+      ->required()
+      ->group(group);
+  command
+      .add_option("--layers", arguments.layers,
+                  "regular expression that chooses an archive's tensors (default: all); layers "
+                  "come in natural order, 2 before 10")
+      ->type_name("REGEX")
+      ->group(group);
+  command
+      .add_option("--sink", arguments.sink,
+                  "analyse the prefix that ends at this token, counted from 0 (default: the last)")
+      ->check(CLI::NonNegativeNumber)
+      ->type_name("I")
+      ->group(group);
+  command
+      .add_option(
+          "--range", arguments.range,
+          "analyse tokens A to B-1 only, without padding: rows and columns are cut and what "
+          "remains of each row is renormalised")
+      ->type_name("A:B")
+      ->group(group);
+  command
+      .add_option("--row-tolerance", arguments.row_tolerance,
+                  "how far a row's sum may be from 1 (default: what rounding in the file's element "
+                  "type explains)")
+      ->check(CLI::Range(0.0, 1.0))
+      ->group(group);
+  command.add_option("--tokens", arguments.tokens, "sequences (samples, n) for a checkpoint")
+      ->type_name("FILE")
+      ->group(group);
+  command
+      .add_option("--task", arguments.task,
+                  "judge a checkpoint by this task, and without --tokens draw its sequences: copy, "
+                  "cycle or zero")
+      ->group(group);
+  command.add_option("--samples", arguments.samples, "sequences to draw (default: 50)")
+      ->check(CLI::Range(1, 100000000))
+      ->group(group);
+  command.add_option("--seed", arguments.seed, "of the sequences drawn (default: 1)")->group(group);
+  command
+      .add_option("--heads", arguments.heads, "heads of a checkpoint that does not say how many")
+      ->check(CLI::Range(1, 1 << 20))
+      ->group(group);
+  command
+      .add_option("--weights", arguments.weights,
+                  "head weights: uniform, learned, a list w1,w2,..., or a file with (heads) or "
+                  "(layers, heads) numbers (default: learned for checkpoints, else uniform)")
+      ->group(group);
+  command
+      .add_option("--out-proj", arguments.projections,
+                  "attention output projections (rows = outputs) that learned weights come from")
+      ->type_name("FILE")
+      ->group(group);
+}
+
+}  // namespace
+
+void add_analyze_command(CLI::App& app) {
+  auto arguments = std::make_shared<AnalyzeArguments>();
+  CLI::App& command = *app.add_subcommand("analyze", kDescription);
+  add_input_options(command, *arguments);
+  arguments->metrics.add_to(command, true);
+  const char* output = "Output";
+  command
+      .add_flag("--per-head", arguments->per_head,
+                "also measure each head alone, and the mixing synergy")
+      ->group(output);
+  command
+      .add_option("--per-sample", arguments->per_sample, "write every sample's numbers to a CSV")
+      ->type_name("FILE")
+      ->group(output);
+  command
+      .add_option("--json", arguments->json,
+                  "write everything as JSON; - for standard output instead of the table")
+      ->type_name("FILE")
+      ->group(output);
+  command
+      .add_option("--figure", arguments->figure,
+                  "draw speed and fidelity by layer: FILE.svg, FILE.pdf or FILE.png")
+      ->type_name("FILE")
+      ->group(output);
+  command.add_flag("--quiet", arguments->quiet, "no progress on stderr")->group(output);
+  command.callback([arguments] { run_analyze(*arguments); });
+}
+
+}  // namespace synergraph::cli

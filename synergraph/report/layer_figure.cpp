@@ -1,0 +1,150 @@
+#include "synergraph/report/layer_figure.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <tuple>
+
+#include "synergraph/report/figure.h"
+
+namespace synergraph {
+namespace {
+
+constexpr const char* kBlue = "#0072B2";
+constexpr const char* kOrange = "#D55E00";
+
+/// A number for gnuplot, which leaves out points that do not exist.
+std::string value(double number) {
+  return std::isfinite(number) ? fmt::format("{:.8g}", number) : "NaN";
+}
+
+/// The panels' extent along y.
+struct Extent {
+  double low = std::numeric_limits<double>::infinity();
+  double high = 0.0;
+
+  void add(double number) {
+    if (!std::isfinite(number)) return;
+    high = std::max(high, number);
+    if (number > 0.0) low = std::min(low, number);
+  }
+  /// Logarithmic where a straight axis would hide the small ones.
+  bool logarithmic() const { return std::isfinite(low) && high / low > 30.0; }
+};
+
+/// Data blocks of one convention and the extent of what they hold.
+struct RowData {
+  std::string blocks;
+  Extent times;
+  Extent fidelities;
+  bool heads = false;
+  bool untruncated = false;
+};
+
+RowData row_data(const LayerReport& report, std::size_t c) {
+  const MetricsOptions& options = report.analysis.conventions[c];
+  const std::size_t fidelity = 5 + options.walk.eps.size();
+  RowData data;
+  std::string layers;
+  std::string heads;
+  for (std::size_t l = 0; l < report.analysis.layers.size(); ++l) {
+    const LayerSummary summary = summarise_layer(report.analysis.samples[c][l], options);
+    const Summary& cut = summary.combined[1];
+    const Summary& hitting = summary.combined[3];
+    const Summary& all = summary.combined[fidelity];
+    const Summary& best = summary.best_head_fidelity;
+    layers += fmt::format("{}", l);
+    for (const auto& [centre, extent, factor] : {std::tuple{&cut, &data.times, 1.0},
+                                                 {&hitting, &data.times, 1.0},
+                                                 {&all, &data.fidelities, 100.0},
+                                                 {&best, &data.fidelities, 100.0}}) {
+      extent->add(factor * centre->mean);
+      extent->add(factor * (centre->mean + centre->std));
+      layers += fmt::format(" {} {}", value(factor * centre->mean), value(factor * centre->std));
+    }
+    layers += '\n';
+    data.untruncated = data.untruncated || std::isfinite(hitting.mean);
+    for (const std::vector<Summary>& head : summary.heads) {
+      data.heads = data.heads || std::isfinite(head[1].mean);
+      data.times.add(head[1].mean);
+      data.fidelities.add(100.0 * head[fidelity].mean);
+      heads +=
+          fmt::format("{} {} {}\n", l, value(head[1].mean), value(100.0 * head[fidelity].mean));
+    }
+  }
+  data.blocks =
+      fmt::format("$layers{} << EOD\n{}EOD\n$heads{} << EOD\n{}EOD\n", c, layers, c, heads);
+  return data;
+}
+
+std::string axis(const Extent& extent) {
+  if (!extent.logarithmic())
+    return fmt::format("unset logscale y\nset yrange [0:{:.6g}]\nset format y '%g'\n",
+                       extent.high > 0.0 ? 1.08 * extent.high : 1.0);
+  return fmt::format("set logscale y\nset yrange [{:.6g}:{:.6g}]\nset format y '10^{{%T}}'\n",
+                     extent.low / 1.5, extent.high * 1.5);
+}
+
+/// A mean with bars, in columns `column` and column + 1; a bar below a log axis ends at its foot.
+std::string series(std::size_t c, int column, double shift, const char* colour, int point,
+                   const std::string& title, double floor) {
+  return fmt::format(
+      "$layers{0} using ($1+{2}):{1}:(${1}-${3}>{7:.6g}?${1}-${3}:{7:.6g}):(${1}+${3}) with "
+      "yerrorbars lw 1 pt {5} ps 0.45 lc rgb '{4}' notitle, $layers{0} using ($1+{2}):{1} with "
+      "linespoints lw 1.4 pt {5} ps 0.45 lc rgb '{4}' title {6}",
+      c, column, shift, column + 1, colour, point, gnuplot_text(title), floor);
+}
+
+std::string panel(std::size_t c, bool times, const LayerReport& report, const RowData& data) {
+  const Extent& extent = times ? data.times : data.fidelities;
+  const double floor = extent.logarithmic() ? extent.low / 1.5 : 0.0;
+  const MetricsOptions& options = report.analysis.conventions[c];
+  std::string text = axis(extent);
+  text += fmt::format("set ylabel '{}' offset 1,0\nset title {} offset 0,-0.6\nplot ",
+                      times ? "steps to the sink" : "minimax fidelity (%)",
+                      gnuplot_text(fmt::format("{} ({})", times ? "Mixing" : "Fidelity",
+                                               name_of(report.conventions[c]))));
+  if (data.heads || !times)
+    text += fmt::format(
+        "$heads{} using 1:{} with points pt 7 ps 0.3 lc rgb '#b0b0b0' title 'single heads', ", c,
+        times ? 2 : 3);
+  if (times) {
+    text +=
+        series(c, 2, -0.04, kBlue, 7, fmt::format("mean, cut at {}", options.walk.cutoff), floor);
+    if (data.untruncated) text += ", " + series(c, 4, 0.04, kOrange, 5, "mean, uncut", floor);
+  } else {
+    text += series(c, 6, -0.04, kBlue, 7, "all heads", floor) + ", " +
+            series(c, 8, 0.04, kOrange, 5, "best head", floor);
+  }
+  return text + '\n';
+}
+
+}  // namespace
+
+void draw_layer_figure(const std::string& path, const LayerReport& report) {
+  const std::size_t rows = report.conventions.size();
+  const std::size_t layers = report.analysis.layers.size();
+  const double bottom = 0.5;
+  const double panel_height = 1.75;
+  const FigureSize size{6.8,
+                        bottom + 0.3 + static_cast<double>(rows) * (panel_height + 0.65) - 0.3};
+  std::string commands = fmt::format(
+      "set multiplot layout {},2 margins screen 0.085,0.985,{:.4f},{:.4f} spacing screen "
+      "0.1,{:.4f}\nset border 3 lw 0.8\nset tics nomirror out scale 0.5\nset grid ytics lc rgb "
+      "'#dddddd' lw 0.6\nset xrange [-0.5:{}-0.5]\nset xlabel 'layer' offset 0,0.6\nset bars 0.4\n"
+      "set key top left reverse Left samplen 1.2 spacing 1.0 opaque nobox\n",
+      rows, bottom / size.height, 1.0 - 0.3 / size.height, 0.65 / size.height, layers);
+  if (layers <= 12) commands += fmt::format("set xtics 0,1,{}\n", layers - 1);
+  std::vector<RowData> data;
+  for (std::size_t c = 0; c < rows; ++c) {
+    data.push_back(row_data(report, c));
+    commands += data.back().blocks;
+  }
+  for (std::size_t c = 0; c < rows; ++c)
+    for (const bool times : {true, false}) commands += panel(c, times, report, data[c]);
+  draw_figure(path, size, commands + "unset multiplot\n");
+}
+
+}  // namespace synergraph

@@ -1,0 +1,37 @@
+#pragma once
+
+#include <nlohmann/json_fwd.hpp>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "synergraph/model/evaluate.h"
+#include "synergraph/report/table.h"
+#include "synergraph/study/analysis.h"
+
+namespace synergraph {
+
+/// An analysis and what is needed to read it.
+struct LayerReport {
+  Analysis analysis;
+  std::vector<Convention> conventions;  ///< names of analysis.conventions
+  std::string weights;                  ///< where head weights come from: "uniform", "learned", ...
+  TokenRange range;
+  std::optional<ModelConfig> model;      ///< of a checkpoint
+  std::string task;                      ///< that judged the model; empty: none
+  std::optional<Evaluation> evaluation;  ///< by it
+  bool per_head = false;                 ///< show each head alone
+};
+
+/// For a terminal: for every convention a table with a row a layer (mean ± population standard
+/// deviation over the samples; samples that never reach the sink are counted beside), and one with
+/// a row a head if they are wanted.
+std::string format_report(const LayerReport& report);
+
+/// One row a convention, layer, sample and head, and one for all heads together; numbers in full.
+Table csv_table(const LayerReport& report);
+
+/// Everything over samples, as docs/formats.md describes it.
+nlohmann::ordered_json json_report(const LayerReport& report);
+
+}  // namespace synergraph

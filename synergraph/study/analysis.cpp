@@ -1,0 +1,109 @@
+#include "synergraph/study/analysis.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <mutex>
+
+#include "synergraph/core/parallel.h"
+
+namespace synergraph {
+namespace {
+
+/// The summary of one number of every sample.
+template <class Value>
+Summary over(const std::vector<LayerSample>& samples, const Value& value) {
+  std::vector<double> values;
+  values.reserve(samples.size());
+  for (const LayerSample& sample : samples) values.push_back(value(sample));
+  return summarise(std::move(values));
+}
+
+}  // namespace
+
+Analysis analyse(AttentionSource& source, LayerWeights weights, const AnalysisOptions& options) {
+  Analysis analysis{source.layers(), std::move(weights), options.conventions, {}};
+  std::uint64_t heads = 0;
+  for (const AttentionLayer& layer : analysis.layers)
+    heads += static_cast<std::uint64_t>(layer.samples) * static_cast<std::uint64_t>(layer.heads);
+  for (std::size_t c = 0; c < options.conventions.size(); ++c) {
+    auto& layers = analysis.samples.emplace_back();
+    for (const AttentionLayer& layer : analysis.layers)
+      layers.emplace_back(static_cast<std::size_t>(layer.samples));
+  }
+
+  Progress progress("heads", heads, 0, options.progress);
+  std::mutex progress_mutex;
+  std::uint64_t done = 0;
+  LayerMetricsOptions sample_options;
+  sample_options.conventions = options.conventions;
+  const int threads = options.threads > 0 ? options.threads : default_thread_count();
+  sample_options.threads = std::max(1, threads / source.samples_at_once(threads));
+  sample_options.head_done = [&] {
+    const std::lock_guard lock(progress_mutex);
+    progress.update(++done, "");
+  };
+  source.for_each(threads, [&](int layer, int sample, int /*worker*/, SampleHeads& sample_heads) {
+    const auto l = static_cast<std::size_t>(layer);
+    std::vector<LayerSample> measured =
+        measure_sample(sample_heads, analysis.weights[l], sample_options);
+    for (std::size_t c = 0; c < measured.size(); ++c)
+      analysis.samples[c][l][static_cast<std::size_t>(sample)] = std::move(measured[c]);
+  });
+  return analysis;
+}
+
+std::vector<SampleColumn> sample_columns(const MetricsOptions& options) {
+  using M = SampleMetrics;
+  std::vector<SampleColumn> columns = {
+      {"forward_probability", [](const M& m) { return m.forward_probability; }},
+      {"truncated_hitting_mean", [](const M& m) { return m.truncated_mean; }},
+      {"truncated_hitting_max", [](const M& m) { return m.truncated_max; }},
+      {"hitting_mean", [](const M& m) { return m.hitting_mean; }},
+      {"hitting_max", [](const M& m) { return m.hitting_max; }},
+  };
+  for (std::size_t k = 0; k < options.walk.eps.size(); ++k)
+    columns.push_back({fmt::format("mixing_time_{}", options.walk.eps[k]), [k](const M& m) {
+                         return k < m.mixing.size() ? m.mixing[k]
+                                                    : std::numeric_limits<double>::quiet_NaN();
+                       }});
+  columns.push_back({"minimax_fidelity", [](const M& m) { return m.fidelity; }});
+  columns.push_back({"minimax_fidelity_upper", [](const M& m) { return m.fidelity_upper; }});
+  columns.push_back({"minimax_time", [](const M& m) { return m.fidelity_time; }});
+  return columns;
+}
+
+LayerSummary summarise_layer(const std::vector<LayerSample>& samples,
+                             const MetricsOptions& options) {
+  LayerSummary summary;
+  const std::size_t heads = samples.front().heads.size();
+  summary.heads.resize(heads);
+  for (const SampleColumn& column : sample_columns(options)) {
+    summary.combined.push_back(
+        over(samples, [&](const LayerSample& s) { return column.value(s.combined); }));
+    for (std::size_t h = 0; h < heads; ++h)
+      summary.heads[h].push_back(
+          over(samples, [&](const LayerSample& s) { return column.value(s.heads[h]); }));
+  }
+  summary.best_head_fidelity =
+      over(samples, [](const LayerSample& s) { return s.best_head_fidelity; });
+  summary.synergy = over(samples, [](const LayerSample& s) { return s.synergy; });
+  summary.mixing_synergy = over(samples, [](const LayerSample& s) { return s.mixing_synergy; });
+  summary.cross_head_share = over(samples, [](const LayerSample& s) { return s.cross_head_share; });
+  summary.effective_forward_probability =
+      over(samples, [](const LayerSample& s) { return s.effective_forward_probability; });
+
+  const auto count = static_cast<double>(samples.size());
+  std::vector<int> wins(heads, 0);
+  int synergies = 0;
+  for (const LayerSample& sample : samples) {
+    ++wins[static_cast<std::size_t>(sample.best_head)];
+    if (sample.synergy > 1.0) ++synergies;
+  }
+  summary.synergy_share = synergies / count;
+  for (const int won : wins) summary.best_share.push_back(won / count);
+  summary.best_head = static_cast<int>(std::max_element(wins.begin(), wins.end()) - wins.begin());
+  return summary;
+}
+
+}  // namespace synergraph

@@ -1,0 +1,58 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "synergraph/core/progress.h"
+#include "synergraph/study/attention_source.h"
+#include "synergraph/study/head_weights.h"
+#include "synergraph/study/layer_metrics.h"
+#include "synergraph/study/summary.h"
+
+namespace synergraph {
+
+struct AnalysisOptions {
+  /// What to measure: one convention, or several in one pass.
+  std::vector<MetricsOptions> conventions;
+  int threads = 0;  ///< 0: all CPUs; results do not depend on it
+  ProgressOptions progress;
+};
+
+/// All that was measured: samples[convention][layer][sample].
+struct Analysis {
+  std::vector<AttentionLayer> layers;
+  LayerWeights weights;
+  std::vector<MetricsOptions> conventions;
+  std::vector<std::vector<std::vector<LayerSample>>> samples;
+};
+
+/// Measures every layer on every sample.
+Analysis analyse(AttentionSource& source, LayerWeights weights, const AnalysisOptions& options);
+
+/// One number of a head, or of all heads together, and how files call it.
+struct SampleColumn {
+  std::string key;
+  std::function<double(const SampleMetrics&)> value;
+};
+
+/// The numbers of SampleMetrics in their order in files; the speed comes first.
+std::vector<SampleColumn> sample_columns(const MetricsOptions& options);
+
+/// A layer over its samples.
+struct LayerSummary {
+  std::vector<Summary> combined;            ///< one a sample_columns() entry
+  std::vector<std::vector<Summary>> heads;  ///< [head][column]
+  Summary best_head_fidelity;               ///< of each sample's own best head
+  Summary synergy;
+  Summary mixing_synergy;
+  Summary cross_head_share;
+  Summary effective_forward_probability;
+  std::vector<double> best_share;  ///< share of the samples in which each head is the best
+  int best_head = 0;               ///< the one that is most often
+  double synergy_share = 0.0;      ///< share of the samples with synergy above 1
+};
+
+LayerSummary summarise_layer(const std::vector<LayerSample>& samples,
+                             const MetricsOptions& options);
+
+}  // namespace synergraph

@@ -1,0 +1,242 @@
+#include "synergraph/study/attention_file.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <condition_variable>
+#include <limits>
+#include <mutex>
+#include <regex>
+
+#include "synergraph/core/error.h"
+#include "synergraph/core/parallel.h"
+
+namespace synergraph {
+namespace {
+
+bool is_digit(char c) {
+  return c >= '0' && c <= '9';
+}
+
+/// The run of digits that `text` begins with, without leading zeros; what follows stays in `text`.
+std::string_view take_number(std::string_view& text) {
+  std::size_t end = 0;
+  while (end < text.size() && is_digit(text[end])) ++end;
+  std::string_view digits = text.substr(0, end);
+  text.remove_prefix(end);
+  while (digits.size() > 1 && digits.front() == '0') digits.remove_prefix(1);
+  return digits;
+}
+
+/// Lets threads in one after another, in the order of their numbers. One that fails keeps the later
+/// ones out: the first error, in order, is the one that is reported.
+class Turnstile {
+ public:
+  /// Calls body when all smaller numbers have been through; false if one of them failed.
+  template <class Body>
+  bool pass(std::size_t number, const Body& body) {
+    std::unique_lock lock(mutex_);
+    moved_.wait(lock, [&] { return failed_ || next_ == number; });
+    if (failed_) return false;
+    try {
+      body();
+    } catch (...) {
+      failed_ = true;
+      moved_.notify_all();
+      throw;
+    }
+    ++next_;
+    moved_.notify_all();
+    return true;
+  }
+
+ private:
+  std::mutex mutex_;
+  std::condition_variable moved_;
+  std::size_t next_ = 0;
+  bool failed_ = false;
+};
+
+/// One layer in a file: (samples, heads, columns, columns) elements of a tensor from `first` on.
+struct StoredLayer {
+  Tensor tensor;
+  std::int64_t first = 0;
+  int columns = 0;
+  std::string where;  ///< for messages
+};
+
+class AttentionFile : public AttentionSource {
+ public:
+  AttentionFile(const TensorFile& file, AttentionFileOptions options)
+      : options_(std::move(options)) {
+    for (const Tensor& tensor : choose_tensors(file, options_.layers)) add(tensor);
+  }
+
+  int samples_at_once(int threads) const override {
+    if (threads <= 0) threads = default_thread_count();
+    for (const AttentionLayer& layer : layers_)
+      threads = std::min(threads, problems_in_memory(layer.heads, layer.tokens));
+    return threads;
+  }
+
+  void for_each(int threads, const SampleVisitor& visitor) override;
+
+ private:
+  void add(const Tensor& tensor);
+  void read(int layer, int sample, int head, Matrix& into) const;
+
+  AttentionFileOptions options_;
+  std::vector<StoredLayer> stored_;
+};
+
+/// The end of the range, once the number of tokens is known.
+int checked_end(const TokenRange& range, std::int64_t tokens, const std::string& where) {
+  const std::int64_t end = range.end.value_or(tokens);
+  if (range.begin < 0 || range.begin >= end || end > tokens)
+    throw InputError(fmt::format("{}: tokens {}:{} were asked for, it has 0:{}", where, range.begin,
+                                 end, tokens));
+  return static_cast<int>(end);
+}
+
+void AttentionFile::add(const Tensor& tensor) {
+  const Shape& shape = tensor.shape();
+  const std::size_t rank = shape.size();
+  if (rank < 2 || rank > 5)
+    throw InputError(
+        fmt::format("{}: shape {} is not that of attention: expected (heads, n, n), (samples, "
+                    "heads, n, n) or (layers, samples, heads, n, n)",
+                    tensor.where(), to_string(shape)));
+  if (tensor.info().elements() == 0)
+    throw InputError(fmt::format("{}: shape {} has no elements", tensor.where(), to_string(shape)));
+  if (shape[rank - 1] != shape[rank - 2])
+    throw InputError(fmt::format("{}: shape {}: attention is square, its last two extents equal",
+                                 tensor.where(), to_string(shape)));
+  const auto extent = [&](std::size_t from_end) {
+    const std::int64_t value = rank >= from_end ? shape[rank - from_end] : 1;
+    if (value > std::numeric_limits<int>::max() / 2)
+      throw InputError(fmt::format("{}: shape {} is too large", tensor.where(), to_string(shape)));
+    return static_cast<int>(value);
+  };
+  const int columns = extent(1);
+  const int heads = extent(3);
+  const int samples = extent(4);
+  const int end = checked_end(options_.range, columns, tensor.where());
+  for (int layer = 0; layer < extent(5); ++layer) {
+    std::string name = tensor.name();
+    if (rank == 5) name += fmt::format("{}{}", name.empty() ? "" : "/", layer);
+    std::string where = tensor.where();
+    if (rank == 5) where += fmt::format(", layer {}", layer);
+    const std::int64_t first = std::int64_t{layer} * samples * heads * columns * columns;
+    stored_.push_back({tensor, first, columns, std::move(where)});
+    layers_.push_back({name.empty() ? std::string("0") : std::move(name), samples, heads,
+                       end - static_cast<int>(options_.range.begin)});
+  }
+}
+
+void AttentionFile::read(int layer, int sample, int head, Matrix& into) const {
+  const StoredLayer& stored = stored_[static_cast<std::size_t>(layer)];
+  const int columns = stored.columns;
+  AttentionCheck check = rounding_check(stored.tensor.info().dtype, columns);
+  if (options_.row_tolerance) check.row_tolerance = *options_.row_tolerance;
+  check.name = fmt::format("{}, sample {}, head {}", stored.where, sample, head);
+
+  // Rows come in blocks: few system calls, little memory beside the matrix.
+  constexpr int kBlockElements = 1 << 16;
+  const int begin = static_cast<int>(options_.range.begin);
+  const int end = begin + into.rows();
+  const int block_rows = std::clamp(kBlockElements / columns, 1, into.rows());
+  std::vector<double> block(static_cast<std::size_t>(block_rows) *
+                            static_cast<std::size_t>(columns));
+  const std::int64_t heads = layers_[static_cast<std::size_t>(layer)].heads;
+  const std::int64_t first =
+      stored.first + (sample * heads + head) * std::int64_t{columns} * columns;
+  int block_begin = begin;
+  int block_end = begin;
+  const auto row = [&](int i) -> const double* {
+    if (i >= block_end) {
+      block_begin = i;
+      block_end = std::min(i + block_rows, end);
+      stored.tensor.read(first + std::int64_t{i} * columns,
+                         std::int64_t{block_end - block_begin} * columns, block.data());
+    }
+    return block.data() + std::ptrdiff_t{i - block_begin} * columns;
+  };
+  cut_attention(row, columns, begin, check, into);
+}
+
+void AttentionFile::for_each(int threads, const SampleVisitor& visitor) {
+  struct Place {
+    int layer, sample;
+  };
+  std::vector<Place> places;
+  for (int layer = 0; layer < static_cast<int>(layers_.size()); ++layer)
+    for (int sample = 0; sample < layers_[static_cast<std::size_t>(layer)].samples; ++sample)
+      places.push_back({layer, sample});
+
+  // Files are read in order, one sample at a time: compressed members can only be read forwards.
+  const int workers = samples_at_once(threads);
+  std::vector<std::optional<SampleHeads>> workspaces(static_cast<std::size_t>(workers));
+  Turnstile reading;
+  parallel_for(places.size(), workers, [&](std::size_t index, int worker) {
+    const auto [layer, sample] = places[index];
+    const AttentionLayer& shape = layers_[static_cast<std::size_t>(layer)];
+    auto& heads = workspaces[static_cast<std::size_t>(worker)];
+    if (!heads || heads->heads() != shape.heads || heads->tokens() != shape.tokens)
+      heads.emplace(shape.heads, shape.tokens);
+    const bool good = reading.pass(index, [&, l = layer, s = sample] {
+      heads->start([this, l, s](int head, Matrix& into) { read(l, s, head, into); });
+    });
+    if (good) visitor(layer, sample, worker, *heads);
+  });
+}
+
+}  // namespace
+
+bool natural_less(std::string_view a, std::string_view b) {
+  const std::string_view whole_a = a;
+  const std::string_view whole_b = b;
+  while (!a.empty() && !b.empty()) {
+    if (is_digit(a.front()) && is_digit(b.front())) {
+      const std::string_view x = take_number(a);
+      const std::string_view y = take_number(b);
+      if (x.size() != y.size()) return x.size() < y.size();
+      if (x != y) return x < y;
+    } else {
+      if (a.front() != b.front())
+        return static_cast<unsigned char>(a.front()) < static_cast<unsigned char>(b.front());
+      a.remove_prefix(1);
+      b.remove_prefix(1);
+    }
+  }
+  if (a.empty() != b.empty()) return a.empty();
+  return whole_a < whole_b;  // equal but for leading zeros
+}
+
+std::vector<Tensor> choose_tensors(const TensorFile& file, const std::string& expression) {
+  constexpr std::size_t kLongestName = 4096;  // std::regex recurses along the text
+  std::vector<Tensor> chosen;
+  try {
+    const std::regex pattern(expression);
+    for (const Tensor& tensor : file.tensors())
+      if (expression.empty() ||
+          (tensor.name().size() <= kLongestName && std::regex_search(tensor.name(), pattern)))
+        chosen.push_back(tensor);
+  } catch (const std::regex_error& error) {
+    throw UsageError(fmt::format("'{}' is not a regular expression: {}", expression, error.what()));
+  }
+  if (chosen.empty())
+    throw InputError(expression.empty() ? fmt::format("{}: there are no tensors in it", file.path())
+                                        : fmt::format("{}: no tensor's name matches '{}'",
+                                                      file.path(), expression));
+  std::stable_sort(chosen.begin(), chosen.end(), [](const Tensor& a, const Tensor& b) {
+    return natural_less(a.name(), b.name());
+  });
+  return chosen;
+}
+
+std::unique_ptr<AttentionSource> open_attention_file(const TensorFile& file,
+                                                     const AttentionFileOptions& options) {
+  return std::make_unique<AttentionFile>(file, options);
+}
+
+}  // namespace synergraph

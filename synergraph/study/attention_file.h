@@ -1,0 +1,35 @@
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "synergraph/io/tensor_file.h"
+#include "synergraph/study/attention_source.h"
+
+namespace synergraph {
+
+struct AttentionFileOptions {
+  /// Regular expression (ECMAScript) that chooses an archive's tensors; empty: all.
+  std::string layers;
+  TokenRange range;
+  /// How far a row's sum may be from 1; nothing: what the element type explains.
+  std::optional<double> row_tolerance;
+};
+
+/// The attention in a file: arrays (n, n), (heads, n, n), (samples, heads, n, n) or (layers,
+/// samples, heads, n, n), or an archive of such arrays in the natural order of their names. Nothing
+/// but the shapes is read yet. InputError names the tensor that has another shape.
+std::unique_ptr<AttentionSource> open_attention_file(const TensorFile& file,
+                                                     const AttentionFileOptions& options);
+
+/// Whether `a` comes before `b` when runs of digits are compared as numbers: "layer2" before
+/// "layer10".
+bool natural_less(std::string_view a, std::string_view b);
+
+/// The tensors of a file whose names contain a match of the expression (all: empty), in natural
+/// order. UsageError for a malformed expression; InputError if there is none.
+std::vector<Tensor> choose_tensors(const TensorFile& file, const std::string& expression);
+
+}  // namespace synergraph

@@ -1,0 +1,227 @@
+#include "synergraph/study/layer_metrics.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "synergraph/core/parallel.h"
+#include "synergraph/core/propagation.h"
+#include "synergraph/core/triangular.h"
+
+namespace synergraph {
+namespace {
+
+/// D = sum_h w_h D_h, as combine_diffusion() has it.
+Matrix combine(SampleHeads& heads, const std::vector<double>& weights) {
+  const int n = heads.tokens();
+  Matrix combined(n, n);
+  for (int h = 0; h < heads.heads(); ++h)
+    add_diffusion(heads.head(h), weights[static_cast<std::size_t>(h)], combined);
+  finish_diffusion(combined);
+  return combined;
+}
+
+/// sum += weight * walk; an empty sum becomes one.
+void add_walk(const Walk& walk, double weight, Walk& sum) {
+  const int n = walk.nodes();
+  if (sum.nodes() == 0) sum = {Matrix(n, n), std::vector<double>(static_cast<std::size_t>(n), 0.0)};
+  for (int j = 0; j < n; ++j) {
+    const double* from = walk.step.row(j);
+    double* to = sum.step.row(j);
+    for (int i = j; i < n; ++i) to[i] += weight * from[i];
+    sum.leave[static_cast<std::size_t>(j)] += weight * walk.leave[static_cast<std::size_t>(j)];
+  }
+}
+
+/// Weights sum to one only up to rounding; a node that is never left must stay exactly.
+void finish_walk(Walk& sum) {
+  for (int j = 0; j < sum.nodes(); ++j)
+    if (sum.leave[static_cast<std::size_t>(j)] == 0.0) sum.step(j, j) = 1.0;
+}
+
+void set_walk(SampleMetrics& metrics, const Walk& walk, const WalkOptions& options) {
+  metrics.forward_probability = forward_probability(walk);
+  const WalkSummary summary = summarise_walk(walk, options);
+  metrics.truncated_mean = summary.truncated.mean;
+  metrics.truncated_max = summary.truncated.max;
+  metrics.hitting_mean = summary.hitting.mean;
+  metrics.hitting_max = summary.hitting.max;
+  metrics.mixing = summary.mixing;
+}
+
+void set_fidelity(SampleMetrics& metrics, const Matrix& diffusion, const FidelityOptions& options) {
+  const Fidelity result = fidelity(diffusion, options);
+  metrics.fidelity = result.minimax;
+  metrics.fidelity_upper = result.minimax_upper;
+  metrics.fidelity_time = result.minimax_time;
+  metrics.fidelity_node = result.minimax_node;
+}
+
+/// w^t (D^t)(sink, node), or 0 where that is lost in the rounding of `whole`.
+double pure_signal(const Matrix& diffusion, double weight, std::int64_t time, int node,
+                   double whole) {
+  if (!(weight > 0.0)) return 0.0;
+  const auto steps = static_cast<double>(time);
+  if (steps * std::log2(weight) < std::log2(whole) - 60.0) return 0.0;
+  // Signal only moves to lower nodes: those below `node` do not matter.
+  const int count = diffusion.rows() - node;
+  const ConstMatrixView from{diffusion.row(node) + node, count, count, diffusion.stride()};
+  Matrix columns(count, count);
+  transpose_lower(from, columns.view());
+  std::vector<double> start(static_cast<std::size_t>(count), 0.0);
+  start.back() = 1.0;
+  Propagation states(columns, start.data());
+  while (states.time() < time) states.advance(time - states.time());
+  const double signal = states.at(0, static_cast<int>(time - (states.time() - states.length())));
+  return std::pow(weight, steps) * signal;
+}
+
+/// Measures one sample; see measure_sample().
+class Measurement {
+ public:
+  Measurement(SampleHeads& heads, const std::vector<double>& weights,
+              const LayerMetricsOptions& options)
+      : heads_(heads),
+        weights_(weights),
+        options_(options),
+        result_(options.conventions.size()),
+        pure_(options.conventions.size(), 0.0) {
+    for (MetricsOptions convention : options.conventions) {
+      convention.walk.threads = options.threads;
+      conventions_.push_back(std::move(convention));
+    }
+    for (LayerSample& sample : result_)
+      sample.heads.resize(static_cast<std::size_t>(heads.heads()));
+  }
+
+  std::vector<LayerSample> run();
+
+ private:
+  bool walks() const { return conventions_.front().per_head_walks; }
+  bool any(Normalization normalization) const {
+    return std::any_of(conventions_.begin(), conventions_.end(),
+                       [&](const MetricsOptions& c) { return c.normalization == normalization; });
+  }
+  void measure_combined();
+  void measure_head(int h);
+  void measure_per_head_walk();
+  void finish(std::size_t c);
+
+  SampleHeads& heads_;
+  const std::vector<double>& weights_;
+  const LayerMetricsOptions& options_;
+  std::vector<MetricsOptions> conventions_;
+  std::vector<LayerSample> result_;
+  std::vector<double> pure_;  // the combined minimax signal's paths that stay in one head
+  Walk per_head_;             // the sum of the heads' walks
+  double fastest_ = std::numeric_limits<double>::infinity();  // T_mix of the fastest head
+};
+
+void Measurement::measure_combined() {
+  const Matrix diffusion = combine(heads_, weights_);
+  parallel_for(2 * conventions_.size(), options_.threads, [&](std::size_t task, int) {
+    const MetricsOptions& convention = conventions_[task / 2];
+    SampleMetrics& metrics = result_[task / 2].combined;
+    if (task % 2 == 0)
+      set_fidelity(metrics, diffusion, convention.fidelity);
+    else if (convention.normalization == Normalization::kPublished)
+      set_walk(metrics, published_walk(diffusion), convention.walk);
+    else if (convention.normalization == Normalization::kPooled)
+      set_walk(metrics, walk_of_attention(diffusion), convention.walk);
+  });
+}
+
+void Measurement::measure_head(int h) {
+  const auto at = static_cast<std::size_t>(h);
+  const Matrix& diffusion = heads_.head(h);
+  const bool need_walk = walks() || any(Normalization::kPerHead);
+  Walk walk;  // pooled and per head are the same for one head
+  if (need_walk) {
+    walk = walk_of_attention(diffusion);
+    add_walk(walk, weights_[at], per_head_);
+  }
+  bool mixing_known = false;
+  parallel_for(2 * conventions_.size(), options_.threads, [&](std::size_t task, int) {
+    const std::size_t c = task / 2;
+    const MetricsOptions& convention = conventions_[c];
+    SampleMetrics& metrics = result_[c].heads[at];
+    if (task % 2 == 0) {
+      set_fidelity(metrics, diffusion, convention.fidelity);
+      const SampleMetrics& combined = result_[c].combined;
+      if (combined.fidelity > 0.0 && std::isfinite(combined.fidelity_time))
+        pure_[c] +=
+            pure_signal(diffusion, weights_[at], static_cast<std::int64_t>(combined.fidelity_time),
+                        combined.fidelity_node, combined.fidelity);
+    } else if (walks()) {
+      if (convention.normalization == Normalization::kPublished)
+        set_walk(metrics, published_walk(diffusion), convention.walk);
+      else
+        set_walk(metrics, walk, convention.walk);
+    }
+  });
+  if (!walks() || conventions_.front().walk.eps.empty()) return;
+  for (std::size_t c = 0; c < conventions_.size() && !mixing_known; ++c) {
+    if (conventions_[c].normalization == Normalization::kPublished) continue;
+    fastest_ = std::min(fastest_, result_[c].heads[at].mixing.front());
+    mixing_known = true;
+  }
+  if (!mixing_known)
+    fastest_ = std::min(fastest_,
+                        mixing_time(walk, conventions_.front().walk.eps.front(), options_.threads));
+}
+
+/// What needs the convex sum of the heads' walks.
+void Measurement::measure_per_head_walk() {
+  if (per_head_.nodes() == 0) return;
+  finish_walk(per_head_);
+  for (std::size_t c = 0; c < conventions_.size(); ++c)
+    if (conventions_[c].normalization == Normalization::kPerHead)
+      set_walk(result_[c].combined, per_head_, conventions_[c].walk);
+  const std::vector<double>& eps = conventions_.front().walk.eps;
+  if (!walks() || eps.empty()) return;
+  const double synergy = ratio(fastest_, mixing_time(per_head_, eps.front(), options_.threads));
+  for (LayerSample& sample : result_) sample.mixing_synergy = synergy;
+}
+
+void Measurement::finish(std::size_t c) {
+  LayerSample& sample = result_[c];
+  std::vector<double> forward;
+  for (std::size_t h = 0; h < sample.heads.size(); ++h) {
+    const SampleMetrics& head = sample.heads[h];
+    forward.push_back(head.forward_probability);
+    if (h == 0 || head.fidelity > sample.best_head_fidelity) {
+      sample.best_head = static_cast<int>(h);
+      sample.best_head_fidelity = head.fidelity;
+    }
+  }
+  if (walks())
+    sample.effective_forward_probability = combined_forward_probability(forward, weights_);
+  const SampleMetrics& combined = sample.combined;
+  sample.synergy = ratio(combined.fidelity, sample.best_head_fidelity);
+  const bool one_head = std::count(weights_.begin(), weights_.end(), 1.0) == 1;
+  if (!(combined.fidelity > 0.0))
+    sample.cross_head_share = std::numeric_limits<double>::quiet_NaN();
+  else if (one_head || std::isinf(combined.fidelity_time))
+    sample.cross_head_share = one_head ? 0.0 : 1.0;
+  else
+    sample.cross_head_share = std::clamp(1.0 - pure_[c] / combined.fidelity, 0.0, 1.0);
+}
+
+std::vector<LayerSample> Measurement::run() {
+  measure_combined();
+  for (int h = 0; h < heads_.heads(); ++h) {
+    measure_head(h);
+    options_.head_done();
+  }
+  measure_per_head_walk();
+  for (std::size_t c = 0; c < conventions_.size(); ++c) finish(c);
+  return std::move(result_);
+}
+
+}  // namespace
+
+std::vector<LayerSample> measure_sample(SampleHeads& heads, const std::vector<double>& weights,
+                                        const LayerMetricsOptions& options) {
+  return Measurement(heads, weights, options).run();
+}
+
+}  // namespace synergraph

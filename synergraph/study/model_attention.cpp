@@ -1,0 +1,64 @@
+#include "synergraph/study/model_attention.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+
+#include "synergraph/core/error.h"
+#include "synergraph/core/parallel.h"
+
+namespace synergraph {
+namespace {
+
+/// One head in exact double precision.
+void read_head(const SampleAttention& attention, int head, int begin, Matrix& into) {
+  AttentionCheck check = rounding_check(DType::kFloat32, attention.length);
+  check.name = fmt::format("layer {}, sample {}, head {}", attention.layer, attention.sample, head);
+  const View<const float> values = attention.head(head);
+  std::vector<double> row(static_cast<std::size_t>(attention.length));
+  const auto read_row = [&](int i) -> const double* {
+    std::copy_n(values.row(i), attention.length, row.data());
+    return row.data();
+  };
+  cut_attention(read_row, attention.length, begin, check, into);
+}
+
+}  // namespace
+
+ModelAttention::ModelAttention(const Model& model, Sequences inputs, const Task* task,
+                               const TokenRange& range)
+    : model_(model), inputs_(std::move(inputs)), task_(task) {
+  const ModelConfig& config = model.config();
+  require_fitting(config, inputs_, "tokens");
+  const std::int64_t end = range.end.value_or(config.length);
+  if (range.begin < 0 || range.begin >= end || end > config.length)
+    throw InputError(fmt::format("tokens {}:{} were asked for, the model has 0:{}", range.begin,
+                                 end, config.length));
+  begin_ = static_cast<int>(range.begin);
+  end_ = static_cast<int>(end);
+  for (int layer = 0; layer < config.layers; ++layer)
+    layers_.push_back({fmt::format("{}", layer), inputs_.count, config.heads, end_ - begin_});
+}
+
+int ModelAttention::samples_at_once(int threads) const {
+  if (threads <= 0) threads = default_thread_count();
+  return std::min(
+      {threads, inputs_.count, problems_in_memory(model_.config().heads, model_.config().length)});
+}
+
+void ModelAttention::for_each(int threads, const SampleVisitor& visitor) {
+  EvaluateOptions options;
+  options.threads = samples_at_once(threads);
+  std::vector<std::optional<SampleHeads>> workspaces(static_cast<std::size_t>(options.threads));
+  options.attention = [&](const SampleAttention& attention) {
+    auto& heads = workspaces[static_cast<std::size_t>(attention.worker)];
+    if (!heads) heads.emplace(attention.heads, end_ - begin_);
+    heads->start([&](int head, Matrix& into) { read_head(attention, head, begin_, into); });
+    visitor(attention.layer, attention.sample, attention.worker, *heads);
+  };
+  const Sequences answers = task_ == nullptr ? inputs_ : targets(*task_, inputs_);
+  const Evaluation evaluation = evaluate(model_, inputs_, answers, options);
+  if (task_ != nullptr) evaluation_ = evaluation;
+}
+
+}  // namespace synergraph

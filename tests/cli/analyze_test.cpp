@@ -1,0 +1,256 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <nlohmann/json.hpp>
+
+#include "synergraph/io/npy.h"
+#include "synergraph/io/npz.h"
+#include "synergraph/io/safetensors.h"
+#include "synergraph/model/parameters.h"
+#include "tests/support/random_inputs.h"
+#include "tests/support/run_program.h"
+
+namespace synergraph {
+namespace {
+
+using nlohmann::json;
+using testing_support::random_attention;
+
+class AnalyzeTest : public testing_support::ProgramTest {
+ protected:
+  testing_support::Outcome expect_success(const std::string& arguments) const {
+    testing_support::Outcome outcome = run(arguments);
+    EXPECT_EQ(outcome.status, 0) << arguments << '\n' << outcome.err;
+    EXPECT_EQ(outcome.err, "") << arguments;
+    return outcome;
+  }
+  void write_array(const std::string& name, const Shape& shape,
+                   const std::vector<double>& values) const {
+    write_npy(path(name), tensor_data("", shape, values.data()));
+  }
+  /// Random attention (count, n, n) written under a name; its matrices.
+  std::vector<Matrix> write_random(const std::string& name, Shape shape) const {
+    const auto n = static_cast<int>(shape.back());
+    RandomSequence draws(5, Purpose::kTest, static_cast<std::uint32_t>(n));
+    std::vector<Matrix> matrices;
+    std::vector<double> values;
+    while (static_cast<std::int64_t>(values.size()) < *element_count(shape)) {
+      matrices.push_back(random_attention(n, 2.0, draws));
+      for (int i = 0; i < n; ++i)
+        values.insert(values.end(), matrices.back().row(i), matrices.back().row(i) + n);
+    }
+    write_array(name, shape, values);
+    return matrices;
+  }
+  json analyze(const std::string& arguments) const {
+    return json::parse(expect_success("analyze " + arguments + " --json -").out);
+  }
+  /// A small model that no one trained.
+  Model write_model(const std::string& name) const {
+    Model model({.vocabulary = 9, .length = 6, .width = 8, .heads = 2, .layers = 2, .hidden = 8});
+    initialise(model, 3);
+    std::vector<TensorData> tensors;
+    for (const ParameterInfo& p : model.layout().tensors())
+      tensors.push_back(tensor_data(p.name, p.shape, model.values().data() + p.offset));
+    write_safetensors(path(name), tensors, {{"heads", "2"}});
+    return model;
+  }
+
+  const std::vector<double> good_ = {1.0, 0.0, 0.0, 0.5, 0.5, 0.0, 0.25, 0.25, 0.5};
+};
+
+TEST_F(AnalyzeTest, AStackIsMeasuredSampleBySample) {
+  constexpr std::size_t kSamples = 5;
+  constexpr std::size_t kHeads = 3;
+  const std::vector<Matrix> matrices = write_random("a.npy", {2, kSamples, kHeads, 7, 7});
+  const json report = analyze("a.npy --per-head --weights 1,2,1 --convention both");
+  ASSERT_EQ(report["schema"], "synergraph.analyze");
+  ASSERT_EQ(report["conventions"].size(), 2U);
+  const std::vector<double> weights = {0.25, 0.5, 0.25};
+  for (std::size_t c = 0; c < 2; ++c) {
+    const auto convention = c == 0 ? Convention::kExact : Convention::kPublished;
+    const json& layers = report["conventions"][c]["layers"];
+    ASSERT_EQ(layers.size(), 2U);
+    for (std::size_t l = 0; l < 2; ++l) {
+      double fidelity = 0.0;
+      double truncated = 0.0;
+      double best = 0.0;
+      double share = 0.0;
+      double first_head = 0.0;
+      int synergies = 0;
+      for (std::size_t s = 0; s < kSamples; ++s) {
+        std::vector<Head> heads;
+        for (std::size_t h = 0; h < kHeads; ++h)
+          heads.push_back(head_of_attention("", matrices[(l * kSamples + s) * kHeads + h]));
+        const HeadsMetrics m = measure_heads(heads, weights, convention_options(convention));
+        fidelity += m.combined.fidelity.minimax / kSamples;
+        truncated += m.combined.walk.truncated.mean / kSamples;
+        best += m.best_head_fidelity / kSamples;
+        share += m.cross_head_share / kSamples;
+        first_head += m.heads.front().walk.truncated.mean / kSamples;
+        synergies += m.synergy > 1.0 ? 1 : 0;
+      }
+      const json& layer = layers[l];
+      const auto mean = [](const json& summary) { return summary["mean"].get<double>(); };
+      EXPECT_NEAR(mean(layer["combined"]["minimax_fidelity"]), fidelity, 1e-13);
+      EXPECT_NEAR(mean(layer["combined"]["truncated_hitting_mean"]), truncated, 1e-11);
+      EXPECT_NEAR(mean(layer["best_head_fidelity"]), best, 1e-13);
+      EXPECT_NEAR(mean(layer["cross_head_share"]), share, 1e-10);
+      EXPECT_NEAR(mean(layer["heads"][0]["truncated_hitting_mean"]), first_head, 1e-11);
+      EXPECT_DOUBLE_EQ(layer["synergy_share"].get<double>(),
+                       synergies / static_cast<double>(kSamples));
+    }
+  }
+}
+
+TEST_F(AnalyzeTest, TheSameBytesForAnyThreads) {
+  write_random("a.npy", {3, 4, 2, 9, 9});
+  const std::string command =
+      "analyze a.npy --per-head --convention both --per-sample s.csv "
+      "--json j.json --threads ";
+  std::string first;
+  for (const char* threads : {"1", "2", "7"}) {
+    const testing_support::Outcome result = expect_success(command + threads);
+    const std::string all = result.out + read("s.csv") + read("j.json");
+    if (first.empty()) first = all;
+    EXPECT_EQ(all, first) << threads << " threads";
+  }
+  write_model("m.safetensors");
+  const std::string model = "analyze m.safetensors --task copy --samples 9 --json - --threads ";
+  EXPECT_EQ(expect_success(model + "1").out, expect_success(model + "3").out);
+}
+
+TEST_F(AnalyzeTest, ASinkIsThePrefixThatEndsThere) {
+  const std::vector<Matrix> matrices = write_random("a.npy", {2, 2, 8, 8});
+  std::vector<double> prefix;
+  for (const Matrix& matrix : matrices)
+    for (int i = 0; i < 5; ++i) prefix.insert(prefix.end(), matrix.row(i), matrix.row(i) + 5);
+  write_array("prefix.npy", {2, 2, 5, 5}, prefix);
+  const json expected = analyze("prefix.npy --per-head");
+  EXPECT_EQ(analyze("a.npy --per-head --sink 4")["conventions"], expected["conventions"]);
+  EXPECT_EQ(analyze("a.npy --per-head --range :5")["conventions"], expected["conventions"]);
+  EXPECT_EQ(analyze("a.npy --per-head --range 0:6 --sink 4")["conventions"],
+            expected["conventions"]);
+}
+
+TEST_F(AnalyzeTest, NeverIsCountedAndNotAveraged) {
+  // In the first sample nobody attends to token 0 but itself: no walk leaves it.
+  std::vector<double> values = {1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.5, 0.5};
+  values.insert(values.end(), good_.begin(), good_.end());
+  write_array("a.npy", {2, 1, 3, 3}, values);
+  const json combined = analyze("a.npy")["conventions"][0]["layers"][0]["combined"];
+  EXPECT_EQ(combined["hitting_mean"]["never"], 1);
+  EXPECT_TRUE(combined["hitting_mean"]["max"].is_null());
+  EXPECT_GT(combined["hitting_mean"]["mean"].get<double>(), 0.0);
+  EXPECT_EQ(combined["mixing_time_0.25"]["never"], 1);
+  EXPECT_THAT(expect_success("analyze a.npy").out, testing::HasSubstr("(1 never)"));
+  // The published walk never leaves token 0: said once instead of in every cell.
+  EXPECT_THAT(expect_success("analyze a.npy --convention published").out,
+              testing::HasSubstr("never, on every sample: hit mean, hit max, T_mix(0.25)"));
+}
+
+TEST_F(AnalyzeTest, AModelAndItsOtherFormatsGiveTheSameBytes) {
+  const Model model = write_model("m.safetensors");
+  const std::vector<std::int32_t> tokens = {0, 1, 2, 3, 4, 5, 8, 8, 8, 0, 0, 1};
+  write_npy(path("t.npy"), tensor_data("", {2, 6}, tokens.data()));
+  const std::string arguments = " --tokens t.npy --task copy --heads 2 --json -";
+  const std::string first = expect_success("analyze m.safetensors" + arguments).out;
+  expect_success("convert m.safetensors m.npz");
+  EXPECT_EQ(expect_success("analyze m.npz" + arguments).out, first);
+  const json report = json::parse(first);
+  EXPECT_EQ(report["weights"], "learned");
+  EXPECT_EQ(report["conventions"][0]["layers"][1]["heads"][1]["weight"].get<double>(),
+            learned_head_weights(model, 1)[1]);
+  // The projections of the checkpoint weigh attention that was saved from it in the same way.
+  write_random("a.npy", {2, 1, 2, 5, 5});
+  const json attention = analyze("a.npy --out-proj m.safetensors");
+  EXPECT_NEAR(attention["conventions"][0]["layers"][1]["heads"][1]["weight"].get<double>(),
+              learned_head_weights(model, 1)[1], 1e-12);
+}
+
+TEST_F(AnalyzeTest, FigureAndSamples) {
+  write_random("a.npy", {2, 3, 2, 6, 6});
+  expect_success("analyze a.npy --convention both --figure f.svg --per-sample s.csv");
+  EXPECT_THAT(read("f.svg"), testing::HasSubstr("minimax fidelity"));
+  const std::string csv = read("s.csv");
+  EXPECT_EQ(std::count(csv.begin(), csv.end(), '\n'), 1 + 2 * 2 * 3);
+}
+
+TEST_F(AnalyzeTest, BadAttentionIsRefused) {
+  const auto broken = [&](std::size_t at, double value) {
+    std::vector<double> values = good_;
+    values[at] = value;
+    write_array("bad.npy", {1, 3, 3}, values);
+  };
+  const std::string place = "bad.npy, sample 0, head 0: ";
+  broken(3, std::nan(""));
+  expect_refusal("analyze bad.npy", 1, place + "entry nan in row 1, column 0 is not finite");
+  broken(3, HUGE_VAL);
+  expect_refusal("analyze bad.npy", 1, place + "entry inf in row 1, column 0 is not finite");
+  broken(6, -0.25);
+  expect_refusal("analyze bad.npy", 1, place + "entry -0.25 in row 2, column 0 is negative");
+  broken(2, 0.5);
+  expect_refusal("analyze bad.npy", 1, "row 0, column 2 is above the diagonal");
+  broken(7, 0.3);
+  expect_refusal("analyze bad.npy --json out.json --per-sample out.csv", 1,
+                 place + "row 2 sums to 1.05, expected 1 within");
+  write_array("bad.npy", {1, 1, 9}, good_);
+  expect_refusal("analyze bad.npy", 1, "attention is square");
+  write_array("bad.npy", {9}, good_);
+  expect_refusal("analyze bad.npy", 1, "shape (9,) is not that of attention");
+  for (const Shape& empty :
+       {Shape{0, 3, 3}, Shape{2, 0, 0}, Shape{0, 1, 3, 3}, Shape{1, 0, 1, 3, 3}}) {
+    write_array("bad.npy", empty, good_);
+    expect_refusal("analyze bad.npy", 1, "has no elements");
+  }
+  expect_refusal("analyze missing.npy", 1, "missing.npy");
+}
+
+TEST_F(AnalyzeTest, BadRequestsAreRefused) {
+  write_array("a.npy", {1, 3, 3}, good_);
+  expect_refusal("analyze", 2, "FILE is required");
+  expect_refusal("analyze a.npy --weights 1,2", 1, "2 weights for 1 heads");
+  expect_refusal("analyze a.npy --weights -1", 1, "not finite and non-negative");
+  expect_refusal("analyze a.npy --weights 1,,2", 2, "--weights: '' is not a number");
+  expect_refusal("analyze a.npy --weights none.npy", 1, "none.npy");
+  expect_refusal("analyze a.npy --weights learned", 2, "--out-proj");
+  expect_refusal("analyze a.npy --sink 3", 1, "tokens 0:4 were asked for, it has 0:3");
+  expect_refusal("analyze a.npy --sink -1", 2, "--sink");
+  for (const char* range : {"2", "x:2", "1:1", "2:1", ":-1"})
+    expect_refusal(std::string("analyze a.npy --range ") + range, 2, "--range");
+  expect_refusal("analyze a.npy --range 1:9", 1, "tokens 1:9 were asked for");
+  expect_refusal("analyze a.npy --range 1: --sink 0", 2, "outside the range");
+  expect_refusal("analyze a.npy --layers nothing", 1, "no tensor's name matches 'nothing'");
+  expect_refusal("analyze a.npy --layers '('", 2, "is not a regular expression");
+  expect_refusal("analyze a.npy --task copy", 2, "holds attention");
+  expect_refusal("analyze a.npy --convention loose", 2, "--convention");
+  expect_refusal("analyze a.npy --eps 0", 2, "--eps");
+  expect_refusal("analyze a.npy --figure f.gif", 2, "f.gif");
+  expect_refusal("analyze a.npy --json no/such/dir.json", 1, "no/such/dir.json");
+}
+
+TEST_F(AnalyzeTest, BadTokensAreRefused) {
+  write_model("m.safetensors");
+  const auto tokens = [&](const Shape& shape, const std::vector<std::int32_t>& values) {
+    write_npy(path("t.npy"), tensor_data("", shape, values.data()));
+  };
+  expect_refusal("analyze m.safetensors", 2, "give --tokens FILE or --task NAME");
+  expect_refusal("analyze m.safetensors --task sort", 2, "unknown task 'sort'");
+  expect_refusal("analyze m.safetensors --tokens none.npy", 1, "none.npy");
+  tokens({1, 6}, {0, 1, 2, 9, 4, 5});
+  expect_refusal("analyze m.safetensors --tokens t.npy", 1,
+                 "sequence 0, position 3: token 9 is outside the vocabulary 0..8");
+  expect_refusal("analyze m.safetensors --tokens t.npy --samples 3", 2, "exclude --tokens");
+  tokens({1, 5}, {0, 1, 2, 3, 4});
+  expect_refusal("analyze m.safetensors --tokens t.npy", 1, "sequences of length 5");
+  tokens({6}, {0, 1, 2, 3, 4, 5});
+  expect_refusal("analyze m.safetensors --tokens t.npy", 1, "found (6,)");
+  write_array("t.npy", {1, 6}, {0, 1, 2, 3, 4, 5});
+  expect_refusal("analyze m.safetensors --tokens t.npy", 1, "expected integers");
+  expect_refusal("analyze m.safetensors --task copy --heads 3", 1, "heads");
+  expect_refusal("analyze m.safetensors --task copy --sink 6", 1, "the model has 0:6");
+}
+
+}  // namespace
+}  // namespace synergraph

@@ -1,0 +1,109 @@
+#include "synergraph/study/layer_metrics.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "tests/support/random_inputs.h"
+
+namespace synergraph {
+namespace {
+
+using testing_support::random_attention_system;
+using testing_support::System;
+
+/// The heads of a system as a source gives them.
+SampleHeads sample_of(const System& system) {
+  SampleHeads heads(static_cast<int>(system.heads.size()), system.heads.front().diffusion.rows());
+  heads.start([&system](int h, Matrix& into) {
+    into = system.heads[static_cast<std::size_t>(h)].diffusion;
+  });
+  return heads;
+}
+
+void expect_same(double a, double b, const char* what) {
+  if (std::isnan(b))
+    EXPECT_TRUE(std::isnan(a)) << what << ": " << a;
+  else
+    EXPECT_EQ(a, b) << what;
+}
+
+void expect_same(const SampleMetrics& a, const Metrics& b, bool with_walk) {
+  expect_same(a.fidelity, b.fidelity.minimax, "minimax");
+  expect_same(a.fidelity_upper, b.fidelity.minimax_upper, "upper");
+  expect_same(a.fidelity_time, b.fidelity.minimax_time, "time");
+  EXPECT_EQ(a.fidelity_node, b.fidelity.minimax_node);
+  if (!with_walk) {
+    EXPECT_TRUE(std::isnan(a.truncated_mean));
+    EXPECT_TRUE(a.mixing.empty());
+    return;
+  }
+  expect_same(a.forward_probability, b.forward_probability, "p");
+  expect_same(a.truncated_mean, b.walk.truncated.mean, "truncated mean");
+  expect_same(a.truncated_max, b.walk.truncated.max, "truncated max");
+  expect_same(a.hitting_mean, b.walk.hitting.mean, "hitting mean");
+  expect_same(a.hitting_max, b.walk.hitting.max, "hitting max");
+  EXPECT_EQ(a.mixing, b.walk.mixing);
+}
+
+TEST(LayerMetricsTest, EqualsMeasuringTheHeadsUnderEveryConvention) {
+  std::vector<MetricsOptions> conventions = {convention_options(Convention::kExact),
+                                             convention_options(Convention::kPublished),
+                                             convention_options(Convention::kExact)};
+  conventions.back().normalization = Normalization::kPerHead;
+  for (MetricsOptions& convention : conventions) convention.walk.eps = {0.25, 0.01};
+  for (std::uint32_t index = 0; index < 40; ++index) {
+    const System system = random_attention_system(index);
+    for (const bool per_head : {true, false}) {
+      for (MetricsOptions& convention : conventions) convention.per_head_walks = per_head;
+      SampleHeads heads = sample_of(system);
+      const std::vector<LayerSample> all =
+          measure_sample(heads, system.weights, {.conventions = conventions});
+      ASSERT_EQ(all.size(), conventions.size());
+      for (std::size_t c = 0; c < conventions.size(); ++c) {
+        SCOPED_TRACE(testing::Message() << "system " << index << ", convention " << c);
+        const HeadsMetrics expected = measure_heads(system.heads, system.weights, conventions[c]);
+        expect_same(all[c].combined, expected.combined, true);
+        for (std::size_t h = 0; h < system.heads.size(); ++h)
+          expect_same(all[c].heads[h], expected.heads[h], per_head);
+        EXPECT_EQ(all[c].best_head, expected.best_head);
+        expect_same(all[c].best_head_fidelity, expected.best_head_fidelity, "best head");
+        expect_same(all[c].synergy, expected.synergy, "synergy");
+        expect_same(all[c].mixing_synergy, expected.mixing_synergy, "mixing synergy");
+        if (per_head)
+          expect_same(all[c].effective_forward_probability, expected.effective_forward_probability,
+                      "effective p");
+        if (std::isnan(expected.cross_head_share))
+          EXPECT_TRUE(std::isnan(all[c].cross_head_share));
+        else
+          EXPECT_NEAR(all[c].cross_head_share, expected.cross_head_share, 1e-11);
+      }
+    }
+  }
+}
+
+TEST(LayerMetricsTest, PublishedAloneKnowsTheMixingSynergyToo) {
+  const System system = random_attention_system(4);
+  SampleHeads heads = sample_of(system);
+  const MetricsOptions options = convention_options(Convention::kPublished);
+  const LayerSample sample =
+      measure_sample(heads, system.weights, {.conventions = {options}}).front();
+  expect_same(sample.mixing_synergy, mixing_synergy(system.heads, system.weights, 0.25),
+              "mixing synergy");
+}
+
+TEST(LayerMetricsTest, AHeadOfWeightOneLeavesNothingToOthers) {
+  System system = random_attention_system(7);
+  system.weights.assign(system.heads.size(), 0.0);
+  system.weights.front() = 1.0;
+  SampleHeads heads = sample_of(system);
+  const LayerSample sample =
+      measure_sample(heads, system.weights,
+                     {.conventions = {convention_options(Convention::kExact)}})
+          .front();
+  EXPECT_EQ(sample.cross_head_share, 0.0);
+  EXPECT_EQ(sample.combined.fidelity, sample.heads.front().fidelity);
+}
+
+}  // namespace
+}  // namespace synergraph
