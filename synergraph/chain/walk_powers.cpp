@@ -9,8 +9,9 @@
 namespace synergraph {
 namespace {
 
-// Memory for powers of one walk; beyond it levels are recomputed.
-constexpr double kBudgetBytes = 1 << 30;
+// Memory for the powers of one walk; beyond it levels are recomputed. 4 GiB hold all that 4096
+// nodes need.
+constexpr double kBudgetBytes = 4.0 * (1 << 30);
 
 }  // namespace
 

@@ -153,6 +153,7 @@ void Propagation::advance(std::int64_t steps) {
       advance_all<5>(upper_, states, kPitch, active_);
       break;
   }
+  runs_ = vectors;
   length_ = vectors * kLanes;
   time_ += length_;
 }

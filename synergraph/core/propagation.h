@@ -33,17 +33,15 @@ class Propagation {
 
   /// x_{time() - length() + k}[j] for 0 <= k <= length().
   double at(int j, int k) const {
-    const int runs = length_ / kLanes;
     const double* state = states_.data() + offset(j);
-    return k == length_ ? state[kPanel] : state[k % runs * kLanes + k / runs];
+    return k == length_ ? state[kPanel] : state[k % runs_ * kLanes + k / runs_];
   }
 
   /// The first k in [first, length()) with at(j, k) >= threshold; length() if there is none.
   int first_at_least(int j, double threshold, int first = 0) const {
-    const int runs = length_ / kLanes;
     const double* state = states_.data() + offset(j);
-    for (int lane = first / runs, k = first; lane < kLanes; ++lane)
-      for (int v = k % runs; v < runs; ++v, ++k)
+    for (int lane = first / runs_, k = first; lane < kLanes; ++lane)
+      for (int v = k % runs_; v < runs_; ++v, ++k)
         if (state[v * kLanes + lane] >= threshold) return k;
     return length_;
   }
@@ -60,8 +58,8 @@ class Propagation {
 
  private:
   // Node j's row: the panel, then the state after it; padded to keep rows on cache lines. Step k of
-  // the panel is in lane k / runs of register k % runs, so that steps that follow each other are in
-  // registers that follow each other: the recurrence along time needs no shuffles.
+  // the panel is in lane k / runs_ of register k % runs_, so that steps that follow each other are
+  // in registers that follow each other: the recurrence along time needs no shuffles.
   static constexpr int kPitch = kPanel + (kPanel % 8 == 4 ? 4 : 8);
   static std::ptrdiff_t offset(int j) { return static_cast<std::ptrdiff_t>(j) * kPitch; }
 
@@ -69,6 +67,7 @@ class Propagation {
   ScratchVector<double> states_;
   std::int64_t time_ = 0;
   int length_ = 0;
+  int runs_ = 1;  // registers in the newest panel
   int active_;
 };
 

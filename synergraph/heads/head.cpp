@@ -96,8 +96,10 @@ Walk combine_walk(const std::vector<Head>& heads, const std::vector<double>& wei
   if (normalization == Normalization::kPooled)
     return walk_of_attention(combine_diffusion(heads, weights));
   std::vector<Walk> walks;
+  walks.reserve(heads.size());
   for (const Head& head : heads) walks.push_back(head_walk(head, normalization));
   std::vector<const Walk*> views;
+  views.reserve(heads.size());
   for (const Walk& walk : walks) views.push_back(&walk);
   return combine_walks(views, weights);
 }
