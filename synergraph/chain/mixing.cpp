@@ -125,7 +125,7 @@ WalkSummary summarise_walk(const Walk& walk, const WalkOptions& options) {
 
   // By default: up to where stepping costs less than the squarings it saves.
   const std::int64_t stepping =
-      options.stepping >= 0 ? options.stepping : std::max(200, walk.nodes() / 2);
+      options.stepping >= 0 ? options.stepping : std::max(200, walk.nodes() / 8);
   SurvivalSweep sweep(walk);
   TruncatedSum sum(walk.nodes(), options.cutoff);
   for (;;) {

@@ -47,7 +47,10 @@ void TruncatedSum::add(const SurvivalSweep& sweep) {
     if (count == states.length()) {
       sum += total(states.unordered(j), count);
     } else {
-      for (int k = 0; k < count; ++k) sum += states.at(j, k);
+      states.find(j, 0, count, [&](double value) {
+        sum += value;
+        return false;
+      });
     }
   }
 }

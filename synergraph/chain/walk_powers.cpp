@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "synergraph/core/parallel.h"
 #include "synergraph/core/simd.h"
 #include "synergraph/core/triangular.h"
 
@@ -12,6 +13,22 @@ namespace {
 // Memory for the powers of one walk; beyond it levels are recomputed. 4 GiB hold all that 4096
 // nodes need.
 constexpr double kBudgetBytes = 4.0 * (1 << 30);
+
+/// Makes row j of a squared walk exact where the product is not: the chance to stay from its
+/// complement, the forward entries to sum to it. `stay` and `leave` are those before squaring;
+/// returns the new leave.
+double finish_row(double* row, int j, int n, double stay, double leave) {
+  std::fill(row + std::max(0, j - kZeroBand), row + j, 0.0);
+  const double left = leave * (2.0 - leave);
+  // While most mass stays, the complement is the precise number; later the power itself is.
+  row[j] = left <= 0.5 ? 1.0 - left : stay * stay;
+  const double forward = total(row + j + 1, n - j - 1);
+  if (forward > 0.0) {
+    const double scale = left / forward;
+    for (int i = j + 1; i < n; ++i) row[i] *= scale;
+  }
+  return left;
+}
 
 }  // namespace
 
@@ -23,22 +40,16 @@ WalkPowers::WalkPowers(const Walk& walk, int threads) : threads_(threads) {
 
 WalkPowers::Power WalkPowers::squared(const Power& power) const {
   const int n = power.step.rows();
-  Power result{Matrix(n, n), std::vector<double>(power.leave.size())};
+  Power result{Matrix::uninitialised(n, n), std::vector<double>(power.leave.size())};
   square_upper(power.step, result.step.view(), threads_);
-  for (int j = 0; j < n; ++j) {
-    double* row = result.step.row(j);
-    const auto at = static_cast<std::size_t>(j);
-    const double leave = power.leave[at] * (2.0 - power.leave[at]);
-    // While most mass stays, the complement is the precise number; later the power itself is.
-    const double stay = power.step(j, j);
-    row[j] = leave <= 0.5 ? 1.0 - leave : stay * stay;
-    result.leave[at] = leave;
-    const double forward = total(row + j + 1, n - j - 1);
-    if (forward > 0.0) {
-      const double scale = leave / forward;
-      for (int i = j + 1; i < n; ++i) row[i] *= scale;
-    }
-  }
+  constexpr int kRowsPerTask = 64;
+  const auto tasks = static_cast<std::size_t>((n + kRowsPerTask - 1) / kRowsPerTask);
+  parallel_for(tasks, n < 1024 ? 1 : threads_, [&](std::size_t task, int) {
+    const int begin = static_cast<int>(task) * kRowsPerTask;
+    for (int j = begin; j < std::min(n, begin + kRowsPerTask); ++j)
+      result.leave[static_cast<std::size_t>(j)] = finish_row(
+          result.step.row(j), j, n, power.step(j, j), power.leave[static_cast<std::size_t>(j)]);
+  });
   return result;
 }
 

@@ -37,13 +37,16 @@ class Propagation {
     return k == length_ ? state[kPanel] : state[k % runs_ * kLanes + k / runs_];
   }
 
-  /// The first k in [first, length()) with at(j, k) >= threshold; length() if there is none.
-  int first_at_least(int j, double threshold, int first = 0) const {
+  /// Calls visit(at(j, k)) for k = first .. last - 1, in order, until it returns true; returns that
+  /// k, or `last`. 0 <= first, last <= length().
+  template <class Visit>
+  int find(int j, int first, int last, Visit visit) const {
     const double* state = states_.data() + offset(j);
-    for (int lane = first / runs_, k = first; lane < kLanes; ++lane)
-      for (int v = k % runs_; v < runs_; ++v, ++k)
-        if (state[v * kLanes + lane] >= threshold) return k;
-    return length_;
+    int k = first;
+    for (int lane = first / runs_, v = first % runs_; lane < kLanes; ++lane, v = 0)
+      for (; v < runs_; ++v, ++k)
+        if (k >= last || visit(state[v * kLanes + lane])) return k;
+    return last;
   }
 
   /// The newest state, x_{time()}[j].

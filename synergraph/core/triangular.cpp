@@ -13,6 +13,7 @@ namespace {
 constexpr int kTileRows = kLanes == 8 ? 8 : 4;
 constexpr int kTileVectors = 3;
 constexpr int kTileCols = kTileVectors * kLanes;
+static_assert(kTileCols <= kZeroBand && kTileRows <= kZeroBand);
 // One task: a strip of columns. Its right factor is packed depth by depth, so that it stays in L2.
 constexpr int kStripTiles = 8;
 constexpr int kDepth = 256;

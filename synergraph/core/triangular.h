@@ -4,9 +4,13 @@
 
 namespace synergraph {
 
-/// result = upper * upper for an upper triangular matrix, n^3/6 multiply-adds. Entries below the
-/// diagonal of `upper` must be zero; those of `result` are left alone. The order of summation does
-/// not depend on `threads` (0: all). `result` must not overlap `upper`.
+/// square_upper() reads up to this many entries to the left of the diagonal.
+inline constexpr int kZeroBand = 32;
+
+/// result = upper * upper for an upper triangular matrix, n^3/6 multiply-adds. The kZeroBand
+/// entries to the left of the diagonal of `upper` must be zero; what is below the diagonal of
+/// `result` is left alone. The order of summation does not depend on `threads` (0: all). `result`
+/// must not overlap `upper`.
 void square_upper(ConstMatrixView upper, MatrixView result, int threads = 0);
 
 /// out = upper * in for an upper triangular matrix.

@@ -95,17 +95,24 @@ class Tracker {
 void Tracker::look_at_panel(std::int64_t limit) {
   const int length = states_.length();
   const std::int64_t begin = states_.time() - length;
-  const int first = begin >= 1 ? 0 : 1;  // the start, t = 0, does not count
   const auto last = static_cast<int>(std::min<std::int64_t>(length, limit - begin));
   for (int j = 0; j < states_.active(); ++j) {
-    double most = 0.0;
+    // The start, t = 0, does not count; only at the sink is it not zero.
+    const int first = begin == 0 && j == nodes() - 1 ? 1 : 0;
+    double most = last == length ? states_.current(j) : 0.0;
     if (first == 0 && last == length) {
-      most = largest(states_.unordered(j), length, states_.current(j));
+      most = largest(states_.unordered(j), length, most);
     } else {
-      for (int k = first; k <= last; ++k) most = std::max(most, states_.at(j, k));
+      const int end = last == length ? length : last + 1;
+      states_.find(j, first, end, [&](double value) {
+        most = std::max(most, value);
+        return false;
+      });
     }
-    if (most > phi(j))
-      look_at(j, most, begin + states_.first_at_least(j, most * (1.0 - kRounding), first));
+    if (!(most > phi(j))) continue;
+    const double tie = most * (1.0 - kRounding);
+    look_at(j, most,
+            begin + states_.find(j, first, length, [&](double value) { return value >= tie; }));
   }
   result_.steps = std::min(states_.time(), limit);
 }

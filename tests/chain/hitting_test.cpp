@@ -184,7 +184,8 @@ TEST(HittingTimes, OfTheExactIdentityAreInfinite) {
   Matrix identity(4, 4);
   for (int i = 0; i < 4; ++i) identity(i, i) = 1.0;
   const HittingTimes times = hitting_times(walk_of_attention(identity));
-  EXPECT_EQ(times.node, (std::vector<double>{kInfinity, kInfinity, kInfinity, 0.0}));
+  for (std::size_t j = 0; j < 3; ++j) EXPECT_EQ(times.node[j], kInfinity);
+  EXPECT_EQ(times.node[3], 0.0);
   EXPECT_EQ(truncated_hitting_times(walk_of_attention(identity), 100).node[0], 100.0);
 }
 
