@@ -66,6 +66,7 @@ ModelTensors<T> tensors_of(const ModelConfig& config, const ParameterLayout& lay
   const auto at = [&](const std::string& name) { return values + layout.find(name).offset; };
   ModelTensors<T> tensors{
       at("token_emb.weight"), at("pos_emb.weight"), {}, at("out_proj.weight"), at("out_proj.bias")};
+  tensors.layers.reserve(static_cast<std::size_t>(config.layers));
   for (int layer = 0; layer < config.layers; ++layer) {
     const std::string prefix = fmt::format("layers.{}.", layer);
     tensors.layers.push_back({at(prefix + "ln1.weight"), at(prefix + "attn.W_q.weight"),
