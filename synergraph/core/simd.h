@@ -96,6 +96,7 @@ inline double total(const double* a, int count) {
     s0 += load(a + k);
     s1 += load(a + k + kLanes);
   }
+  for (; k + kLanes <= count; k += kLanes) s0 += load(a + k);
   double tail = 0.0;
   for (; k < count; ++k) tail += a[k];
   return sum(s0 + s1) + tail;
