@@ -4,7 +4,7 @@
 # Needs root or sudo only when something is missing.
 set -eu
 
-packages="cmake ninja-build g++ libeigen3-dev libxsmm-dev librandom123-dev libcli11-dev libfmt-dev
+packages="cmake ninja-build g++ librandom123-dev libcli11-dev libfmt-dev
           nlohmann-json3-dev libzip-dev pkg-config gnuplot-nox"
 if [ "${1:-build}" = test ]; then
   packages="$packages libgtest-dev libgmock-dev libbenchmark-dev clang clang-format clang-tidy libclang-rt-14-dev"
