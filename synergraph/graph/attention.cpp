@@ -18,13 +18,28 @@ namespace {
       fmt::format("{}: entry {} in row {}, column {} {}", check.name, value, row, col, why));
 }
 
+/// Are all entries in [low, high]? NaN is not.
+bool within(const double* entries, int count, double low, double high) {
+  const Vec lowest = broadcast(low);
+  const Vec highest = broadcast(high);
+  auto good = lowest <= highest;
+  int k = 0;
+  for (; k + kLanes <= count; k += kLanes) {
+    const Vec x = load(entries + k);
+    good &= (x >= lowest) & (x <= highest);
+  }
+  bool all = true;
+  for (int lane = 0; lane < kLanes; ++lane) all = all && good[lane] != 0;
+  for (; k < count; ++k) all = all && entries[k] >= low && entries[k] <= high;
+  return all;
+}
+
 }  // namespace
 
 double checked_row_sum(const double* row, int i, int cols, const AttentionCheck& check) {
-  bool good = true;
-  for (int j = 0; j <= i; ++j) good = good & (row[j] >= 0.0) & (row[j] <= 1e300);
-  for (int j = i + 1; j < cols; ++j)
-    good = good & (row[j] >= -check.causal_tolerance) & (row[j] <= check.causal_tolerance);
+  const bool good =
+      within(row, i + 1, 0.0, 1e300) &&
+      within(row + i + 1, cols - i - 1, -check.causal_tolerance, check.causal_tolerance);
   if (!good) {
     for (int j = 0; j < cols; ++j) {
       const double tolerance = j > i ? check.causal_tolerance : 1e300;

@@ -14,6 +14,11 @@ namespace {
 
 constexpr const char* kBlue = "#0072B2";
 constexpr const char* kOrange = "#D55E00";
+// Heights in inches.
+constexpr double kPanel = 1.75;
+constexpr double kTop = 0.5;
+constexpr double kBottom = 0.5;
+constexpr double kBetween = 0.95;
 
 /// A number for gnuplot, which leaves out points that do not exist.
 std::string value(double number) {
@@ -102,7 +107,7 @@ std::string panel(std::size_t c, bool times, const LayerReport& report, const Ro
   const double floor = extent.logarithmic() ? extent.low / 1.5 : 0.0;
   const MetricsOptions& options = report.analysis.conventions[c];
   std::string text = axis(extent);
-  text += fmt::format("set ylabel '{}' offset 1,0\nset title {} offset 0,-0.6\nplot ",
+  text += fmt::format("set ylabel '{}' offset 0.3,0\nset title {} offset 0,0.7\nplot ",
                       times ? "steps to the sink" : "minimax fidelity (%)",
                       gnuplot_text(fmt::format("{} ({})", times ? "Mixing" : "Fidelity",
                                                name_of(report.conventions[c]))));
@@ -126,16 +131,14 @@ std::string panel(std::size_t c, bool times, const LayerReport& report, const Ro
 void draw_layer_figure(const std::string& path, const LayerReport& report) {
   const std::size_t rows = report.conventions.size();
   const std::size_t layers = report.analysis.layers.size();
-  const double bottom = 0.5;
-  const double panel_height = 1.75;
-  const FigureSize size{6.8,
-                        bottom + 0.3 + static_cast<double>(rows) * (panel_height + 0.65) - 0.3};
+  const FigureSize size{
+      6.8, kBottom + kTop + static_cast<double>(rows) * (kPanel + kBetween) - kBetween};
   std::string commands = fmt::format(
       "set multiplot layout {},2 margins screen 0.085,0.985,{:.4f},{:.4f} spacing screen "
       "0.1,{:.4f}\nset border 3 lw 0.8\nset tics nomirror out scale 0.5\nset grid ytics lc rgb "
       "'#dddddd' lw 0.6\nset xrange [-0.5:{}-0.5]\nset xlabel 'layer' offset 0,0.6\nset bars 0.4\n"
-      "set key top left reverse Left samplen 1.2 spacing 1.0 opaque nobox\n",
-      rows, bottom / size.height, 1.0 - 0.3 / size.height, 0.65 / size.height, layers);
+      "set key at graph 0,1.01 left bottom horizontal reverse Left samplen 1.2 spacing 1.0\n",
+      rows, kBottom / size.height, 1.0 - kTop / size.height, kBetween / size.height, layers);
   if (layers <= 12) commands += fmt::format("set xtics 0,1,{}\n", layers - 1);
   std::vector<RowData> data;
   for (std::size_t c = 0; c < rows; ++c) {

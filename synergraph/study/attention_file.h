@@ -12,10 +12,10 @@ namespace synergraph {
 
 struct AttentionFileOptions {
   /// Regular expression (ECMAScript) that chooses an archive's tensors; empty: all.
-  std::string layers;
-  TokenRange range;
+  std::string layers = {};
+  TokenRange range = {};
   /// How far a row's sum may be from 1; nothing: what the element type explains.
-  std::optional<double> row_tolerance;
+  std::optional<double> row_tolerance = {};
 };
 
 /// The attention in a file: arrays (n, n), (heads, n, n), (samples, heads, n, n) or (layers,

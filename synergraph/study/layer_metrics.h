@@ -38,7 +38,7 @@ struct LayerSample {
 struct LayerMetricsOptions {
   /// One LayerSample each. Their per_head_walks must agree; their first eps is that of the mixing
   /// synergy.
-  std::vector<MetricsOptions> conventions;
+  std::vector<MetricsOptions> conventions = {};
   int threads = 1;                          ///< inside this sample
   std::function<void()> head_done = [] {};  ///< called after every head
 };

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
+#include "synergraph/heads/synergy.h"
 #include "synergraph/io/npy.h"
 #include "synergraph/io/npz.h"
 #include "synergraph/io/safetensors.h"

@@ -36,7 +36,7 @@ class AttentionFileTest : public InTemporaryDirectory {
   }
   static std::unique_ptr<AttentionSource> open(const std::string& path,
                                                const AttentionFileOptions& options = {}) {
-    return open_attention_file(TensorFile::open(file), options);
+    return open_attention_file(TensorFile::open(path), options);
   }
   /// Every matrix of a source, in order of layer, sample and head.
   static std::vector<Matrix> all(AttentionSource& source) {
