@@ -41,8 +41,10 @@ struct AnalyzeArguments {
   bool quiet = false;
 };
 
-constexpr const char* kDescription =
-    "How fast and how faithfully each layer of attention moves information to the last token.\n\n"
+constexpr const char* kAbout =
+    "How fast and how faithfully each layer of attention moves information to the last token";
+
+constexpr const char* kDetails =
     "FILE holds attention, saved from PyTorch, JAX or NumPy: (heads, n, n), (samples, heads, n, "
     "n)\n"
     "or (layers, samples, heads, n, n), in .npy, .npz, .safetensors or .pt; an archive may hold a\n"
@@ -263,7 +265,8 @@ void add_input_options(CLI::App& command, AnalyzeArguments& arguments) {
 
 void add_analyze_command(CLI::App& app) {
   auto arguments = std::make_shared<AnalyzeArguments>();
-  CLI::App& command = *app.add_subcommand("analyze", kDescription);
+  CLI::App& command = *app.add_subcommand("analyze", kAbout);
+  command.footer(kDetails);
   add_input_options(command, *arguments);
   arguments->metrics.add_to(command, true);
   const char* output = "Output";

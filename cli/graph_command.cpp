@@ -35,9 +35,11 @@ struct GraphArguments {
   std::string text;
 };
 
-constexpr const char* kDescription =
+constexpr const char* kAbout =
     "Mixing time and minimax fidelity of a feedforward graph, or of several heads on the same "
-    "nodes.\n\n"
+    "nodes";
+
+constexpr const char* kDetails =
     "The graph is a file (see docs/formats.md), one of the paper's two worked examples, or made "
     "by\n"
     "generators, one a head:\n"
@@ -137,7 +139,8 @@ void run_graph(const GraphArguments& arguments) {
 
 void add_graph_command(CLI::App& app) {
   auto arguments = std::make_shared<GraphArguments>();
-  CLI::App& command = *app.add_subcommand("graph", kDescription);
+  CLI::App& command = *app.add_subcommand("graph", kAbout);
+  command.footer(kDetails);
   const char* input = "Input";
   command.add_option("FILE", arguments->file, "a graph in the text format")->group(input);
   command.add_option("--example", arguments->example, "the paper's worked example, 1 or 2")
