@@ -16,7 +16,7 @@ constexpr const char* kBlue = "#0072B2";
 constexpr const char* kOrange = "#D55E00";
 // Heights in inches.
 constexpr double kPanel = 1.75;
-constexpr double kTop = 0.5;
+constexpr double kTop = 0.62;
 constexpr double kBottom = 0.5;
 constexpr double kBetween = 0.95;
 
@@ -107,8 +107,8 @@ std::string panel(std::size_t c, bool times, const LayerReport& report, const Ro
   const double floor = extent.logarithmic() ? extent.low / 1.5 : 0.0;
   const MetricsOptions& options = report.analysis.conventions[c];
   std::string text = axis(extent);
-  text += fmt::format("set ylabel '{}' offset 0.3,0\nset title {} offset 0,0.7\nplot ",
-                      times ? "steps to the sink" : "minimax fidelity (%)",
+  text += fmt::format("set ylabel '{}' offset 0.3,0\nset title {} offset 0,1.4\nplot ",
+                      times ? "mean steps to the sink" : "minimax fidelity (%)",
                       gnuplot_text(fmt::format("{} ({})", times ? "Mixing" : "Fidelity",
                                                name_of(report.conventions[c]))));
   if (data.heads || !times)
@@ -116,9 +116,8 @@ std::string panel(std::size_t c, bool times, const LayerReport& report, const Ro
         "$heads{} using 1:{} with points pt 7 ps 0.3 lc rgb '#b0b0b0' title 'single heads', ", c,
         times ? 2 : 3);
   if (times) {
-    text +=
-        series(c, 2, -0.04, kBlue, 7, fmt::format("mean, cut at {}", options.walk.cutoff), floor);
-    if (data.untruncated) text += ", " + series(c, 4, 0.04, kOrange, 5, "mean, uncut", floor);
+    text += series(c, 2, -0.04, kBlue, 7, fmt::format("cut at {}", options.walk.cutoff), floor);
+    if (data.untruncated) text += ", " + series(c, 4, 0.04, kOrange, 5, "uncut", floor);
   } else {
     text += series(c, 6, -0.04, kBlue, 7, "all heads", floor) + ", " +
             series(c, 8, 0.04, kOrange, 5, "best head", floor);
@@ -137,7 +136,8 @@ void draw_layer_figure(const std::string& path, const LayerReport& report) {
       "set multiplot layout {},2 margins screen 0.085,0.985,{:.4f},{:.4f} spacing screen "
       "0.1,{:.4f}\nset border 3 lw 0.8\nset tics nomirror out scale 0.5\nset grid ytics lc rgb "
       "'#dddddd' lw 0.6\nset xrange [-0.5:{}-0.5]\nset xlabel 'layer' offset 0,0.6\nset bars 0.4\n"
-      "set key at graph 0,1.01 left bottom horizontal reverse Left samplen 1.2 spacing 1.0\n",
+      "set key at graph 0,1.01 left bottom horizontal maxrows 1 width -1 reverse Left samplen "
+      "1.2\n",
       rows, kBottom / size.height, 1.0 - kTop / size.height, kBetween / size.height, layers);
   if (layers <= 12) commands += fmt::format("set xtics 0,1,{}\n", layers - 1);
   std::vector<RowData> data;
