@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "synergraph/core/version.h"
+#include "synergraph/report/json_number.h"
 
 namespace synergraph {
 namespace {
@@ -15,13 +16,9 @@ using nlohmann::ordered_json;
 /// Version of the JSON layout; see docs/formats.md.
 constexpr int kSchemaVersion = 1;
 
-ordered_json number(double value) {
-  return std::isfinite(value) ? ordered_json(value) : ordered_json(nullptr);
-}
-
 ordered_json numbers(const std::vector<double>& values) {
   ordered_json list = ordered_json::array();
-  for (const double value : values) list.push_back(number(value));
+  for (const double value : values) list.push_back(json_number(value));
   return list;
 }
 
@@ -45,8 +42,8 @@ std::string node_name(const HeadsReport& report, int node) {
 }
 
 ordered_json json_hitting(const HeadsReport& report, const HittingTimes& times) {
-  return {{"mean", number(times.mean)},
-          {"max", number(times.max)},
+  return {{"mean", json_number(times.mean)},
+          {"max", json_number(times.max)},
           {"worst_node", node_name(report, times.worst_node)},
           {"node", numbers(times.node)}};
 }
@@ -55,24 +52,25 @@ ordered_json json_metrics(const HeadsReport& report, const Metrics& metrics) {
   ordered_json mixing = ordered_json::array();
   for (std::size_t k = 0; k < metrics.walk.mixing.size(); ++k)
     mixing.push_back(
-        {{"eps", report.options.walk.eps[k]}, {"steps", number(metrics.walk.mixing[k])}});
+        {{"eps", report.options.walk.eps[k]}, {"steps", json_number(metrics.walk.mixing[k])}});
   const Fidelity& fidelity = metrics.fidelity;
-  return {{"forward_probability", number(metrics.forward_probability)},
-          {"mixing_bound",
-           {{"steps", number(metrics.bound.steps)}, {"valid_from_eps", metrics.bound.valid_from}}},
-          {"mixing_time", mixing},
-          {"hitting_time", json_hitting(report, metrics.walk.hitting)},
-          {"truncated_hitting_time", json_hitting(report, metrics.walk.truncated)},
-          {"minimax_fidelity",
-           {{"value", fidelity.minimax},
-            {"upper", fidelity.minimax_upper},
-            {"certified", fidelity.certified},
-            {"node", node_name(report, fidelity.minimax_node)},
-            {"time", number(fidelity.minimax_time)},
-            {"steps", fidelity.steps}}},
-          {"node_fidelity", numbers(fidelity.node)},
-          {"node_fidelity_upper", numbers(fidelity.node_upper)},
-          {"optimal_time", numbers(fidelity.optimal_time)}};
+  return {
+      {"forward_probability", json_number(metrics.forward_probability)},
+      {"mixing_bound",
+       {{"steps", json_number(metrics.bound.steps)}, {"valid_from_eps", metrics.bound.valid_from}}},
+      {"mixing_time", mixing},
+      {"hitting_time", json_hitting(report, metrics.walk.hitting)},
+      {"truncated_hitting_time", json_hitting(report, metrics.walk.truncated)},
+      {"minimax_fidelity",
+       {{"value", fidelity.minimax},
+        {"upper", fidelity.minimax_upper},
+        {"certified", fidelity.certified},
+        {"node", node_name(report, fidelity.minimax_node)},
+        {"time", json_number(fidelity.minimax_time)},
+        {"steps", fidelity.steps}}},
+      {"node_fidelity", numbers(fidelity.node)},
+      {"node_fidelity_upper", numbers(fidelity.node_upper)},
+      {"optimal_time", numbers(fidelity.optimal_time)}};
 }
 
 std::vector<std::string> text_row(const HeadsReport& report, const std::string& name, double weight,
@@ -197,20 +195,20 @@ ordered_json json_report(const HeadsReport& report) {
       {"nodes", report.node_names},
       {"heads", std::move(heads)},
       {"combined", json_metrics(report, metrics.combined)},
-      {"effective_forward_probability", number(metrics.effective_forward_probability)},
+      {"effective_forward_probability", json_number(metrics.effective_forward_probability)},
       {"effective_bound",
-       {{"steps", number(metrics.effective_bound.steps)},
+       {{"steps", json_number(metrics.effective_bound.steps)},
         {"valid_from_eps", metrics.effective_bound.valid_from}}},
       {"adaptive_bound",
-       {{"steps", number(metrics.adaptive.steps)},
+       {{"steps", json_number(metrics.adaptive.steps)},
         {"valid_from_eps", metrics.adaptive.valid_from}}},
       {"best_head", report.head_names[static_cast<std::size_t>(metrics.best_head)]},
       {"best_head_fidelity", metrics.best_head_fidelity},
-      {"synergy", number(metrics.synergy)},
+      {"synergy", json_number(metrics.synergy)},
       {"synergy_present", metrics.synergy > 1.0},
-      {"mixing_synergy", number(metrics.mixing_synergy)},
+      {"mixing_synergy", json_number(metrics.mixing_synergy)},
       {"mixing_synergy_present", metrics.mixing_synergy > 1.0},
-      {"cross_head_share", number(metrics.cross_head_share)}};
+      {"cross_head_share", json_number(metrics.cross_head_share)}};
   for (const MonteCarloEstimate& estimate : report.monte_carlo)
     json["monte_carlo"] = {{"truncated_hitting_mean", estimate.mean},
                            {"standard_error", estimate.mean_error}};

@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "synergraph/core/version.h"
+#include "synergraph/report/json_number.h"
 
 namespace synergraph {
 namespace {
@@ -16,15 +17,11 @@ using nlohmann::ordered_json;
 /// Version of the JSON layout; see docs/formats.md.
 constexpr int kSchemaVersion = 1;
 
-ordered_json number(double value) {
-  return std::isfinite(value) ? ordered_json(value) : ordered_json(nullptr);
-}
-
 ordered_json json_summary(const Summary& summary) {
-  return {{"mean", number(summary.mean)},   {"std", number(summary.std)},
-          {"min", number(summary.min)},     {"median", number(summary.median)},
-          {"max", number(summary.max)},     {"never", summary.never},
-          {"undefined", summary.undefined}, {"samples", summary.samples}};
+  return {{"mean", json_number(summary.mean)}, {"std", json_number(summary.std)},
+          {"min", json_number(summary.min)},   {"median", json_number(summary.median)},
+          {"max", json_number(summary.max)},   {"never", summary.never},
+          {"undefined", summary.undefined},    {"samples", summary.samples}};
 }
 
 /// The columns that were measured, by their keys.
