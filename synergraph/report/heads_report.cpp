@@ -6,7 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "synergraph/core/version.h"
-#include "synergraph/report/json_number.h"
+#include "synergraph/report/json_parts.h"
 
 namespace synergraph {
 namespace {
@@ -185,13 +185,7 @@ ordered_json json_report(const HeadsReport& report) {
       {"schema", "synergraph.graph"},
       {"schema_version", kSchemaVersion},
       {"program", std::string("synergraph ") + kVersion},
-      {"settings",
-       {{"normalization", name_of(options.normalization)},
-        {"cutoff", options.walk.cutoff},
-        {"eps", options.walk.eps},
-        {"fidelity_nodes", name_of(options.fidelity.nodes)},
-        {"horizon", options.fidelity.horizon == 0 ? ordered_json("certified")
-                                                  : ordered_json(options.fidelity.horizon)}}},
+      {"settings", json_settings(options)},
       {"nodes", report.node_names},
       {"heads", std::move(heads)},
       {"combined", json_metrics(report, metrics.combined)},

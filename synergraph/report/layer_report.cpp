@@ -7,7 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "synergraph/core/version.h"
-#include "synergraph/report/json_number.h"
+#include "synergraph/report/json_parts.h"
 
 namespace synergraph {
 namespace {
@@ -249,16 +249,9 @@ ordered_json json_report(const LayerReport& report) {
     ordered_json layers = ordered_json::array();
     for (std::size_t l = 0; l < report.analysis.layers.size(); ++l)
       layers.push_back(json_layer(report, c, l));
-    conventions.push_back(
-        {{"convention", name_of(report.conventions[c])},
-         {"settings",
-          {{"normalization", name_of(options.normalization)},
-           {"cutoff", options.walk.cutoff},
-           {"eps", options.walk.eps},
-           {"fidelity_nodes", name_of(options.fidelity.nodes)},
-           {"horizon", options.fidelity.horizon == 0 ? ordered_json("certified")
-                                                     : ordered_json(options.fidelity.horizon)}}},
-         {"layers", std::move(layers)}});
+    conventions.push_back({{"convention", name_of(report.conventions[c])},
+                           {"settings", json_settings(options)},
+                           {"layers", std::move(layers)}});
   }
   ordered_json json = {
       {"schema", "synergraph.analyze"},
