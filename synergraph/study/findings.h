@@ -1,5 +1,6 @@
 #pragma once
 
+#include <map>
 #include <string>
 #include <vector>
 
@@ -18,12 +19,16 @@ struct SeedSummary {
   int layer = 0;
   Convention convention = Convention::kExact;
   std::string key;             ///< of LayerResult::numbers
-  std::vector<double> values;  ///< one a seed, in the seeds' order
-  Interval mean;               ///< over seeds
+  std::vector<double> values;  ///< one a seed, in the seeds' order; NaN where undefined
+  Interval mean;               ///< over the seeds that define it; infinite if one of them is
   double std = 0.0;            ///< over seeds, n - 1; NaN for one
 };
 
-/// Trend of a task's layer along the head counts; groups are head counts, values are seeds.
+/// The level of the tests in Findings::statements.
+inline constexpr double kSignificance = 0.05;
+
+/// Trend of a task's layer along at least two head counts; groups are head counts, values are
+/// seeds. Rising values support the claim: times enter with the opposite sign.
 struct Trend {
   std::string task;
   int layer = 0;
@@ -42,6 +47,7 @@ struct SynergyShare {
   Interval samples;  ///< share of the samples of all seeds
   Interval seeds;    ///< share of the seeds whose mean fidelity is above the best head's mean
   int seed_count = 0;
+  std::int64_t sample_count = 0;  ///< of all seeds
 };
 
 /// Do fast layers also carry faithfully? Over all (heads, seed, layer) of a task.
@@ -55,8 +61,8 @@ struct SpeedFidelity {
 
 /// What a study's results say, and how surely.
 struct Findings {
-  int seeds = 0;  ///< the most that any (task, heads) has
-  std::vector<SeedSummary> summaries;
+  int seeds = 0;                       ///< the most that any (task, heads) has
+  std::vector<SeedSummary> summaries;  ///< of numbers that at least one seed defines
   std::vector<Trend> trends;
   std::vector<SynergyShare> synergy;  ///< for more than one head
   std::vector<SpeedFidelity> speed_fidelity;
@@ -66,6 +72,11 @@ struct Findings {
 
 /// The findings of a study. Results may come in any order; the findings do not depend on it.
 Findings derive_findings(const std::vector<CellResult>& results);
+
+/// Results of one task by head count, in the seeds' order.
+using ResultsByHeads = std::map<int, std::vector<const CellResult*>>;
+/// Results by task and head count. They point into `results`.
+std::map<std::string, ResultsByHeads> group_results(const std::vector<CellResult>& results);
 
 /// The summary of one number; nullptr if there is none.
 const SeedSummary* find_summary(const Findings& findings, const std::string& task, int heads,
