@@ -15,21 +15,50 @@ std::size_t width(const std::string& text) {
   }));
 }
 
-}  // namespace
+/// The cell filled up to a width.
+std::string padded(const std::string& cell, std::size_t to, bool left) {
+  const std::string padding(to - width(cell), ' ');
+  return left ? cell + padding : padding + cell;
+}
 
-std::string format_text(const Table& table) {
+std::vector<std::size_t> column_widths(const Table& table) {
   std::vector<std::size_t> widths;
   for (const std::string& title : table.header) widths.push_back(width(title));
   for (const auto& row : table.rows)
     for (std::size_t k = 0; k < row.size(); ++k) widths[k] = std::max(widths[k], width(row[k]));
+  return widths;
+}
+
+/// The table with every cell written for some markup.
+template <class Escape, class Emphasise>
+Table marked_up(const Table& table, const Escape& escape, const Emphasise& emphasise) {
+  Table result = table;
+  for (std::string& cell : result.header) cell = escape(cell);
+  for (auto& row : result.rows)
+    for (std::string& cell : row) cell = escape(cell);
+  for (const auto& [row, column] : table.bold)
+    result.rows[row][column] = emphasise(result.rows[row][column]);
+  return result;
+}
+
+std::string markdown_text(const std::string& text) {
+  std::string out;
+  for (const char c : text) {
+    if (c == '|') out += '\\';
+    out += c == '\n' || c == '\r' ? ' ' : c;
+  }
+  return out;
+}
+
+}  // namespace
+
+std::string format_text(const Table& table) {
+  const std::vector<std::size_t> widths = column_widths(table);
   std::string text;
   const auto line = [&](const std::vector<std::string>& cells) {
     std::string out;
-    for (std::size_t k = 0; k < cells.size(); ++k) {
-      const std::string padding(widths[k] - width(cells[k]), ' ');
-      if (k > 0) out += "  ";
-      out += k == 0 ? cells[k] + padding : padding + cells[k];
-    }
+    for (std::size_t k = 0; k < cells.size(); ++k)
+      out += (k > 0 ? "  " : "") + padded(cells[k], widths[k], k < table.left_columns);
     out.erase(out.find_last_not_of(' ') + 1);
     text += out + '\n';
   };
@@ -60,6 +89,100 @@ std::string format_csv(const Table& table) {
   line(table.header);
   for (const auto& row : table.rows) line(row);
   return text;
+}
+
+std::string format_markdown(const Table& table) {
+  const Table marked =
+      marked_up(table, markdown_text, [](const std::string& cell) { return "**" + cell + "**"; });
+  std::vector<std::size_t> widths = column_widths(marked);
+  for (std::size_t& w : widths) w = std::max<std::size_t>(w, 3);
+  std::string text;
+  const auto line = [&](const std::vector<std::string>& cells) {
+    for (std::size_t k = 0; k < cells.size(); ++k)
+      text += "| " + padded(cells[k], widths[k], k < table.left_columns) + ' ';
+    text += "|\n";
+  };
+  line(marked.header);
+  std::vector<std::string> alignment;
+  for (std::size_t k = 0; k < widths.size(); ++k) {
+    const std::string dashes(widths[k] - 1, '-');
+    alignment.push_back(k < table.left_columns ? ':' + dashes : dashes + ':');
+  }
+  line(alignment);
+  for (const auto& row : marked.rows) line(row);
+  return text;
+}
+
+std::string latex_text(const std::string& text) {
+  const std::string plus_minus = "±";
+  std::string out;
+  for (std::size_t k = 0; k < text.size(); ++k) {
+    if (text.compare(k, plus_minus.size(), plus_minus) == 0) {
+      out += "$\\pm$";
+      k += plus_minus.size() - 1;
+      continue;
+    }
+    switch (const char c = text[k]; c) {
+      case '&':
+      case '%':
+      case '$':
+      case '#':
+      case '_':
+      case '{':
+      case '}':
+        out += std::string("\\") + c;
+        break;
+      case '\\':
+        out += "\\textbackslash{}";
+        break;
+      case '~':
+        out += "\\textasciitilde{}";
+        break;
+      case '^':
+        out += "\\textasciicircum{}";
+        break;
+      case '|':
+        out += "\\textbar{}";
+        break;
+      case '<':
+      case '>':
+        out += std::string("$") + c + '$';
+        break;
+      default:
+        out += c == '\n' || c == '\r' ? ' ' : c;
+    }
+  }
+  return out;
+}
+
+std::string format_latex(const Table& table, const LatexOptions& options) {
+  const Table marked = marked_up(table, latex_text,
+                                 [](const std::string& cell) { return "\\textbf{" + cell + '}'; });
+  const std::vector<std::size_t> widths = column_widths(marked);
+  std::string text = "\\begin{table}\n  \\centering\n";
+  if (!options.caption.empty())
+    text += fmt::format("  \\caption{{{}}}\n", latex_text(options.caption));
+  if (!options.label.empty()) text += fmt::format("  \\label{{{}}}\n", options.label);
+  const std::size_t left = std::min(table.left_columns, widths.size());
+  text += fmt::format("  \\begin{{tabular}}{{{}{}}}\n    \\toprule\n", std::string(left, 'l'),
+                      std::string(widths.size() - left, 'r'));
+  const auto line = [&](const std::vector<std::string>& cells) {
+    text += "    ";
+    // At the beginning of a row these would belong to the "\\\\" before it.
+    const std::string first = cells.empty() ? "" : cells.front().substr(0, 1);
+    if (first == "[" || first == "*") text += "{}";
+    for (std::size_t k = 0; k < cells.size(); ++k)
+      text += (k > 0 ? " & " : "") + padded(cells[k], widths[k], k < table.left_columns);
+    text += " \\\\\n";
+  };
+  line(marked.header);
+  text += "    \\midrule\n";
+  for (std::size_t k = 0; k < marked.rows.size(); ++k) {
+    if (std::find(options.rules.begin(), options.rules.end(), k) != options.rules.end())
+      text += "    \\midrule\n";
+    line(marked.rows[k]);
+  }
+  return text + "    \\bottomrule\n  \\end{tabular}\n\\end{table}\n";
 }
 
 std::string human(double value, int digits) {

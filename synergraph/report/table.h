@@ -1,21 +1,43 @@
 #pragma once
 
+#include <cstddef>
+#include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace synergraph {
 
-/// A table of text cells. The first column is aligned left, all others right.
+/// A table of text cells.
 struct Table {
   std::vector<std::string> header;
   std::vector<std::vector<std::string>> rows;
+  std::set<std::pair<std::size_t, std::size_t>> bold = {};  ///< (row, column) of what stands out
+  std::size_t left_columns = 1;  ///< so many are aligned left, the others right
 };
 
-/// Aligned columns with a rule under the header: for a terminal.
+/// Aligned columns with a rule under the header: for a terminal. Nothing is bold.
 std::string format_text(const Table& table);
 
 /// Comma-separated values with a header line; cells are quoted where they need it (RFC 4180).
+/// Nothing is bold.
 std::string format_csv(const Table& table);
+
+/// A pipe table of GitHub's Markdown, readable as it is; bold cells in "**".
+std::string format_markdown(const Table& table);
+
+struct LatexOptions {
+  std::string caption = {};
+  std::string label = {};               ///< for \ref; none: empty
+  std::vector<std::size_t> rules = {};  ///< rows before which a rule stands
+};
+
+/// A LaTeX table for the booktabs package. Cells and caption are text: every character is printed
+/// as it is.
+std::string format_latex(const Table& table, const LatexOptions& options = {});
+
+/// Text as LaTeX prints it: special characters escaped, "±" in mathematics.
+std::string latex_text(const std::string& text);
 
 /// For people: `digits` significant digits, trailing zeros kept off, "-" for NaN, "inf" for
 /// infinity.

@@ -29,6 +29,7 @@ double value_of(const CellResult& result, Convention convention, int layer,
 std::vector<double> values_of(const std::vector<const CellResult*>& results, Convention convention,
                               int layer, const std::string& key) {
   std::vector<double> values;
+  values.reserve(results.size());
   for (const CellResult* result : results)
     values.push_back(value_of(*result, convention, layer, key));
   return values;

@@ -1,0 +1,73 @@
+#include "synergraph/report/study_number.h"
+
+#include <fmt/core.h>
+
+#include <cmath>
+
+namespace synergraph {
+namespace {
+
+constexpr double kLevel = 0.95;
+
+/// The numbers of a cell, all in the style that suits their size.
+class Style {
+ public:
+  Style(double size, int decimals)
+      : decimals_(decimals),
+        scientific_(size != 0.0 && std::abs(size) < std::pow(10.0, 1 - decimals)) {}
+
+  std::string operator()(double value) const {
+    return scientific_ ? fmt::format("{:.2e}", value) : fmt::format("{:.{}f}", value, decimals_);
+  }
+
+ private:
+  int decimals_;
+  bool scientific_;
+};
+
+}  // namespace
+
+StudyNumber number_of(const Findings& findings, const std::vector<const CellResult*>& results,
+                      const NumberPlace& place, const Quantity& quantity) {
+  StudyNumber number;
+  number.seeds = results.size();
+  double squares = 0.0;
+  for (const CellResult* result : results) {
+    const Summary& summary =
+        result->layers(place.convention)[static_cast<std::size_t>(place.layer)][quantity.key];
+    squares += summary.std * summary.std;
+    number.samples = summary.samples;
+  }
+  if (number.samples > 1)
+    number.sample_std = quantity.factor * std::sqrt(squares / static_cast<double>(results.size()));
+  const SeedSummary* seeds =
+      find_summary(findings, place.task, place.heads, place.layer, place.convention, quantity.key);
+  if (seeds == nullptr) return number;
+  number.mean = quantity.factor * seeds->mean.estimate;
+  number.seed_std = quantity.factor * seeds->std;
+  number.low = quantity.factor * seeds->mean.low;
+  number.high = quantity.factor * seeds->mean.high;
+  if (results.size() == 1 && number.samples > 1) {
+    // The standard deviation is that of the samples at hand (population), hence n - 1.
+    const double half = normal_quantile(0.5 + 0.5 * kLevel) * number.sample_std /
+                        std::sqrt(static_cast<double>(number.samples - 1));
+    number.low = number.mean - half;
+    number.high = number.mean + half;
+  }
+  return number;
+}
+
+std::string with_spread(double mean, double spread, int decimals) {
+  if (std::isnan(mean)) return "-";
+  const Style text(mean, decimals);
+  return std::isnan(spread) ? text(mean) : text(mean) + " ± " + text(spread);
+}
+
+std::string with_interval(const StudyNumber& number, int decimals) {
+  if (std::isnan(number.mean)) return "-";
+  const Style text(number.mean, decimals);
+  if (std::isnan(number.low)) return text(number.mean);
+  return fmt::format("{} [{}, {}]", text(number.mean), text(number.low), text(number.high));
+}
+
+}  // namespace synergraph

@@ -1,0 +1,53 @@
+#pragma once
+
+#include <limits>
+#include <string>
+#include <vector>
+
+#include "synergraph/study/findings.h"
+
+namespace synergraph {
+
+/// What a study's table shows of a layer.
+struct Quantity {
+  const char* key;   ///< of LayerResult::numbers
+  const char* name;  ///< in long tables
+  double factor;     ///< from the result's unit to the table's
+};
+inline constexpr Quantity kTimeQuantity = {kSpeedKey, "truncated_hitting_mean", 1.0};
+inline constexpr Quantity kFidelityQuantity = {kFidelityKey, "minimax_fidelity_percent", 100.0};
+inline constexpr Quantity kBestHeadQuantity = {kBestHeadKey, "best_head_fidelity_percent", 100.0};
+
+/// One number of a study's table, in the table's unit. Unknown: NaN.
+struct StudyNumber {
+  static constexpr double kUnknown = std::numeric_limits<double>::quiet_NaN();
+
+  double mean = kUnknown;
+  double sample_std = kUnknown;  ///< over samples; of several seeds, the root of their mean square
+  double seed_std = kUnknown;    ///< over seeds, n - 1
+  double low = kUnknown;  ///< 95 % interval of the mean: Student's over seeds if there are several,
+  double high = kUnknown;  ///< else normal over samples
+  std::size_t seeds = 1;
+  std::size_t samples = 1;
+};
+
+/// Where a number stands.
+struct NumberPlace {
+  const std::string& task;
+  int heads = 0;
+  int layer = 0;
+  Convention convention = Convention::kExact;
+};
+
+/// A quantity of the models of one task and head count, one a seed.
+StudyNumber number_of(const Findings& findings, const std::vector<const CellResult*>& results,
+                      const NumberPlace& place, const Quantity& quantity);
+
+/// "3.8344 ± 0.1391": fixed decimals, or scientific where that would leave less than two digits of
+/// the mean. An unknown spread is left out.
+std::string with_spread(double mean, double spread, int decimals);
+
+/// "0.560 [0.512, 0.608]", likewise.
+std::string with_interval(const StudyNumber& number, int decimals);
+
+}  // namespace synergraph
