@@ -178,7 +178,7 @@ std::string format_latex(const Table& table, const LatexOptions& options) {
   line(marked.header);
   text += "    \\midrule\n";
   for (std::size_t k = 0; k < marked.rows.size(); ++k) {
-    if (std::find(options.rules.begin(), options.rules.end(), k) != options.rules.end())
+    if (k > 0 && std::find(options.rules.begin(), options.rules.end(), k) != options.rules.end())
       text += "    \\midrule\n";
     line(marked.rows[k]);
   }

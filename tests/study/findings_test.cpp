@@ -31,11 +31,12 @@ const Trend* find_trend(const Findings& findings, int layer, Convention conventi
   return nullptr;
 }
 
-/// Four head counts and two layers. Layer 1: more heads are faster and more faithful for every
+/// Two layers. Layer 1: more heads are faster and more faithful for every
 /// seed. Layer 2: neither, since all models are alike.
-std::vector<CellResult> clear_study(int seeds) {
+std::vector<CellResult> clear_study(int seeds,
+                                    const std::vector<int>& head_counts = {1, 4, 8, 16}) {
   std::vector<CellResult> results;
-  for (const int heads : {1, 4, 8, 16})
+  for (const int heads : head_counts)
     for (int seed = 1; seed <= seeds; ++seed) {
       const double shift = 0.01 * seed;
       results.push_back(
@@ -161,8 +162,8 @@ TEST(Findings, CorrelateSpeedAndFidelityOverLayersOfModels) {
 }
 
 TEST(Findings, DoNotDependOnTheOrderOfResults) {
-  std::vector<CellResult> results = clear_study(2);
-  for (const CellResult& result : clear_study(2)) {
+  std::vector<CellResult> results = clear_study(2, {1, 4});
+  for (const CellResult& result : clear_study(2, {1, 4})) {
     results.push_back(result);
     results.back().cell.train.task = "cycle";
   }
@@ -223,7 +224,7 @@ TEST(Statements, SayThatOneSeedProvesNothing) {
 }
 
 TEST(Statements, NameModelsThatHaveNotLearned) {
-  std::vector<CellResult> results = clear_study(3);
+  std::vector<CellResult> results = clear_study(3, {1, 4});
   const auto fail = [&](int heads, std::uint64_t seed, double accuracy) {
     for (CellResult& result : results)
       if (result.cell.train.model.heads == heads && result.cell.train.seed == seed)
@@ -231,12 +232,12 @@ TEST(Statements, NameModelsThatHaveNotLearned) {
   };
   fail(4, 2, 0.81);
   EXPECT_THAT(derive_findings(results).statements,
-              Contains("1 of 12 models has not learned its task: copy with 4 heads, seed 2 "
+              Contains("1 of 6 models has not learned its task: copy with 4 heads, seed 2 "
                        "(accuracy 0.810)."));
   fail(4, 3, 0.5);
   fail(1, 1, 0.25);
   EXPECT_THAT(derive_findings(results).statements,
-              Contains("3 of 12 models have not learned their tasks: copy with 1 head, seed 1 "
+              Contains("3 of 6 models have not learned their tasks: copy with 1 head, seed 1 "
                        "(accuracy 0.250); copy with 4 heads, seeds 2 and 3 (accuracy 0.500 to "
                        "0.810)."));
 }
@@ -275,7 +276,7 @@ TEST(Statements, OfOneHeadAlone) {
 }
 
 TEST(Statements, OfSeedsThatDiffer) {
-  std::vector<CellResult> results = clear_study(3);
+  std::vector<CellResult> results = clear_study(3, {1, 4});
   results.pop_back();
   EXPECT_EQ(derive_findings(results).statements[0],
             "2 to 3 seeds, depending on task and head count.");
