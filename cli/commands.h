@@ -10,6 +10,8 @@ void add_analyze_command(CLI::App& app);
 void add_convert_command(CLI::App& app);
 void add_graph_command(CLI::App& app);
 void add_inspect_command(CLI::App& app);
+void add_reproduce_command(CLI::App& app);
 void add_train_command(CLI::App& app);
+void add_verify_command(CLI::App& app);
 
 }  // namespace synergraph::cli

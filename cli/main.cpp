@@ -29,7 +29,9 @@ int run(int argc, char** argv) {
   synergraph::cli::add_convert_command(app);
   synergraph::cli::add_graph_command(app);
   synergraph::cli::add_inspect_command(app);
+  synergraph::cli::add_reproduce_command(app);
   synergraph::cli::add_train_command(app);
+  synergraph::cli::add_verify_command(app);
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {

@@ -1,11 +1,10 @@
 #include <fmt/core.h>
 
-#include <atomic>
-#include <csignal>
 #include <memory>
 #include <string>
 
 #include "cli/commands.h"
+#include "cli/stop_signals.h"
 #include "synergraph/core/error.h"
 #include "synergraph/train/checkpoint.h"
 #include "synergraph/train/trainer.h"
@@ -42,35 +41,6 @@ struct TrainArguments {
   TrainOptions options;
   std::string inputs;
   std::string targets;
-};
-
-std::atomic<bool> stop_requested{false};
-volatile std::sig_atomic_t stop_signal = 0;
-
-void request_stop(int signal) {
-  stop_signal = signal;
-  stop_requested.store(true);
-}
-
-/// Ctrl-C and SIGTERM ask for a checkpoint and an orderly end while this lives.
-class StopOnSignals {
- public:
-  StopOnSignals() {
-    struct sigaction action {};
-    action.sa_handler = request_stop;
-    sigaction(SIGINT, &action, &interrupt_);
-    sigaction(SIGTERM, &action, &terminate_);
-  }
-  ~StopOnSignals() {
-    sigaction(SIGINT, &interrupt_, nullptr);
-    sigaction(SIGTERM, &terminate_, nullptr);
-  }
-  StopOnSignals(const StopOnSignals&) = delete;
-  StopOnSignals& operator=(const StopOnSignals&) = delete;
-
- private:
-  struct sigaction interrupt_ {};
-  struct sigaction terminate_ {};
 };
 
 void add_settings(CLI::App& command, TrainSettings& settings) {
@@ -149,7 +119,7 @@ void run_train(const CLI::App& command, TrainArguments& arguments) {
   TrainOptions& options = arguments.options;
   if (options.resume && has_run(options.directory)) inherit_settings(command, arguments);
   const TrainingData data = make_data(command, arguments);
-  options.stop = &stop_requested;
+  options.stop = &StopOnSignals::requested();
   TrainOutcome outcome;
   {
     const StopOnSignals signals;
@@ -158,7 +128,7 @@ void run_train(const CLI::App& command, TrainArguments& arguments) {
   if (!outcome.finished) {
     fmt::print(stderr, "stopped at step {}; continue with: synergraph train --resume --out {}\n",
                outcome.step, options.directory);
-    (void)std::raise(stop_signal);  // end as the signal would have ended us
+    StopOnSignals::end_program();
     return;
   }
   fmt::print("{} steps in {}\n", outcome.step, format_duration(outcome.seconds));

@@ -1,24 +1,26 @@
 #!/usr/bin/env bash
-# Builds synergraph and reproduces the paper's two worked examples and its signal-diffusion figure.
-# Usage: scripts/reproduce.sh [OUTPUT_DIRECTORY]   (default: out)
+# Builds synergraph and reproduces the paper: the two worked examples, then the grid of models, trained,
+# measured and shown beside the published tables. Interrupted, it continues when run again.
+# Usage: scripts/reproduce.sh [OPTION]...   options of `synergraph reproduce`; without any: --preset quick --out out
+#   scripts/reproduce.sh --preset paper --seeds 5 --out paper
 set -euo pipefail
 cd "$(dirname "$0")/.."
-out=${1:-out}
 
 bash scripts/setup.sh build
 cmake --preset release -DSYNERGRAPH_BUILD_TESTS=OFF -DSYNERGRAPH_BUILD_BENCHMARKS=OFF -DSYNERGRAPH_WERROR=OFF -B build/reproduce >/dev/null
 cmake --build build/reproduce --target synergraph_cli -- --quiet
 program=build/reproduce/cli/synergraph
-mkdir -p "$out"
 
 for example in 1 2; do
   echo "Worked example $example"
   echo
-  "$program" graph --example $example --eps 0.25,0.05,0.01 | tee "$out/example-$example.txt"
-  "$program" graph --example $example --eps 0.25,0.05,0.01 --json >"$out/example-$example.json"
+  "$program" graph --example $example --eps 0.25,0.05,0.01
   echo
 done
-for ending in svg pdf png; do
-  "$program" graph --example 2 --figure "$out/diffusion.$ending" --curves "$out/diffusion.csv" >/dev/null
+
+out=()
+case " $* " in *" --out"*) ;; *) out=(--out out) ;; esac
+for argument in "$@"; do
+  case $argument in -h | --help) exec "$program" reproduce --help ;; esac
 done
-echo "Figure: $out/diffusion.svg (also .pdf, .png, and the curves in .csv)"
+exec "$program" reproduce "${out[@]}" "$@"

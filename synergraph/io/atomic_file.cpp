@@ -64,7 +64,13 @@ void AtomicFile::write(const void* data, std::size_t size) {
 }
 
 void AtomicFile::commit() {
-  if (fsync(descriptor_) != 0) fail(path_, "cannot write");
+  // Another program may have put a new file under the temporary name: that one must reach the disk.
+  const int now = open(temporary_path_.c_str(), O_RDONLY | O_CLOEXEC);
+  if (now < 0) fail(path_, "cannot write");
+  const int failed = fsync(now) != 0 ? errno : 0;
+  close(now);
+  errno = failed;
+  if (failed != 0) fail(path_, "cannot write");
   if (rename(temporary_path_.c_str(), path_.c_str()) != 0) fail(path_, "cannot write");
   temporary_path_.clear();
   close(descriptor_);

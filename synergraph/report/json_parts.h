@@ -4,6 +4,8 @@
 #include <nlohmann/json.hpp>
 
 #include "synergraph/heads/synergy.h"
+#include "synergraph/study/cell.h"
+#include "synergraph/study/statistics.h"
 
 namespace synergraph {
 
@@ -22,6 +24,30 @@ inline nlohmann::ordered_json json_settings(const MetricsOptions& options) {
           {"fidelity_nodes", name_of(options.fidelity.nodes)},
           {"horizon", options.fidelity.horizon == 0 ? ordered_json("certified")
                                                     : ordered_json(options.fidelity.horizon)}};
+}
+
+/// A number over samples.
+inline nlohmann::ordered_json json_summary(const Summary& summary) {
+  return {{"mean", json_number(summary.mean)}, {"std", json_number(summary.std)},
+          {"min", json_number(summary.min)},   {"median", json_number(summary.median)},
+          {"max", json_number(summary.max)},   {"never", summary.never},
+          {"undefined", summary.undefined},    {"samples", summary.samples}};
+}
+
+inline nlohmann::ordered_json json_interval(const Interval& interval) {
+  return {{"estimate", json_number(interval.estimate)},
+          {"low", json_number(interval.low)},
+          {"high", json_number(interval.high)}};
+}
+
+/// A layer of a trained model; numbers that do not exist on any sample are left out.
+inline nlohmann::ordered_json json_layer(const LayerResult& layer) {
+  nlohmann::ordered_json json = nlohmann::ordered_json::object();
+  for (const auto& [key, summary] : layer.numbers)
+    if (summary.undefined < summary.samples) json[key] = json_summary(summary);
+  json["with_synergy"] = layer.with_synergy;
+  json["rank_correlation"] = json_number(layer.rank_correlation);
+  return json;
 }
 
 }  // namespace synergraph

@@ -2,12 +2,11 @@
 
 #include <fmt/core.h>
 
-#include <algorithm>
 #include <cmath>
-#include <limits>
 #include <tuple>
 
 #include "synergraph/report/figure.h"
+#include "synergraph/report/figure_axis.h"
 
 namespace synergraph {
 namespace {
@@ -19,25 +18,6 @@ constexpr double kPanel = 1.75;
 constexpr double kTop = 0.62;
 constexpr double kBottom = 0.5;
 constexpr double kBetween = 0.95;
-
-/// A number for gnuplot, which leaves out points that do not exist.
-std::string value(double number) {
-  return std::isfinite(number) ? fmt::format("{:.8g}", number) : "NaN";
-}
-
-/// The panels' extent along y.
-struct Extent {
-  double low = std::numeric_limits<double>::infinity();
-  double high = 0.0;
-
-  void add(double number) {
-    if (!std::isfinite(number)) return;
-    high = std::max(high, number);
-    if (number > 0.0) low = std::min(low, number);
-  }
-  /// Logarithmic where a straight axis would hide the small ones.
-  bool logarithmic() const { return std::isfinite(low) && high / low > 30.0; }
-};
 
 /// Data blocks of one convention and the extent of what they hold.
 struct RowData {
@@ -67,7 +47,8 @@ RowData row_data(const LayerReport& report, std::size_t c) {
                                                  {&best, &data.fidelities, 100.0}}) {
       extent->add(factor * centre->mean);
       extent->add(factor * (centre->mean + centre->std));
-      layers += fmt::format(" {} {}", value(factor * centre->mean), value(factor * centre->std));
+      layers += fmt::format(" {} {}", gnuplot_number(factor * centre->mean),
+                            gnuplot_number(factor * centre->std));
     }
     layers += '\n';
     data.untruncated = data.untruncated || std::isfinite(hitting.mean);
@@ -75,21 +56,13 @@ RowData row_data(const LayerReport& report, std::size_t c) {
       data.heads = data.heads || std::isfinite(head[1].mean);
       data.times.add(head[1].mean);
       data.fidelities.add(100.0 * head[fidelity].mean);
-      heads +=
-          fmt::format("{} {} {}\n", l, value(head[1].mean), value(100.0 * head[fidelity].mean));
+      heads += fmt::format("{} {} {}\n", l, gnuplot_number(head[1].mean),
+                           gnuplot_number(100.0 * head[fidelity].mean));
     }
   }
   data.blocks =
       fmt::format("$layers{} << EOD\n{}EOD\n$heads{} << EOD\n{}EOD\n", c, layers, c, heads);
   return data;
-}
-
-std::string axis(const Extent& extent) {
-  if (!extent.logarithmic())
-    return fmt::format("unset logscale y\nset yrange [0:{:.6g}]\nset format y '%g'\n",
-                       extent.high > 0.0 ? 1.08 * extent.high : 1.0);
-  return fmt::format("set logscale y\nset yrange [{:.6g}:{:.6g}]\nset format y '10^{{%T}}'\n",
-                     extent.low / 1.5, extent.high * 1.5);
 }
 
 /// A mean with bars, in columns `column` and column + 1; a bar below a log axis ends at its foot.
@@ -104,9 +77,9 @@ std::string series(std::size_t c, int column, double shift, const char* colour, 
 
 std::string panel(std::size_t c, bool times, const LayerReport& report, const RowData& data) {
   const Extent& extent = times ? data.times : data.fidelities;
-  const double floor = extent.logarithmic() ? extent.low / 1.5 : 0.0;
+  const double floor = extent.floor();
   const MetricsOptions& options = report.analysis.conventions[c];
-  std::string text = axis(extent);
+  std::string text = extent.commands();
   text += fmt::format("set ylabel '{}' offset 0.3,0\nset title {} offset 0,1.4\nplot ",
                       times ? "mean steps to the sink" : "minimax fidelity (%)",
                       gnuplot_text(fmt::format("{} ({})", times ? "Mixing" : "Fidelity",

@@ -17,13 +17,6 @@ using nlohmann::ordered_json;
 /// Version of the JSON layout; see docs/formats.md.
 constexpr int kSchemaVersion = 1;
 
-ordered_json json_summary(const Summary& summary) {
-  return {{"mean", json_number(summary.mean)}, {"std", json_number(summary.std)},
-          {"min", json_number(summary.min)},   {"median", json_number(summary.median)},
-          {"max", json_number(summary.max)},   {"never", summary.never},
-          {"undefined", summary.undefined},    {"samples", summary.samples}};
-}
-
 /// The columns that were measured, by their keys.
 ordered_json json_columns(const std::vector<SampleColumn>& columns,
                           const std::vector<Summary>& summaries) {

@@ -1,7 +1,6 @@
 #pragma once
 
 #include <atomic>
-#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -23,9 +22,8 @@ struct GridSettings {
 /// The cells of a grid: by task, then heads, then seed.
 std::vector<Cell> cells(const GridSettings& grid);
 
-/// Where a cell's training is kept: a name that says what it is and that changes with everything
-/// the trained model depends on, e.g. "copy-4-heads-seed-1-9f86d081884c7d65".
-std::string cell_name(const Cell& cell);
+/// UsageError, naming what is wrong, unless every cell can be run.
+void validate(const GridSettings& grid);
 
 /// How a grid is run; none of it changes the results.
 struct GridOptions {
@@ -42,16 +40,5 @@ struct GridOptions {
 /// however it ended, continues where it was, and ends in the same results.
 std::optional<std::vector<CellResult>> run_grid(const GridSettings& grid,
                                                 const GridOptions& options);
-
-/// Measures a model by both conventions on given sequences; learned head weights.
-struct ModelMeasurement {
-  double loss = 0.0;      ///< on the sequences, by the task
-  double accuracy = 0.0;  ///< likewise
-  std::vector<LayerResult> exact;
-  std::vector<LayerResult> published;
-};
-ModelMeasurement measure_model(const Model& model, const Task& task, const Sequences& sequences,
-                               const MeasureSettings& settings, int threads,
-                               const ProgressOptions& progress);
 
 }  // namespace synergraph

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <atomic>
+#include <functional>
 #include <string>
 
 #include "synergraph/core/progress.h"
@@ -17,6 +18,8 @@ struct TrainOptions {
   int threads = 0;                    ///< 0: all
   int track_every = 0;  ///< epochs between measurements of mixing and fidelity; 0: never
   ProgressOptions progress;
+  /// Called after every step, for programs that report progress themselves.
+  std::function<void(std::uint64_t step, const std::string& state)> observer = nullptr;
   /// When set, the run stops after the current step and leaves a checkpoint.
   const std::atomic<bool>* stop = nullptr;
 };

@@ -1,0 +1,193 @@
+#include <fmt/core.h>
+
+#include <memory>
+#include <numeric>
+#include <optional>
+
+#include "cli/commands.h"
+#include "cli/metrics_options.h"
+#include "cli/stop_signals.h"
+#include "synergraph/core/error.h"
+#include "synergraph/report/study_report.h"
+
+namespace synergraph::cli {
+namespace {
+
+constexpr const char* kAbout =
+    "Train the paper's grid of models, measure it, and show the paper's tables beside ours";
+
+constexpr const char* kFooter =
+    R"(Presets (every option overrides its preset):
+  quick   both tasks, heads 1, 4, 8 and 16, one seed, 4 epochs, 200 sequences measured: minutes
+  paper   the same with 200 epochs and all 5000 training sequences measured: hours on two cores
+
+DIR gets
+  results.json         everything, in the schema of docs/formats.md
+  tables/*.{md,csv,tex}  the six tables beside the published values
+  figures/*.{svg,pdf,png}  mixing time and fidelity by layer, and the diffusion example
+  report.html          all of it on one page
+  cells/               the trained models and their measurements
+A cell that is done is kept: interrupt at any time, run again, and only what is missing is done. The
+same settings give the same results, interrupted or not, on any number of threads.
+
+Examples
+  synergraph reproduce --out out
+  synergraph reproduce --preset paper --seeds 5 --out paper
+  synergraph reproduce --preset paper --tasks cycle --heads 1,4 --samples 50 --out cycle)";
+
+struct ReproduceArguments {
+  std::string preset = "quick";
+  std::vector<std::string> tasks;
+  std::vector<int> heads;
+  std::optional<int> seeds;
+  std::vector<std::uint64_t> seed_list;
+  std::optional<int> epochs;
+  std::optional<int> samples;
+  std::optional<int> sequences;
+  GridSettings grid;
+  GridOptions options;
+};
+
+/// The preset's values for what was not given.
+GridSettings resolve(const ReproduceArguments& arguments) {
+  GridSettings grid = arguments.grid;
+  const bool paper = arguments.preset == "paper";
+  if (!arguments.tasks.empty()) grid.tasks = arguments.tasks;
+  if (!arguments.heads.empty()) grid.heads = arguments.heads;
+  if (!arguments.seed_list.empty()) {
+    grid.seeds = arguments.seed_list;
+  } else {
+    grid.seeds.resize(static_cast<std::size_t>(arguments.seeds.value_or(1)));
+    std::iota(grid.seeds.begin(), grid.seeds.end(), std::uint64_t{1});
+  }
+  grid.train.epochs = arguments.epochs.value_or(paper ? 200 : 4);
+  grid.train.sequences = arguments.sequences.value_or(grid.train.sequences);
+  grid.measure.samples = arguments.samples.value_or(paper ? grid.train.sequences
+                                                          : std::min(200, grid.train.sequences));
+  return grid;
+}
+
+void run_reproduce(const ReproduceArguments& arguments) {
+  StudyReport report;
+  report.grid = resolve(arguments);
+  GridOptions options = arguments.options;
+  options.stop = &StopOnSignals::requested();
+  std::optional<std::vector<CellResult>> results;
+  {
+    const StopOnSignals signals;
+    results = run_grid(report.grid, options);
+  }
+  if (!results) {
+    fmt::print(stderr, "stopped; run the same command again to continue\n");
+    StopOnSignals::end_program();
+    return;
+  }
+  report.results = std::move(*results);
+  report.findings = derive_findings(report.results);
+  write_study(report, options.directory);
+  fmt::print("{}\nwrote {}/report.html, results.json, tables/ and figures/\n",
+             format_report(report), options.directory);
+}
+
+void add_grid_options(CLI::App& command, ReproduceArguments& arguments) {
+  const char* group = "Grid";
+  command.add_option("--preset", arguments.preset, "quick or paper; see below")
+      ->check(CLI::IsMember({"quick", "paper"}))
+      ->capture_default_str()
+      ->group(group);
+  command.add_option("--tasks", arguments.tasks, "Tasks (default: copy,cycle)")
+      ->delimiter(',')
+      ->group(group);
+  command.add_option("--heads", arguments.heads, "Head counts (default: 1,4,8,16)")
+      ->delimiter(',')
+      ->group(group);
+  CLI::Option* count =
+      command.add_option("--seeds", arguments.seeds, "Number of seeds: 1 to K (default: 1)");
+  count->check(CLI::Range(1, 1000000))->type_name("K")->group(group);
+  command.add_option("--seed-list", arguments.seed_list, "The seeds themselves")
+      ->delimiter(',')
+      ->excludes(count)
+      ->group(group);
+}
+
+void add_training_options(CLI::App& command, ReproduceArguments& arguments) {
+  const char* group = "Training";
+  TrainSettings& train = arguments.grid.train;
+  command.add_option("--epochs", arguments.epochs, "Passes over the training sequences")
+      ->group(group);
+  command.add_option("--sequences", arguments.sequences, "Training sequences (default: 5000)")
+      ->group(group);
+  const auto add = [&](const char* name, auto& value, const char* help) {
+    command.add_option(name, value, help)->capture_default_str()->group(group);
+  };
+  add("--batch", train.batch, "Sequences a step");
+  add("--layers", train.model.layers, "Layers");
+  add("--width", train.model.width, "Features of a position");
+  add("--hidden", train.model.hidden, "Hidden units of each MLP");
+  add("--vocabulary", train.model.vocabulary, "Tokens are 0 .. V-1");
+  add("--length", train.model.length, "Tokens of a sequence");
+  add("--dropout", train.dropout, "On attention probabilities and after each MLP");
+  add("--learning-rate", train.adam.learning_rate, "Adam's step size");
+  add("--beta1", train.adam.beta1, "Adam's decay of the mean gradient");
+  add("--beta2", train.adam.beta2, "Adam's decay of the mean squared gradient");
+  add("--epsilon", train.adam.epsilon, "Added to the root of the latter");
+}
+
+void add_measuring_options(CLI::App& command, MeasureSettings& measure,
+                           std::optional<int>& samples) {
+  const char* group = "Measuring";
+  command
+      .add_option("--samples", samples,
+                  "Training sequences measured, from the first (the paper: 50; default: the "
+                  "preset's)")
+      ->check(CLI::PositiveNumber)
+      ->group(group);
+  command.add_option("--eps", measure.eps, "Distances of T_mix")
+      ->delimiter(',')
+      ->check(CLI::Range(1e-300, 1.0))
+      ->capture_default_str()
+      ->group(group);
+  command.add_option("--cutoff", measure.cutoff, "Of the truncated hitting times")
+      ->check(CLI::Range(std::int64_t{1}, std::int64_t{1000000000}))
+      ->capture_default_str()
+      ->group(group);
+  command.add_option("--horizon", measure.horizon, "Of the published convention's fidelity")
+      ->check(CLI::Range(std::int64_t{1}, std::int64_t{1000000000}))
+      ->capture_default_str()
+      ->group(group);
+}
+
+}  // namespace
+
+void add_reproduce_command(CLI::App& app) {
+  const auto arguments = std::make_shared<ReproduceArguments>();
+  GridOptions& options = arguments->options;
+  CLI::App& command = *app.add_subcommand("reproduce", kAbout);
+  command.footer(kFooter);
+  add_grid_options(command, *arguments);
+  add_training_options(command, *arguments);
+  add_measuring_options(command, arguments->grid.measure, arguments->samples);
+  const char* group = "Run";
+  command.add_option("--out", options.directory, "Directory of the study; made when missing")
+      ->required()
+      ->type_name("DIR")
+      ->group(group);
+  command.add_option("--jobs", options.jobs, "Cells at the same time; they share the threads")
+      ->check(CLI::Range(1, 4096))
+      ->capture_default_str()
+      ->group(group);
+  command.add_option("--threads", options.threads, "Threads (0: all CPUs)")
+      ->check(CLI::Range(0, 4096))
+      ->capture_default_str()
+      ->group(group);
+  command
+      .add_option("--checkpoint-every", options.checkpoint_interval,
+                  "Seconds between checkpoints of a training")
+      ->check(CLI::NonNegativeNumber)
+      ->capture_default_str()
+      ->group(group);
+  command.add_flag("--quiet", options.progress.quiet, "No progress on stderr")->group(group);
+  command.callback([arguments] { run_reproduce(*arguments); });
+}
+
+}  // namespace synergraph::cli

@@ -1,0 +1,78 @@
+#include <fmt/core.h>
+
+#include <memory>
+#include <nlohmann/json.hpp>
+
+#include "cli/commands.h"
+#include "synergraph/core/error.h"
+#include "synergraph/io/atomic_file.h"
+#include "synergraph/report/verify_report.h"
+
+namespace synergraph::cli {
+namespace {
+
+constexpr const char* kAbout = "Compare the authors' checkpoints with the paper's tables";
+
+constexpr const char* kFooter =
+    R"(DIR holds the authors' models, named as in their repository: 4_heads_copy.pt, 16_heads_cycle.pt, ...
+Whichever are there are measured on random sequences by the convention of the published tables, and
+beside it by the exact one. Nothing in a file is executed.
+
+Exit status 0: every published cell of these models agrees; 1: at least one does not, or a file
+cannot be read. A cell agrees when the difference of the means, less the rounding of the published
+one, is at most 4 standard errors of that difference.
+
+Examples
+  synergraph verify --checkpoints models
+  synergraph verify --checkpoints models --samples 5000 --json verify.json)";
+
+struct VerifyArguments {
+  std::string directory;
+  VerifyOptions options;
+  std::string json;
+};
+
+void run_verify(const VerifyArguments& arguments) {
+  const std::vector<VerifiedModel> models =
+      verify_checkpoints(arguments.directory, arguments.options);
+  if (!arguments.json.empty()) {
+    const std::string json = json_report(models, arguments.options).dump(2) + '\n';
+    if (arguments.json == "-")
+      fmt::print("{}", json);
+    else
+      write_file(arguments.json, json);
+  }
+  if (arguments.json != "-") fmt::print("{}", format_report(models, arguments.options));
+  int disagreeing = 0;
+  for (const VerifiedModel& model : models) disagreeing += model.agrees() ? 0 : 1;
+  if (disagreeing > 0)
+    throw InputError(
+        fmt::format("{} of {} models disagree with the paper", disagreeing, models.size()));
+}
+
+}  // namespace
+
+void add_verify_command(CLI::App& app) {
+  const auto arguments = std::make_shared<VerifyArguments>();
+  VerifyOptions& options = arguments->options;
+  CLI::App& command = *app.add_subcommand("verify", kAbout);
+  command.footer(kFooter);
+  command.add_option("--checkpoints", arguments->directory, "Directory of the authors' models")
+      ->required()
+      ->type_name("DIR");
+  command.add_option("--samples", options.samples, "Random sequences to measure on")
+      ->check(CLI::Range(2, 10000000))
+      ->capture_default_str();
+  command.add_option("--seed", options.seed, "Seed of these sequences")->capture_default_str();
+  command.add_option("--threads", options.options.threads, "Threads (0: all CPUs)")
+      ->check(CLI::Range(0, 4096))
+      ->capture_default_str();
+  command
+      .add_option("--json", arguments->json,
+                  "Write everything as JSON; - for standard output instead of the tables")
+      ->type_name("FILE");
+  command.add_flag("--quiet", options.options.progress.quiet, "No progress on stderr");
+  command.callback([arguments] { run_verify(*arguments); });
+}
+
+}  // namespace synergraph::cli

@@ -1,0 +1,142 @@
+#include "synergraph/report/findings_tables.h"
+
+#include <fmt/core.h>
+
+#include <cmath>
+#include <utility>
+
+namespace synergraph {
+namespace {
+
+std::string layer_name(int layer) {
+  return fmt::format("L{}", layer + 1);
+}
+
+std::string p_value(double p) {
+  if (std::isnan(p)) return "-";
+  return p < 1e-4 ? fmt::format("{:.1e}", p) : fmt::format("{:.4f}", p);
+}
+
+std::string method(const TestResult& test) {
+  return test.method == PValueMethod::kExact ? "exact" : "permutations";
+}
+
+std::string share(const Interval& interval) {
+  return fmt::format("{:.0f} % [{:.0f}, {:.0f}]", 100.0 * interval.estimate, 100.0 * interval.low,
+                     100.0 * interval.high);
+}
+
+std::string correlation(double value) {
+  return std::isnan(value) ? "-" : fmt::format("{:+.2f}", value);
+}
+
+/// The results of one task and head count.
+using Group = std::vector<const CellResult*>;
+
+/// The mean over seeds of the means over samples.
+double mean_of_means(const Group& group, std::size_t layer, const char* key) {
+  double sum = 0.0;
+  for (const CellResult* result : group) sum += result->exact[layer][key].mean;
+  return sum / static_cast<double>(group.size());
+}
+
+/// The median over seeds of the medians over samples: times may be infinite, means would not exist.
+double median_of_medians(const Group& group, std::size_t layer, const std::string& key) {
+  std::vector<double> medians;
+  for (const CellResult* result : group) medians.push_back(result->exact[layer][key].median);
+  return summarise(medians).median;
+}
+
+/// Share of all samples whose mean hitting time is infinite.
+double never_share(const Group& group, std::size_t layer) {
+  double never = 0.0;
+  double samples = 0.0;
+  for (const CellResult* result : group) {
+    const Summary& summary = result->exact[layer]["hitting_mean"];
+    never += static_cast<double>(summary.never);
+    samples += static_cast<double>(summary.samples);
+  }
+  return never / samples;
+}
+
+}  // namespace
+
+std::string_view name_of(Claim claim) {
+  return claim == Claim::kFaster ? "more heads mix faster" : "more heads are more faithful";
+}
+
+Table trend_table(const Findings& findings, Convention convention) {
+  Table table;
+  table.header = {"claim", "task", "layer", "effect", "p", "corrected p", "smallest p", "p-value"};
+  for (const Claim claim : {Claim::kFaster, Claim::kMoreFaithful})
+    for (const Trend& trend : findings.trends) {
+      if (trend.convention != convention || trend.claim != claim) continue;
+      table.rows.push_back({std::string(name_of(claim)), trend.task, layer_name(trend.layer),
+                            correlation(trend.test.effect), p_value(trend.test.p_value),
+                            p_value(trend.adjusted_p), p_value(trend.test.smallest_p),
+                            method(trend.test)});
+    }
+  return table;
+}
+
+Table synergy_table(const Findings& findings, Convention convention) {
+  Table table;
+  table.header = {"task", "heads", "layer", "share of samples", "share of seeds", "seeds"};
+  for (const SynergyShare& entry : findings.synergy)
+    if (entry.convention == convention)
+      table.rows.push_back({entry.task, fmt::format("{}", entry.heads), layer_name(entry.layer),
+                            share(entry.samples), share(entry.seeds),
+                            fmt::format("{}", entry.seed_count)});
+  return table;
+}
+
+Table correlation_table(const Findings& findings) {
+  Table table;
+  table.header = {"task",
+                  "convention",
+                  "points",
+                  "Spearman's rho",
+                  "p",
+                  "p-value",
+                  "within models, over samples"};
+  for (const SpeedFidelity& entry : findings.speed_fidelity)
+    table.rows.push_back({entry.task, std::string(name_of(entry.convention)),
+                          fmt::format("{}", entry.points), correlation(entry.test.effect),
+                          p_value(entry.test.p_value), method(entry.test),
+                          correlation(entry.within_cells)});
+  return table;
+}
+
+Table worst_case_table(const std::vector<CellResult>& results) {
+  std::vector<std::pair<std::pair<std::string, int>, Group>> groups;
+  for (const CellResult& result : results) {
+    const std::pair key(result.cell.train.task, result.cell.train.model.heads);
+    if (groups.empty() || groups.back().first != key) groups.push_back({key, {}});
+    groups.back().second.push_back(&result);
+  }
+  const std::vector<double>& eps = results.front().cell.measure.eps;
+  Table table;
+  table.header = {"task",        "heads",       "layer", "cut mean", "cut, worst start",
+                  "median mean", "median worst"};
+  for (const double value : eps) table.header.push_back(fmt::format("median T_mix({})", value));
+  table.header.insert(table.header.end(), {"never", "mixing synergy", "cross-head share"});
+  for (const auto& [key, group] : groups)
+    for (std::size_t l = 0; l < group.front()->exact.size(); ++l) {
+      std::vector<std::string> row = {key.first, fmt::format("{}", key.second),
+                                      layer_name(static_cast<int>(l))};
+      row.push_back(human(mean_of_means(group, l, kSpeedKey)));
+      row.push_back(human(mean_of_means(group, l, "truncated_hitting_max")));
+      row.push_back(human_time(median_of_medians(group, l, "hitting_mean")));
+      row.push_back(human_time(median_of_medians(group, l, "hitting_max")));
+      for (const double value : eps)
+        row.push_back(
+            human_time(median_of_medians(group, l, fmt::format("mixing_time_{}", value))));
+      row.push_back(fmt::format("{:.0f} %", 100.0 * never_share(group, l)));
+      row.push_back(human(median_of_medians(group, l, "mixing_synergy")));
+      row.push_back(fmt::format("{:.3f}", mean_of_means(group, l, "cross_head_share")));
+      table.rows.push_back(std::move(row));
+    }
+  return table;
+}
+
+}  // namespace synergraph

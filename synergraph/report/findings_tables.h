@@ -1,0 +1,27 @@
+#pragma once
+
+#include <string_view>
+
+#include "synergraph/report/table.h"
+#include "synergraph/study/findings.h"
+
+namespace synergraph {
+
+/// "more heads mix faster" and "more heads are more faithful".
+std::string_view name_of(Claim claim);
+
+/// The trend tests of one convention: a row a task, layer and claim.
+Table trend_table(const Findings& findings, Convention convention);
+
+/// How often all heads together beat the best one: a row a task, head count and layer.
+Table synergy_table(const Findings& findings, Convention convention);
+
+/// Mixing time against fidelity: a row a task and convention.
+Table correlation_table(const Findings& findings);
+
+/// What the paper could not afford, by the exact convention: worst start, uncut times, T_mix, how
+/// many samples never get there, mixing synergy; a row a task, head count and layer. Results of one
+/// task and head count follow each other.
+Table worst_case_table(const std::vector<CellResult>& results);
+
+}  // namespace synergraph

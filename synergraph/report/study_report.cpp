@@ -1,0 +1,188 @@
+#include "synergraph/report/study_report.h"
+
+#include <fmt/core.h>
+
+#include <filesystem>
+#include <nlohmann/json.hpp>
+
+#include "synergraph/core/error.h"
+#include "synergraph/core/version.h"
+#include "synergraph/graph/multi_head_graph.h"
+#include "synergraph/io/atomic_file.h"
+#include "synergraph/report/diffusion_figure.h"
+#include "synergraph/report/findings_tables.h"
+#include "synergraph/report/json_parts.h"
+#include "synergraph/report/study_figure.h"
+#include "synergraph/report/study_tables.h"
+
+namespace synergraph {
+namespace {
+
+using nlohmann::ordered_json;
+
+constexpr int kSchemaVersion = 1;
+
+ordered_json json_layers(const std::vector<LayerResult>& layers) {
+  ordered_json json = ordered_json::array();
+  for (const LayerResult& layer : layers) json.push_back(json_layer(layer));
+  return json;
+}
+
+ordered_json json_test(const TestResult& test) {
+  return {{"statistic", json_number(test.statistic)},
+          {"effect", json_number(test.effect)},
+          {"p", json_number(test.p_value)},
+          {"smallest_p", json_number(test.smallest_p)},
+          {"method", test.method == PValueMethod::kExact ? "exact" : "permutations"}};
+}
+
+ordered_json json_findings(const Findings& findings) {
+  ordered_json summaries = ordered_json::array();
+  for (const SeedSummary& s : findings.summaries) {
+    ordered_json values = ordered_json::array();
+    for (const double value : s.values) values.push_back(json_number(value));
+    summaries.push_back({{"task", s.task},
+                         {"heads", s.heads},
+                         {"layer", s.layer},
+                         {"convention", name_of(s.convention)},
+                         {"quantity", s.key},
+                         {"values", std::move(values)},
+                         {"mean", json_interval(s.mean)},
+                         {"std", json_number(s.std)}});
+  }
+  ordered_json trends = ordered_json::array();
+  for (const Trend& t : findings.trends)
+    trends.push_back({{"task", t.task},
+                      {"layer", t.layer},
+                      {"convention", name_of(t.convention)},
+                      {"claim", name_of(t.claim)},
+                      {"test", json_test(t.test)},
+                      {"corrected_p", json_number(t.adjusted_p)}});
+  ordered_json synergy = ordered_json::array();
+  for (const SynergyShare& s : findings.synergy)
+    synergy.push_back({{"task", s.task},
+                       {"heads", s.heads},
+                       {"layer", s.layer},
+                       {"convention", name_of(s.convention)},
+                       {"samples", json_interval(s.samples)},
+                       {"seeds", json_interval(s.seeds)},
+                       {"seed_count", s.seed_count}});
+  ordered_json correlations = ordered_json::array();
+  for (const SpeedFidelity& s : findings.speed_fidelity)
+    correlations.push_back({{"task", s.task},
+                            {"convention", name_of(s.convention)},
+                            {"points", s.points},
+                            {"test", json_test(s.test)},
+                            {"within_models", json_number(s.within_cells)}});
+  return {{"seeds", findings.seeds},           {"statements", findings.statements},
+          {"summaries", std::move(summaries)}, {"trends", std::move(trends)},
+          {"synergy", std::move(synergy)},     {"speed_fidelity", std::move(correlations)}};
+}
+
+void make_directory(const std::string& path) {
+  std::error_code error;
+  std::filesystem::create_directories(path, error);
+  if (error)
+    throw InputError(fmt::format("{}: cannot make the directory: {}", path, error.message()));
+}
+
+/// Draws a figure in the three formats.
+template <class Draw>
+void draw_all(const std::string& stem, const Draw& draw) {
+  for (const char* ending : {"pdf", "png", "svg"}) draw(fmt::format("{}.{}", stem, ending));
+}
+
+void draw_example(const std::string& path) {
+  const MultiHeadGraph graph = worked_example(2);
+  const std::vector<double> equal(graph.heads.size(), 1.0);
+  draw_diffusion_figure(path, heads_of_graph(graph), normalised_weights(equal, equal.size()),
+                        {.steps = 20, .node_names = graph.node_names});
+}
+
+}  // namespace
+
+ordered_json json_report(const StudyReport& report) {
+  ordered_json cells = ordered_json::array();
+  for (const CellResult& result : report.results)
+    cells.push_back({{"task", result.cell.train.task},
+                     {"heads", result.cell.train.model.heads},
+                     {"seed", result.cell.train.seed},
+                     {"accuracy", result.accuracy},
+                     {"loss", json_number(result.loss)},
+                     {"learned", has_learned(result)},
+                     {"exact", json_layers(result.exact)},
+                     {"published", json_layers(result.published)}});
+  ordered_json training = ordered_json::object();
+  for (const auto& [name, value] : to_metadata(report.grid.train))
+    if (name != "task" && name != "heads" && name != "seed" && name != "data")
+      training[name] = value;
+  const MeasureSettings& measure = report.grid.measure;
+  return {{"schema", "synergraph.reproduce"},
+          {"schema_version", kSchemaVersion},
+          {"program", std::string("synergraph ") + kVersion},
+          {"results_version", kResultsVersion},
+          {"settings",
+           {{"tasks", report.grid.tasks},
+            {"heads", report.grid.heads},
+            {"seeds", report.grid.seeds},
+            {"training", std::move(training)},
+            {"samples", measure.samples},
+            {"eps", measure.eps},
+            {"cutoff", measure.cutoff},
+            {"horizon", measure.horizon}}},
+          {"cells", std::move(cells)},
+          {"findings", json_findings(report.findings)}};
+}
+
+std::string format_report(const StudyReport& report) {
+  Table table;
+  table.header = {"task", "heads", "seed", "accuracy"};
+  const std::size_t layers = report.results.front().exact.size();
+  for (std::size_t l = 0; l < layers; ++l) table.header.push_back(fmt::format("time L{}", l + 1));
+  for (std::size_t l = 0; l < layers; ++l) table.header.push_back(fmt::format("fid. % L{}", l + 1));
+  for (const CellResult& result : report.results) {
+    std::vector<std::string> row = {
+        result.cell.train.task, fmt::format("{}", result.cell.train.model.heads),
+        fmt::format("{}", result.cell.train.seed), fmt::format("{:.4f}", result.accuracy)};
+    for (const LayerResult& layer : result.published)
+      row.push_back(fmt::format("{:.2f}", layer[kSpeedKey].mean));
+    for (const LayerResult& layer : result.published)
+      row.push_back(fmt::format("{:.3f}", 100.0 * layer[kFidelityKey].mean));
+    table.rows.push_back(std::move(row));
+  }
+  std::string text = "Published convention, mean over samples:\n" + format_text(table) + '\n';
+  for (const std::string& statement : report.findings.statements) text += "- " + statement + '\n';
+  return text;
+}
+
+void write_study(const StudyReport& report, const std::string& directory) {
+  make_directory(directory + "/tables");
+  make_directory(directory + "/figures");
+  for (const StudyTable& table : study_tables(report.results, report.findings)) {
+    const std::string stem = fmt::format("{}/tables/{}", directory, table.name);
+    write_file(stem + ".md", markdown(table));
+    write_file(stem + ".csv", format_csv(table.data));
+    write_file(stem + ".tex", latex(table));
+  }
+  const std::string figures = directory + "/figures/";
+  draw_all(figures + "published", [&](const std::string& path) {
+    draw_study_figure(path, report.results, Convention::kPublished);
+  });
+  draw_all(figures + "exact", [&](const std::string& path) {
+    draw_study_figure(path, report.results, Convention::kExact);
+  });
+  draw_all(figures + "diffusion", draw_example);
+  const std::vector<PageFigure> page_figures = {
+      {read_file(figures + "published.svg"),
+       "Mixing time and fidelity by the published convention. Diamonds: the paper's values."},
+      {read_file(figures + "exact.svg"),
+       "The same models by the exact convention: normalised columns, certified fidelity over the "
+       "sources."},
+      {read_file(figures + "diffusion.svg"),
+       "The paper's second worked example: signal of each node at the sink, and the minimax "
+       "fidelity so far (dashed)."}};
+  write_file(directory + "/report.html", html_page(report, page_figures));
+  write_file(directory + "/results.json", json_report(report).dump(1) + '\n');
+}
+
+}  // namespace synergraph

@@ -1,0 +1,37 @@
+#pragma once
+
+#include <nlohmann/json_fwd.hpp>
+#include <string>
+#include <vector>
+
+#include "synergraph/study/findings.h"
+#include "synergraph/study/grid.h"
+
+namespace synergraph {
+
+/// A study that has been run, and what is needed to read it.
+struct StudyReport {
+  GridSettings grid;
+  std::vector<CellResult> results;
+  Findings findings;
+};
+
+/// Everything, as docs/formats.md describes it. The same study gives the same bytes.
+nlohmann::ordered_json json_report(const StudyReport& report);
+
+/// A short summary for a terminal: the models, and what the data say.
+std::string format_report(const StudyReport& report);
+
+/// One self-contained HTML page: statements, tables beside the published values, figures (given as
+/// SVG texts with their captions), statistics, settings.
+struct PageFigure {
+  std::string svg;
+  std::string caption;
+};
+std::string html_page(const StudyReport& report, const std::vector<PageFigure>& figures);
+
+/// Writes results.json, tables/NAME.{md,csv,tex}, figures/NAME.{svg,pdf,png} and report.html into a
+/// directory, each atomically.
+void write_study(const StudyReport& report, const std::string& directory);
+
+}  // namespace synergraph

@@ -1,0 +1,20 @@
+#pragma once
+
+#include <nlohmann/json_fwd.hpp>
+#include <string>
+#include <vector>
+
+#include "synergraph/study/verify.h"
+
+namespace synergraph {
+
+/// For a terminal: every published cell beside ours with the difference in standard errors, the
+/// best head against all heads over many sequences, the same layers by the exact convention, and
+/// whether all cells agree.
+std::string format_report(const std::vector<VerifiedModel>& models, const VerifyOptions& options);
+
+/// Everything, as docs/formats.md describes it.
+nlohmann::ordered_json json_report(const std::vector<VerifiedModel>& models,
+                                   const VerifyOptions& options);
+
+}  // namespace synergraph

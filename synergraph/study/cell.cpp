@@ -1,0 +1,15 @@
+#include "synergraph/study/cell.h"
+
+namespace synergraph {
+
+double attainable_accuracy(const TrainSettings& settings) {
+  if (settings.task != "cycle") return 1.0;
+  const double guess = 1.0 / settings.model.vocabulary;
+  return (settings.model.length - 1 + guess) / settings.model.length;
+}
+
+bool has_learned(const CellResult& result) {
+  return result.accuracy >= attainable_accuracy(result.cell.train) - 0.005;
+}
+
+}  // namespace synergraph

@@ -1,0 +1,142 @@
+#include "synergraph/study/cell_file.h"
+
+#include <fmt/core.h>
+#include <fmt/ranges.h>
+
+#include <cmath>
+#include <filesystem>
+#include <limits>
+#include <nlohmann/json.hpp>
+
+#include "synergraph/core/error.h"
+#include "synergraph/io/atomic_file.h"
+
+namespace synergraph {
+namespace {
+
+using nlohmann::ordered_json;
+
+std::string fingerprint(const std::string& text) {
+  std::uint64_t hash = 0xcbf29ce484222325ULL;  // FNV-1a
+  for (const char c : text) hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001b3ULL;
+  return fmt::format("{:016x}", hash);
+}
+
+std::string describe_training(const Cell& cell) {
+  std::string text = fmt::format("results {}\n", kResultsVersion);
+  for (const auto& [name, value] : to_metadata(cell.train))
+    text += fmt::format("{} = {}\n", name, value);
+  return text;
+}
+
+std::string describe_measurement(const MeasureSettings& settings) {
+  return fmt::format("samples = {}\neps = {}\ncutoff = {}\nhorizon = {}\n", settings.samples,
+                     fmt::join(settings.eps, ","), settings.cutoff, settings.horizon);
+}
+
+/// The text that a result must carry to be this cell's.
+std::string describe(const Cell& cell) {
+  return describe_training(cell) + describe_measurement(cell.measure);
+}
+
+/// JSON has no infinity and no NaN; here they must come back.
+ordered_json number(double value) {
+  if (std::isfinite(value)) return value;
+  return std::isnan(value) ? "nan" : "inf";
+}
+
+double number(const ordered_json& json) {
+  if (json.is_number()) return json.get<double>();
+  const auto& text = json.get_ref<const std::string&>();
+  if (text == "inf") return std::numeric_limits<double>::infinity();
+  if (text == "nan") return std::numeric_limits<double>::quiet_NaN();
+  throw InputError("not a number");
+}
+
+ordered_json to_json(const Summary& s) {
+  return {s.samples,     s.never,       s.undefined,      number(s.mean),
+          number(s.std), number(s.min), number(s.median), number(s.max)};
+}
+
+Summary summary_of(const ordered_json& json) {
+  Summary s;
+  s.samples = json.at(0).get<std::size_t>();
+  s.never = json.at(1).get<std::size_t>();
+  s.undefined = json.at(2).get<std::size_t>();
+  s.mean = number(json.at(3));
+  s.std = number(json.at(4));
+  s.min = number(json.at(5));
+  s.median = number(json.at(6));
+  s.max = number(json.at(7));
+  return s;
+}
+
+ordered_json to_json(const std::vector<LayerResult>& layers) {
+  ordered_json json = ordered_json::array();
+  for (const LayerResult& layer : layers) {
+    ordered_json numbers = ordered_json::object();
+    for (const auto& [key, summary] : layer.numbers) numbers[key] = to_json(summary);
+    json.push_back({{"numbers", std::move(numbers)},
+                    {"with_synergy", layer.with_synergy},
+                    {"rank_correlation", number(layer.rank_correlation)}});
+  }
+  return json;
+}
+
+std::vector<LayerResult> layers_of(const ordered_json& json, const Cell& cell) {
+  std::vector<LayerResult> layers;
+  for (const ordered_json& entry : json) {
+    LayerResult layer;
+    for (const auto& [key, summary] : entry.at("numbers").items())
+      layer.numbers[key] = summary_of(summary);
+    layer.with_synergy = entry.at("with_synergy").get<std::int64_t>();
+    layer.rank_correlation = number(entry.at("rank_correlation"));
+    for (const char* key : {kSpeedKey, kFidelityKey, kBestHeadKey})
+      if (!layer.numbers.contains(key)) throw InputError(fmt::format("{} is missing", key));
+    layers.push_back(std::move(layer));
+  }
+  if (layers.size() != static_cast<std::size_t>(cell.train.model.layers))
+    throw InputError(fmt::format("{} layers", layers.size()));
+  return layers;
+}
+
+}  // namespace
+
+std::string training_name(const Cell& cell) {
+  return fmt::format("{}-{}-heads-seed-{}-{}", cell.train.task, cell.train.model.heads,
+                     cell.train.seed, fingerprint(describe_training(cell)));
+}
+
+std::string result_name(const Cell& cell) {
+  return fmt::format("result-{}.json", fingerprint(describe(cell)));
+}
+
+void write_result(const std::string& path, const CellResult& result) {
+  const ordered_json json = {
+      {"schema", "synergraph.cell"},    {"cell", describe(result.cell)},
+      {"loss", number(result.loss)},    {"accuracy", result.accuracy},
+      {"exact", to_json(result.exact)}, {"published", to_json(result.published)}};
+  write_file(path, json.dump(1) + '\n');
+}
+
+std::optional<CellResult> read_result(const std::string& path, const Cell& cell) {
+  if (!std::filesystem::exists(path)) return std::nullopt;
+  const std::string text = read_file(path, std::size_t{1} << 26U);
+  try {
+    const ordered_json json = ordered_json::parse(text);
+    if (json.at("cell").get<std::string>() != describe(cell))
+      throw InputError("it is the result of another cell");
+    CellResult result;
+    result.cell = cell;
+    result.loss = number(json.at("loss"));
+    result.accuracy = json.at("accuracy").get<double>();
+    result.exact = layers_of(json.at("exact"), cell);
+    result.published = layers_of(json.at("published"), cell);
+    return result;
+  } catch (const std::exception& error) {
+    throw InputError(fmt::format("{}: not a result of this study ({}); remove it to measure again",
+                                 path, error.what()));
+  }
+}
+
+}  // namespace synergraph

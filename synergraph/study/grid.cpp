@@ -1,0 +1,226 @@
+#include "synergraph/study/grid.h"
+
+#include <fcntl.h>
+#include <fmt/core.h>
+#include <sys/file.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <filesystem>
+#include <mutex>
+#include <numeric>
+#include <set>
+
+#include "synergraph/core/error.h"
+#include "synergraph/core/parallel.h"
+#include "synergraph/model/evaluate.h"
+#include "synergraph/model/load_model.h"
+#include "synergraph/study/cell_file.h"
+#include "synergraph/study/measure_model.h"
+#include "synergraph/train/checkpoint.h"
+#include "synergraph/train/trainer.h"
+
+namespace synergraph {
+namespace {
+
+/// Only one program works in a directory at a time: the kernel ends this lock with its holder,
+/// however it dies.
+class DirectoryLock {
+ public:
+  explicit DirectoryLock(const std::string& directory) {
+    const std::string path = directory + "/lock";
+    descriptor_ = ::open(path.c_str(), O_CREAT | O_RDWR | O_CLOEXEC, 0666);
+    if (descriptor_ < 0) throw InputError(fmt::format("{}: {}", path, std::strerror(errno)));
+    if (::flock(descriptor_, LOCK_EX | LOCK_NB) == 0) return;
+    ::close(descriptor_);
+    throw InputError(fmt::format("{}: another run is at work in this directory", directory));
+  }
+  ~DirectoryLock() { ::close(descriptor_); }
+  DirectoryLock(const DirectoryLock&) = delete;
+  DirectoryLock& operator=(const DirectoryLock&) = delete;
+
+ private:
+  int descriptor_ = -1;
+};
+
+/// The steps of all cells, reported as one piece of work, from any thread.
+class GridProgress {
+ public:
+  GridProgress(std::vector<std::uint64_t> done, std::uint64_t total, const ProgressOptions& options)
+      : done_(std::move(done)), progress_("steps", total, sum(), options) {}
+
+  void update(std::size_t cell, std::uint64_t steps, const std::string& state) {
+    const std::lock_guard lock(mutex_);
+    done_[cell] = steps;
+    progress_.update(sum(), state);
+  }
+  void note(const std::string& line) {
+    const std::lock_guard lock(mutex_);
+    progress_.note(line);
+  }
+  void finish() { progress_.finish(); }
+
+ private:
+  std::uint64_t sum() const {
+    return std::accumulate(done_.begin(), done_.end(), std::uint64_t{0});
+  }
+
+  std::mutex mutex_;
+  std::vector<std::uint64_t> done_;
+  Progress progress_;
+};
+
+std::string title(const Cell& cell) {
+  return fmt::format("{}, {} head{}, seed {}", cell.train.task, cell.train.model.heads,
+                     cell.train.model.heads == 1 ? "" : "s", cell.train.seed);
+}
+
+/// The work on the cells of one grid.
+class GridRun {
+ public:
+  GridRun(std::vector<Cell> cells, const GridOptions& options)
+      : cells_(std::move(cells)), results_(cells_.size()), options_(options) {}
+
+  /// Everything that is left to do; whether it got to the end.
+  bool run() {
+    std::uint64_t total = 0;
+    std::vector<std::uint64_t> done(cells_.size(), 0);
+    std::vector<std::size_t> left;
+    for (std::size_t k = 0; k < cells_.size(); ++k) {
+      results_[k] = read_result(result_path(k), cells_[k]);
+      total += cells_[k].train.steps();
+      if (results_[k]) {
+        done[k] = cells_[k].train.steps();
+      } else {
+        left.push_back(k);
+        if (has_run(directory(k))) done[k] = read_run(directory(k)).position.step;
+      }
+    }
+    if (left.empty()) return true;
+    GridProgress progress(std::move(done), total, options_.progress);
+    const int jobs = std::clamp(options_.jobs, 1, static_cast<int>(left.size()));
+    const int all = options_.threads > 0 ? options_.threads : default_thread_count();
+    threads_ = std::max(1, all / jobs);
+    parallel_for(left.size(), jobs, [&](std::size_t k, int) {
+      if (!stopped()) run_cell(left[k], progress);
+    });
+    progress.finish();
+    return std::all_of(results_.begin(), results_.end(),
+                       [](const auto& r) { return r.has_value(); });
+  }
+
+  std::vector<CellResult> results() {
+    std::vector<CellResult> results;
+    results.reserve(results_.size());
+    for (auto& result : results_) results.push_back(std::move(*result));
+    return results;
+  }
+
+ private:
+  bool stopped() const { return options_.stop != nullptr && options_.stop->load(); }
+  std::string directory(std::size_t k) const {
+    return options_.directory + "/cells/" + training_name(cells_[k]);
+  }
+  std::string result_path(std::size_t k) const {
+    return directory(k) + '/' + result_name(cells_[k]);
+  }
+
+  void run_cell(std::size_t k, GridProgress& progress) {
+    const Cell& cell = cells_[k];
+    const std::string name = title(cell);
+    const Task& task = find_task(cell.train.task);
+    const TrainingData data =
+        task_data(task, cell.train.seed, cell.train.sequences, cell.train.model);
+    TrainOptions train_options;
+    train_options.directory = directory(k);
+    train_options.resume = true;
+    train_options.checkpoint_interval = options_.checkpoint_interval;
+    train_options.threads = threads_;
+    train_options.progress.quiet = true;
+    train_options.stop = options_.stop;
+    train_options.observer = [&](std::uint64_t step, const std::string& state) {
+      progress.update(k, step, name + ": " + state);
+    };
+    const TrainOutcome outcome = train(cell.train, data, train_options);
+    if (!outcome.finished) return;
+    progress.update(k, cell.train.steps(), name + ": measuring");
+    results_[k] = measure(k, data, outcome);
+    write_result(result_path(k), *results_[k]);
+    progress.note(fmt::format("{}: accuracy {:.4f}, measured on {} sequences", name,
+                              outcome.held_out_accuracy, cell.measure.samples));
+  }
+
+  CellResult measure(std::size_t k, const TrainingData& data, const TrainOutcome& outcome) const {
+    const Cell& cell = cells_[k];
+    const Model model = load_model(TensorFile::open(model_path(directory(k))));
+    const int count = cell.measure.samples;
+    const Sequences samples{
+        count, data.inputs.length, {data.inputs.row(0), data.inputs.row(count)}};
+    MeasureOptions options;
+    options.threads = threads_;
+    options.progress.quiet = true;
+    ModelMeasurement measured =
+        measure_model(model, find_task(cell.train.task), samples, cell.measure, options);
+    return {cell, outcome.held_out_loss, outcome.held_out_accuracy, std::move(measured.exact),
+            std::move(measured.published)};
+  }
+
+  std::vector<Cell> cells_;
+  std::vector<std::optional<CellResult>> results_;
+  const GridOptions& options_;
+  int threads_ = 1;
+};
+
+template <class T>
+void require_distinct(const std::vector<T>& values, const char* what) {
+  if (values.empty()) throw UsageError(fmt::format("no {} to study", what));
+  if (std::set<T>(values.begin(), values.end()).size() != values.size())
+    throw UsageError(fmt::format("the same {} twice", what));
+}
+
+}  // namespace
+
+void validate(const GridSettings& grid) {
+  require_distinct(grid.tasks, "task");
+  require_distinct(grid.heads, "head count");
+  require_distinct(grid.seeds, "seed");
+  for (const Cell& cell : cells(grid)) {
+    if (cell.train.task == "data") throw UsageError("a study needs tasks, not data");
+    validate(cell.train);
+  }
+  if (grid.measure.samples < 1 || grid.measure.samples > grid.train.sequences)
+    throw UsageError(fmt::format("samples must be between 1 and the {} training sequences, not {}",
+                                 grid.train.sequences, grid.measure.samples));
+}
+
+std::vector<Cell> cells(const GridSettings& grid) {
+  std::vector<Cell> all;
+  for (const std::string& task : grid.tasks)
+    for (const int heads : grid.heads)
+      for (const std::uint64_t seed : grid.seeds) {
+        Cell cell{grid.train, grid.measure};
+        cell.train.task = task;
+        cell.train.model.heads = heads;
+        cell.train.seed = seed;
+        all.push_back(std::move(cell));
+      }
+  return all;
+}
+
+std::optional<std::vector<CellResult>> run_grid(const GridSettings& grid,
+                                                const GridOptions& options) {
+  validate(grid);
+  std::error_code error;
+  std::filesystem::create_directories(options.directory + "/cells", error);
+  if (error)
+    throw InputError(
+        fmt::format("{}: cannot make the directory: {}", options.directory, error.message()));
+  const DirectoryLock lock(options.directory);
+  GridRun run(cells(grid), options);
+  if (!run.run()) return std::nullopt;
+  return run.results();
+}
+
+}  // namespace synergraph

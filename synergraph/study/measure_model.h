@@ -1,0 +1,28 @@
+#pragma once
+
+#include "synergraph/core/progress.h"
+#include "synergraph/model/parameters.h"
+#include "synergraph/model/tasks.h"
+#include "synergraph/study/cell.h"
+
+namespace synergraph {
+
+/// A model's layers by both conventions.
+struct ModelMeasurement {
+  double loss = 0.0;      ///< on the sequences, by the task
+  double accuracy = 0.0;  ///< likewise
+  std::vector<LayerResult> exact;
+  std::vector<LayerResult> published;
+};
+
+struct MeasureOptions {
+  int threads = 0;  ///< 0: all CPUs; results do not depend on it
+  ProgressOptions progress;
+};
+
+/// Measures every layer of a model on every given sequence, with the learned head weights.
+/// `settings.samples` is not used: all sequences are.
+ModelMeasurement measure_model(const Model& model, const Task& task, const Sequences& sequences,
+                               const MeasureSettings& settings, const MeasureOptions& options);
+
+}  // namespace synergraph

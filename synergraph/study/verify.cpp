@@ -1,0 +1,120 @@
+#include "synergraph/study/verify.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <cmath>
+#include <filesystem>
+#include <limits>
+
+#include "synergraph/core/error.h"
+#include "synergraph/io/tensor_file.h"
+#include "synergraph/model/load_model.h"
+
+namespace synergraph {
+namespace {
+
+constexpr double kPercent = 100.0;
+
+/// The mean over sequences with its normal 95 % interval, in per cent.
+Interval percent_interval(const Summary& summary) {
+  const double half = normal_quantile(0.975) * summary.std /
+                      std::sqrt(static_cast<double>(std::max<std::size_t>(1, summary.samples - 1)));
+  return {kPercent * summary.mean, kPercent * (summary.mean - half),
+          kPercent * (summary.mean + half)};
+}
+
+std::vector<VerifiedLayer> compare_layers(const std::string& task, int heads,
+                                          const ModelMeasurement& measurement) {
+  std::vector<VerifiedLayer> layers;
+  for (std::size_t l = 0; l < measurement.published.size(); ++l) {
+    const auto layer = static_cast<int>(l);
+    const LayerResult& ours = measurement.published[l];
+    const Summary& time = ours[kSpeedKey];
+    const Summary& fidelity = ours[kFidelityKey];
+    VerifiedLayer verified;
+    verified.mixing_time = compare(*published_mixing_time(task, heads, layer), kMixingTimeRounding,
+                                   time.mean, time.std, time.samples);
+    verified.fidelity =
+        compare(*published_fidelity(task, heads, layer), kFidelityRounding,
+                kPercent * fidelity.mean, kPercent * fidelity.std, fidelity.samples);
+    verified.published_comparison = published_comparison(task, heads, layer);
+    verified.individual = percent_interval(ours[kBestHeadKey]);
+    verified.combined = percent_interval(fidelity);
+    verified.synergy_share =
+        share_interval(ours.with_synergy, static_cast<std::int64_t>(fidelity.samples));
+    layers.push_back(std::move(verified));
+  }
+  return layers;
+}
+
+/// The checkpoint of a task and head count in a directory; empty if there is none.
+std::string checkpoint_path(const std::string& directory, std::string_view task, int heads) {
+  for (const char* ending : {"pt", "pth", "safetensors", "npz"}) {
+    std::string path = fmt::format("{}/{}_heads_{}.{}", directory, heads, task, ending);
+    if (std::filesystem::exists(path)) return path;
+  }
+  return {};
+}
+
+void require_published_shape(const ModelConfig& config, int heads, const std::string& path) {
+  if (config.layers != kPublishedLayers || config.heads != heads)
+    throw InputError(fmt::format("{}: {} layers of {} heads; the paper's model has {} of {}", path,
+                                 config.layers, config.heads, kPublishedLayers, heads));
+}
+
+}  // namespace
+
+ComparedValue compare(const PublishedValue& published, double rounding, double mean, double std,
+                      std::size_t samples) {
+  ComparedValue value{.published = published, .mean = mean, .std = std};
+  value.difference = mean - published.mean;
+  // Standard deviations are over the sequences at hand (population), hence n - 1 for the mean's.
+  const double published_variance = published.std * published.std / (kPublishedSamples - 1);
+  const double our_variance =
+      std * std / static_cast<double>(std::max<std::size_t>(1, samples - 1));
+  value.standard_error = std::sqrt(published_variance + our_variance);
+  const double beyond = std::abs(value.difference) - rounding;
+  if (!(beyond <= 0.0))  // also where ours does not exist
+    value.deviation = value.standard_error > 0.0 && std::isfinite(beyond)
+                          ? beyond / value.standard_error
+                          : std::numeric_limits<double>::infinity();
+  value.agrees = value.deviation <= kAgreement;
+  return value;
+}
+
+bool VerifiedModel::agrees() const {
+  return std::all_of(layers.begin(), layers.end(), [](const VerifiedLayer& layer) {
+    return layer.mixing_time.agrees && layer.fidelity.agrees;
+  });
+}
+
+std::vector<VerifiedModel> verify_checkpoints(const std::string& directory,
+                                              const VerifyOptions& options) {
+  if (!std::filesystem::is_directory(directory))
+    throw InputError(fmt::format("{}: not a directory", directory));
+  std::vector<VerifiedModel> models;
+  for (const std::string_view task : kPublishedTasks)
+    for (const int heads : kPublishedHeads) {
+      const std::string path = checkpoint_path(directory, task, heads);
+      if (path.empty()) continue;
+      const Model model = load_model(TensorFile::open(path), heads);
+      require_published_shape(model.config(), heads, path);
+      const Sequences sequences = random_sequences(
+          options.seed, options.samples, model.config().length, model.config().vocabulary);
+      VerifiedModel verified;
+      verified.path = path;
+      verified.task = task;
+      verified.heads = heads;
+      verified.measurement =
+          measure_model(model, find_task(task), sequences, options.measure, options.options);
+      verified.layers = compare_layers(verified.task, heads, verified.measurement);
+      models.push_back(std::move(verified));
+    }
+  if (models.empty())
+    throw InputError(fmt::format(
+        "{}: no checkpoint of the paper's models, such as 4_heads_copy.pt, is there", directory));
+  return models;
+}
+
+}  // namespace synergraph

@@ -1,0 +1,136 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <csignal>
+#include <nlohmann/json.hpp>
+#include <thread>
+
+#include "synergraph/core/random.h"
+#include "tests/support/run_program.h"
+
+namespace synergraph {
+namespace {
+
+using nlohmann::json;
+using testing::HasSubstr;
+
+class ReproduceTest : public testing_support::ProgramTest {
+ protected:
+  /// Starts the program in the background, in a process group of its own.
+  pid_t start(const std::string& arguments) const {
+    const std::string line =
+        "cd '" + directory_.string() + "' && exec '" SYNERGRAPH_CLI "' " + arguments;
+    const pid_t child = fork();
+    if (child == 0) {
+      execl("/bin/sh", "sh", "-c", line.c_str(), nullptr);
+      _exit(127);
+    }
+    return child;
+  }
+
+  const std::string small_ =
+      "reproduce --heads 1,2 --seeds 2 --layers 2 --width 8 --hidden 8 --vocabulary 12 --length 8 "
+      "--sequences 60 --batch 10 --epochs 3 --samples 20 --eps 0.25,0.1 --threads 2 --quiet ";
+};
+
+TEST_F(ReproduceTest, WritesTablesFiguresPageAndResults) {
+  const auto outcome = run(small_ + "--out study");
+  ASSERT_EQ(outcome.status, 0) << outcome.err;
+  EXPECT_EQ(outcome.err, "");
+  EXPECT_THAT(outcome.out, HasSubstr("report.html"));
+  const json results = json::parse(read("study/results.json"));
+  EXPECT_EQ(results.at("schema"), "synergraph.reproduce");
+  ASSERT_EQ(results.at("cells").size(), 8U);
+  EXPECT_EQ(results.at("cells")[7].at("task"), "cycle");
+  EXPECT_EQ(results.at("cells")[7].at("heads"), 2);
+  for (const char* convention : {"exact", "published"}) {
+    const json& layer = results.at("cells")[3].at(convention).at(1);
+    for (const char* key : {"truncated_hitting_mean", "truncated_hitting_max", "hitting_mean",
+                            "mixing_time_0.25", "mixing_time_0.1", "minimax_fidelity"})
+      EXPECT_EQ(layer.at(key).at("samples"), 20) << key;
+  }
+  EXPECT_FALSE(results.at("findings").at("statements").empty());
+  for (const std::string task : {"copy", "cycle"})
+    for (const std::string table : {"mixing-", "fidelity-", "comparison-"})
+      for (const std::string ending : {".md", ".csv", ".tex"})
+        EXPECT_TRUE(exists("study/tables/" + table + task + ending)) << table << task << ending;
+  for (const std::string figure : {"published", "exact", "diffusion"})
+    for (const std::string ending : {".svg", ".pdf", ".png"})
+      EXPECT_TRUE(exists("study/figures/" + figure + ending)) << figure << ending;
+  const std::string page = read("study/report.html");
+  EXPECT_THAT(page, HasSubstr("<svg"));
+  EXPECT_THAT(page, testing::Not(HasSubstr("src=")));  // nothing is fetched
+  EXPECT_THAT(page, testing::EndsWith("</html>\n"));
+}
+
+TEST_F(ReproduceTest, KilledAtAnyTimeEndsInTheSameResults) {
+  ASSERT_EQ(run(small_ + "--out whole").status, 0);
+  const std::string arguments = small_ + "--checkpoint-every 0 --jobs 2 --out killed";
+  RandomSequence draws(11, Purpose::kTest);
+  for (int kill_number = 0; kill_number < 6; ++kill_number) {
+    const pid_t child = start(arguments + " >/dev/null");
+    std::this_thread::sleep_for(std::chrono::microseconds(5000 + draws.below(60000)));
+    kill(child, SIGKILL);
+    waitpid(child, nullptr, 0);
+  }
+  ASSERT_EQ(run(arguments).status, 0);
+  EXPECT_EQ(read("killed/results.json"), read("whole/results.json"));
+  EXPECT_EQ(read("killed/report.html"), read("whole/report.html"));
+  EXPECT_EQ(read("killed/tables/mixing-copy.csv"), read("whole/tables/mixing-copy.csv"));
+}
+
+TEST_F(ReproduceTest, SaysThatOneSeedHasNoSpread) {
+  const auto outcome = run(small_ + "--seed-list 5 --out study");
+  EXPECT_EQ(outcome.status, 2);  // --seeds and --seed-list
+  std::string one = small_;
+  one.replace(one.find("--seeds 2"), 9, "--seeds 1");
+  const auto single = run(one + "--tasks copy --out single");
+  ASSERT_EQ(single.status, 0) << single.err;
+  EXPECT_THAT(single.out, HasSubstr("One seed"));
+}
+
+TEST_F(ReproduceTest, RefusesWhatCannotBe) {
+  expect_refusal("reproduce", 2, "--out");
+  expect_refusal("reproduce --preset slow --out x", 2, "slow");
+  expect_refusal("reproduce --tasks sing --out x", 2, "sing");
+  expect_refusal("reproduce --heads 3 --out x", 2, "heads");
+  expect_refusal("reproduce --samples 5001 --out x", 2, "samples");
+  expect_refusal("reproduce --seeds 0 --out x", 2, "--seeds");
+  expect_refusal("reproduce --heads 4,4 --out x", 2, "twice");
+  write("file", "");
+  expect_refusal(small_ + "--out file/x", 1, "file/x");
+}
+
+TEST_F(ReproduceTest, NamesADamagedResult) {
+  ASSERT_EQ(run(small_ + "--tasks copy --out study").status, 0);
+  for (const auto& entry :
+       std::filesystem::recursive_directory_iterator(directory_ / "study/cells"))
+    if (entry.path().filename().string().rfind("result-", 0) == 0)
+      std::filesystem::resize_file(entry.path(), 100);
+  const auto outcome = run(small_ + "--tasks copy --out study");
+  EXPECT_EQ(outcome.status, 1);
+  EXPECT_THAT(outcome.err, HasSubstr("remove it to measure again"));
+}
+
+TEST_F(ReproduceTest, OnlyOneWorksInADirectory) {
+  std::string longer = small_;
+  longer.replace(longer.find("--epochs 3"), 10, "--epochs 100000");
+  const pid_t child = start(longer + "--out study 2>/dev/null");
+  for (int tries = 0; tries < 200 && !exists("study/cells"); ++tries)
+    std::this_thread::sleep_for(std::chrono::milliseconds(20));
+  std::this_thread::sleep_for(std::chrono::milliseconds(100));
+  const auto outcome = run(small_ + "--out study");
+  kill(child, SIGTERM);
+  int status = 0;
+  waitpid(child, &status, 0);
+  EXPECT_EQ(outcome.status, 1);
+  EXPECT_THAT(outcome.err, HasSubstr("another run is at work"));
+  EXPECT_TRUE(WIFSIGNALED(status));
+  EXPECT_EQ(WTERMSIG(status), SIGTERM);
+}
+
+}  // namespace
+}  // namespace synergraph

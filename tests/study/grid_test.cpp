@@ -1,0 +1,199 @@
+#include "synergraph/study/grid.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <limits>
+
+#include "synergraph/core/error.h"
+#include "synergraph/io/atomic_file.h"
+#include "synergraph/study/cell_file.h"
+
+namespace synergraph {
+namespace {
+
+namespace fs = std::filesystem;
+
+GridSettings small_grid() {
+  GridSettings grid;
+  grid.tasks = {"copy", "cycle"};
+  grid.heads = {1, 2};
+  grid.train.model = {
+      .vocabulary = 12, .length = 8, .width = 8, .heads = 1, .layers = 2, .hidden = 8};
+  grid.train.sequences = 40;
+  grid.train.batch = 10;
+  grid.train.epochs = 3;
+  grid.measure.samples = 10;
+  return grid;
+}
+
+class GridTest : public testing::Test {
+ protected:
+  GridTest() {
+    root_ = fs::path(testing::TempDir()) /
+            (std::string("grid_") + testing::UnitTest::GetInstance()->current_test_info()->name());
+    fs::remove_all(root_);
+    fs::create_directories(root_);
+  }
+  ~GridTest() override { fs::remove_all(root_); }
+
+  GridOptions options(const std::string& name) const {
+    GridOptions options;
+    options.directory = (root_ / name).string();
+    options.threads = 2;
+    options.progress.quiet = true;
+    return options;
+  }
+  /// The results as the bytes of their files.
+  std::vector<std::string> bytes(const std::vector<CellResult>& results) const {
+    std::vector<std::string> texts;
+    const std::string path = (root_ / "bytes.json").string();
+    for (const CellResult& result : results) {
+      write_result(path, result);
+      texts.push_back(read_file(path));
+    }
+    return texts;
+  }
+
+  fs::path root_;
+};
+
+TEST(Cells, AreEveryTaskWithEveryHeadCountAndSeed) {
+  GridSettings grid = small_grid();
+  grid.seeds = {7, 3};
+  const std::vector<Cell> all = cells(grid);
+  ASSERT_EQ(all.size(), 8U);
+  EXPECT_EQ(all[0].train.task, "copy");
+  EXPECT_EQ(all[1].train.seed, 3U);
+  EXPECT_EQ(all[2].train.model.heads, 2);
+  EXPECT_EQ(all[4].train.task, "cycle");
+}
+
+TEST(Cells, HaveNamesThatChangeWithWhatTheyDependOn) {
+  const Cell cell = cells(small_grid()).front();
+  EXPECT_THAT(training_name(cell), testing::StartsWith("copy-1-heads-seed-1-"));
+  std::vector<Cell> trainings(5, cell);
+  trainings[0].train.epochs = 4;
+  trainings[1].train.dropout = 0.2;
+  trainings[2].train.model.hidden = 16;
+  trainings[3].train.adam.learning_rate = 2e-3;
+  trainings[4].train.seed = 2;
+  for (const Cell& other : trainings) {
+    EXPECT_NE(training_name(other), training_name(cell));
+    EXPECT_NE(result_name(other), result_name(cell));
+  }
+  std::vector<Cell> measurements(4, cell);
+  measurements[0].measure.samples = 11;
+  measurements[1].measure.eps = {0.25, 0.1};
+  measurements[2].measure.cutoff = 50;
+  measurements[3].measure.horizon = 50;
+  for (const Cell& other : measurements) {
+    EXPECT_EQ(training_name(other), training_name(cell));  // no need to train again
+    EXPECT_NE(result_name(other), result_name(cell));
+  }
+}
+
+TEST(Cells, AreRefusedBeforeAnyWork) {
+  const auto refused = [](const auto& change) {
+    GridSettings grid = small_grid();
+    change(grid);
+    EXPECT_THROW(validate(grid), UsageError);
+  };
+  refused([](GridSettings& grid) { grid.tasks = {"copy", "sing"}; });
+  refused([](GridSettings& grid) { grid.tasks = {}; });
+  refused([](GridSettings& grid) { grid.tasks = {"data"}; });
+  refused([](GridSettings& grid) { grid.heads = {1, 3}; });  // does not divide the width
+  refused([](GridSettings& grid) { grid.seeds = {1, 1}; });
+  refused([](GridSettings& grid) { grid.measure.samples = 41; });
+  EXPECT_NO_THROW(validate(small_grid()));
+}
+
+TEST_F(GridTest, ResultsComeBackFromTheirFiles) {
+  CellResult result;
+  result.cell = cells(small_grid()).front();
+  result.loss = 0.1;
+  result.accuracy = 0.75;
+  LayerResult layer;
+  layer.rank_correlation = std::numeric_limits<double>::quiet_NaN();
+  layer.with_synergy = 3;
+  layer.numbers[kSpeedKey] = {10, 0, 0, 1.0 / 3.0, 0.5, 0.1, 0.3, 0.9};
+  layer.numbers[kFidelityKey] = {10, 0, 0, 1e-300, 0.0, 0.0, 0.0, 0.0};
+  layer.numbers[kBestHeadKey] = {10, 0, 0, 0.1, 0.0, 0.0, 0.0, 0.0};
+  const double infinity = std::numeric_limits<double>::infinity();
+  layer.numbers["hitting_mean"] = {10, 10, 0, infinity, std::nan(""), infinity, infinity, infinity};
+  result.exact = {layer, layer};
+  result.published = {layer, layer};
+  const std::string path = (root_ / "result.json").string();
+  EXPECT_FALSE(read_result(path, result.cell).has_value());
+  write_result(path, result);
+  const std::optional<CellResult> back = read_result(path, result.cell);
+  ASSERT_TRUE(back.has_value());
+  EXPECT_EQ(bytes({*back}), bytes({result}));
+  EXPECT_EQ(back->exact[1][kSpeedKey].mean, 1.0 / 3.0);
+  EXPECT_EQ(back->exact[1]["hitting_mean"].mean, infinity);
+  EXPECT_TRUE(std::isnan(back->published[0].rank_correlation));
+
+  Cell other = result.cell;
+  other.measure.samples = 9;
+  EXPECT_THROW(read_result(path, other), InputError);
+  const std::string text = read_file(path);
+  for (std::size_t size = 0; size + 2 < text.size(); size += 97) {  // the last bytes are "}\n"
+    write_file(path, text.substr(0, size));
+    EXPECT_THROW(read_result(path, result.cell), InputError) << size;
+  }
+}
+
+TEST_F(GridTest, GivesTheSameResultsForAnyNumberOfJobsAndThreads) {
+  const GridSettings grid = small_grid();
+  GridOptions one = options("one");
+  one.threads = 1;
+  GridOptions many = options("many");
+  many.jobs = 3;
+  many.threads = 5;
+  const auto first = run_grid(grid, one);
+  const auto second = run_grid(grid, many);
+  ASSERT_TRUE(first && second);
+  EXPECT_EQ(bytes(*first), bytes(*second));
+  EXPECT_EQ(first->size(), 4U);
+  EXPECT_EQ(first->at(3).published.size(), 2U);
+  EXPECT_EQ(first->at(3).exact[0][kSpeedKey].samples, 10U);
+}
+
+TEST_F(GridTest, DoesNotRepeatWhatIsDone) {
+  GridSettings grid = small_grid();
+  grid.tasks = {"copy"};
+  grid.heads = {2};
+  const GridOptions where = options("run");
+  const auto first = run_grid(grid, where);
+  const std::string cell = where.directory + "/cells/" + training_name(cells(grid).front());
+  const auto trained = fs::last_write_time(cell + "/state.safetensors");
+  const auto again = run_grid(grid, where);
+  EXPECT_EQ(bytes(*first), bytes(*again));
+  EXPECT_EQ(fs::last_write_time(cell + "/state.safetensors"), trained);
+
+  // A stored result is believed, whatever the models beside it: nothing is measured again.
+  fs::remove(cell + "/model.safetensors");
+  EXPECT_EQ(bytes(*run_grid(grid, where)), bytes(*first));
+}
+
+TEST_F(GridTest, ContinuesAfterAStop) {
+  const GridSettings grid = small_grid();
+  const auto whole = run_grid(grid, options("whole"));
+  GridOptions where = options("stopped");
+  std::atomic<bool> stop{true};
+  where.stop = &stop;
+  EXPECT_FALSE(run_grid(grid, where).has_value());
+  stop = false;
+  EXPECT_EQ(bytes(*run_grid(grid, where)), bytes(*whole));
+}
+
+TEST(AttainableAccuracy, OfCycleLacksTheFirstToken) {
+  TrainSettings settings;
+  EXPECT_EQ(attainable_accuracy(settings), 1.0);
+  settings.task = "cycle";
+  EXPECT_DOUBLE_EQ(attainable_accuracy(settings), (99.0 + 1.0 / 256.0) / 100.0);
+}
+
+}  // namespace
+}  // namespace synergraph
