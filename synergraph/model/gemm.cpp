@@ -33,6 +33,8 @@ template <class Vector, int kRows, int kVectors, bool kTransposed>
     for (int r = 0; r < kRows; ++r)
       for (int v = 0; v < kVectors; ++v)
         sums[r][v] += simd::load_as<Vector>(source + r * g.c_stride + v * width);
+    // The next tile begins with a wait for these otherwise.
+    for (int r = 0; r < kRows; ++r) __builtin_prefetch(source + (kRows + r) * g.c_stride);
   }
   for (int k = 0; k < g.depth; ++k) {
     Vector right[kVectors];

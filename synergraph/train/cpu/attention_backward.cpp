@@ -32,6 +32,12 @@ void scores_backward(int keys, int stride, Lanes factor, Lanes shift, const floa
   }
 }
 
+/// Fetches the weights of a block that comes next: there are too many for the second-level cache.
+void prefetch_block(const float* weights, const QueryBlock& block) {
+  const float* end = weights + block.offset + static_cast<std::ptrdiff_t>(block.keys) * block.lanes;
+  for (const float* line = weights + block.offset; line < end; line += 16) __builtin_prefetch(line);
+}
+
 std::size_t floats(std::ptrdiff_t rows, std::ptrdiff_t cols) {
   return static_cast<std::size_t>(rows * cols);
 }
@@ -129,8 +135,13 @@ void AttentionBackward::run(const AttentionBuffers& forward, const float* datten
                         (simd::load(inverse + p) * forward.scale));
     transpose(width, shape_.stride, forward.qkv + start, stride, query_.data(), row_);
     transpose(width, shape_.stride, scaled_.data(), stride, dout_.data(), row_);
-    for (int index = shape_.blocks - 1; index >= 0; --index)
+    for (int index = shape_.blocks - 1; index >= 0; --index) {
+      const bool last = index == 0;
+      if (!last || head + 1 < shape_.heads)
+        prefetch_block(forward.weights + (last ? head + 1 : head) * shape_.head_size,
+                       shape_.block(last ? shape_.blocks - 1 : index - 1));
       run_block(forward, dattended, dqkv, head, shape_.block(index));
+    }
     float* dkey = dqkv + features * stride + start;
     float* dvalue = dkey + features * stride;
     transpose(shape_.length, width, dkey_.data(), row_, dkey, stride);
