@@ -1,0 +1,85 @@
+#pragma once
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "synergraph/study/cell.h"
+#include "synergraph/study/statistics.h"
+
+namespace synergraph {
+
+/// A claim of the paper, as a trend along the head counts.
+enum class Claim { kFaster, kMoreFaithful };
+
+/// One number of a (task, heads, layer) over seeds. Values are the cells' means over samples.
+struct SeedSummary {
+  std::string task;
+  int heads = 0;
+  int layer = 0;
+  Convention convention = Convention::kExact;
+  std::string key;             ///< of LayerResult::numbers
+  std::vector<double> values;  ///< one a seed, in the seeds' order; NaN where undefined
+  Interval mean;               ///< over the seeds that define it; infinite if one of them is
+  double std = 0.0;            ///< over seeds, n - 1; NaN for one
+};
+
+/// The level of the tests in Findings::statements.
+inline constexpr double kSignificance = 0.05;
+
+/// Trend of a task's layer along at least two head counts; groups are head counts, values are
+/// seeds. Rising values support the claim: times enter with the opposite sign.
+struct Trend {
+  std::string task;
+  int layer = 0;
+  Convention convention = Convention::kExact;
+  Claim claim = Claim::kFaster;
+  TestResult test;
+  double adjusted_p = 1.0;  ///< by Holm, over all trends of this convention
+};
+
+/// How often all heads together beat the best one.
+struct SynergyShare {
+  std::string task;
+  int heads = 0;
+  int layer = 0;
+  Convention convention = Convention::kExact;
+  Interval samples;  ///< share of the samples of all seeds
+  Interval seeds;    ///< share of the seeds whose mean fidelity is above the best head's mean
+  int seed_count = 0;
+  std::int64_t sample_count = 0;  ///< of all seeds
+};
+
+/// Do fast layers also carry faithfully? Over all (heads, seed, layer) of a task.
+struct SpeedFidelity {
+  std::string task;
+  Convention convention = Convention::kExact;
+  int points = 0;
+  TestResult test;            ///< Spearman over the points' means
+  double within_cells = 0.0;  ///< median over points of the correlation across samples; NaN: none
+};
+
+/// What a study's results say, and how surely.
+struct Findings {
+  int seeds = 0;                       ///< the most that any (task, heads) has
+  std::vector<SeedSummary> summaries;  ///< of numbers that at least one seed defines
+  std::vector<Trend> trends;
+  std::vector<SynergyShare> synergy;  ///< for more than one head
+  std::vector<SpeedFidelity> speed_fidelity;
+  /// In plain words: what the data support and what they do not, a sentence each.
+  std::vector<std::string> statements;
+};
+
+/// The findings of a study. Results may come in any order; the findings do not depend on it.
+Findings derive_findings(const std::vector<CellResult>& results);
+
+/// Results of one task by head count, in the seeds' order.
+using ResultsByHeads = std::map<int, std::vector<const CellResult*>>;
+/// Results by task and head count. They point into `results`.
+std::map<std::string, ResultsByHeads> group_results(const std::vector<CellResult>& results);
+
+/// The summary of one number; nullptr if there is none.
+const SeedSummary* find_summary(const Findings& findings, const std::string& task, int heads,
+                                int layer, Convention convention, const std::string& key);
+
+}  // namespace synergraph

@@ -1,0 +1,289 @@
+#include "synergraph/study/findings.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "synergraph/core/random.h"
+#include "tests/support/invented_results.h"
+
+namespace synergraph {
+namespace {
+
+using testing::Contains;
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::Not;
+using testing_support::invented_result;
+using testing_support::invented_summary;
+
+constexpr double kInfinity = std::numeric_limits<double>::infinity();
+constexpr Convention kExact = Convention::kExact;
+constexpr Convention kPublished = Convention::kPublished;
+
+const Trend* find_trend(const Findings& findings, int layer, Convention convention, Claim claim) {
+  for (const Trend& trend : findings.trends)
+    if (trend.layer == layer && trend.convention == convention && trend.claim == claim)
+      return &trend;
+  return nullptr;
+}
+
+/// Four head counts and two layers. Layer 1: more heads are faster and more faithful for every
+/// seed. Layer 2: neither, since all models are alike.
+std::vector<CellResult> clear_study(int seeds) {
+  std::vector<CellResult> results;
+  for (const int heads : {1, 4, 8, 16})
+    for (int seed = 1; seed <= seeds; ++seed) {
+      const double shift = 0.01 * seed;
+      results.push_back(
+          invented_result("copy", heads, static_cast<std::uint64_t>(seed),
+                          {{20.0 - heads + shift, 0.01 * heads + 0.01 * shift, 0.02 * heads, 10},
+                           {5.0, 0.05, 0.04, 50}}));
+    }
+  return results;
+}
+
+TEST(Findings, SummariseOverSeeds) {
+  std::vector<CellResult> results;
+  for (const auto& [seed, time] : {std::pair{7U, 1.0}, {2U, 2.0}, {5U, 6.0}})
+    results.push_back(invented_result("copy", 4, seed, {{time, 0.5, 0.25, 50}}));
+  const Findings findings = derive_findings(results);
+  EXPECT_EQ(findings.seeds, 3);
+  const SeedSummary* speed = find_summary(findings, "copy", 4, 0, kExact, kSpeedKey);
+  ASSERT_NE(speed, nullptr);
+  EXPECT_THAT(speed->values, ElementsAre(2, 6, 1));  // by seed: 2, 5, 7
+  EXPECT_DOUBLE_EQ(speed->mean.estimate, 3.0);
+  EXPECT_DOUBLE_EQ(speed->std, std::sqrt(7.0));
+  EXPECT_DOUBLE_EQ(speed->mean.high, mean_interval({2, 6, 1}).high);
+  EXPECT_NE(find_summary(findings, "copy", 4, 0, kPublished, kFidelityKey), nullptr);
+  EXPECT_NE(find_summary(findings, "copy", 4, 0, kPublished, kBestHeadKey), nullptr);
+  EXPECT_EQ(find_summary(findings, "copy", 4, 1, kExact, kSpeedKey), nullptr);
+  EXPECT_EQ(find_summary(findings, "copy", 4, 0, kExact, "hitting_max"), nullptr);
+}
+
+TEST(Findings, SummariseWhatIsPresentAndDefined) {
+  std::vector<CellResult> results;
+  for (const unsigned seed : {1U, 2U}) {
+    CellResult result = invented_result("copy", 4, seed, {{1, 0.5, 0.25, 50}});
+    auto& numbers = result.exact[0].numbers;
+    numbers["mixing_time_0.1"] = invented_summary(9, 1);
+    numbers["hitting_max"] = invented_summary(seed == 1 ? 3 : kInfinity, 0);
+    numbers["synergy"] = invented_summary(seed == 1 ? std::nan("") : 2.0, 0);
+    numbers["cross_head_share"] = invented_summary(std::nan(""), 0);
+    results.push_back(std::move(result));
+  }
+  const Findings findings = derive_findings(results);
+  const auto find = [&](const char* key) {
+    return find_summary(findings, "copy", 4, 0, kExact, key);
+  };
+  EXPECT_EQ(find("mixing_time_0.1")->mean.estimate, 9.0);
+  EXPECT_EQ(find("hitting_max")->mean.estimate, kInfinity);
+  EXPECT_TRUE(std::isnan(find("hitting_max")->mean.low));
+  EXPECT_THAT(find("synergy")->values, ElementsAre(testing::IsNan(), 2.0));
+  EXPECT_EQ(find("synergy")->mean.estimate, 2.0);
+  EXPECT_EQ(find("cross_head_share"), nullptr);
+  EXPECT_EQ(find_summary(findings, "copy", 4, 0, kPublished, "mixing_time_0.1"), nullptr);
+}
+
+// Layer 1 of three seeds: all pairs in order, one of 12! / 3!^4 = 369600 assignments. Layer 2: all
+// tied. Four tests by each convention.
+TEST(Findings, TestTrendsAlongHeadCounts) {
+  const Findings findings = derive_findings(clear_study(3));
+  ASSERT_EQ(findings.trends.size(), 8U);
+  for (const Convention convention : {kExact, kPublished})
+    for (const Claim claim : {Claim::kFaster, Claim::kMoreFaithful}) {
+      const Trend* rising = find_trend(findings, 0, convention, claim);
+      ASSERT_NE(rising, nullptr);
+      EXPECT_EQ(rising->test.effect, 1.0);
+      EXPECT_EQ(rising->test.method, PValueMethod::kExact);
+      EXPECT_DOUBLE_EQ(rising->test.p_value, 1.0 / 369600);
+      EXPECT_LE(rising->adjusted_p, 4.0 / 369600 * (1 + 1e-12));
+      const Trend* flat = find_trend(findings, 1, convention, claim);
+      EXPECT_EQ(flat->test.effect, 0.0);
+      EXPECT_EQ(flat->adjusted_p, 1.0);
+    }
+}
+
+// Slower with more heads: evidence against the claim has p = 1, not 0.
+TEST(Findings, AreOneSided) {
+  std::vector<CellResult> results;
+  for (const int heads : {1, 2, 4})
+    results.push_back(
+        invented_result("copy", heads, 1, {{1.0 * heads, 1.0 / heads, 1.0 / heads, 0}}));
+  const Findings findings = derive_findings(results);
+  EXPECT_EQ(find_trend(findings, 0, kExact, Claim::kFaster)->test.effect, -1.0);
+  EXPECT_EQ(find_trend(findings, 0, kExact, Claim::kFaster)->test.p_value, 1.0);
+  EXPECT_EQ(find_trend(findings, 0, kExact, Claim::kMoreFaithful)->test.p_value, 1.0);
+}
+
+TEST(Findings, CorrectEachConventionByItself) {
+  std::vector<CellResult> results = clear_study(2);
+  for (CellResult& result : results) result.published.pop_back();
+  const Findings findings = derive_findings(results);
+  const double p = 1.0 / 2520;  // 8! / 2!^4
+  EXPECT_DOUBLE_EQ(find_trend(findings, 0, kExact, Claim::kFaster)->adjusted_p, 4 * p);
+  EXPECT_DOUBLE_EQ(find_trend(findings, 0, kPublished, Claim::kFaster)->adjusted_p, 2 * p);
+}
+
+TEST(Findings, CountSynergyOverSamplesAndSeeds) {
+  const Findings findings = derive_findings({invented_result("copy", 1, 1, {{1, 0.5, 0.5, 0}}),
+                                             invented_result("copy", 4, 1, {{1, 0.5, 0.25, 40}}),
+                                             invented_result("copy", 4, 2, {{1, 0.5, 0.75, 5}}),
+                                             invented_result("copy", 4, 3, {{1, 0.5, 0.25, 45}})});
+  ASSERT_EQ(findings.synergy.size(), 2U);  // a convention each, four heads only
+  const SynergyShare& share = findings.synergy.front();
+  EXPECT_EQ(share.heads, 4);
+  EXPECT_DOUBLE_EQ(share.samples.estimate, 90.0 / 150);
+  EXPECT_DOUBLE_EQ(share.samples.low, share_interval(90, 150).low);
+  EXPECT_DOUBLE_EQ(share.seeds.estimate, 2.0 / 3);
+  EXPECT_EQ(share.seed_count, 3);
+  EXPECT_EQ(share.sample_count, 150);
+}
+
+TEST(Findings, CorrelateSpeedAndFidelityOverLayersOfModels) {
+  std::vector<CellResult> results = {
+      invented_result("copy", 1, 1, {{4, 0.1, 0.1, 0}, {3, 0.2, 0.1, 0}}),
+      invented_result("copy", 4, 1, {{2, 0.4, 0.1, 0}, {1, 0.3, 0.1, 0}})};
+  results[0].exact[0].rank_correlation = std::nan("");
+  results[0].exact[1].rank_correlation = -1;
+  results[1].exact[0].rank_correlation = -0.25;
+  results[1].exact[1].rank_correlation = 1;
+  const Findings findings = derive_findings(results);
+  ASSERT_EQ(findings.speed_fidelity.size(), 2U);
+  const SpeedFidelity& exact = findings.speed_fidelity.front();
+  EXPECT_EQ(exact.points, 4);
+  EXPECT_DOUBLE_EQ(exact.test.effect, -0.8);
+  EXPECT_DOUBLE_EQ(exact.test.p_value, 8.0 / 24);
+  EXPECT_DOUBLE_EQ(exact.within_cells, -0.25);
+}
+
+TEST(Findings, DoNotDependOnTheOrderOfResults) {
+  std::vector<CellResult> results = clear_study(2);
+  for (const CellResult& result : clear_study(2)) {
+    results.push_back(result);
+    results.back().cell.train.task = "cycle";
+  }
+  const Findings findings = derive_findings(results);
+  RandomSequence random(1, Purpose::kTest);
+  for (std::size_t k = results.size(); k > 1; --k)
+    std::swap(results[k - 1], results[random.below(k)]);
+  const Findings shuffled = derive_findings(results);
+  EXPECT_EQ(findings.statements, shuffled.statements);
+  ASSERT_EQ(findings.summaries.size(), shuffled.summaries.size());
+  for (std::size_t k = 0; k < findings.summaries.size(); ++k) {
+    EXPECT_EQ(findings.summaries[k].key, shuffled.summaries[k].key);
+    EXPECT_EQ(findings.summaries[k].values, shuffled.summaries[k].values);
+  }
+}
+
+TEST(Statements, OfAClearStudy) {
+  const Findings findings = derive_findings(clear_study(3));
+  EXPECT_THAT(
+      findings.statements,
+      ElementsAre(
+          "3 seeds for every task and head count.", "All 12 models have learned their tasks.",
+          "copy, exact convention: that more heads mix faster is supported in layer 1 (Somers' d "
+          "1.00, corrected p 1.1e-05) and not supported in layer 2 (Somers' d 0.00, corrected p "
+          "1).",
+          "copy, published convention: that more heads mix faster is supported in layer 1 (Somers' "
+          "d 1.00, corrected p 1.1e-05) and not supported in layer 2 (Somers' d 0.00, corrected p "
+          "1).",
+          "copy, exact convention: that more heads are more faithful is supported in layer 1 "
+          "(Somers' d 1.00, corrected p 1.1e-05) and not supported in layer 2 (Somers' d 0.00, "
+          "corrected p 1).",
+          "copy, published convention: that more heads are more faithful is supported in layer 1 "
+          "(Somers' d 1.00, corrected p 1.1e-05) and not supported in layer 2 (Somers' d 0.00, "
+          "corrected p 1).",
+          "copy, exact convention: all heads together are more faithful than the best single head "
+          "in 540 of 900 measurements of a layer on a sample (60.0 %; 20.0 to 100.0 % by head "
+          "count and layer), and by the means over samples in 9 of 18 layers.",
+          "copy, published convention: all heads together are more faithful than the best single "
+          "head in 540 of 900 measurements of a layer on a sample (60.0 %; 20.0 to 100.0 % by head "
+          "count and layer), and by the means over samples in 9 of 18 layers.",
+          HasSubstr("copy, exact convention: over 24 points (head count, seed, layer) mixing time "
+                    "and fidelity have the rank correlation -0."),
+          HasSubstr("a rough guide only: points of one model are not independent")));
+}
+
+// Four single values: one of 24 orders is the best. Four tests: 4/24.
+TEST(Statements, SayThatOneSeedProvesNothing) {
+  const Findings findings = derive_findings(clear_study(1));
+  EXPECT_EQ(findings.statements[0],
+            "One seed: the spread over seeds is unknown, and a difference between two models may "
+            "be chance.");
+  EXPECT_EQ(findings.statements[2],
+            "No trend can be established by so few models: the smallest p-value that a trend test "
+            "of them can give is 0.042 (1/24), and 0.17 after correction for 4 tests.");
+  EXPECT_EQ(findings.statements[3],
+            "copy, exact convention: that more heads mix faster is not supported in layers 1 and 2 "
+            "(Somers' d 0.00 to 1.00, smallest corrected p 0.17).");
+}
+
+TEST(Statements, NameModelsThatHaveNotLearned) {
+  std::vector<CellResult> results = clear_study(3);
+  const auto fail = [&](int heads, std::uint64_t seed, double accuracy) {
+    for (CellResult& result : results)
+      if (result.cell.train.model.heads == heads && result.cell.train.seed == seed)
+        result.accuracy = accuracy;
+  };
+  fail(4, 2, 0.81);
+  EXPECT_THAT(derive_findings(results).statements,
+              Contains("1 of 12 models has not learned its task: copy with 4 heads, seed 2 "
+                       "(accuracy 0.810)."));
+  fail(4, 3, 0.5);
+  fail(1, 1, 0.25);
+  EXPECT_THAT(derive_findings(results).statements,
+              Contains("3 of 12 models have not learned their tasks: copy with 1 head, seed 1 "
+                       "(accuracy 0.250); copy with 4 heads, seeds 2 and 3 (accuracy 0.500 to "
+                       "0.810)."));
+}
+
+TEST(Statements, OfASingleModel) {
+  CellResult model = invented_result("zero", 4, 1, {{2, 0.5, 0.25, 50}});
+  model.exact[0].rank_correlation = model.published[0].rank_correlation = std::nan("");
+  EXPECT_THAT(
+      derive_findings({model}).statements,
+      ElementsAre(HasSubstr("One seed"), "The only model has learned its task.",
+                  "zero: there is one head count, so no trend can be tested.",
+                  "zero, exact convention: all heads together are more faithful than the best "
+                  "single head in 50 of 50 measurements of a layer on a sample (100.0 %; 100.0 % "
+                  "by head count and layer), and by the means over samples in 1 of 1 layer.",
+                  HasSubstr("zero, published convention: all heads"),
+                  "zero, exact convention: mixing time and fidelity have no rank correlation over "
+                  "1 point.",
+                  HasSubstr("over 1 point.")));
+  model.accuracy = 0;
+  EXPECT_THAT(derive_findings({model}).statements,
+              Contains("The only model has not learned its task: zero with 4 heads, seed 1 "
+                       "(accuracy 0.000)."));
+}
+
+TEST(Statements, OfOneHeadAlone) {
+  const Findings findings = derive_findings({invented_result("copy", 1, 1, {{2, 0.5, 0.5, 0}}),
+                                             invented_result("copy", 1, 2, {{2, 0.5, 0.5, 0}})});
+  EXPECT_TRUE(findings.synergy.empty());
+  EXPECT_TRUE(findings.trends.empty());
+  EXPECT_THAT(findings.statements, Not(Contains(HasSubstr("best single head"))));
+  EXPECT_THAT(findings.statements, Not(Contains(HasSubstr("No trend can be established"))));
+  EXPECT_THAT(findings.statements,
+              Contains("copy, exact convention: mixing time and fidelity have no rank correlation "
+                       "over 2 points, since one of them does not vary; over the samples of one "
+                       "layer it is -0.50 in the median."));
+}
+
+TEST(Statements, OfSeedsThatDiffer) {
+  std::vector<CellResult> results = clear_study(3);
+  results.pop_back();
+  EXPECT_EQ(derive_findings(results).statements[0],
+            "2 to 3 seeds, depending on task and head count.");
+}
+
+TEST(Statements, OfNothing) {
+  EXPECT_TRUE(derive_findings({}).statements.empty());
+}
+
+}  // namespace
+}  // namespace synergraph

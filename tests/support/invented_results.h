@@ -1,0 +1,57 @@
+#pragma once
+
+// Results of models that were never trained, for tests of what is made of results.
+
+#include <string>
+#include <vector>
+
+#include "synergraph/study/cell.h"
+
+namespace synergraph::testing_support {
+
+/// One layer of an invented model; the same numbers by both conventions unless changed.
+struct InventedLayer {
+  double time = 0.0;
+  double fidelity = 0.0;   ///< of all heads together
+  double best_head = 0.0;  ///< fidelity
+  int with_synergy = 0;
+};
+
+inline constexpr int kInventedSamples = 50;
+
+/// Over the invented samples.
+inline Summary invented_summary(double mean, double std) {
+  Summary summary;
+  summary.samples = kInventedSamples;
+  summary.mean = summary.median = summary.min = summary.max = mean;
+  summary.std = std;
+  return summary;
+}
+
+/// A model that has learned its task; standard deviations over samples are a tenth of the means.
+inline CellResult invented_result(const std::string& task, int heads, std::uint64_t seed,
+                                  const std::vector<InventedLayer>& layers) {
+  CellResult result;
+  result.cell.train.task = task;
+  result.cell.train.model.heads = heads;
+  result.cell.train.model.layers = static_cast<int>(layers.size());
+  result.cell.train.seed = seed;
+  result.cell.measure.samples = kInventedSamples;
+  result.accuracy = 1.0;
+  for (const InventedLayer& layer : layers) {
+    LayerResult numbers;
+    const auto add = [&](const char* key, double mean) {
+      numbers.numbers[key] = invented_summary(mean, 0.1 * mean);
+    };
+    add(kSpeedKey, layer.time);
+    add(kFidelityKey, layer.fidelity);
+    add(kBestHeadKey, layer.best_head);
+    numbers.with_synergy = layer.with_synergy;
+    numbers.rank_correlation = -0.5;
+    result.exact.push_back(numbers);
+    result.published.push_back(numbers);
+  }
+  return result;
+}
+
+}  // namespace synergraph::testing_support
