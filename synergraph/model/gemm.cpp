@@ -33,11 +33,16 @@ template <class Vector, int kRows, int kVectors, bool kTransposed>
     for (int r = 0; r < kRows; ++r)
       for (int v = 0; v < kVectors; ++v)
         sums[r][v] += simd::load_as<Vector>(source + r * g.c_stride + v * width);
+    // The next tile begins with a wait for these otherwise.
+    for (int r = 0; r < kRows; ++r) __builtin_prefetch(source + (kRows + r) * g.c_stride);
   }
   for (int k = 0; k < g.depth; ++k) {
     Vector right[kVectors];
     for (int v = 0; v < kVectors; ++v)
       right[v] = simd::load_as<Vector>(b + k * g.b_stride + v * width);
+    // In small tiles the compiler would load these again for every row.
+    if constexpr (kRows <= 4 && kVectors > 1)
+      for (int v = 0; v < kVectors; ++v) simd::pin(right[v]);
     for (int r = 0; r < kRows; ++r) {
       const Vector left =
           simd::splat_as<Vector>(kTransposed ? a[k * g.a_stride + r] : a[r * g.a_stride + k]);
@@ -124,6 +129,26 @@ void run(const Gemm& g) {
   }
 }
 
+/// A 4 x 4 block.
+[[gnu::always_inline]] inline void transpose_small_block(const float* source,
+                                                         std::ptrdiff_t source_stride,
+                                                         float* target,
+                                                         std::ptrdiff_t target_stride) {
+  Narrow r[4];
+  Narrow t[4];
+  for (int i = 0; i < 4; ++i) r[i] = simd::load_as<Narrow>(source + i * source_stride);
+  for (int i = 0; i < 2; ++i) {
+    t[i] = __builtin_shufflevector(r[2 * i], r[2 * i + 1], 0, 4, 1, 5);
+    t[i + 2] = __builtin_shufflevector(r[2 * i], r[2 * i + 1], 2, 6, 3, 7);
+  }
+  for (int i = 0; i < 2; ++i) {
+    simd::store(target + 2 * i * target_stride,
+                __builtin_shufflevector(t[2 * i], t[2 * i + 1], 0, 1, 4, 5));
+    simd::store(target + (2 * i + 1) * target_stride,
+                __builtin_shufflevector(t[2 * i], t[2 * i + 1], 2, 3, 6, 7));
+  }
+}
+
 }  // namespace
 
 void multiply(const Gemm& gemm) {
@@ -135,15 +160,22 @@ void multiply(const Gemm& gemm) {
 
 void transpose(int rows, int cols, const float* source, std::ptrdiff_t source_stride, float* target,
                std::ptrdiff_t target_stride) {
+  const auto at = [&](int row, int col) { return source + row * source_stride + col; };
+  const auto to = [&](int row, int col) { return target + col * target_stride + row; };
   const int full_rows = rows / 8 * 8;
   const int full_cols = cols / 8 * 8;
   for (int row = 0; row < full_rows; row += 8)
     for (int col = 0; col < full_cols; col += 8)
-      transpose_block(source + row * source_stride + col, source_stride,
-                      target + col * target_stride + row, target_stride);
+      transpose_block(at(row, col), source_stride, to(row, col), target_stride);
+  // What is left at the right and below: blocks of four, then single entries.
+  const int some_rows = rows / 4 * 4;
+  const int some_cols = cols / 4 * 4;
+  for (int row = 0; row < some_rows; row += 4)
+    for (int col = row < full_rows ? full_cols : 0; col < some_cols; col += 4)
+      transpose_small_block(at(row, col), source_stride, to(row, col), target_stride);
   for (int row = 0; row < rows; ++row)
-    for (int col = row < full_rows ? full_cols : 0; col < cols; ++col)
-      target[col * target_stride + row] = source[row * source_stride + col];
+    for (int col = row < some_rows ? some_cols : 0; col < cols; ++col)
+      *to(row, col) = *at(row, col);
 }
 
 }  // namespace synergraph

@@ -1,6 +1,9 @@
 #include "synergraph/model/sequence_pass.h"
 
+#include <sys/mman.h>
+
 #include <algorithm>
+#include <memory>
 
 #include "synergraph/model/gemm.h"
 
@@ -9,6 +12,23 @@ namespace {
 
 std::size_t rounded(std::ptrdiff_t count) {
   return static_cast<std::size_t>((count + 15) / 16 * 16);
+}
+
+/// Zeros for `count` floats in `memory`, on large pages where the system has them: the activations
+/// are more than the processor's tables of small pages hold.
+float* zeros_on_large_pages(ScratchVector<float>& memory, std::size_t count) {
+  constexpr std::size_t page = std::size_t{1} << 21U;
+  const std::size_t bytes = (count * sizeof(float) + page - 1) / page * page;
+  memory = ScratchVector<float>((bytes + page) / sizeof(float));
+  void* start = memory.data();
+  std::size_t space = bytes + page;
+  std::align(page, bytes, start, space);
+#ifdef MADV_HUGEPAGE
+  madvise(start, bytes, MADV_HUGEPAGE);  // only advice: without effect, things still work
+#endif
+  auto* zeros = static_cast<float*>(start);
+  std::fill_n(zeros, count, 0.0F);
+  return zeros;
 }
 
 /// Hands out pieces of one allocation; with null memory it only counts.
@@ -60,8 +80,7 @@ SequencePass::SequencePass(const ModelConfig& config, Keep keep)
         carver.take(std::max<std::ptrdiff_t>((3 * e + config.hidden) * stride, 16 * shape_.length));
     return carver.used;
   };
-  memory_.resize(carve(Carver{}));
-  carve(Carver{memory_.data()});
+  carve(Carver{zeros_on_large_pages(memory_, carve(Carver{}))});
 }
 
 std::uint64_t SequencePass::mlp_mask_bytes() const {

@@ -61,7 +61,7 @@ class SequencePass {
   Keep keep_;
   SequenceShape shape_;
   AttentionShape attention_;
-  AlignedVector<float> memory_;
+  ScratchVector<float> memory_;
   std::vector<std::uint8_t> masks_;
   std::vector<LayerActivations> layers_;
   float* output_ = nullptr;

@@ -36,8 +36,22 @@ template <class Vector>
 [[gnu::always_inline]] inline Lanes splat(float value) {
   return splat_as<Lanes>(value);
 }
+/// Keeps a loaded value in a register, however often it is used.
+template <class Vector>
+[[gnu::always_inline]] inline void pin(Vector& value) {
+#if defined(__AVX__)
+  asm("" : "+x"(value));
+#else
+  (void)value;
+#endif
+}
+/// a > b ? a : b in every lane.
 [[gnu::always_inline]] inline Lanes maximum(Lanes a, Lanes b) {
+#if defined(__AVX__)
+  return __builtin_ia32_maxps256(a, b);
+#else
   return a > b ? a : b;
+#endif
 }
 [[gnu::always_inline]] inline IntLanes bits(Lanes value) {
   return reinterpret_cast<IntLanes>(value);
@@ -72,7 +86,8 @@ inline constexpr float kLog2E = 1.44269504088896340736F;
 /// All ones in the lanes whose bit is set in `byte`, zero elsewhere: a kept or dropped mask.
 [[gnu::always_inline]] inline IntLanes expand_bits(std::uint8_t byte) {
   const IntLanes select = {1, 2, 4, 8, 16, 32, 64, 128};
-  const IntLanes all = select * 0 + static_cast<std::int32_t>(byte);
+  using Bytes = std::uint8_t __attribute__((vector_size(32)));
+  const auto all = reinterpret_cast<IntLanes>(Bytes{} + byte);
   return (all & select) == select;
 }
 /// The value where the mask is set, zero elsewhere.

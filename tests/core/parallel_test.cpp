@@ -1,6 +1,8 @@
 #include "synergraph/core/parallel.h"
 
 #include <gtest/gtest.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <atomic>
 #include <vector>
@@ -34,6 +36,48 @@ TEST(ParallelFor, RethrowsTheFailureOfABody) {
                               }),
                  InputError);
   }
+}
+
+TEST(ParallelFor, WorksAfterAFailure) {
+  EXPECT_THROW(parallel_for(10, 3, [](std::size_t, int) { throw InputError("all"); }), InputError);
+  std::atomic<int> visits{0};
+  parallel_for(10, 3, [&](std::size_t, int) { visits.fetch_add(1); });
+  EXPECT_EQ(visits.load(), 10);
+}
+
+TEST(ParallelFor, MayBeCalledWithinABody) {
+  std::vector<std::atomic<int>> visits(200);
+  parallel_for(20, 4, [&](std::size_t outer, int) {
+    parallel_for(10, 3, [&](std::size_t inner, int worker) {
+      EXPECT_LT(worker, 3);
+      visits[outer * 10 + inner].fetch_add(1);
+    });
+  });
+  for (const auto& visit : visits) EXPECT_EQ(visit.load(), 1);
+}
+
+TEST(ParallelFor, OneWorkerIsOneThreadAtATime) {
+  std::vector<std::atomic<int>> busy(3);
+  parallel_for(1000, 3, [&](std::size_t, int worker) {
+    const auto index = static_cast<std::size_t>(worker);
+    EXPECT_EQ(busy[index].fetch_add(1), 0);
+    busy[index].fetch_sub(1);
+  });
+}
+
+TEST(ParallelFor, WorksInAForkedChild) {
+  const auto total = [] {
+    std::atomic<std::size_t> sum{0};
+    parallel_for(100, 4, [&](std::size_t index, int) { sum.fetch_add(index); });
+    return sum.load();
+  };
+  EXPECT_EQ(total(), 4950U);
+  const pid_t child = fork();
+  if (child == 0) _exit(total() == 4950U ? 0 : 1);
+  int status = -1;
+  ASSERT_EQ(waitpid(child, &status, 0), child);
+  EXPECT_TRUE(WIFEXITED(status));
+  EXPECT_EQ(WEXITSTATUS(status), 0);
 }
 
 }  // namespace

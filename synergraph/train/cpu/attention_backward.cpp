@@ -14,21 +14,28 @@ using simd::Lanes;
 
 /// With w = exp(score - max) and s = scale / sum of w, the kept weights are w s. Per query:
 /// dscore = w s / scale * (keep * scale * dweight - D), where D = dout . out of the query.
-/// `dscores` holds dweight on entry; `weights` loses its dropped entries.
-void scores_backward(int keys, int stride, Lanes factor, Lanes shift, bool dropped, float* weights,
-                     float* dscores) {
+/// `dscores` holds dweight on entry. With dropout, `kept` gets the weights less the dropped ones.
+template <bool kDropped>
+void scores_backward(int keys, int stride, Lanes factor, Lanes shift, const float* weights,
+                     float* dscores, float* kept) {
   const IntLanes magnitude = IntLanes{} + INT32_MAX;
   for (int j = 0; j < keys; ++j) {
     const Lanes weight = simd::load(weights + j * stride);
     Lanes gradient = simd::load(dscores + j * stride);
-    if (dropped) {
-      const IntLanes kept = simd::bits(weight) >= IntLanes{};
-      gradient = simd::keep(gradient, kept);
-      simd::store(weights + j * stride, simd::keep(weight, kept));
+    if (kDropped) {
+      const IntLanes dropped = simd::bits(weight) >> 31;
+      gradient = simd::keep(gradient, ~dropped);
+      simd::store(kept + j * stride, simd::keep(weight, ~dropped));
     }
     const Lanes positive = simd::from_bits(simd::bits(weight) & magnitude);
     simd::store(dscores + j * stride, positive * factor * (gradient - shift));
   }
+}
+
+/// Fetches the weights of a block that comes next: there are too many for the second-level cache.
+void prefetch_block(const float* weights, const QueryBlock& block) {
+  const float* end = weights + block.offset + static_cast<std::ptrdiff_t>(block.keys) * block.lanes;
+  for (const float* line = weights + block.offset; line < end; line += 16) __builtin_prefetch(line);
 }
 
 std::size_t floats(std::ptrdiff_t rows, std::ptrdiff_t cols) {
@@ -45,6 +52,7 @@ AttentionBackward::AttentionBackward(const AttentionShape& shape)
       dkey_(floats(shape.stride, row_)),
       dvalue_(floats(shape.stride, row_)),
       dscores_(floats(shape.length, 16)),
+      kept_(floats(shape.length, 16)),
       scaled_(floats(shape.head_width, shape.stride)) {}
 
 void AttentionBackward::run_block(const AttentionBuffers& forward, const float* dattended,
@@ -57,8 +65,9 @@ void AttentionBackward::run_block(const AttentionBuffers& forward, const float* 
   const float* value = key + features * stride;
   const float* dout = dattended + start + block.first;
   const float* out = forward.attended + start + block.first;
-  float* weights = forward.weights + head * shape_.head_size + block.offset;
+  const float* weights = forward.weights + head * shape_.head_size + block.offset;
   const bool dropped = forward.mask != nullptr;
+  const auto backward = dropped ? scores_backward<true> : scores_backward<false>;
 
   multiply({.rows = block.keys,
             .cols = block.lanes,
@@ -76,8 +85,8 @@ void AttentionBackward::run_block(const AttentionBuffers& forward, const float* 
     for (int c = 0; c < width; ++c)
       dot += simd::load(dout + c * stride + lane) * simd::load(out + c * stride + lane);
     const Lanes inverse = simd::load(forward.inverse_sums + head * stride + block.first + lane);
-    scores_backward(block.keys, block.lanes, inverse * (forward.scale / root), dot / forward.scale,
-                    dropped, weights + lane, dscores_.data() + lane);
+    backward(block.keys, block.lanes, inverse * (forward.scale / root), dot / forward.scale,
+             weights + lane, dscores_.data() + lane, kept_.data() + lane);
   }
   multiply({.rows = width,
             .cols = block.lanes,
@@ -103,7 +112,7 @@ void AttentionBackward::run_block(const AttentionBuffers& forward, const float* 
   multiply({.rows = block.keys,
             .cols = width,
             .depth = block.lanes,
-            .a = weights,
+            .a = dropped ? kept_.data() : weights,
             .a_stride = block.lanes,
             .b = dout_.data() + block.first * row_,
             .b_stride = row_,
@@ -126,8 +135,13 @@ void AttentionBackward::run(const AttentionBuffers& forward, const float* datten
                         (simd::load(inverse + p) * forward.scale));
     transpose(width, shape_.stride, forward.qkv + start, stride, query_.data(), row_);
     transpose(width, shape_.stride, scaled_.data(), stride, dout_.data(), row_);
-    for (int index = shape_.blocks - 1; index >= 0; --index)
+    for (int index = shape_.blocks - 1; index >= 0; --index) {
+      const bool last = index == 0;
+      if (!last || head + 1 < shape_.heads)
+        prefetch_block(forward.weights + (last ? head + 1 : head) * shape_.head_size,
+                       shape_.block(last ? shape_.blocks - 1 : index - 1));
       run_block(forward, dattended, dqkv, head, shape_.block(index));
+    }
     float* dkey = dqkv + features * stride + start;
     float* dvalue = dkey + features * stride;
     transpose(shape_.length, width, dkey_.data(), row_, dkey, stride);

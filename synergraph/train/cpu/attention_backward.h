@@ -11,7 +11,7 @@ class AttentionBackward {
   explicit AttentionBackward(const AttentionShape& shape);
 
   /// dqkv (3E x stride) from dattended (E x stride) and what the forward pass left in `forward`.
-  /// Both gradients are zero in the padding. Overwrites the weights.
+  /// Both gradients are zero in the padding.
   void run(const AttentionBuffers& forward, const float* dattended, float* dqkv);
 
  private:
@@ -26,6 +26,7 @@ class AttentionBackward {
   AlignedVector<float> dkey_;
   AlignedVector<float> dvalue_;
   AlignedVector<float> dscores_;  ///< of one block: (keys x lanes)
+  AlignedVector<float> kept_;     ///< of one block: its weights less the dropped ones
   AlignedVector<float> scaled_;   ///< of one head: (head_width x stride)
 };
 

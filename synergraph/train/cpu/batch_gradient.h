@@ -1,7 +1,7 @@
 #pragma once
 
-#include <functional>
 #include <memory>
+#include <mutex>
 #include <vector>
 
 #include "synergraph/train/cpu/sequence_backward.h"
@@ -10,8 +10,9 @@
 namespace synergraph {
 
 /// Loss and gradient of a batch, its sequences spread over threads. The sequences form a fixed
-/// number of groups; a group is summed in order by one thread, and the groups are summed in order,
-/// so that the result does not depend on the number of threads.
+/// number of groups; a group is summed in order, and the groups are summed in order, so that the
+/// result does not depend on the number of threads. A thread works on a group of its own as long as
+/// there is one, then helps with what is left of another's.
 class BatchGradient {
  public:
   BatchGradient(const ModelConfig& config, int threads);
@@ -26,8 +27,12 @@ class BatchGradient {
   int threads() const { return threads_; }
 
  private:
-  void run_group(int group, int worker, const float* parameters, const Sequences& inputs,
-                 const Sequences& targets, const Dropout& dropout);
+  /// Gets ready for a batch of `count` sequences.
+  void prepare(int count);
+  /// The sequence that this worker is to do next.
+  int claim(int worker);
+  void run_sequence(int place, int worker, const float* parameters, const Sequences& inputs,
+                    const Sequences& targets, const Dropout& dropout);
 
   ModelConfig config_;
   ParameterLayout layout_;
@@ -38,6 +43,11 @@ class BatchGradient {
   std::vector<AlignedVector<float>> gradients_;  ///< one a group
   std::vector<std::unique_ptr<SequenceBackward>> workers_;  ///< one a thread, made when needed
   std::vector<SequenceLoss> losses_;                        ///< one a sequence
+  std::vector<Turn::Progress> progress_;                    ///< one a sequence
+  std::mutex claims_mutex_;                                 ///< guards the three below
+  std::vector<int> next_;      ///< of each group, the first sequence that nobody has claimed
+  std::vector<int> group_of_;  ///< of each worker, the group it is in; -1 before the first
+  int started_ = 0;            ///< groups that somebody works on
 };
 
 }  // namespace synergraph

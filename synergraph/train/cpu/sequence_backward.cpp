@@ -142,7 +142,7 @@ void SequenceBackward::attention_backward(const LayerTensors<const float>& model
 SequenceLoss SequenceBackward::run(const ModelTensors<const float>& model,
                                    const ModelTensors<const float>& transposed,
                                    const SequenceTask& task, const ModelTensors<float>& gradient,
-                                   Into into) {
+                                   Into into, Turn& turn) {
   const ModelConfig& config = pass_.config();
   const SequenceShape& shape = pass_.shape();
   pass_.start(model, task.tokens);
@@ -152,19 +152,27 @@ SequenceLoss SequenceBackward::run(const ModelTensors<const float>& model,
   const SequenceLoss loss =
       cross_entropy(shape, config.vocabulary, task.targets, task.gradient_scale, pass_.logits());
 
+  turn.enter();
   bias_backward(config.vocabulary, shape.stride, pass_.logits(), gradient.output_bias, into);
   linear_backward({config.vocabulary, config.width, pass_.output(), transposed.output_weight,
                    pass_.logits(), dx_.data(), gradient.output_weight},
                   into);
+  turn.leave();
   for (int layer = config.layers - 1; layer >= 0; --layer) {
     const auto index = static_cast<std::size_t>(layer);
+    turn.enter();
     mlp_backward(model.layers[index], transposed.layers[index], pass_.layer(layer), task.dropout,
                  gradient.layers[index], into);
+    turn.leave();
+    turn.enter();
     attention_backward(model.layers[index], transposed.layers[index], pass_.layer(layer),
                        task.dropout, gradient.layers[index], into);
+    turn.leave();
   }
+  turn.enter();
   embed_backward(shape, task.tokens, dx_.data(), transposed_.data(), gradient.token_embedding,
                  gradient.position_embedding, into);
+  turn.leave();
   return loss;
 }
 

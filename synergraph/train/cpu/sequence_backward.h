@@ -3,6 +3,7 @@
 #include "synergraph/model/sequence_pass.h"
 #include "synergraph/train/cpu/attention_backward.h"
 #include "synergraph/train/cpu/layer_backward.h"
+#include "synergraph/train/cpu/turn.h"
 
 namespace synergraph {
 
@@ -25,12 +26,12 @@ class SequenceBackward {
  public:
   explicit SequenceBackward(const ModelConfig& config);
 
-  /// The sequence's loss; its gradient, times gradient_scale, goes into `gradient`. `transposed`
-  /// comes from transpose_weights. With Into::kReplace the token embedding's gradient is still
-  /// added: only its rows that occur are touched.
+  /// The sequence's loss; its gradient, times gradient_scale, goes into `gradient`, each part when
+  /// it is this sequence's turn. `transposed` comes from transpose_weights. With Into::kReplace the
+  /// token embedding's gradient is still added: only its rows that occur are touched.
   SequenceLoss run(const ModelTensors<const float>& model,
                    const ModelTensors<const float>& transposed, const SequenceTask& task,
-                   const ModelTensors<float>& gradient, Into into);
+                   const ModelTensors<float>& gradient, Into into, Turn& turn);
 
  private:
   /// Gradients of y = W x, W (rows x in): dW gets dy x^T, and dx = W^T dy.
