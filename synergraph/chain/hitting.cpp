@@ -37,7 +37,7 @@ HittingTimes truncated_hitting_times(const Walk& walk, std::int64_t cutoff) {
     sweep.advance(cutoff - sweep.states().time());
     sum.add(sweep);
   }
-  return summarise_hitting(sum.take());
+  return summarise_hitting(sum.take(sweep));
 }
 
 HittingTimes hitting_times(const Walk& walk) {

@@ -112,6 +112,17 @@ void search_by_squaring(const Walk& walk, Search& search, int threads) {
     if (std::isnan(time)) time = kInfinity;
 }
 
+/// How far to step one by one before squaring. From the worst node h = E[T] is at most
+/// T_mix(eps) / (1 - eps), as s_{k T_mix} <= eps^k: where that alone is too far for stepping to
+/// pay, nothing is stepped.
+std::int64_t steps_worth_taking(int nodes, double worst_hitting, const Search& search) {
+  const std::int64_t most = std::max(400, nodes / 8);
+  for (std::size_t k = 0; k < search.time.size(); ++k)
+    if (search.open(k) && (1.0 - search.threshold[k]) * worst_hitting > static_cast<double>(most))
+      return 0;
+  return most;
+}
+
 }  // namespace
 
 WalkSummary summarise_walk(const Walk& walk, const WalkOptions& options) {
@@ -123,9 +134,9 @@ WalkSummary summarise_walk(const Walk& walk, const WalkOptions& options) {
       if (search.open(k)) search.time[k] = kInfinity;
   if (walk.nodes() == 1) search.settle(0.0, 0.0);
 
-  // By default: up to where stepping costs less than the squarings it saves.
-  const std::int64_t stepping =
-      options.stepping >= 0 ? options.stepping : std::max(200, walk.nodes() / 8);
+  const std::int64_t stepping = options.stepping >= 0
+                                    ? options.stepping
+                                    : steps_worth_taking(walk.nodes(), summary.hitting.max, search);
   SurvivalSweep sweep(walk);
   TruncatedSum sum(walk.nodes(), options.cutoff);
   for (;;) {
@@ -138,7 +149,7 @@ WalkSummary summarise_walk(const Walk& walk, const WalkOptions& options) {
     if (!sum_done) sum.add(sweep);
     if (!search.done()) search_panel(sweep, search);
   }
-  summary.truncated = summarise_hitting(sum.take());
+  summary.truncated = summarise_hitting(sum.take(sweep));
   if (!search.done()) search_by_squaring(walk, search, options.threads);
   summary.mixing = search.time;
   return summary;

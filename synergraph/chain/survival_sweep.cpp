@@ -18,7 +18,8 @@ ConstMatrixView among_sources(const Walk& walk) {
 }  // namespace
 
 SurvivalSweep::SurvivalSweep(const Walk& walk)
-    : sources_(walk.sink()),
+    : walk_(walk),
+      sources_(walk.sink()),
       start_(static_cast<std::size_t>(walk.nodes()), 1.0),
       states_(among_sources(walk), start_.data()) {}
 
@@ -31,6 +32,13 @@ double SurvivalSweep::worst(int k) const {
 double SurvivalSweep::worst_current() const {
   double worst = 0.0;
   for (int j = 0; j < sources_; ++j) worst = std::max(worst, states_.current(j));
+  return worst;
+}
+
+double SurvivalSweep::worst_moving() const {
+  double worst = 0.0;
+  for (int j = 0; j < sources_; ++j)
+    if (!stuck(j)) worst = std::max(worst, states_.current(j));
   return worst;
 }
 
@@ -60,7 +68,14 @@ bool TruncatedSum::complete(const SurvivalSweep& sweep) const {
   if (time >= cutoff_ || sum_.size() < 2) return true;
   if (time == 0) return false;
   // s_t never grows and every sum is at least s_0 = 1, so a rest below 2^-54 cannot change it.
-  return static_cast<double>(cutoff_ - time) * sweep.worst_current() < 0x1.0p-54;
+  // Nodes that are never left do not matter here: take() knows their sums.
+  return static_cast<double>(cutoff_ - time) * sweep.worst_moving() < 0x1.0p-54;
+}
+
+std::vector<double> TruncatedSum::take(const SurvivalSweep& sweep) {
+  for (std::size_t j = 0; j + 1 < sum_.size(); ++j)
+    if (sweep.stuck(static_cast<int>(j))) sum_[j] = static_cast<double>(cutoff_);
+  return std::move(sum_);
 }
 
 HittingTimes summarise_hitting(std::vector<double> times) {

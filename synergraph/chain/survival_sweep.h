@@ -13,6 +13,7 @@ namespace synergraph {
 /// left out: its survival is zero.
 class SurvivalSweep {
  public:
+  /// The walk must outlive this object.
   explicit SurvivalSweep(const Walk& walk);
 
   /// The next panel of states; see Propagation::advance.
@@ -25,9 +26,16 @@ class SurvivalSweep {
   /// max_j of the newest state.
   double worst_current() const;
 
+  /// Is node j never left? Its survival is one for ever.
+  bool stuck(int j) const { return walk_.leave[static_cast<std::size_t>(j)] == 0.0; }
+
+  /// max_j of the newest state over the nodes that are not stuck.
+  double worst_moving() const;
+
  private:
+  const Walk& walk_;
   int sources_;
-  std::vector<double> start_;
+  ScratchVector<double> start_;
   Propagation states_;
 };
 
@@ -42,7 +50,8 @@ class TruncatedSum {
   /// Is the sum final: cutoff reached, or the rest of it below half a unit in the last place?
   bool complete(const SurvivalSweep& sweep) const;
 
-  std::vector<double> take() { return std::move(sum_); }
+  /// The sums of a complete sweep.
+  std::vector<double> take(const SurvivalSweep& sweep);
 
  private:
   std::int64_t cutoff_;

@@ -10,13 +10,14 @@
 namespace synergraph {
 namespace {
 
-/// D = sum_h w_h D_h, as combine_diffusion() has it.
+/// D = sum_h w_h D_h, as combine_diffusion() has it, mirrored.
 Matrix combine(SampleHeads& heads, const std::vector<double>& weights) {
   const int n = heads.tokens();
   Matrix combined(n, n);
   for (int h = 0; h < heads.heads(); ++h)
     add_diffusion(heads.head(h), weights[static_cast<std::size_t>(h)], combined);
   finish_diffusion(combined);
+  transpose_lower(combined, combined.view());
   return combined;
 }
 
@@ -48,8 +49,7 @@ void set_walk(SampleMetrics& metrics, const Walk& walk, const WalkOptions& optio
   metrics.mixing = summary.mixing;
 }
 
-void set_fidelity(SampleMetrics& metrics, const Matrix& diffusion, const FidelityOptions& options) {
-  const Fidelity result = fidelity(diffusion, options);
+void set_fidelity(SampleMetrics& metrics, const Fidelity& result) {
   metrics.fidelity = result.minimax;
   metrics.fidelity_upper = result.minimax_upper;
   metrics.fidelity_time = result.minimax_time;
@@ -57,17 +57,15 @@ void set_fidelity(SampleMetrics& metrics, const Matrix& diffusion, const Fidelit
 }
 
 /// w^t (D^t)(sink, node), or 0 where that is lost in the rounding of `whole`.
-double pure_signal(const Matrix& diffusion, double weight, std::int64_t time, int node,
+double pure_signal(const Matrix& mirrored, double weight, std::int64_t time, int node,
                    double whole) {
   if (!(weight > 0.0)) return 0.0;
   const auto steps = static_cast<double>(time);
   if (steps * std::log2(weight) < std::log2(whole) - 60.0) return 0.0;
   // Signal only moves to lower nodes: those below `node` do not matter.
-  const int count = diffusion.rows() - node;
-  const ConstMatrixView from{diffusion.row(node) + node, count, count, diffusion.stride()};
-  Matrix columns(count, count);
-  transpose_lower(from, columns.view());
-  std::vector<double> start(static_cast<std::size_t>(count), 0.0);
+  const int count = mirrored.rows() - node;
+  const ConstMatrixView columns{mirrored.row(node) + node, count, count, mirrored.stride()};
+  ScratchVector<double> start(static_cast<std::size_t>(count), 0.0);
   start.back() = 1.0;
   Propagation states(columns, start.data());
   while (states.time() < time) states.advance(time - states.time());
@@ -87,6 +85,8 @@ class Measurement {
         pure_(options.conventions.size(), 0.0) {
     for (MetricsOptions convention : options.conventions) {
       convention.walk.threads = options.threads;
+      convention.fidelity.minimax_alone = true;
+      fidelities_.push_back(convention.fidelity);
       conventions_.push_back(std::move(convention));
     }
     for (LayerSample& sample : result_)
@@ -103,6 +103,7 @@ class Measurement {
   }
   void measure_combined();
   void measure_head(int h);
+  void measure_head_fidelity(int h, const Matrix& mirrored);
   void measure_per_head_walk();
   void finish(std::size_t c);
 
@@ -110,6 +111,7 @@ class Measurement {
   const std::vector<double>& weights_;
   const LayerMetricsOptions& options_;
   std::vector<MetricsOptions> conventions_;
+  std::vector<FidelityOptions> fidelities_;  // of every convention
   std::vector<LayerSample> result_;
   std::vector<double> pure_;  // the combined minimax signal's paths that stay in one head
   Walk per_head_;             // the sum of the heads' walks
@@ -117,43 +119,54 @@ class Measurement {
 };
 
 void Measurement::measure_combined() {
-  const Matrix diffusion = combine(heads_, weights_);
-  parallel_for(2 * conventions_.size(), options_.threads, [&](std::size_t task, int) {
-    const MetricsOptions& convention = conventions_[task / 2];
-    SampleMetrics& metrics = result_[task / 2].combined;
-    if (task % 2 == 0)
-      set_fidelity(metrics, diffusion, convention.fidelity);
-    else if (convention.normalization == Normalization::kPublished)
-      set_walk(metrics, published_walk(diffusion), convention.walk);
+  const Matrix mirrored = combine(heads_, weights_);
+  parallel_for(1 + conventions_.size(), options_.threads, [&](std::size_t task, int) {
+    if (task == 0) {
+      const std::vector<Fidelity> results = fidelities(mirrored, fidelities_);
+      for (std::size_t c = 0; c < results.size(); ++c)
+        set_fidelity(result_[c].combined, results[c]);
+      return;
+    }
+    const MetricsOptions& convention = conventions_[task - 1];
+    SampleMetrics& metrics = result_[task - 1].combined;
+    if (convention.normalization == Normalization::kPublished)
+      set_walk(metrics, published_walk_of_columns(mirrored), convention.walk);
     else if (convention.normalization == Normalization::kPooled)
-      set_walk(metrics, walk_of_attention(diffusion), convention.walk);
+      set_walk(metrics, walk_of_columns(mirrored), convention.walk);
   });
+}
+
+void Measurement::measure_head_fidelity(int h, const Matrix& mirrored) {
+  const auto at = static_cast<std::size_t>(h);
+  const std::vector<Fidelity> results = fidelities(mirrored, fidelities_);
+  for (std::size_t c = 0; c < results.size(); ++c) {
+    set_fidelity(result_[c].heads[at], results[c]);
+    const SampleMetrics& combined = result_[c].combined;
+    if (combined.fidelity > 0.0 && std::isfinite(combined.fidelity_time))
+      pure_[c] +=
+          pure_signal(mirrored, weights_[at], static_cast<std::int64_t>(combined.fidelity_time),
+                      combined.fidelity_node, combined.fidelity);
+  }
 }
 
 void Measurement::measure_head(int h) {
   const auto at = static_cast<std::size_t>(h);
-  const Matrix& diffusion = heads_.head(h);
+  const Matrix& mirrored = heads_.head(h);
   const bool need_walk = walks() || any(Normalization::kPerHead);
   Walk walk;  // pooled and per head are the same for one head
   if (need_walk) {
-    walk = walk_of_attention(diffusion);
+    walk = walk_of_columns(mirrored);
     add_walk(walk, weights_[at], per_head_);
   }
   bool mixing_known = false;
-  parallel_for(2 * conventions_.size(), options_.threads, [&](std::size_t task, int) {
-    const std::size_t c = task / 2;
-    const MetricsOptions& convention = conventions_[c];
-    SampleMetrics& metrics = result_[c].heads[at];
-    if (task % 2 == 0) {
-      set_fidelity(metrics, diffusion, convention.fidelity);
-      const SampleMetrics& combined = result_[c].combined;
-      if (combined.fidelity > 0.0 && std::isfinite(combined.fidelity_time))
-        pure_[c] +=
-            pure_signal(diffusion, weights_[at], static_cast<std::int64_t>(combined.fidelity_time),
-                        combined.fidelity_node, combined.fidelity);
+  parallel_for(1 + conventions_.size(), options_.threads, [&](std::size_t task, int) {
+    if (task == 0) {
+      measure_head_fidelity(h, mirrored);
     } else if (walks()) {
+      const MetricsOptions& convention = conventions_[task - 1];
+      SampleMetrics& metrics = result_[task - 1].heads[at];
       if (convention.normalization == Normalization::kPublished)
-        set_walk(metrics, published_walk(diffusion), convention.walk);
+        set_walk(metrics, published_walk_of_columns(mirrored), convention.walk);
       else
         set_walk(metrics, walk, convention.walk);
     }
