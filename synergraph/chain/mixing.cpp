@@ -141,15 +141,18 @@ WalkSummary summarise_walk(const Walk& walk, const WalkOptions& options) {
   TruncatedSum sum(walk.nodes(), options.cutoff);
   for (;;) {
     const std::int64_t time = sweep.states().time();
-    const bool sum_done = sum.complete(sweep);
+    const bool sum_done = sum.complete();
     const bool search_done = search.done() || time >= stepping;
     if (sum_done && search_done) break;
     sweep.advance(
         std::max(sum_done ? 0 : options.cutoff - time, search_done ? 0 : stepping - time));
     if (!sum_done) sum.add(sweep);
-    if (!search.done()) search_panel(sweep, search);
+    if (!search.done())
+      search_panel(sweep, search);
+    else
+      sweep.restrict_to(sum.active(sweep));
   }
-  summary.truncated = summarise_hitting(sum.take(sweep));
+  summary.truncated = summarise_hitting(sum.take());
   if (!search.done()) search_by_squaring(walk, search, options.threads);
   summary.mixing = search.time;
   return summary;
