@@ -17,6 +17,8 @@ namespace {
 
 // A bound is met when it is met to rounding: it is a sum of up to n non-negative products.
 constexpr double kRounding = 1e-14;
+// Steps before the first look at whether a minimax is final.
+constexpr int kFirstSteps = 8;
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
 /// Diffusion as a propagation: r_{t+1} = r_t D, the row vector written as a column. `columns` is D
@@ -59,7 +61,10 @@ class Tracker {
   int active() const { return active_; }
   /// Steps that are certainly of use.
   std::int64_t steps_left() const {
-    return fixed() ? options_.horizon - states_.time() : Propagation::kPanel;
+    const std::int64_t useful = fixed() ? options_.horizon - states_.time() : Propagation::kPanel;
+    // A minimax is mostly final after a few steps, so do not begin with a whole panel.
+    const bool minimax = fixed() ? options_.minimax_alone : !options_.every_node;
+    return minimax && states_.time() == 0 ? std::min<std::int64_t>(useful, kFirstSteps) : useful;
   }
   Fidelity finish();
 
