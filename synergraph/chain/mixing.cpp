@@ -9,7 +9,6 @@
 #include "synergraph/chain/survival_sweep.h"
 #include "synergraph/chain/walk_powers.h"
 #include "synergraph/core/error.h"
-#include "synergraph/core/triangular.h"
 
 namespace synergraph {
 namespace {
@@ -70,8 +69,8 @@ double largest(const std::vector<double>& values) {
 }
 
 /// Doubling, then bisection, for all open thresholds at once.
-void search_by_squaring(const Walk& walk, Search& search, int threads) {
-  WalkPowers powers(walk, threads);
+void search_by_squaring(const Walk& walk, Search& search, const WalkOptions& options) {
+  WalkPowers powers(walk, options.memory, options.threads);
   std::vector<Bisection> running;
   std::vector<bool> bracketed(search.time.size(), false);
   std::vector<double> before = powers.survival();
@@ -97,10 +96,9 @@ void search_by_squaring(const Walk& walk, Search& search, int threads) {
       return level <= b.level - 2 && level >= b.level - 2 - kLevels;
     });
     if (!needed) continue;
-    const Matrix& power = powers.at(level);
     for (Bisection& b : running) {
       if (level > b.level - 2 || level < b.level - 2 - kLevels) continue;
-      multiply_upper(power, b.survival.data(), next.data(), threads);
+      powers.multiply(level, b.survival.data(), next.data());
       if (largest(next) <= search.threshold[b.index]) continue;
       b.survival = next;
       b.time += std::ldexp(1.0, level);
@@ -153,7 +151,7 @@ WalkSummary summarise_walk(const Walk& walk, const WalkOptions& options) {
       sweep.restrict_to(sum.active(sweep));
   }
   summary.truncated = summarise_hitting(sum.take());
-  if (!search.done()) search_by_squaring(walk, search, options.threads);
+  if (!search.done()) search_by_squaring(walk, search, options);
   summary.mixing = search.time;
   return summary;
 }

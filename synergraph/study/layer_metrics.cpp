@@ -10,6 +10,9 @@
 namespace synergraph {
 namespace {
 
+// The powers of slow walks, of all samples that are measured at the same time.
+constexpr double kPowersBytes = 512 << 20;
+
 /// D = sum_h w_h D_h, as combine_diffusion() has it, mirrored.
 Matrix combine(SampleHeads& heads, const std::vector<double>& weights) {
   const int n = heads.tokens();
@@ -83,8 +86,11 @@ class Measurement {
         options_(options),
         result_(options.conventions.size()),
         pure_(options.conventions.size(), 0.0) {
+    const int at_once =
+        std::min(default_thread_count(), problems_in_memory(heads.heads(), heads.tokens()));
     for (MetricsOptions convention : options.conventions) {
       convention.walk.threads = options.threads;
+      convention.walk.memory = kPowersBytes / at_once;
       convention.fidelity.minimax_alone = true;
       fidelities_.push_back(convention.fidelity);
       conventions_.push_back(std::move(convention));
@@ -102,8 +108,11 @@ class Measurement {
                        [&](const MetricsOptions& c) { return c.normalization == normalization; });
   }
   void measure_combined();
+  void measure_side_by_side(const Matrix& mirrored, bool with_walks,
+                            const std::vector<SampleMetrics*>& into);
   void measure_head(int h);
-  void measure_head_fidelity(int h, const Matrix& mirrored);
+  void measure_head_walk(const Walk& walk, const std::vector<SampleMetrics*>& into);
+  double mixing(const Walk& walk) const;
   void measure_per_head_walk();
   void finish(std::size_t c);
 
@@ -118,68 +127,69 @@ class Measurement {
   double fastest_ = std::numeric_limits<double>::infinity();  // T_mix of the fastest head
 };
 
-void Measurement::measure_combined() {
-  const Matrix mirrored = combine(heads_, weights_);
+/// Fidelities and published walks, side by side. Other walks come alone, as a slow one is squared
+/// on all threads and in much memory; a published one never is, since it cannot leave node 0.
+void Measurement::measure_side_by_side(const Matrix& mirrored, bool with_walks,
+                                       const std::vector<SampleMetrics*>& into) {
   parallel_for(1 + conventions_.size(), options_.threads, [&](std::size_t task, int) {
     if (task == 0) {
       const std::vector<Fidelity> results = fidelities(mirrored, fidelities_);
-      for (std::size_t c = 0; c < results.size(); ++c)
-        set_fidelity(result_[c].combined, results[c]);
-      return;
+      for (std::size_t c = 0; c < results.size(); ++c) set_fidelity(*into[c], results[c]);
+    } else if (with_walks && conventions_[task - 1].normalization == Normalization::kPublished) {
+      set_walk(*into[task - 1], published_walk_of_columns(mirrored), conventions_[task - 1].walk);
     }
-    const MetricsOptions& convention = conventions_[task - 1];
-    SampleMetrics& metrics = result_[task - 1].combined;
-    if (convention.normalization == Normalization::kPublished)
-      set_walk(metrics, published_walk_of_columns(mirrored), convention.walk);
-    else if (convention.normalization == Normalization::kPooled)
-      set_walk(metrics, walk_of_columns(mirrored), convention.walk);
   });
 }
 
-void Measurement::measure_head_fidelity(int h, const Matrix& mirrored) {
+void Measurement::measure_combined() {
+  const Matrix mirrored = combine(heads_, weights_);
+  std::vector<SampleMetrics*> into;
+  for (LayerSample& sample : result_) into.push_back(&sample.combined);
+  measure_side_by_side(mirrored, true, into);
+  if (!any(Normalization::kPooled)) return;
+  const Walk walk = walk_of_columns(mirrored);
+  for (std::size_t c = 0; c < conventions_.size(); ++c)
+    if (conventions_[c].normalization == Normalization::kPooled)
+      set_walk(*into[c], walk, conventions_[c].walk);
+}
+
+void Measurement::measure_head(int h) {
   const auto at = static_cast<std::size_t>(h);
-  const std::vector<Fidelity> results = fidelities(mirrored, fidelities_);
-  for (std::size_t c = 0; c < results.size(); ++c) {
-    set_fidelity(result_[c].heads[at], results[c]);
+  const Matrix& mirrored = heads_.head(h);
+  std::vector<SampleMetrics*> into;
+  for (LayerSample& sample : result_) into.push_back(&sample.heads[at]);
+  measure_side_by_side(mirrored, walks(), into);
+  for (std::size_t c = 0; c < conventions_.size(); ++c) {
     const SampleMetrics& combined = result_[c].combined;
     if (combined.fidelity > 0.0 && std::isfinite(combined.fidelity_time))
       pure_[c] +=
           pure_signal(mirrored, weights_[at], static_cast<std::int64_t>(combined.fidelity_time),
                       combined.fidelity_node, combined.fidelity);
   }
+  if (!walks() && !any(Normalization::kPerHead)) return;
+  const Walk walk = walk_of_columns(mirrored);  // pooled and per head are the same for one head
+  add_walk(walk, weights_[at], per_head_);
+  if (walks()) measure_head_walk(walk, into);
 }
 
-void Measurement::measure_head(int h) {
-  const auto at = static_cast<std::size_t>(h);
-  const Matrix& mirrored = heads_.head(h);
-  const bool need_walk = walks() || any(Normalization::kPerHead);
-  Walk walk;  // pooled and per head are the same for one head
-  if (need_walk) {
-    walk = walk_of_columns(mirrored);
-    add_walk(walk, weights_[at], per_head_);
-  }
-  bool mixing_known = false;
-  parallel_for(1 + conventions_.size(), options_.threads, [&](std::size_t task, int) {
-    if (task == 0) {
-      measure_head_fidelity(h, mirrored);
-    } else if (walks()) {
-      const MetricsOptions& convention = conventions_[task - 1];
-      SampleMetrics& metrics = result_[task - 1].heads[at];
-      if (convention.normalization == Normalization::kPublished)
-        set_walk(metrics, published_walk_of_columns(mirrored), convention.walk);
-      else
-        set_walk(metrics, walk, convention.walk);
-    }
-  });
-  if (!walks() || conventions_.front().walk.eps.empty()) return;
-  for (std::size_t c = 0; c < conventions_.size() && !mixing_known; ++c) {
+/// The walk of one head under all conventions but the published one, and its mixing time.
+void Measurement::measure_head_walk(const Walk& walk, const std::vector<SampleMetrics*>& into) {
+  const SampleMetrics* measured = nullptr;
+  for (std::size_t c = 0; c < conventions_.size(); ++c) {
     if (conventions_[c].normalization == Normalization::kPublished) continue;
-    fastest_ = std::min(fastest_, result_[c].heads[at].mixing.front());
-    mixing_known = true;
+    set_walk(*into[c], walk, conventions_[c].walk);
+    if (measured == nullptr) measured = into[c];
   }
-  if (!mixing_known)
-    fastest_ = std::min(fastest_,
-                        mixing_time(walk, conventions_.front().walk.eps.front(), options_.threads));
+  if (conventions_.front().walk.eps.empty()) return;
+  fastest_ = std::min(fastest_, measured != nullptr ? measured->mixing.front() : mixing(walk));
+}
+
+/// T_mix for the first eps.
+double Measurement::mixing(const Walk& walk) const {
+  WalkOptions options = conventions_.front().walk;
+  options.eps.resize(1);
+  options.cutoff = 0;
+  return summarise_walk(walk, options).mixing.front();
 }
 
 /// What needs the convex sum of the heads' walks.
@@ -189,9 +199,8 @@ void Measurement::measure_per_head_walk() {
   for (std::size_t c = 0; c < conventions_.size(); ++c)
     if (conventions_[c].normalization == Normalization::kPerHead)
       set_walk(result_[c].combined, per_head_, conventions_[c].walk);
-  const std::vector<double>& eps = conventions_.front().walk.eps;
-  if (!walks() || eps.empty()) return;
-  const double synergy = ratio(fastest_, mixing_time(per_head_, eps.front(), options_.threads));
+  if (!walks() || conventions_.front().walk.eps.empty()) return;
+  const double synergy = ratio(fastest_, mixing(per_head_));
   for (LayerSample& sample : result_) sample.mixing_synergy = synergy;
 }
 
