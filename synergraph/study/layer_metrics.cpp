@@ -11,7 +11,7 @@ namespace synergraph {
 namespace {
 
 // The powers of slow walks, of all samples that are measured at the same time.
-constexpr double kPowersBytes = 512 << 20;
+constexpr double kPowersBytes = 640 << 20;
 
 /// D = sum_h w_h D_h, as combine_diffusion() has it, mirrored.
 Matrix combine(SampleHeads& heads, const std::vector<double>& weights) {
