@@ -33,9 +33,10 @@ std::vector<double> total_variation_curve(const Walk& walk, int steps) {
 HittingTimes truncated_hitting_times(const Walk& walk, std::int64_t cutoff) {
   SurvivalSweep sweep(walk);
   TruncatedSum sum(walk.nodes(), cutoff);
-  while (!sum.complete(sweep)) {
+  while (!sum.complete()) {
     sweep.advance(cutoff - sweep.states().time());
     sum.add(sweep);
+    sweep.restrict_to(sum.active(sweep));
   }
   return summarise_hitting(sum.take());
 }

@@ -9,7 +9,6 @@
 #include "synergraph/chain/survival_sweep.h"
 #include "synergraph/chain/walk_powers.h"
 #include "synergraph/core/error.h"
-#include "synergraph/core/triangular.h"
 
 namespace synergraph {
 namespace {
@@ -70,8 +69,8 @@ double largest(const std::vector<double>& values) {
 }
 
 /// Doubling, then bisection, for all open thresholds at once.
-void search_by_squaring(const Walk& walk, Search& search, int threads) {
-  WalkPowers powers(walk, threads);
+void search_by_squaring(const Walk& walk, Search& search, const WalkOptions& options) {
+  WalkPowers powers(walk, options.memory, options.threads);
   std::vector<Bisection> running;
   std::vector<bool> bracketed(search.time.size(), false);
   std::vector<double> before = powers.survival();
@@ -97,10 +96,9 @@ void search_by_squaring(const Walk& walk, Search& search, int threads) {
       return level <= b.level - 2 && level >= b.level - 2 - kLevels;
     });
     if (!needed) continue;
-    const Matrix& power = powers.at(level);
     for (Bisection& b : running) {
       if (level > b.level - 2 || level < b.level - 2 - kLevels) continue;
-      multiply_upper(power, b.survival.data(), next.data(), threads);
+      powers.multiply(level, b.survival.data(), next.data());
       if (largest(next) <= search.threshold[b.index]) continue;
       b.survival = next;
       b.time += std::ldexp(1.0, level);
@@ -110,6 +108,17 @@ void search_by_squaring(const Walk& walk, Search& search, int threads) {
     search.time[b.index] = b.time + std::ldexp(1.0, std::max(0, b.level - 2 - kLevels));
   for (double& time : search.time)
     if (std::isnan(time)) time = kInfinity;
+}
+
+/// How far to step one by one before squaring. From the worst node h = E[T] is at most
+/// T_mix(eps) / (1 - eps), as s_{k T_mix} <= eps^k: where that alone is too far for stepping to
+/// pay, nothing is stepped.
+std::int64_t steps_worth_taking(int nodes, double worst_hitting, const Search& search) {
+  const std::int64_t most = std::max(400, nodes / 8);
+  for (std::size_t k = 0; k < search.time.size(); ++k)
+    if (search.open(k) && (1.0 - search.threshold[k]) * worst_hitting > static_cast<double>(most))
+      return 0;
+  return most;
 }
 
 }  // namespace
@@ -123,23 +132,26 @@ WalkSummary summarise_walk(const Walk& walk, const WalkOptions& options) {
       if (search.open(k)) search.time[k] = kInfinity;
   if (walk.nodes() == 1) search.settle(0.0, 0.0);
 
-  // By default: up to where stepping costs less than the squarings it saves.
-  const std::int64_t stepping =
-      options.stepping >= 0 ? options.stepping : std::max(200, walk.nodes() / 8);
+  const std::int64_t stepping = options.stepping >= 0
+                                    ? options.stepping
+                                    : steps_worth_taking(walk.nodes(), summary.hitting.max, search);
   SurvivalSweep sweep(walk);
   TruncatedSum sum(walk.nodes(), options.cutoff);
   for (;;) {
     const std::int64_t time = sweep.states().time();
-    const bool sum_done = sum.complete(sweep);
+    const bool sum_done = sum.complete();
     const bool search_done = search.done() || time >= stepping;
     if (sum_done && search_done) break;
     sweep.advance(
         std::max(sum_done ? 0 : options.cutoff - time, search_done ? 0 : stepping - time));
     if (!sum_done) sum.add(sweep);
-    if (!search.done()) search_panel(sweep, search);
+    if (!search.done())
+      search_panel(sweep, search);
+    else
+      sweep.restrict_to(sum.active(sweep));
   }
   summary.truncated = summarise_hitting(sum.take());
-  if (!search.done()) search_by_squaring(walk, search, options.threads);
+  if (!search.done()) search_by_squaring(walk, search, options);
   summary.mixing = search.time;
   return summary;
 }

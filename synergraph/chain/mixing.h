@@ -32,6 +32,9 @@ struct WalkOptions {
   /// Steps taken one by one before squaring begins; -1: where that pays, by the number of nodes.
   std::int64_t stepping = -1;
   int threads = 0;  ///< for the squarings of large graphs; 0: all CPUs
+  /// Bytes for the powers of the walk, two of them at least; what they cannot hold is squared
+  /// again. The default holds all that 4096 nodes need.
+  double memory = 4.0 * (1U << 30U);
 };
 
 WalkSummary summarise_walk(const Walk& walk, const WalkOptions& options = {});

@@ -1,6 +1,7 @@
 #include "synergraph/chain/survival_sweep.h"
 
 #include <algorithm>
+#include <cmath>
 #include <utility>
 
 #include "synergraph/core/simd.h"
@@ -18,31 +19,39 @@ ConstMatrixView among_sources(const Walk& walk) {
 }  // namespace
 
 SurvivalSweep::SurvivalSweep(const Walk& walk)
-    : sources_(walk.sink()),
+    : walk_(walk),
       start_(static_cast<std::size_t>(walk.nodes()), 1.0),
-      states_(among_sources(walk), start_.data()) {}
+      states_(among_sources(walk), start_.data()) {
+  while (first_moving_ < walk.sink() && walk.leave[static_cast<std::size_t>(first_moving_)] == 0.0)
+    ++first_moving_;
+}
 
 double SurvivalSweep::worst(int k) const {
   double worst = 0.0;
-  for (int j = 0; j < sources_; ++j) worst = std::max(worst, states_.at(j, k));
+  for (int j = 0; j < states_.active(); ++j) worst = std::max(worst, states_.at(j, k));
   return worst;
 }
 
 double SurvivalSweep::worst_current() const {
   double worst = 0.0;
-  for (int j = 0; j < sources_; ++j) worst = std::max(worst, states_.current(j));
+  for (int j = 0; j < states_.active(); ++j) worst = std::max(worst, states_.current(j));
   return worst;
 }
 
 TruncatedSum::TruncatedSum(int nodes, std::int64_t cutoff)
-    : cutoff_(cutoff), sum_(static_cast<std::size_t>(nodes), 0.0) {}
+    : cutoff_(cutoff),
+      sum_(static_cast<std::size_t>(nodes), 0.0),
+      complete_(cutoff <= 0 || nodes < 2) {}
 
 void TruncatedSum::add(const SurvivalSweep& sweep) {
-  const Propagation& states = sweep.states();
-  const auto sources = static_cast<int>(sum_.size()) - 1;
+  add_panel(sweep.states());
+  complete_ = sweep.states().time() >= cutoff_ || add_rest(sweep);
+}
+
+void TruncatedSum::add_panel(const Propagation& states) {
   const std::int64_t begin = states.time() - states.length();
   const auto count = static_cast<int>(std::min<std::int64_t>(states.length(), cutoff_ - begin));
-  for (int j = 0; j < sources; ++j) {
+  for (int j = 0; j < states.active(); ++j) {
     double& sum = sum_[static_cast<std::size_t>(j)];
     if (count == states.length()) {
       sum += total(states.unordered(j), count);
@@ -55,12 +64,79 @@ void TruncatedSum::add(const SurvivalSweep& sweep) {
   }
 }
 
-bool TruncatedSum::complete(const SurvivalSweep& sweep) const {
-  const std::int64_t time = sweep.states().time();
-  if (time >= cutoff_ || sum_.size() < 2) return true;
-  if (time == 0) return false;
-  // s_t never grows and every sum is at least s_0 = 1, so a rest below 2^-54 cannot change it.
-  return static_cast<double>(cutoff_ - time) * sweep.worst_current() < 0x1.0p-54;
+// s_t never grows and every sum is at least s_0 = 1, so a rest below 2^-54 cannot change it. A
+// survivor that the last nodes pass down is one of theirs: lower nodes lose no more by leaving it
+// out.
+int TruncatedSum::active(const SurvivalSweep& sweep) const {
+  const Propagation& states = sweep.states();
+  const auto left = static_cast<double>(cutoff_ - states.time());
+  int active = states.active();
+  while (active > 0 && left * states.current(active - 1) < 0x1.0p-54) --active;
+  return active;
+}
+
+/// Where low s_{T-1} <= s_T <= high s_{T-1} at all nodes, the same holds between any two later
+/// steps, since P has no negative entry. Survival soon shrinks by the slowest node's factor
+/// everywhere, low and high close in on it, and what is left of the sum is known to rounding, in
+/// one of two ways. Adds it and returns true if it is.
+bool TruncatedSum::add_rest(const SurvivalSweep& sweep) {
+  const Propagation& states = sweep.states();
+  const int last = states.length() - 1;
+  const auto left = static_cast<double>(cutoff_ - states.time());
+  int active = states.active();  // beyond: died out even before the last step
+  while (active > 0 && left * left * states.at(active - 1, last) < 0x1.0p-54) --active;
+  double low = 1.0;
+  double high = 0.0;
+  double share = 0.0;  // the largest part that s_T is of a sum
+  for (int j = sweep.first_moving(); j < active; ++j) {
+    const double now = states.current(j);
+    const double ratio = now / states.at(j, last);
+    low = std::min(low, ratio);
+    high = std::max(high, ratio);
+    share = std::max(share, now / sum_[static_cast<std::size_t>(j)]);
+  }
+  constexpr double kAccuracy = 0x1.0p-50;
+  // The sum of the first powers of x <= 1 changes by at most left^2 / 2 times the change of x.
+  if (share * (high - low) * left * left / 2.0 <= kAccuracy) {
+    add_powers(sweep, active, (low + high) / 2.0);
+    return true;
+  }
+  // The sum over all times from T on is at most s_T / (1 - high); its part from the cutoff on is
+  // the whole times a number between low^left and high^left.
+  const double most = std::pow(high, left);
+  const double least = std::pow(low, left);
+  if (most <= 0.5 && share * (most - least) <= kAccuracy * (1.0 - high)) {
+    add_solution(sweep, active, 1.0 - (most + least) / 2.0);
+    return true;
+  }
+  return false;
+}
+
+/// sum += s_T (1 + x + .. + x^(left - 1)).
+void TruncatedSum::add_powers(const SurvivalSweep& sweep, int active, double factor) {
+  const Propagation& states = sweep.states();
+  double powers = 0.0;
+  for (std::int64_t t = states.time(); t < cutoff_; ++t) powers = powers * factor + 1.0;
+  const auto left = static_cast<double>(cutoff_ - states.time());
+  for (int j = 0; j < active; ++j)
+    sum_[static_cast<std::size_t>(j)] +=
+        j < sweep.first_moving() ? left : states.current(j) * powers;
+}
+
+/// sum += kept * (s_T + s_{T+1} + ...), by back substitution as in hitting_times().
+void TruncatedSum::add_solution(const SurvivalSweep& sweep, int active, double kept) {
+  const Propagation& states = sweep.states();
+  const Walk& walk = sweep.walk();
+  const auto left = static_cast<double>(cutoff_ - states.time());
+  ScratchVector<double> rest(static_cast<std::size_t>(active));
+  for (int j = active - 1; j >= sweep.first_moving(); --j) {
+    const auto at = static_cast<std::size_t>(j);
+    const double later = dot(walk.step.row(j) + j + 1, rest.data() + j + 1, active - j - 1);
+    rest[at] = (states.current(j) + later) / walk.leave[at];
+    sum_[at] += kept * rest[at];
+  }
+  for (int j = 0; j < std::min(active, sweep.first_moving()); ++j)
+    sum_[static_cast<std::size_t>(j)] += left;
 }
 
 HittingTimes summarise_hitting(std::vector<double> times) {

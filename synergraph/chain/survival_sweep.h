@@ -13,6 +13,7 @@ namespace synergraph {
 /// left out: its survival is zero.
 class SurvivalSweep {
  public:
+  /// The walk must outlive this object.
   explicit SurvivalSweep(const Walk& walk);
 
   /// The next panel of states; see Propagation::advance.
@@ -25,28 +26,47 @@ class SurvivalSweep {
   /// max_j of the newest state.
   double worst_current() const;
 
+  /// Nodes before this one are never left, so no other node steps to them either: their survival
+  /// is one for ever. Under the published rule node 0 is such a node.
+  int first_moving() const { return first_moving_; }
+
+  const Walk& walk() const { return walk_; }
+
+  /// Takes nodes from `count` on as died out.
+  void restrict_to(int count) { states_.restrict_to(count); }
+
  private:
-  int sources_;
-  std::vector<double> start_;
+  const Walk& walk_;
+  int first_moving_ = 0;
+  ScratchVector<double> start_;
   Propagation states_;
 };
 
-/// Adds up E[min(T_j, cutoff)] along a sweep.
+/// Adds up E[min(T_j, cutoff)] along a sweep, in as few steps as fix it to rounding.
 class TruncatedSum {
  public:
   TruncatedSum(int nodes, std::int64_t cutoff);
 
-  /// Adds the sweep's newest panel, up to the cutoff.
+  /// Adds the sweep's newest panel, up to the cutoff, and the rest if the panel tells it.
   void add(const SurvivalSweep& sweep);
 
-  /// Is the sum final: cutoff reached, or the rest of it below half a unit in the last place?
-  bool complete(const SurvivalSweep& sweep) const;
+  /// Is the sum final?
+  bool complete() const { return complete_; }
+
+  /// Nodes from here on have died out: what they still add to any sum is lost in its rounding.
+  int active(const SurvivalSweep& sweep) const;
 
   std::vector<double> take() { return std::move(sum_); }
 
  private:
+  void add_panel(const Propagation& states);
+  bool add_rest(const SurvivalSweep& sweep);
+  void add_powers(const SurvivalSweep& sweep, int active, double factor);
+  void add_solution(const SurvivalSweep& sweep, int active, double kept);
+
   std::int64_t cutoff_;
   std::vector<double> sum_;
+  bool complete_;
 };
 
 /// Mean, maximum and worst node of per-node times.

@@ -12,20 +12,45 @@
 namespace synergraph {
 namespace {
 
-/// Makes row j, with any non-negative entries from the diagonal on, a probability distribution.
-void normalise_row(Walk& walk, int j) {
-  const int n = walk.nodes();
-  double* row = walk.step.row(j);
-  const double forward = total(row + j + 1, n - j - 1);
-  const double mass = row[j] + forward;
-  if (!(mass > 0.0)) {  // no way out, no way to stay: it stays
-    row[j] = 1.0;
-    walk.leave[static_cast<std::size_t>(j)] = 0.0;
-    return;
+/// Row j of a walk as a probability distribution in proportion to `weights`, its non-negative
+/// weights from the diagonal on: weights[i - j] for the step to i. They may be the row itself.
+void normalise_row(Walk& walk, int j, const double* weights) {
+  const int moves = walk.sink() - j;
+  double* row = walk.step.row(j) + j;
+  const double forward = total(weights + 1, moves);
+  const double mass = weights[0] + forward;
+  walk.leave[static_cast<std::size_t>(j)] = forward > 0.0 ? forward / mass : 0.0;
+  const double scale = forward > 0.0 ? 1.0 / mass : 0.0;
+  for (int i = 0; i <= moves; ++i) row[i] = weights[i] * scale;
+  if (!(forward > 0.0)) row[0] = 1.0;  // no way out: it stays, exactly
+}
+
+/// Row j of the published walk from the attention to j: weights[i - j] is A[i][j].
+void cut_row(Walk& walk, int j, const double* weights) {
+  const int moves = walk.sink() - j;
+  double* row = walk.step.row(j) + j;
+  // Blocks that end below one in sum are taken as they are; in the block that reaches one, each
+  // entry adds to min(1, sum) all of it, or what is left below one.
+  constexpr int kBlock = 2 * kLanes;
+  double sum = 0.0;
+  int i = 0;
+  for (; i + kBlock <= moves + 1; i += kBlock) {
+    const Vec low = load(weights + i);
+    const Vec high = load(weights + i + kLanes);
+    const double with = sum + synergraph::sum(low + high);
+    if (!(with < 1.0)) break;
+    store(row + i, low);
+    store(row + i + kLanes, high);
+    sum = with;
   }
-  const double scale = 1.0 / mass;
-  for (int i = j; i < n; ++i) row[i] *= scale;
-  walk.leave[static_cast<std::size_t>(j)] = forward / mass;
+  for (; i <= moves && sum < 1.0; ++i) {
+    row[i] = std::min(weights[i], 1.0 - sum);
+    sum += weights[i];
+  }
+  std::fill(row + i, row + moves + 1, 0.0);
+  const double missing = std::max(0.0, 1.0 - sum);
+  walk.leave[static_cast<std::size_t>(j)] = total(row + 1, moves) + missing;
+  row[moves] += missing;
 }
 
 void make_sink_absorbing(Walk& walk) {
@@ -37,11 +62,11 @@ Walk empty_walk(int nodes) {
   return {Matrix(nodes, nodes), std::vector<double>(static_cast<std::size_t>(nodes), 0.0)};
 }
 
-/// A walk whose row j is column j of the attention matrix, from the diagonal on, not normalised
-/// yet.
-Walk columns_as_rows(ConstMatrixView attention) {
-  Walk walk = empty_walk(attention.rows);
-  transpose_lower(attention, walk.step.view());
+/// A walk whose entries on and above the diagonal are not set yet.
+Walk blank_walk(int nodes) {
+  Walk walk{Matrix::uninitialised(nodes, nodes),
+            std::vector<double>(static_cast<std::size_t>(nodes))};
+  for (int j = 0; j < nodes; ++j) std::fill_n(walk.step.row(j), j, 0.0);
   return walk;
 }
 
@@ -50,37 +75,37 @@ Walk columns_as_rows(ConstMatrixView attention) {
 Walk walk_of_graph(const FeedforwardGraph& graph) {
   Walk walk = empty_walk(graph.nodes());
   for (const Edge& edge : graph.edges()) walk.step(edge.from, edge.to) = edge.weight;
-  for (int j = 0; j < walk.sink(); ++j) normalise_row(walk, j);
+  for (int j = 0; j < walk.sink(); ++j) normalise_row(walk, j, walk.step.row(j) + j);
+  make_sink_absorbing(walk);
+  return walk;
+}
+
+Walk walk_of_columns(ConstMatrixView columns) {
+  Walk walk = blank_walk(columns.rows);
+  for (int j = 0; j < walk.sink(); ++j) normalise_row(walk, j, columns.row(j) + j);
+  make_sink_absorbing(walk);
+  return walk;
+}
+
+Walk published_walk_of_columns(ConstMatrixView columns) {
+  Walk walk = blank_walk(columns.rows);
+  for (int j = 0; j < walk.sink(); ++j) cut_row(walk, j, columns.row(j) + j);
   make_sink_absorbing(walk);
   return walk;
 }
 
 Walk walk_of_attention(ConstMatrixView attention) {
-  Walk walk = columns_as_rows(attention);
-  for (int j = 0; j < walk.sink(); ++j) normalise_row(walk, j);
+  Walk walk = blank_walk(attention.rows);
+  transpose_lower(attention, walk.step.view());
+  for (int j = 0; j < walk.sink(); ++j) normalise_row(walk, j, walk.step.row(j) + j);
   make_sink_absorbing(walk);
   return walk;
 }
 
 Walk published_walk(ConstMatrixView attention) {
-  Walk walk = columns_as_rows(attention);
-  const int sink = walk.sink();
-  for (int j = 0; j < sink; ++j) {
-    double* row = walk.step.row(j);
-    double sum = 0.0;  // of the entries so far, as they are
-    double leave = 0.0;
-    for (int i = j; i <= sink; ++i) {
-      const double entry = row[i];
-      // What this entry adds to min(1, sum): all of it, or what is left below one.
-      const double room = std::max(0.0, 1.0 - sum);
-      row[i] = std::min(entry, room);
-      sum += entry;
-      if (i > j) leave += row[i];
-    }
-    const double missing = std::max(0.0, 1.0 - sum);
-    row[sink] += missing;
-    walk.leave[static_cast<std::size_t>(j)] = leave + missing;
-  }
+  Walk walk = blank_walk(attention.rows);
+  transpose_lower(attention, walk.step.view());
+  for (int j = 0; j < walk.sink(); ++j) cut_row(walk, j, walk.step.row(j) + j);
   make_sink_absorbing(walk);
   return walk;
 }
@@ -106,7 +131,7 @@ Walk walk_of_rows(ConstMatrixView rows) {
     if (std::abs(sum - 1.0) > kRowTolerance)
       throw InputError(
           fmt::format("walk: row {} sums to {}, expected 1 within {}", j, sum, kRowTolerance));
-    normalise_row(walk, j);
+    normalise_row(walk, j, walk.step.row(j) + j);
   }
   return walk;
 }

@@ -10,10 +10,6 @@
 namespace synergraph {
 namespace {
 
-// Memory for the powers of one walk; beyond it levels are recomputed. 4 GiB hold all that 4096
-// nodes need.
-constexpr double kBudgetBytes = 4.0 * (1 << 30);
-
 /// Makes row j of a squared walk exact where the product is not: the chance to stay from its
 /// complement, the forward entries to sum to it. `stay` and `leave` are those before squaring;
 /// returns the new leave.
@@ -30,62 +26,111 @@ double finish_row(double* row, int j, int n, double stay, double leave) {
   return left;
 }
 
-}  // namespace
-
-WalkPowers::WalkPowers(const Walk& walk, int threads) : threads_(threads) {
-  const double bytes = 8.0 * static_cast<double>(walk.nodes()) * static_cast<double>(walk.nodes());
-  capacity_ = static_cast<std::size_t>(std::clamp(kBudgetBytes / bytes, 6.0, 2000.0));
-  levels_.push_back(Power{walk.step, walk.leave});
+/// out = upper * in for a packed upper triangular matrix.
+void multiply_packed(const double* entries, int n, const double* in, double* out) {
+  for (int j = 0; j < n; entries += n - j, ++j) out[j] = dot(entries, in + j, n - j);
 }
 
-WalkPowers::Power WalkPowers::squared(const Power& power) const {
-  const int n = power.step.rows();
-  Power result{Matrix::uninitialised(n, n), std::vector<double>(power.leave.size())};
-  square_upper(power.step, result.step.view(), threads_);
+}  // namespace
+
+WalkPowers::WalkPowers(const Walk& walk, double memory, int threads)
+    : walk_(walk), threads_(threads) {
+  const auto n = static_cast<double>(walk.nodes());
+  const double whole = 8.0 * n * n;
+  const double packed = 4.0 * n * (n + 1.0);
+  capacity_ = static_cast<std::size_t>(std::clamp((memory - 2.0 * whole) / packed, 1.0, 2000.0));
+}
+
+/// The power after the newest one takes its place.
+void WalkPowers::square() {
+  const int n = walk_.nodes();
+  if (spare_.step.rows() == 0)
+    spare_ = {Matrix::uninitialised(n, n), std::vector<double>(static_cast<std::size_t>(n))};
+  const Matrix& from = step();
+  square_upper(from, spare_.step.view(), threads_);
   constexpr int kRowsPerTask = 64;
   const auto tasks = static_cast<std::size_t>((n + kRowsPerTask - 1) / kRowsPerTask);
   parallel_for(tasks, n < 1024 ? 1 : threads_, [&](std::size_t task, int) {
     const int begin = static_cast<int>(task) * kRowsPerTask;
-    for (int j = begin; j < std::min(n, begin + kRowsPerTask); ++j)
-      result.leave[static_cast<std::size_t>(j)] = finish_row(
-          result.step.row(j), j, n, power.step(j, j), power.leave[static_cast<std::size_t>(j)]);
+    for (int j = begin; j < std::min(n, begin + kRowsPerTask); ++j) {
+      const auto at = static_cast<std::size_t>(j);
+      spare_.leave[at] = finish_row(spare_.step.row(j), j, n, from(j, j), leave()[at]);
+    }
   });
-  return result;
+  std::swap(newest_, spare_);
+  ++level_;
+  ++squarings_;
 }
 
 void WalkPowers::climb() {
-  levels_.emplace_back(squared(*levels_.back()));
-  thin_out();
+  // While climbing, levels are kept at equal distances, wider ones when room is short.
+  if (level_ > 0 && level_ % stride_ == 0) {
+    if (kept_.size() >= capacity_) {
+      stride_ *= 2;
+      std::erase_if(kept_, [&](const auto& entry) { return entry.first % stride_ != 0; });
+    }
+    if (level_ % stride_ == 0 && kept_.size() < capacity_) keep();
+  }
+  square();
 }
 
-void WalkPowers::thin_out() {
-  const auto kept = [&] {
-    return static_cast<std::size_t>(
-        std::count_if(levels_.begin(), levels_.end(), [](const auto& l) { return l.has_value(); }));
-  };
-  while (kept() > capacity_) {
-    stride_ *= 2;
-    for (int level = 0; level < top_level(); ++level)
-      if (level % stride_ != 0) levels_[static_cast<std::size_t>(level)].reset();
+/// Packs the newest power.
+void WalkPowers::keep() {
+  const int n = walk_.nodes();
+  Packed packed{
+      ScratchVector<double>(static_cast<std::size_t>(n) * static_cast<std::size_t>(n + 1) / 2),
+      newest_.leave};
+  double* to = packed.entries.data();
+  for (int j = 0; j < n; ++j) to = std::copy_n(newest_.step.row(j) + j, n - j, to);
+  kept_.emplace(level_, std::move(packed));
+}
+
+/// Makes a kept power, or the walk itself, the newest.
+void WalkPowers::load(int level) {
+  level_ = level;
+  if (level == 0) return;
+  const Packed& packed = kept_.at(level);
+  const int n = walk_.nodes();
+  const double* from = packed.entries.data();
+  for (int j = 0; j < n; from += n - j, ++j) {
+    double* row = newest_.step.row(j);
+    std::fill(row + std::max(0, j - kZeroBand), row + j, 0.0);
+    std::copy_n(from, n - j, row + j);
+  }
+  newest_.leave = packed.leave;
+}
+
+/// Makes P^(2^level) the newest power, and keeps some on the way there in the room there is.
+void WalkPowers::raise_to(int level) {
+  const auto above = kept_.lower_bound(level);
+  load(above == kept_.begin() ? 0 : std::prev(above)->first);
+  const int begin = level_;
+  const auto room = static_cast<int>(capacity_ - kept_.size());
+  const int spacing = (level - begin + room) / (room + 1);
+  while (level_ < level) {
+    square();
+    if (level_ < level && (level_ - begin) % spacing == 0) keep();
   }
 }
 
 std::vector<double> WalkPowers::survival() const {
-  const Matrix& step = levels_.back()->step;
-  const int sink = step.rows() - 1;
+  const Matrix& power = step();
+  const int sink = walk_.sink();
   std::vector<double> result(static_cast<std::size_t>(sink + 1), 0.0);
   for (int j = 0; j < sink; ++j)
-    result[static_cast<std::size_t>(j)] = total(step.row(j) + j, sink - j);
+    result[static_cast<std::size_t>(j)] = total(power.row(j) + j, sink - j);
   return result;
 }
 
-const Matrix& WalkPowers::at(int level) {
-  levels_.resize(static_cast<std::size_t>(level) + 1);
-  int from = level;
-  while (!levels_[static_cast<std::size_t>(from)]) --from;
-  for (; from < level; ++from)
-    levels_[static_cast<std::size_t>(from) + 1] = squared(*levels_[static_cast<std::size_t>(from)]);
-  return levels_.back()->step;
+void WalkPowers::multiply(int level, const double* in, double* out) {
+  kept_.erase(kept_.upper_bound(level), kept_.end());
+  const auto found = kept_.find(level);
+  if (found != kept_.end()) {
+    multiply_packed(found->second.entries.data(), walk_.nodes(), in, out);
+    return;
+  }
+  if (level_ != level) raise_to(level);
+  multiply_upper(step(), in, out, threads_);
 }
 
 }  // namespace synergraph

@@ -1,6 +1,6 @@
 #pragma once
 
-#include <optional>
+#include <map>
 #include <vector>
 
 #include "synergraph/chain/walk.h"
@@ -14,9 +14,11 @@ namespace synergraph {
 /// keeps its digits through 50 squarings.
 class WalkPowers {
  public:
-  explicit WalkPowers(const Walk& walk, int threads = 0);
+  /// The walk must outlive this object. Beside the newest power and the next one, lower powers are
+  /// kept for multiply() as far as `memory` bytes in all allow, and at least one of them.
+  WalkPowers(const Walk& walk, double memory, int threads = 0);
 
-  int top_level() const { return static_cast<int>(levels_.size()) - 1; }
+  int top_level() const { return level_; }
 
   /// Squares the highest power: top_level() grows by one.
   void climb();
@@ -24,22 +26,39 @@ class WalkPowers {
   /// Survival at time 2^top_level() from every node; 0 at the sink.
   std::vector<double> survival() const;
 
-  /// P^(2^level). When memory is short only some levels are kept: the others are squared up again,
-  /// and levels above `level` are given up, so ask from the highest level down.
-  const Matrix& at(int level);
+  /// out = P^(2^level) in. Powers that were not kept are squared up again, and those above `level`
+  /// are given up: ask from the highest level down.
+  void multiply(int level, const double* in, double* out);
+
+  /// Squarings done so far.
+  int squarings() const { return squarings_; }
 
  private:
   struct Power {
     Matrix step;
     std::vector<double> leave;
   };
-  Power squared(const Power& power) const;
-  void thin_out();
+  /// A power without the empty triangle: row j's entries from the diagonal on follow row j-1's.
+  struct Packed {
+    ScratchVector<double> entries;
+    std::vector<double> leave;
+  };
+  const Matrix& step() const { return level_ == 0 ? walk_.step : newest_.step; }
+  const std::vector<double>& leave() const { return level_ == 0 ? walk_.leave : newest_.leave; }
+  void square();
+  void keep();
+  void load(int level);
+  void raise_to(int level);
 
-  std::vector<std::optional<Power>> levels_;
-  std::size_t capacity_;  // powers kept at a time
+  const Walk& walk_;  // level 0
+  Power newest_;      // level_, unless that is 0
+  Power spare_;
+  int level_ = 0;
+  std::map<int, Packed> kept_;
+  std::size_t capacity_;  // of kept_
   int stride_ = 1;        // levels between two kept ones
   int threads_;
+  int squarings_ = 0;
 };
 
 }  // namespace synergraph

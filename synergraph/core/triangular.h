@@ -16,7 +16,8 @@ void square_upper(ConstMatrixView upper, MatrixView result, int threads = 0);
 /// out = upper * in for an upper triangular matrix.
 void multiply_upper(ConstMatrixView upper, const double* in, double* out, int threads = 0);
 
-/// to(j, i) = from(i, j) for the lower triangle of `from`; the rest of `to` is left alone.
+/// to(j, i) = from(i, j) for the lower triangle of `from`; the rest of `to` is left alone. `to` may
+/// be the matrix of `from` itself, whose upper triangle then mirrors the lower one.
 void transpose_lower(ConstMatrixView from, MatrixView to);
 
 }  // namespace synergraph

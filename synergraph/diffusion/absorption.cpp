@@ -9,10 +9,17 @@ namespace synergraph {
 std::vector<double> absorption_probability(ConstMatrixView diffusion) {
   const int n = diffusion.rows;
   const auto size = static_cast<std::size_t>(n);
+  std::vector<double> result(size, std::numeric_limits<double>::quiet_NaN());
+  // Where every node passes something on to node 0, as softmax attention does, all ends there.
+  int passes = 1;
+  while (passes < n && diffusion(passes, 0) > 0.0) ++passes;
+  if (passes == n) {
+    result.front() = 1.0;
+    return result;
+  }
   // arrival[j]: probability that the way back from the sink ever comes through j. From j it leaves
   // to k < j with probability D(j, k) / sum of row j below the diagonal.
   std::vector<double> arrival(size, 0.0);
-  std::vector<double> result(size, std::numeric_limits<double>::quiet_NaN());
   arrival.back() = 1.0;
   for (int j = n - 1; j >= 0; --j) {
     const double* row = diffusion.row(j);

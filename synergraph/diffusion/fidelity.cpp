@@ -17,41 +17,59 @@ namespace {
 
 // A bound is met when it is met to rounding: it is a sum of up to n non-negative products.
 constexpr double kRounding = 1e-14;
+// Steps before the first look at whether a minimax is final.
+constexpr int kFirstSteps = 8;
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
-/// Diffusion as a propagation: r_{t+1} = r_t D, the row vector written as a column.
-class Signal {
- public:
-  explicit Signal(ConstMatrixView diffusion)
-      : columns_(Matrix::uninitialised(diffusion.rows, diffusion.rows)),
-        start_(static_cast<std::size_t>(diffusion.rows), 0.0) {
-    transpose_lower(diffusion, columns_.view());
-    start_.back() = 1.0;
-  }
-  Propagation begin() const { return {columns_, start_.data()}; }
+/// Diffusion as a propagation: r_{t+1} = r_t D, the row vector written as a column. `columns` is D
+/// transposed.
+Propagation signal(ConstMatrixView columns) {
+  ScratchVector<double> start(static_cast<std::size_t>(columns.rows), 0.0);
+  start.back() = 1.0;
+  return {columns, start.data()};
+}
 
- private:
-  Matrix columns_;  // columns_(j, i) = D(i, j)
-  std::vector<double> start_;
-};
+Matrix transposed(ConstMatrixView diffusion) {
+  Matrix columns = Matrix::uninitialised(diffusion.rows, diffusion.rows);
+  transpose_lower(diffusion, columns.view());
+  return columns;
+}
 
 /// Follows the signal and keeps each node's maximum.
 class Tracker {
  public:
-  Tracker(ConstMatrixView diffusion, const FidelityOptions& options)
-      : options_(options), diffusion_(diffusion), signal_(diffusion), states_(signal_.begin()) {
+  Tracker(ConstMatrixView diffusion, const Propagation& states, const FidelityOptions& options)
+      : options_(options), diffusion_(diffusion), states_(states) {
+    if (options.horizon < 0)
+      throw UsageError(fmt::format("a horizon is not negative: {}", options.horizon));
     const auto n = static_cast<std::size_t>(diffusion.rows);
     result_.node.assign(n, 0.0);
+    result_.node_upper.assign(n, 1.0);
     result_.optimal_time.assign(n, 1.0);
     timed_.assign(n, 0.0);
-    supremum_.assign(n, std::numeric_limits<double>::quiet_NaN());
+    if (fixed())
+      supremum_.assign(n, std::numeric_limits<double>::quiet_NaN());
+    else
+      supremum_ = absorption_probability(diffusion_);
     chosen_ = diffusion.rows - (options.nodes == FidelityNodes::kSources ? 1 : 0);
   }
 
-  Fidelity fixed_horizon();
-  Fidelity certified_horizon();
+  /// Takes in the newest panel of the signal.
+  void look();
+  bool done() const { return done_; }
+  /// Nodes from here on no longer change the result.
+  int active() const { return active_; }
+  /// Steps that are certainly of use.
+  std::int64_t steps_left() const {
+    const std::int64_t useful = fixed() ? options_.horizon - states_.time() : Propagation::kPanel;
+    // A minimax is mostly final after a few steps, so do not begin with a whole panel.
+    const bool minimax = fixed() ? options_.minimax_alone : !options_.every_node;
+    return minimax && states_.time() == 0 ? std::min<std::int64_t>(useful, kFirstSteps) : useful;
+  }
+  Fidelity finish();
 
  private:
+  bool fixed() const { return options_.horizon > 0; }
   int nodes() const { return diffusion_.rows; }
   double& phi(int j) { return result_.node[static_cast<std::size_t>(j)]; }
   bool known(int j) const { return !std::isnan(supremum_[static_cast<std::size_t>(j)]); }
@@ -72,6 +90,7 @@ class Tracker {
   }
   void look_at_panel(std::int64_t limit);
   bool all_final() const;
+  void drop_dead_nodes();
   int smallest() const;
   bool certify(int j);
   bool certify_chosen();
@@ -80,9 +99,10 @@ class Tracker {
 
   const FidelityOptions& options_;
   ConstMatrixView diffusion_;
-  Signal signal_;
-  Propagation states_;
+  const Propagation& states_;
   Fidelity result_;
+  bool done_ = false;
+  int active_ = diffusion_.rows;
   std::vector<double> timed_;     // the signal at each node's optimal time
   int chosen_;                    // nodes that count for the minimax
   std::vector<double> supremum_;  // of nodes that keep what they get; NaN where it is not known
@@ -127,23 +147,13 @@ bool Tracker::all_final() const {
   return true;
 }
 
-Fidelity Tracker::fixed_horizon() {
-  while (states_.time() < options_.horizon && !(states_.time() > 0 && all_final())) {
-    states_.advance(options_.horizon - states_.time());
-    look_at_panel(options_.horizon);
-    // What is left above node `active` is lost in the rounding of every maximum below it.
-    double smallest = kInfinity;
-    for (int j = 0; j < states_.active(); ++j) smallest = std::min(smallest, phi(j));
-    double above = 0.0;
-    int active = states_.active();
-    while (active > 0 && above + states_.current(active - 1) <= 0x1.0p-56 * smallest)
-      above += states_.current(--active);
-    states_.restrict_to(active);
-  }
-  result_.steps = options_.horizon;
-  result_.node_upper = result_.node;
-  summarise();
-  return std::move(result_);
+/// What is left above node `active_` is lost in the rounding of every maximum below it.
+void Tracker::drop_dead_nodes() {
+  double smallest = kInfinity;
+  for (int j = 0; j < active_; ++j) smallest = std::min(smallest, phi(j));
+  double above = 0.0;
+  while (active_ > 0 && above + states_.current(active_ - 1) <= 0x1.0p-56 * smallest)
+    above += states_.current(--active_);
 }
 
 /// The first of the chosen nodes whose fidelity so far is, within rounding, the smallest.
@@ -185,16 +195,26 @@ bool Tracker::certify_chosen() {
   return true;
 }
 
-Fidelity Tracker::certified_horizon() {
-  result_.node_upper.assign(result_.node.size(), 1.0);
-  supremum_ = absorption_probability(diffusion_);
-  const std::int64_t limit = std::max<std::int64_t>(options_.step_limit, 1);
-  while (!result_.certified && states_.time() < limit) {
-    states_.advance();
+void Tracker::look() {
+  if (!fixed()) {
     look_at_panel(states_.time());
     result_.certified = certify_chosen();
+    done_ = result_.certified || states_.time() >= options_.step_limit;
+    return;
   }
-  close_bounds();
+  look_at_panel(options_.horizon);
+  done_ = states_.time() >= options_.horizon ||
+          (options_.minimax_alone ? chosen_ == 0 || certify(smallest()) : all_final());
+  if (!done_ && !options_.minimax_alone) drop_dead_nodes();
+}
+
+Fidelity Tracker::finish() {
+  if (fixed() && !options_.minimax_alone) {
+    result_.steps = options_.horizon;
+    result_.node_upper = result_.node;
+  } else {
+    close_bounds();
+  }
   summarise();
   return std::move(result_);
 }
@@ -227,7 +247,34 @@ void Tracker::summarise() {
   result_.minimax_time = result_.optimal_time[static_cast<std::size_t>(j)];
   const auto upper = result_.node_upper.begin();
   result_.minimax_upper =
-      result_.certified ? result_.minimax : *std::min_element(upper, upper + chosen_);
+      result_.certified || fixed() ? result_.minimax : *std::min_element(upper, upper + chosen_);
+}
+
+/// All options from one propagation. `columns` is the diffusion transposed; both may be one matrix.
+std::vector<Fidelity> follow(ConstMatrixView diffusion, ConstMatrixView columns,
+                             const std::vector<FidelityOptions>& options) {
+  Propagation states = signal(columns);
+  std::vector<Tracker> trackers;
+  trackers.reserve(options.size());
+  for (const FidelityOptions& each : options) trackers.emplace_back(diffusion, states, each);
+  for (;;) {
+    std::int64_t steps = 0;
+    int active = 0;
+    for (const Tracker& tracker : trackers) {
+      if (tracker.done()) continue;
+      steps = std::max(steps, tracker.steps_left());
+      active = std::max(active, tracker.active());
+    }
+    if (steps == 0) break;
+    states.restrict_to(active);
+    states.advance(steps);
+    for (Tracker& tracker : trackers)
+      if (!tracker.done()) tracker.look();
+  }
+  std::vector<Fidelity> results;
+  results.reserve(options.size());
+  for (Tracker& tracker : trackers) results.push_back(tracker.finish());
+  return results;
 }
 
 }  // namespace
@@ -248,8 +295,8 @@ Matrix diffusion_matrix(const FeedforwardGraph& graph) {
 }
 
 Matrix signal_curves(ConstMatrixView diffusion, int steps) {
-  const Signal signal(diffusion);
-  Propagation states = signal.begin();
+  const Matrix columns = transposed(diffusion);
+  Propagation states = signal(columns);
   Matrix curves(steps + 1, diffusion.rows);
   for (int begin = 0; begin <= steps; begin += Propagation::kPanel) {
     states.advance();
@@ -261,10 +308,12 @@ Matrix signal_curves(ConstMatrixView diffusion, int steps) {
 }
 
 Fidelity fidelity(ConstMatrixView diffusion, const FidelityOptions& options) {
-  if (options.horizon < 0)
-    throw UsageError(fmt::format("a horizon is not negative: {}", options.horizon));
-  Tracker tracker(diffusion, options);
-  return options.horizon > 0 ? tracker.fixed_horizon() : tracker.certified_horizon();
+  return std::move(follow(diffusion, transposed(diffusion), {options}).front());
+}
+
+std::vector<Fidelity> fidelities(ConstMatrixView mirrored,
+                                 const std::vector<FidelityOptions>& options) {
+  return follow(mirrored, mirrored, options);
 }
 
 }  // namespace synergraph

@@ -31,6 +31,9 @@ struct FidelityOptions {
   std::int64_t step_limit = 100000;
   /// Certify every node's fidelity, not only the minimax.
   bool every_node = false;
+  /// With a fixed horizon: stop as soon as the minimax is final. The other nodes' fidelities are
+  /// then only known to lie between `node` and `node_upper`.
+  bool minimax_alone = false;
 };
 
 /// Fidelity of every node and their minimum (theory: "Node fidelity", "Minimax fidelity").
@@ -60,5 +63,10 @@ struct Fidelity {
 /// with the probability of ever being passed on to it. A node that keeps what it gets (D(j, j) = 1)
 /// has a non-decreasing signal whose supremum, the absorption probability, is one triangular solve.
 Fidelity fidelity(ConstMatrixView diffusion, const FidelityOptions& options = {});
+
+/// The same under several options at once, from one propagation. `mirrored` holds D on and below
+/// its diagonal and D transposed above it: see transpose_lower().
+std::vector<Fidelity> fidelities(ConstMatrixView mirrored,
+                                 const std::vector<FidelityOptions>& options);
 
 }  // namespace synergraph

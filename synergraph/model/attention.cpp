@@ -152,7 +152,6 @@ void attention_forward(const AttentionShape& shape, const AttentionBuffers& buff
 void unpack_attention(const AttentionShape& shape, const float* weights, const float* inverse_sums,
                       float* matrices) {
   const std::ptrdiff_t n = shape.length;
-  std::fill(matrices, matrices + shape.heads * n * n, 0.0F);
   for (int head = 0; head < shape.heads; ++head) {
     float* matrix = matrices + head * n * n;
     for (int index = 0; index < shape.blocks; ++index) {
@@ -160,6 +159,8 @@ void unpack_attention(const AttentionShape& shape, const float* weights, const f
       const int queries = std::min(block.lanes, shape.length - block.first);
       transpose(block.keys, queries, weights + head * shape.head_size + block.offset, block.lanes,
                 matrix + block.first * n, n);
+      for (int i = block.first; i < block.first + queries; ++i)
+        std::fill(matrix + i * n + block.keys, matrix + (i + 1) * n, 0.0F);
     }
     for (std::ptrdiff_t i = 0; i < n; ++i) {
       const float inverse = inverse_sums[head * shape.stride + i];

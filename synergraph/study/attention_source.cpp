@@ -7,6 +7,7 @@
 
 #include "synergraph/core/error.h"
 #include "synergraph/core/simd.h"
+#include "synergraph/core/triangular.h"
 
 namespace synergraph {
 namespace {
@@ -65,14 +66,19 @@ void SampleHeads::start(Reader reader) {
   held_ = -1;
   const auto wanted = static_cast<std::size_t>(keep_ ? heads_ : 1);
   while (matrices_.size() < wanted) matrices_.emplace_back(tokens_, tokens_);
-  for (int h = 0; keep_ && h < heads_; ++h) reader_(h, matrices_[static_cast<std::size_t>(h)]);
+  for (int h = 0; keep_ && h < heads_; ++h) read(h, matrices_[static_cast<std::size_t>(h)]);
+}
+
+void SampleHeads::read(int h, Matrix& into) {
+  reader_(h, into);
+  transpose_lower(into, into.view());
 }
 
 const Matrix& SampleHeads::head(int h) {
   if (keep_) return matrices_[static_cast<std::size_t>(h)];
   if (held_ != h) {
     held_ = -1;
-    reader_(h, matrices_.front());
+    read(h, matrices_.front());
     held_ = h;
   }
   return matrices_.front();

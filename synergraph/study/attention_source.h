@@ -44,7 +44,7 @@ void cut_attention(const std::function<const double*(int i)>& row, int columns, 
 /// memory, large ones are read one at a time.
 class SampleHeads {
  public:
-  /// Reads one head into a zero-filled or formerly used n x n matrix.
+  /// Reads one head into the lower triangle of an n x n matrix.
   using Reader = std::function<void(int head, Matrix& into)>;
 
   SampleHeads(int heads, int tokens);
@@ -55,10 +55,13 @@ class SampleHeads {
   /// From now on the heads of another sample. Reads them at once if they are kept.
   void start(Reader reader);
 
-  /// One head; valid until the next call.
+  /// One head, mirrored: the attention on and below the diagonal, the attention transposed above
+  /// it. Valid until the next call.
   const Matrix& head(int h);
 
  private:
+  void read(int h, Matrix& into);
+
   int heads_;
   int tokens_;
   bool keep_;

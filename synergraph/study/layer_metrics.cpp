@@ -10,13 +10,17 @@
 namespace synergraph {
 namespace {
 
-/// D = sum_h w_h D_h, as combine_diffusion() has it.
+// The powers of slow walks, of all samples that are measured at the same time.
+constexpr double kPowersBytes = 640 << 20;
+
+/// D = sum_h w_h D_h, as combine_diffusion() has it, mirrored.
 Matrix combine(SampleHeads& heads, const std::vector<double>& weights) {
   const int n = heads.tokens();
   Matrix combined(n, n);
   for (int h = 0; h < heads.heads(); ++h)
     add_diffusion(heads.head(h), weights[static_cast<std::size_t>(h)], combined);
   finish_diffusion(combined);
+  transpose_lower(combined, combined.view());
   return combined;
 }
 
@@ -48,8 +52,7 @@ void set_walk(SampleMetrics& metrics, const Walk& walk, const WalkOptions& optio
   metrics.mixing = summary.mixing;
 }
 
-void set_fidelity(SampleMetrics& metrics, const Matrix& diffusion, const FidelityOptions& options) {
-  const Fidelity result = fidelity(diffusion, options);
+void set_fidelity(SampleMetrics& metrics, const Fidelity& result) {
   metrics.fidelity = result.minimax;
   metrics.fidelity_upper = result.minimax_upper;
   metrics.fidelity_time = result.minimax_time;
@@ -57,17 +60,15 @@ void set_fidelity(SampleMetrics& metrics, const Matrix& diffusion, const Fidelit
 }
 
 /// w^t (D^t)(sink, node), or 0 where that is lost in the rounding of `whole`.
-double pure_signal(const Matrix& diffusion, double weight, std::int64_t time, int node,
+double pure_signal(const Matrix& mirrored, double weight, std::int64_t time, int node,
                    double whole) {
   if (!(weight > 0.0)) return 0.0;
   const auto steps = static_cast<double>(time);
   if (steps * std::log2(weight) < std::log2(whole) - 60.0) return 0.0;
   // Signal only moves to lower nodes: those below `node` do not matter.
-  const int count = diffusion.rows() - node;
-  const ConstMatrixView from{diffusion.row(node) + node, count, count, diffusion.stride()};
-  Matrix columns(count, count);
-  transpose_lower(from, columns.view());
-  std::vector<double> start(static_cast<std::size_t>(count), 0.0);
+  const int count = mirrored.rows() - node;
+  const ConstMatrixView columns{mirrored.row(node) + node, count, count, mirrored.stride()};
+  ScratchVector<double> start(static_cast<std::size_t>(count), 0.0);
   start.back() = 1.0;
   Propagation states(columns, start.data());
   while (states.time() < time) states.advance(time - states.time());
@@ -85,8 +86,13 @@ class Measurement {
         options_(options),
         result_(options.conventions.size()),
         pure_(options.conventions.size(), 0.0) {
+    const int at_once =
+        std::min(default_thread_count(), problems_in_memory(heads.heads(), heads.tokens()));
     for (MetricsOptions convention : options.conventions) {
       convention.walk.threads = options.threads;
+      convention.walk.memory = kPowersBytes / at_once;
+      convention.fidelity.minimax_alone = true;
+      fidelities_.push_back(convention.fidelity);
       conventions_.push_back(std::move(convention));
     }
     for (LayerSample& sample : result_)
@@ -102,7 +108,11 @@ class Measurement {
                        [&](const MetricsOptions& c) { return c.normalization == normalization; });
   }
   void measure_combined();
+  void measure_side_by_side(const Matrix& mirrored, bool with_walks,
+                            const std::vector<SampleMetrics*>& into);
   void measure_head(int h);
+  void measure_head_walk(const Walk& walk, const std::vector<SampleMetrics*>& into);
+  double mixing(const Walk& walk) const;
   void measure_per_head_walk();
   void finish(std::size_t c);
 
@@ -110,63 +120,76 @@ class Measurement {
   const std::vector<double>& weights_;
   const LayerMetricsOptions& options_;
   std::vector<MetricsOptions> conventions_;
+  std::vector<FidelityOptions> fidelities_;  // of every convention
   std::vector<LayerSample> result_;
   std::vector<double> pure_;  // the combined minimax signal's paths that stay in one head
   Walk per_head_;             // the sum of the heads' walks
   double fastest_ = std::numeric_limits<double>::infinity();  // T_mix of the fastest head
 };
 
-void Measurement::measure_combined() {
-  const Matrix diffusion = combine(heads_, weights_);
-  parallel_for(2 * conventions_.size(), options_.threads, [&](std::size_t task, int) {
-    const MetricsOptions& convention = conventions_[task / 2];
-    SampleMetrics& metrics = result_[task / 2].combined;
-    if (task % 2 == 0)
-      set_fidelity(metrics, diffusion, convention.fidelity);
-    else if (convention.normalization == Normalization::kPublished)
-      set_walk(metrics, published_walk(diffusion), convention.walk);
-    else if (convention.normalization == Normalization::kPooled)
-      set_walk(metrics, walk_of_attention(diffusion), convention.walk);
+/// Fidelities and published walks, side by side. Other walks come alone, as a slow one is squared
+/// on all threads and in much memory; a published one never is, since it cannot leave node 0.
+void Measurement::measure_side_by_side(const Matrix& mirrored, bool with_walks,
+                                       const std::vector<SampleMetrics*>& into) {
+  parallel_for(1 + conventions_.size(), options_.threads, [&](std::size_t task, int) {
+    if (task == 0) {
+      const std::vector<Fidelity> results = fidelities(mirrored, fidelities_);
+      for (std::size_t c = 0; c < results.size(); ++c) set_fidelity(*into[c], results[c]);
+    } else if (with_walks && conventions_[task - 1].normalization == Normalization::kPublished) {
+      set_walk(*into[task - 1], published_walk_of_columns(mirrored), conventions_[task - 1].walk);
+    }
   });
+}
+
+void Measurement::measure_combined() {
+  const Matrix mirrored = combine(heads_, weights_);
+  std::vector<SampleMetrics*> into;
+  for (LayerSample& sample : result_) into.push_back(&sample.combined);
+  measure_side_by_side(mirrored, true, into);
+  if (!any(Normalization::kPooled)) return;
+  const Walk walk = walk_of_columns(mirrored);
+  for (std::size_t c = 0; c < conventions_.size(); ++c)
+    if (conventions_[c].normalization == Normalization::kPooled)
+      set_walk(*into[c], walk, conventions_[c].walk);
 }
 
 void Measurement::measure_head(int h) {
   const auto at = static_cast<std::size_t>(h);
-  const Matrix& diffusion = heads_.head(h);
-  const bool need_walk = walks() || any(Normalization::kPerHead);
-  Walk walk;  // pooled and per head are the same for one head
-  if (need_walk) {
-    walk = walk_of_attention(diffusion);
-    add_walk(walk, weights_[at], per_head_);
+  const Matrix& mirrored = heads_.head(h);
+  std::vector<SampleMetrics*> into;
+  for (LayerSample& sample : result_) into.push_back(&sample.heads[at]);
+  measure_side_by_side(mirrored, walks(), into);
+  for (std::size_t c = 0; c < conventions_.size(); ++c) {
+    const SampleMetrics& combined = result_[c].combined;
+    if (combined.fidelity > 0.0 && std::isfinite(combined.fidelity_time))
+      pure_[c] +=
+          pure_signal(mirrored, weights_[at], static_cast<std::int64_t>(combined.fidelity_time),
+                      combined.fidelity_node, combined.fidelity);
   }
-  bool mixing_known = false;
-  parallel_for(2 * conventions_.size(), options_.threads, [&](std::size_t task, int) {
-    const std::size_t c = task / 2;
-    const MetricsOptions& convention = conventions_[c];
-    SampleMetrics& metrics = result_[c].heads[at];
-    if (task % 2 == 0) {
-      set_fidelity(metrics, diffusion, convention.fidelity);
-      const SampleMetrics& combined = result_[c].combined;
-      if (combined.fidelity > 0.0 && std::isfinite(combined.fidelity_time))
-        pure_[c] +=
-            pure_signal(diffusion, weights_[at], static_cast<std::int64_t>(combined.fidelity_time),
-                        combined.fidelity_node, combined.fidelity);
-    } else if (walks()) {
-      if (convention.normalization == Normalization::kPublished)
-        set_walk(metrics, published_walk(diffusion), convention.walk);
-      else
-        set_walk(metrics, walk, convention.walk);
-    }
-  });
-  if (!walks() || conventions_.front().walk.eps.empty()) return;
-  for (std::size_t c = 0; c < conventions_.size() && !mixing_known; ++c) {
+  if (!walks() && !any(Normalization::kPerHead)) return;
+  const Walk walk = walk_of_columns(mirrored);  // pooled and per head are the same for one head
+  add_walk(walk, weights_[at], per_head_);
+  if (walks()) measure_head_walk(walk, into);
+}
+
+/// The walk of one head under all conventions but the published one, and its mixing time.
+void Measurement::measure_head_walk(const Walk& walk, const std::vector<SampleMetrics*>& into) {
+  const SampleMetrics* measured = nullptr;
+  for (std::size_t c = 0; c < conventions_.size(); ++c) {
     if (conventions_[c].normalization == Normalization::kPublished) continue;
-    fastest_ = std::min(fastest_, result_[c].heads[at].mixing.front());
-    mixing_known = true;
+    set_walk(*into[c], walk, conventions_[c].walk);
+    if (measured == nullptr) measured = into[c];
   }
-  if (!mixing_known)
-    fastest_ = std::min(fastest_,
-                        mixing_time(walk, conventions_.front().walk.eps.front(), options_.threads));
+  if (conventions_.front().walk.eps.empty()) return;
+  fastest_ = std::min(fastest_, measured != nullptr ? measured->mixing.front() : mixing(walk));
+}
+
+/// T_mix for the first eps.
+double Measurement::mixing(const Walk& walk) const {
+  WalkOptions options = conventions_.front().walk;
+  options.eps.resize(1);
+  options.cutoff = 0;
+  return summarise_walk(walk, options).mixing.front();
 }
 
 /// What needs the convex sum of the heads' walks.
@@ -176,9 +199,8 @@ void Measurement::measure_per_head_walk() {
   for (std::size_t c = 0; c < conventions_.size(); ++c)
     if (conventions_[c].normalization == Normalization::kPerHead)
       set_walk(result_[c].combined, per_head_, conventions_[c].walk);
-  const std::vector<double>& eps = conventions_.front().walk.eps;
-  if (!walks() || eps.empty()) return;
-  const double synergy = ratio(fastest_, mixing_time(per_head_, eps.front(), options_.threads));
+  if (!walks() || conventions_.front().walk.eps.empty()) return;
+  const double synergy = ratio(fastest_, mixing(per_head_));
   for (LayerSample& sample : result_) sample.mixing_synergy = synergy;
 }
 

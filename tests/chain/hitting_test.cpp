@@ -147,6 +147,44 @@ TEST(TruncatedHittingTimes, ApproachTheUntruncatedAndCountTheCutoff) {
   EXPECT_EQ(never.node, (std::vector<double>{37.0, 37.0, 0.0}));
 }
 
+// The sums stop as soon as the rest of them is known: whatever is slow, one node or several, at
+// either end, they are those of plain stepping.
+TEST(TruncatedHittingTimes, AreSumsOfSurvivalHoweverEarlyTheyAreKnown) {
+  RandomSequence draws(78, Purpose::kTest);
+  for (int trial = 0; trial < 240; ++trial) {
+    SCOPED_TRACE(trial);
+    const int n = 2 + static_cast<int>(draws.below(70));
+    Matrix attention = testing_support::random_attention(n, 0.8 * (trial % 6), draws);
+    for (int slow = trial % 5; slow > 0; --slow) {  // some tokens keep most of what they have
+      const double keep = 1.0 - std::pow(10.0, -4.0 * draws.uniform());
+      const int place = static_cast<int>(draws.below(static_cast<std::uint32_t>(n)));
+      const int i = trial % 3 == 0 ? n - 1 - place / 8 : trial % 3 == 1 ? place / 8 : place;
+      for (int j = 0; j <= i; ++j)
+        attention(i, j) = (1.0 - keep) * attention(i, j) + (i == j ? keep : 0.0);
+    }
+    const Walk walk = trial % 2 == 0 ? walk_of_attention(attention) : published_walk(attention);
+    for (const int cutoff : {21, 100, 101, 1000}) {
+      const Matrix curve = survival(walk, cutoff);
+      const HittingTimes times = truncated_hitting_times(walk, cutoff);
+      for (int j = 0; j < n; ++j) {
+        double sum = 0.0;
+        for (int t = cutoff - 1; t >= 0; --t) sum += curve(t, j);
+        ASSERT_NEAR(times.node[static_cast<std::size_t>(j)], sum, 1e-13 * sum)
+            << "node " << j << " of " << n << ", cutoff " << cutoff;
+      }
+    }
+  }
+}
+
+// Deterministic steps: nothing is gone for a long time, then all at once.
+TEST(TruncatedHittingTimes, DoNotTrustAStandstill) {
+  const int n = 300;
+  const Walk walk = walk_of_graph(chain_graph(n, false));
+  const HittingTimes times = truncated_hitting_times(walk, 250);
+  for (int j = 0; j < n; ++j)
+    EXPECT_EQ(times.node[static_cast<std::size_t>(j)], std::min(250, n - 1 - j));
+}
+
 // Heads that almost never move: self-loop 1 - 1e-13 and below, checked in extended precision.
 TEST(HittingTimes, KeepTheirDigitsForNearIdentityHeads) {
   RandomSequence draws(77, Purpose::kTest);

@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "synergraph/core/error.h"
+#include "synergraph/core/triangular.h"
 #include "synergraph/graph/generators.h"
 #include "tests/support/random_inputs.h"
 
@@ -149,6 +150,67 @@ TEST(Fidelity, CertifiedEqualsBruteForceOverALongHorizon) {
     }
   }
   EXPECT_EQ(certified, 300);
+}
+
+/// The same minimax, node and time; times at which the signals differ by rounding are the same.
+void expect_same_minimax(const Fidelity& a, const Fidelity& b, const Matrix& diffusion) {
+  ASSERT_NEAR(a.minimax, b.minimax, 1e-13 * b.minimax);
+  ASSERT_EQ(a.minimax_node, b.minimax_node);
+  if (a.minimax_time == b.minimax_time) return;
+  const auto last = static_cast<int>(std::max(a.minimax_time, b.minimax_time));
+  const Matrix curves = signal_curves(diffusion, last);
+  ASSERT_NEAR(curves(static_cast<int>(a.minimax_time), a.minimax_node),
+              curves(static_cast<int>(b.minimax_time), b.minimax_node), 1e-13 * b.minimax);
+}
+
+// Stopping where the minimax is final changes nothing about it, and bounds the other nodes.
+TEST(Fidelity, TheMinimaxAloneIsThatOfTheWholeHorizon) {
+  int early = 0;
+  for (std::uint32_t index = 0; index < 3000; ++index) {
+    const auto system = index % 2 == 0 ? testing_support::random_graph_system(index)
+                                       : testing_support::random_attention_system(index);
+    const Matrix diffusion = combine_diffusion(system.heads, system.weights);
+    FidelityOptions options{.horizon = 1 + static_cast<int>(index % 120)};
+    if (index % 3 == 0) options.nodes = FidelityNodes::kAll;
+    const Fidelity whole = fidelity(diffusion, options);
+    options.minimax_alone = true;
+    const Fidelity alone = fidelity(diffusion, options);
+    early += alone.steps < whole.steps ? 1 : 0;
+    SCOPED_TRACE(index);
+    expect_same_minimax(alone, whole, diffusion);
+    ASSERT_EQ(alone.minimax_upper, alone.minimax);
+    for (std::size_t j = 0; j < whole.node.size(); ++j) {
+      ASSERT_LE(alone.node[j], whole.node[j] * (1 + 1e-13));
+      ASSERT_GE(alone.node_upper[j], whole.node[j] * (1 - 1e-13));
+    }
+  }
+  EXPECT_GT(early, 300);
+}
+
+TEST(Fidelity, SeveralOptionsFromOnePropagation) {
+  for (std::uint32_t index = 0; index < 300; ++index) {
+    const auto system = index % 2 == 0 ? testing_support::random_graph_system(index)
+                                       : testing_support::random_attention_system(index);
+    Matrix diffusion = combine_diffusion(system.heads, system.weights);
+    const std::vector<FidelityOptions> options = {
+        {},
+        {.nodes = FidelityNodes::kAll, .horizon = 100, .minimax_alone = true},
+        {.horizon = 7},
+        {.every_node = true}};
+    std::vector<Fidelity> expected;
+    for (const FidelityOptions& each : options) expected.push_back(fidelity(diffusion, each));
+    transpose_lower(diffusion, diffusion.view());
+    const std::vector<Fidelity> results = fidelities(diffusion, options);
+    ASSERT_EQ(results.size(), options.size());
+    for (std::size_t k = 0; k < options.size(); ++k) {
+      SCOPED_TRACE(testing::Message() << "system " << index << ", options " << k);
+      expect_same_minimax(results[k], expected[k], diffusion);
+      ASSERT_EQ(results[k].certified, expected[k].certified);
+      if (k < 2) continue;
+      for (std::size_t j = 0; j < expected[k].node.size(); ++j)
+        ASSERT_NEAR(results[k].node[j], expected[k].node[j], 1e-13 * expected[k].node[j]);
+    }
+  }
 }
 
 // With few steps allowed the answer is an interval, and the truth lies in it.
