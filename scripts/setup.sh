@@ -24,7 +24,7 @@ done
 if [ "$(id -u)" -eq 0 ]; then
   run=""
 elif command -v sudo >/dev/null && sudo -n true 2>/dev/null; then
-  run="sudo -n"
+  run="sudo -n env DEBIAN_FRONTEND=noninteractive"
 else
   echo "setup: missing packages, and no right to install them:$missing" >&2
   exit 1

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Everything that must hold: formatting, release build and tests, sanitizer build and tests, static analysis,
-# a Clang build with a short fuzz run of every parser. Re-running repeats only what a change touches.
+# Everything that must hold: formatting, release build and tests (GCC), static analysis, sanitizer build and
+# tests (Clang), a short fuzz run of every parser. Re-running repeats only what a change touches.
 # Usage: scripts/test.sh [--quick]   (--quick: release build and tests only)
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -23,13 +23,13 @@ cmake --build --preset release -- --quiet
 ctest --preset release -j "$jobs" --output-on-failure | tail -n 25
 [ "$quick" != --quick ] || exit 0
 
-step "AddressSanitizer and UndefinedBehaviorSanitizer build and tests"
+step "clang-tidy"
+bash scripts/tidy.sh
+
+step "Clang build with AddressSanitizer and UndefinedBehaviorSanitizer, and its tests"
 cmake --preset asan >/dev/null
 cmake --build --preset asan -- --quiet
 ctest --preset asan -j "$jobs" --output-on-failure | tail -n 12
 
-step "clang-tidy"
-bash scripts/tidy.sh
-
-step "Clang build, every parser fuzzed for a short time"
+step "every parser fuzzed for a short time"
 bash scripts/fuzz.sh 10

@@ -170,7 +170,7 @@ TEST(Vectors, Softmax) {
     std::vector<double> alone;
     for (const Metrics& head : over_sources.heads) alone.push_back(head.fidelity.minimax);
     expect_close(alone, entry["heads_minimax_sources"], name + " heads");
-    for (std::size_t j = 1; j < heads.front().diffusion.rows() - 1U; ++j)
+    for (std::size_t j = 1; j < static_cast<std::size_t>(heads.front().diffusion.rows()) - 1; ++j)
       EXPECT_EQ(over_sources.combined.fidelity.optimal_time[j],
                 entry["optimal_time"][j].get<double>())
           << name << j;
