@@ -71,13 +71,12 @@ void memory_read(benchmark::State& state) {
 }
 BENCHMARK(memory_read)->Unit(benchmark::kMillisecond);
 
-/// The paper's two numbers of one matrix: truncated hitting time (cutoff 100) and fidelity (horizon
-/// 100).
+/// Truncated hitting time (cutoff 100) and fidelity (horizon 100) of one matrix, at every node.
 void both_metrics(benchmark::State& state, const Matrix& attention) {
   const Walk walk = walk_of_attention(attention);
   for (auto _ : state) {
     benchmark::DoNotOptimize(truncated_hitting_times(walk, 100).mean);
-    benchmark::DoNotOptimize(fidelity(attention, {.horizon = 100, .minimax_alone = true}).minimax);
+    benchmark::DoNotOptimize(fidelity(attention, {.horizon = 100}).minimax);
   }
   const double n = attention.rows();
   report_flops(state, 2.0 * 100 * n * (n + 1) / 2);  // if no step could be saved
@@ -86,6 +85,19 @@ BENCHMARK_CAPTURE(both_metrics, softmax_100, softmax_attention(100))->Unit(bench
 BENCHMARK_CAPTURE(both_metrics, uniform_100, diffusion_matrix(complete_graph(100)))
     ->Unit(benchmark::kMicrosecond);
 BENCHMARK_CAPTURE(both_metrics, slow_100, slow_attention(100, 1e-3))->Unit(benchmark::kMicrosecond);
+
+/// The two numbers the paper prints: the mean time and the minimax fidelity alone.
+void published_numbers(benchmark::State& state, const Matrix& attention) {
+  const Walk walk = walk_of_attention(attention);
+  for (auto _ : state) {
+    benchmark::DoNotOptimize(truncated_hitting_times(walk, 100).mean);
+    benchmark::DoNotOptimize(fidelity(attention, {.horizon = 100, .minimax_alone = true}).minimax);
+  }
+}
+BENCHMARK_CAPTURE(published_numbers, softmax_100, softmax_attention(100))
+    ->Unit(benchmark::kMicrosecond);
+BENCHMARK_CAPTURE(published_numbers, slow_100, slow_attention(100, 1e-3))
+    ->Unit(benchmark::kMicrosecond);
 
 void truncated_hitting(benchmark::State& state) {
   const Walk walk = walk_of_attention(softmax_attention(static_cast<int>(state.range(0))));

@@ -119,20 +119,23 @@ void Tracker::look_at_panel(std::int64_t limit) {
   for (int j = 0; j < states_.active(); ++j) {
     // The start, t = 0, does not count; only at the sink is it not zero.
     const int first = begin == 0 && j == nodes() - 1 ? 1 : 0;
-    double most = last == length ? states_.current(j) : 0.0;
+    const double after = last == length ? states_.current(j) : 0.0;
+    double inside = 0.0;  // the largest of the panel itself
     if (first == 0 && last == length) {
-      most = largest(states_.unordered(j), length, most);
+      inside = largest(states_.unordered(j), length, inside);
     } else {
       const int end = last == length ? length : last + 1;
       states_.find(j, first, end, [&](double value) {
-        most = std::max(most, value);
+        inside = std::max(inside, value);
         return false;
       });
     }
+    const double most = std::max(inside, after);
     if (!(most > phi(j))) continue;
     const double tie = most * (1.0 - kRounding);
-    look_at(j, most,
-            begin + states_.find(j, first, length, [&](double value) { return value >= tie; }));
+    const auto reaches = [&](double value) { return value >= tie; };
+    const int place = inside < tie ? length : states_.find(j, first, length, reaches);
+    look_at(j, most, begin + place);
   }
   result_.steps = std::min(states_.time(), limit);
 }

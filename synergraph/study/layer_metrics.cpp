@@ -103,6 +103,11 @@ class Measurement {
 
  private:
   bool walks() const { return conventions_.front().per_head_walks; }
+  /// One head alone is pooled and per head at once.
+  bool is_pooled(const MetricsOptions& convention) const {
+    return convention.normalization == Normalization::kPooled ||
+           (heads_.heads() == 1 && convention.normalization == Normalization::kPerHead);
+  }
   bool any(Normalization normalization) const {
     return std::any_of(conventions_.begin(), conventions_.end(),
                        [&](const MetricsOptions& c) { return c.normalization == normalization; });
@@ -114,6 +119,7 @@ class Measurement {
   void measure_head_walk(const Walk& walk, const std::vector<SampleMetrics*>& into);
   double mixing(const Walk& walk) const;
   void measure_per_head_walk();
+  void measure_only_head();
   void finish(std::size_t c);
 
   SampleHeads& heads_;
@@ -146,11 +152,34 @@ void Measurement::measure_combined() {
   std::vector<SampleMetrics*> into;
   for (LayerSample& sample : result_) into.push_back(&sample.combined);
   measure_side_by_side(mirrored, true, into);
-  if (!any(Normalization::kPooled)) return;
+  const bool pooled = std::any_of(conventions_.begin(), conventions_.end(),
+                                  [&](const MetricsOptions& c) { return is_pooled(c); });
+  if (!pooled) return;
   const Walk walk = walk_of_columns(mirrored);
   for (std::size_t c = 0; c < conventions_.size(); ++c)
-    if (conventions_[c].normalization == Normalization::kPooled)
-      set_walk(*into[c], walk, conventions_[c].walk);
+    if (is_pooled(conventions_[c])) set_walk(*into[c], walk, conventions_[c].walk);
+}
+
+/// A single head is the combination itself: nothing is measured twice.
+void Measurement::measure_only_head() {
+  measure_combined();
+  const LayerSample* pooled = nullptr;
+  for (std::size_t c = 0; c < conventions_.size(); ++c) {
+    LayerSample& sample = result_[c];
+    SampleMetrics& head = sample.heads.front();
+    head = sample.combined;
+    if (is_pooled(conventions_[c])) pooled = &sample;
+    if (walks()) continue;
+    head = SampleMetrics();
+    head.fidelity = sample.combined.fidelity;
+    head.fidelity_upper = sample.combined.fidelity_upper;
+    head.fidelity_time = sample.combined.fidelity_time;
+    head.fidelity_node = sample.combined.fidelity_node;
+  }
+  if (!walks() || conventions_.front().walk.eps.empty()) return;
+  const double time =
+      pooled != nullptr ? pooled->combined.mixing.front() : mixing(walk_of_columns(heads_.head(0)));
+  for (LayerSample& sample : result_) sample.mixing_synergy = ratio(time, time);
 }
 
 void Measurement::measure_head(int h) {
@@ -229,12 +258,17 @@ void Measurement::finish(std::size_t c) {
 }
 
 std::vector<LayerSample> Measurement::run() {
-  measure_combined();
-  for (int h = 0; h < heads_.heads(); ++h) {
-    measure_head(h);
+  if (heads_.heads() == 1) {
+    measure_only_head();
     options_.head_done();
+  } else {
+    measure_combined();
+    for (int h = 0; h < heads_.heads(); ++h) {
+      measure_head(h);
+      options_.head_done();
+    }
+    measure_per_head_walk();
   }
-  measure_per_head_walk();
   for (std::size_t c = 0; c < conventions_.size(); ++c) finish(c);
   return std::move(result_);
 }
