@@ -7,11 +7,11 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <cstring>
 #include <filesystem>
 #include <mutex>
 #include <numeric>
 #include <set>
+#include <system_error>
 
 #include "synergraph/core/error.h"
 #include "synergraph/core/parallel.h"
@@ -32,7 +32,8 @@ class DirectoryLock {
   explicit DirectoryLock(const std::string& directory) {
     const std::string path = directory + "/lock";
     descriptor_ = ::open(path.c_str(), O_CREAT | O_RDWR | O_CLOEXEC, 0666);
-    if (descriptor_ < 0) throw InputError(fmt::format("{}: {}", path, std::strerror(errno)));
+    if (descriptor_ < 0)
+      throw InputError(fmt::format("{}: {}", path, std::generic_category().message(errno)));
     if (::flock(descriptor_, LOCK_EX | LOCK_NB) == 0) return;
     ::close(descriptor_);
     throw InputError(fmt::format("{}: another run is at work in this directory", directory));

@@ -43,7 +43,7 @@ std::vector<VerifiedLayer> compare_layers(const std::string& task, int heads,
     verified.combined = percent_interval(fidelity);
     verified.synergy_share =
         share_interval(ours.with_synergy, static_cast<std::int64_t>(fidelity.samples));
-    layers.push_back(std::move(verified));
+    layers.push_back(verified);
   }
   return layers;
 }

@@ -138,9 +138,8 @@ class Trainer {
   }
 
   void report(std::uint32_t epoch) {
-    const std::string state =
-        fmt::format("epoch {}/{}  loss {:.4g}  accuracy {:.4f}", epoch + 1, run_.settings.epochs,
-                    epoch_loss(), epoch_accuracy());
+    const std::string state = fmt::format("epoch {}/{}  loss {:.4g}  accuracy {:.4f}", epoch + 1,
+                                          run_.settings.epochs, epoch_loss(), epoch_accuracy());
     progress_.update(run_.position.step, state);
     if (options_.observer) options_.observer(run_.position.step, state);
   }
