@@ -158,7 +158,7 @@ void draw_study_figure(const std::string& path, const std::vector<CellResult>& r
       "set multiplot layout 2,{} margins screen {:.4f},0.985,0.1,0.885 spacing screen {:.4f},0.13\n"
       "set border 3 lw 0.8\nset tics nomirror out scale 0.5\nset grid ytics lc rgb '#dddddd' lw "
       "0.6\nset xrange [0.5:{}+0.5]\nset xtics 1,1\nset bars 0.4\nunset key\n",
-      tasks.size(), 0.66 / size.width, 0.74 / size.width, layers);
+      tasks.size(), 0.78 / size.width, 0.84 / size.width, layers);
   std::vector<int> heads;
   for (const auto& [task, by_heads] : cells)
     for (const auto& entry : by_heads)

@@ -26,7 +26,7 @@ th:first-child, td:first-child { text-align: left; }
 tr.rule td { border-top: 1px solid #bbb; }
 figure { margin: 1.2rem 0; } figure svg { max-width: 100%; height: auto; }
 figcaption { color: #555; font-size: 0.9rem; }
-li { margin: 0.3rem 0; }
+li { margin: 0.3rem 0; } .caption { margin: 1.6rem 0 0.3rem; }
 details { margin: 0.6rem 0; } summary { cursor: pointer; }
 )";
 
@@ -143,7 +143,8 @@ std::string html_page(const StudyReport& report, const std::vector<PageFigure>& 
                     with_own_names(inline_svg(figures[k].svg), k + 1), escape(figures[k].caption));
   html += "<h2>Tables</h2>\n";
   for (const StudyTable& table : study_tables(report.results, report.findings))
-    html += "<h3>" + escape(table.caption) + "</h3>\n" + html_table(table.table, table.rules);
+    html += "<p class=\"caption\">" + escape(table.caption) + "</p>\n" +
+            html_table(table.table, table.rules);
   html +=
       "<h3>Beyond the paper: worst start, uncut times and T_mix by the exact convention, over "
       "samples and "
