@@ -32,6 +32,10 @@ class AtomicFile {
 /// Writes a whole text file atomically.
 void write_file(const std::string& path, std::string_view text);
 
+/// Makes a directory, and those it lies in, unless it is there. InputError names the system's
+/// reason.
+void make_directory(const std::string& path);
+
 /// Reads a whole file of at most `limit` bytes. InputError when missing, unreadable or larger.
 std::string read_file(const std::string& path, std::size_t limit = std::size_t{1} << 30U);
 

@@ -3,7 +3,6 @@
 #include <fmt/core.h>
 
 #include <cmath>
-#include <utility>
 
 namespace synergraph {
 namespace {
@@ -108,21 +107,15 @@ Table correlation_table(const Findings& findings) {
 }
 
 Table worst_case_table(const std::vector<CellResult>& results) {
-  std::vector<std::pair<std::pair<std::string, int>, Group>> groups;
-  for (const CellResult& result : results) {
-    const std::pair key(result.cell.train.task, result.cell.train.model.heads);
-    if (groups.empty() || groups.back().first != key) groups.push_back({key, {}});
-    groups.back().second.push_back(&result);
-  }
   const std::vector<double>& eps = results.front().cell.measure.eps;
   Table table;
   table.header = {"task",        "heads",       "layer", "cut mean", "cut, worst start",
                   "median mean", "median worst"};
   for (const double value : eps) table.header.push_back(fmt::format("median T_mix({})", value));
   table.header.insert(table.header.end(), {"never", "mixing synergy", "cross-head share"});
-  for (const auto& [key, group] : groups)
+  const auto add = [&](const std::string& task, int heads, const Group& group) {
     for (std::size_t l = 0; l < group.front()->exact.size(); ++l) {
-      std::vector<std::string> row = {key.first, fmt::format("{}", key.second),
+      std::vector<std::string> row = {task, fmt::format("{}", heads),
                                       layer_name(static_cast<int>(l))};
       row.push_back(human(mean_of_means(group, l, kSpeedKey)));
       row.push_back(human(mean_of_means(group, l, "truncated_hitting_max")));
@@ -136,6 +129,9 @@ Table worst_case_table(const std::vector<CellResult>& results) {
       row.push_back(fmt::format("{:.3f}", mean_of_means(group, l, "cross_head_share")));
       table.rows.push_back(std::move(row));
     }
+  };
+  for (const auto& [task, by_heads] : group_results(results))
+    for (const auto& [heads, group] : by_heads) add(task, heads, group);
   return table;
 }
 

@@ -20,8 +20,7 @@ Table synergy_table(const Findings& findings, Convention convention);
 Table correlation_table(const Findings& findings);
 
 /// What the paper could not afford, by the exact convention: worst start, uncut times, T_mix, how
-/// many samples never get there, mixing synergy; a row a task, head count and layer. Results of one
-/// task and head count follow each other.
+/// many samples never get there, mixing synergy; a row a task, head count and layer.
 Table worst_case_table(const std::vector<CellResult>& results);
 
 }  // namespace synergraph

@@ -5,9 +5,11 @@
 #include <limits>
 #include <map>
 #include <optional>
+#include <set>
 
 #include "synergraph/report/figure.h"
 #include "synergraph/report/figure_axis.h"
+#include "synergraph/study/findings.h"
 #include "synergraph/study/published.h"
 
 namespace synergraph {
@@ -34,14 +36,11 @@ std::optional<PublishedValue> published_value(const std::string& task, int heads
                                      : published_fidelity(task, heads, layer);
 }
 
-/// Cells by head count.
-using ByHeads = std::map<int, std::vector<const CellResult*>>;
-
 /// One panel: its data blocks and plot commands.
 class Panel {
  public:
-  Panel(std::string name, const std::string& task, const ByHeads& cells, Convention convention,
-        Quantity quantity)
+  Panel(std::string name, const std::string& task, const ResultsByHeads& cells,
+        Convention convention, Quantity quantity)
       : name_(std::move(name)) {
     // Published fidelities are zero to the two decimals printed: only a straight axis can show
     // them.
@@ -144,13 +143,11 @@ std::string legend(const std::vector<int>& heads, bool paper) {
 
 void draw_study_figure(const std::string& path, const std::vector<CellResult>& results,
                        Convention convention) {
-  std::vector<std::string> tasks;
-  std::map<std::string, ByHeads> cells;
+  const std::map<std::string, ResultsByHeads> tasks = group_results(results);
   std::size_t layers = 0;
+  std::set<int> heads;
   for (const CellResult& result : results) {
-    const std::string& task = result.cell.train.task;
-    if (std::find(tasks.begin(), tasks.end(), task) == tasks.end()) tasks.push_back(task);
-    cells[task][result.cell.train.model.heads].push_back(&result);
+    heads.insert(result.cell.train.model.heads);
     layers = std::max(layers, result.layers(convention).size());
   }
   const FigureSize size{tasks.size() == 1 ? 4.2 : 3.4 * static_cast<double>(tasks.size()), 4.7};
@@ -159,22 +156,17 @@ void draw_study_figure(const std::string& path, const std::vector<CellResult>& r
       "set border 3 lw 0.8\nset tics nomirror out scale 0.5\nset grid ytics lc rgb '#dddddd' lw "
       "0.6\nset xrange [0.5:{}+0.5]\nset xtics 1,1\nset bars 0.4\nunset key\n",
       tasks.size(), 0.78 / size.width, 0.84 / size.width, layers);
-  std::vector<int> heads;
-  for (const auto& [task, by_heads] : cells)
-    for (const auto& entry : by_heads)
-      if (std::find(heads.begin(), heads.end(), entry.first) == heads.end())
-        heads.push_back(entry.first);
-  std::sort(heads.begin(), heads.end());
-  commands += legend(heads, convention == Convention::kPublished);
+  commands += legend({heads.begin(), heads.end()}, convention == Convention::kPublished);
+  int panels = 0;
   for (const Quantity quantity : {Quantity::kTime, Quantity::kFidelity})
-    for (std::size_t t = 0; t < tasks.size(); ++t) {
-      const Panel panel(fmt::format("{}{}", quantity == Quantity::kTime ? "t" : "f", t), tasks[t],
-                        cells.at(tasks[t]), convention, quantity);
+    for (const auto& [task, cells] : tasks) {
+      const Panel panel(fmt::format("{}{}", quantity == Quantity::kTime ? "t" : "f", panels++),
+                        task, cells, convention, quantity);
       commands += fmt::format(
           "foot(x) = x > {0:.6g} ? x : {0:.6g}\nset title {1} offset 0,-0.6\n"
           "set ylabel '{2}' offset 0.2,0\nset xlabel '{3}' offset 0,0.6\n",
           panel.floor(),
-          gnuplot_text(fmt::format("{}: {}", tasks[t],
+          gnuplot_text(fmt::format("{}: {}", task,
                                    quantity == Quantity::kTime ? "mixing time" : "fidelity")),
           quantity == Quantity::kTime ? "mean steps" : "minimax fidelity (%)",
           quantity == Quantity::kTime ? "" : "layer");

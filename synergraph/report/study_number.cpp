@@ -7,8 +7,6 @@
 namespace synergraph {
 namespace {
 
-constexpr double kLevel = 0.95;
-
 /// The numbers of a cell, all in the style that suits their size.
 class Style {
  public:
@@ -48,11 +46,9 @@ StudyNumber number_of(const Findings& findings, const std::vector<const CellResu
   number.low = quantity.factor * seeds->mean.low;
   number.high = quantity.factor * seeds->mean.high;
   if (results.size() == 1 && number.samples > 1) {
-    // The standard deviation is that of the samples at hand (population), hence n - 1.
-    const double half = normal_quantile(0.5 + 0.5 * kLevel) * number.sample_std /
-                        std::sqrt(static_cast<double>(number.samples - 1));
-    number.low = number.mean - half;
-    number.high = number.mean + half;
+    const Interval interval = sample_interval(number.mean, number.sample_std, number.samples);
+    number.low = interval.low;
+    number.high = interval.high;
   }
   return number;
 }

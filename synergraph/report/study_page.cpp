@@ -103,9 +103,7 @@ std::string settings(const StudyReport& report) {
                 {"eps of T_mix", fmt::format("{}", fmt::join(grid.measure.eps, ", "))},
                 {"cutoff", fmt::format("{}", grid.measure.cutoff)},
                 {"horizon (published)", fmt::format("{}", grid.measure.horizon)}};
-  for (const auto& [name, value] : to_metadata(grid.train))
-    if (name != "task" && name != "heads" && name != "seed" && name != "data")
-      table.rows.push_back({name, value});
+  for (const auto& [name, value] : common_training(grid)) table.rows.push_back({name, value});
   table.rows.push_back({"program", fmt::format("synergraph {}", kVersion)});
   table.rows.push_back({"results version", fmt::format("{}", kResultsVersion)});
   return html_table(table);

@@ -2,10 +2,8 @@
 
 #include <fmt/core.h>
 
-#include <filesystem>
 #include <nlohmann/json.hpp>
 
-#include "synergraph/core/error.h"
 #include "synergraph/core/version.h"
 #include "synergraph/graph/multi_head_graph.h"
 #include "synergraph/io/atomic_file.h"
@@ -79,13 +77,6 @@ ordered_json json_findings(const Findings& findings) {
           {"synergy", std::move(synergy)},     {"speed_fidelity", std::move(correlations)}};
 }
 
-void make_directory(const std::string& path) {
-  std::error_code error;
-  std::filesystem::create_directories(path, error);
-  if (error)
-    throw InputError(fmt::format("{}: cannot make the directory: {}", path, error.message()));
-}
-
 /// Draws a figure in the three formats.
 template <class Draw>
 void draw_all(const std::string& stem, const Draw& draw) {
@@ -113,9 +104,7 @@ ordered_json json_report(const StudyReport& report) {
                      {"exact", json_layers(result.exact)},
                      {"published", json_layers(result.published)}});
   ordered_json training = ordered_json::object();
-  for (const auto& [name, value] : to_metadata(report.grid.train))
-    if (name != "task" && name != "heads" && name != "seed" && name != "data")
-      training[name] = value;
+  for (const auto& [name, value] : common_training(report.grid)) training[name] = value;
   const MeasureSettings& measure = report.grid.measure;
   return {{"schema", "synergraph.reproduce"},
           {"schema_version", kSchemaVersion},

@@ -9,6 +9,7 @@
 #include <nlohmann/json.hpp>
 
 #include "synergraph/core/error.h"
+#include "synergraph/core/fingerprint.h"
 #include "synergraph/io/atomic_file.h"
 
 namespace synergraph {
@@ -16,10 +17,10 @@ namespace {
 
 using nlohmann::ordered_json;
 
-std::string fingerprint(const std::string& text) {
-  std::uint64_t hash = 0xcbf29ce484222325ULL;  // FNV-1a
-  for (const char c : text) hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001b3ULL;
-  return fmt::format("{:016x}", hash);
+std::string fingerprint_of(const std::string& text) {
+  Fingerprint fingerprint;
+  for (const char c : text) fingerprint.add(static_cast<unsigned char>(c));
+  return fingerprint.text();
 }
 
 std::string describe_training(const Cell& cell) {
@@ -104,11 +105,11 @@ std::vector<LayerResult> layers_of(const ordered_json& json, const Cell& cell) {
 
 std::string training_name(const Cell& cell) {
   return fmt::format("{}-{}-heads-seed-{}-{}", cell.train.task, cell.train.model.heads,
-                     cell.train.seed, fingerprint(describe_training(cell)));
+                     cell.train.seed, fingerprint_of(describe_training(cell)));
 }
 
 std::string result_name(const Cell& cell) {
-  return fmt::format("result-{}.json", fingerprint(describe(cell)));
+  return fmt::format("result-{}.json", fingerprint_of(describe(cell)));
 }
 
 void write_result(const std::string& path, const CellResult& result) {

@@ -7,7 +7,6 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <filesystem>
 #include <mutex>
 #include <numeric>
 #include <set>
@@ -15,6 +14,7 @@
 
 #include "synergraph/core/error.h"
 #include "synergraph/core/parallel.h"
+#include "synergraph/io/atomic_file.h"
 #include "synergraph/model/evaluate.h"
 #include "synergraph/model/load_model.h"
 #include "synergraph/study/cell_file.h"
@@ -210,14 +210,16 @@ std::vector<Cell> cells(const GridSettings& grid) {
   return all;
 }
 
+std::map<std::string, std::string> common_training(const GridSettings& grid) {
+  std::map<std::string, std::string> settings = to_metadata(grid.train);
+  for (const char* own : {"task", "data", "heads", "seed"}) settings.erase(own);
+  return settings;
+}
+
 std::optional<std::vector<CellResult>> run_grid(const GridSettings& grid,
                                                 const GridOptions& options) {
   validate(grid);
-  std::error_code error;
-  std::filesystem::create_directories(options.directory + "/cells", error);
-  if (error)
-    throw InputError(
-        fmt::format("{}: cannot make the directory: {}", options.directory, error.message()));
+  make_directory(options.directory + "/cells");
   const DirectoryLock lock(options.directory);
   GridRun run(cells(grid), options);
   if (!run.run()) return std::nullopt;

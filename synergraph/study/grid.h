@@ -1,6 +1,7 @@
 #pragma once
 
 #include <atomic>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -21,6 +22,9 @@ struct GridSettings {
 
 /// The cells of a grid: by task, then heads, then seed.
 std::vector<Cell> cells(const GridSettings& grid);
+
+/// The settings of training that all cells share, by name.
+std::map<std::string, std::string> common_training(const GridSettings& grid);
 
 /// UsageError, naming what is wrong, unless every cell can be run.
 void validate(const GridSettings& grid);

@@ -120,6 +120,12 @@ double normal_quantile(double p) {
   return symmetric_quantile(p, normal_mass);
 }
 
+Interval sample_interval(double mean, double std, std::size_t samples, double level) {
+  const auto degrees = static_cast<double>(std::max<std::size_t>(2, samples) - 1);
+  const double half = normal_quantile(0.5 + 0.5 * level) * std / std::sqrt(degrees);
+  return {mean, mean - half, mean + half};
+}
+
 double sample_std(const std::vector<double>& values) {
   const double mean = mean_of(values);
   if (values.size() < 2 || !std::isfinite(mean)) return kNan;

@@ -16,6 +16,10 @@ struct Interval {
 /// high are NaN, as they are where a value is infinite. All is NaN without values.
 Interval mean_interval(const std::vector<double>& values, double level = 0.95);
 
+/// The mean of many samples with its normal interval; `std` is that of the samples at hand
+/// (population), hence n - 1.
+Interval sample_interval(double mean, double std, std::size_t samples, double level = 0.95);
+
 /// Standard deviation with n - 1; NaN for less than two values and where one is infinite.
 double sample_std(const std::vector<double>& values);
 

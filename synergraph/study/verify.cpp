@@ -16,12 +16,9 @@ namespace {
 
 constexpr double kPercent = 100.0;
 
-/// The mean over sequences with its normal 95 % interval, in per cent.
+/// The mean over sequences with its 95 % interval, in per cent.
 Interval percent_interval(const Summary& summary) {
-  const double half = normal_quantile(0.975) * summary.std /
-                      std::sqrt(static_cast<double>(std::max<std::size_t>(1, summary.samples - 1)));
-  return {kPercent * summary.mean, kPercent * (summary.mean - half),
-          kPercent * (summary.mean + half)};
+  return sample_interval(kPercent * summary.mean, kPercent * summary.std, summary.samples);
 }
 
 std::vector<VerifiedLayer> compare_layers(const std::string& task, int heads,

@@ -7,6 +7,7 @@
 #include <numeric>
 
 #include "synergraph/core/error.h"
+#include "synergraph/core/fingerprint.h"
 #include "synergraph/core/random.h"
 #include "synergraph/io/tensor_file.h"
 
@@ -68,13 +69,13 @@ TrainingData file_data(const std::string& inputs_path, const std::string& target
 }
 
 std::string fingerprint(const TrainingData& data) {
-  std::uint64_t hash = 0xcbf29ce484222325ULL;  // FNV-1a, a token at a time
+  Fingerprint fingerprint;
   for (const Sequences* sequences : {&data.inputs, &data.targets}) {
     for (const std::int32_t token : sequences->tokens)
-      hash = (hash ^ static_cast<std::uint32_t>(token)) * 0x100000001b3ULL;
-    hash = (hash ^ static_cast<std::uint32_t>(sequences->length)) * 0x100000001b3ULL;
+      fingerprint.add(static_cast<std::uint32_t>(token));
+    fingerprint.add(static_cast<std::uint32_t>(sequences->length));
   }
-  return fmt::format("{:016x}", hash);
+  return fingerprint.text();
 }
 
 std::vector<std::int32_t> epoch_order(std::uint64_t seed, std::uint32_t epoch, int count) {

@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 
 #include "synergraph/core/error.h"
+#include "synergraph/io/atomic_file.h"
 #include "synergraph/model/evaluate.h"
 #include "synergraph/train/checkpoint.h"
 #include "synergraph/train/metrics_log.h"
@@ -23,13 +24,6 @@ constexpr int kTracked = 10;
 
 double seconds_since(Clock::time_point start) {
   return std::chrono::duration<double>(Clock::now() - start).count();
-}
-
-void make_directory(const std::string& directory) {
-  std::error_code error;
-  std::filesystem::create_directories(directory, error);
-  if (error)
-    throw InputError(fmt::format("{}: cannot make the directory: {}", directory, error.message()));
 }
 
 /// A new run must not overwrite files that no run of ours has left. (The state is written before
