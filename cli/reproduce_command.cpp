@@ -7,6 +7,7 @@
 #include "cli/commands.h"
 #include "cli/metrics_options.h"
 #include "cli/stop_signals.h"
+#include "cli/training_options.h"
 #include "synergraph/core/error.h"
 #include "synergraph/report/study_report.h"
 
@@ -112,25 +113,11 @@ void add_grid_options(CLI::App& command, ReproduceArguments& arguments) {
 
 void add_training_options(CLI::App& command, ReproduceArguments& arguments) {
   const char* group = "Training";
-  TrainSettings& train = arguments.grid.train;
   command.add_option("--epochs", arguments.epochs, "Passes over the training sequences")
       ->group(group);
   command.add_option("--sequences", arguments.sequences, "Training sequences (default: 5000)")
       ->group(group);
-  const auto add = [&](const char* name, auto& value, const char* help) {
-    command.add_option(name, value, help)->capture_default_str()->group(group);
-  };
-  add("--batch", train.batch, "Sequences a step");
-  add("--layers", train.model.layers, "Layers");
-  add("--width", train.model.width, "Features of a position");
-  add("--hidden", train.model.hidden, "Hidden units of each MLP");
-  add("--vocabulary", train.model.vocabulary, "Tokens are 0 .. V-1");
-  add("--length", train.model.length, "Tokens of a sequence");
-  add("--dropout", train.dropout, "On attention probabilities and after each MLP");
-  add("--learning-rate", train.adam.learning_rate, "Adam's step size");
-  add("--beta1", train.adam.beta1, "Adam's decay of the mean gradient");
-  add("--beta2", train.adam.beta2, "Adam's decay of the mean squared gradient");
-  add("--epsilon", train.adam.epsilon, "Added to the root of the latter");
+  add_training_settings(command, arguments.grid.train);
 }
 
 void add_measuring_options(CLI::App& command, MeasureSettings& measure,

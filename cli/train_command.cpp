@@ -5,6 +5,7 @@
 
 #include "cli/commands.h"
 #include "cli/stop_signals.h"
+#include "cli/training_options.h"
 #include "synergraph/core/error.h"
 #include "synergraph/train/checkpoint.h"
 #include "synergraph/train/trainer.h"
@@ -48,20 +49,10 @@ void add_settings(CLI::App& command, TrainSettings& settings) {
     command.add_option(name, value, help)->capture_default_str()->group(group);
   };
   add("--heads", settings.model.heads, "Attention heads a layer; they divide the width", "Model");
-  add("--layers", settings.model.layers, "Layers", "Model");
-  add("--width", settings.model.width, "Features of a position", "Model");
-  add("--hidden", settings.model.hidden, "Hidden units of each MLP", "Model");
-  add("--vocabulary", settings.model.vocabulary, "Tokens are 0 .. V-1", "Model");
-  add("--length", settings.model.length, "Tokens of a sequence", "Model");
   add("--epochs", settings.epochs, "Passes over the training sequences", "Training");
   add("--sequences", settings.sequences, "Training sequences of a task", "Training");
-  add("--batch", settings.batch, "Sequences a step", "Training");
   add("--seed", settings.seed, "Seed of data, initialisation, order and dropout", "Training");
-  add("--dropout", settings.dropout, "On attention probabilities and after each MLP", "Training");
-  add("--learning-rate", settings.adam.learning_rate, "Adam's step size", "Training");
-  add("--beta1", settings.adam.beta1, "Adam's decay of the mean gradient", "Training");
-  add("--beta2", settings.adam.beta2, "Adam's decay of the mean squared gradient", "Training");
-  add("--epsilon", settings.adam.epsilon, "Added to the root of the latter", "Training");
+  add_training_settings(command, settings);
 }
 
 /// What was not given takes the value the run in the directory has.
@@ -72,20 +63,12 @@ void inherit_settings(const CLI::App& command, TrainArguments& arguments) {
     if (command.count(name) == 0) value = old;
   };
   inherit("--heads", settings.model.heads, stored.model.heads);
-  inherit("--layers", settings.model.layers, stored.model.layers);
-  inherit("--width", settings.model.width, stored.model.width);
-  inherit("--hidden", settings.model.hidden, stored.model.hidden);
-  inherit("--vocabulary", settings.model.vocabulary, stored.model.vocabulary);
-  inherit("--length", settings.model.length, stored.model.length);
   inherit("--epochs", settings.epochs, stored.epochs);
   inherit("--sequences", settings.sequences, stored.sequences);
-  inherit("--batch", settings.batch, stored.batch);
   inherit("--seed", settings.seed, stored.seed);
-  inherit("--dropout", settings.dropout, stored.dropout);
-  inherit("--learning-rate", settings.adam.learning_rate, stored.adam.learning_rate);
-  inherit("--beta1", settings.adam.beta1, stored.adam.beta1);
-  inherit("--beta2", settings.adam.beta2, stored.adam.beta2);
-  inherit("--epsilon", settings.adam.epsilon, stored.adam.epsilon);
+  visit_training_settings([&](const char* name, auto get, const char*, const char*) {
+    inherit(name, get(settings), get(stored));
+  });
   if (stored.task == "data") {
     if (arguments.inputs.empty() && command.count("--task") == 0)
       throw UsageError(

@@ -120,10 +120,10 @@ class Panel {
   Extent extent_;
 };
 
-/// Which colour is which, along the top of the figure.
-std::string legend(const std::vector<int>& heads, bool paper) {
+/// Which colour is which, along the top of a figure that is `inches` wide.
+std::string legend(const std::vector<int>& heads, bool paper, double inches) {
   const std::size_t entries = heads.size() + (paper ? 1 : 0);
-  const double width = std::min(0.15, 0.9 / static_cast<double>(entries));
+  const double width = std::min(1.0 / inches, 0.94 / static_cast<double>(entries));
   double x = 0.52 - 0.5 * width * static_cast<double>(entries);
   std::string text;
   for (std::size_t k = 0; k < heads.size(); ++k, x += width)
@@ -156,7 +156,8 @@ void draw_study_figure(const std::string& path, const std::vector<CellResult>& r
       "set border 3 lw 0.8\nset tics nomirror out scale 0.5\nset grid ytics lc rgb '#dddddd' lw "
       "0.6\nset xrange [0.5:{}+0.5]\nset xtics 1,1\nset bars 0.4\nunset key\n",
       tasks.size(), 0.78 / size.width, 0.84 / size.width, layers);
-  commands += legend({heads.begin(), heads.end()}, convention == Convention::kPublished);
+  commands +=
+      legend({heads.begin(), heads.end()}, convention == Convention::kPublished, size.width);
   int panels = 0;
   for (const Quantity quantity : {Quantity::kTime, Quantity::kFidelity})
     for (const auto& [task, cells] : tasks) {
