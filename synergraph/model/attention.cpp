@@ -122,18 +122,19 @@ AttentionShape::AttentionShape(const ModelConfig& config)
     : heads(config.heads),
       head_width(config.head_width()),
       length(config.length),
-      stride(padded(config.length)),
-      blocks((stride + kBlock - 1) / kBlock) {
+      columns(SequenceShape(config.length, config.width).columns),
+      stride(SequenceShape(config.length, config.width).stride),
+      blocks((columns + kBlock - 1) / kBlock) {
   const QueryBlock last = block(blocks - 1);
   head_size = last.offset + static_cast<std::ptrdiff_t>(last.keys) * last.lanes;
-  mask_size = mask_offset(stride / kLanes);
+  mask_size = mask_offset(columns / kLanes);
   mask_bytes = static_cast<std::uint64_t>((heads * mask_size + 7) / 8 * 8);
 }
 
 QueryBlock AttentionShape::block(int index) const {
   const int first = index * kBlock;
   const std::ptrdiff_t before = static_cast<std::ptrdiff_t>(index) * (index + 1) / 2;
-  return {first, std::min(kBlock, stride - first), std::min(first + kBlock, length),
+  return {first, std::min(kBlock, columns - first), std::min(first + kBlock, length),
           before * kBlock * kBlock};
 }
 

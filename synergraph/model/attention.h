@@ -5,13 +5,9 @@
 #include <cstdint>
 
 #include "synergraph/model/config.h"
+#include "synergraph/model/sequence_shape.h"
 
 namespace synergraph {
-
-/// Positions are padded to whole vectors of eight.
-inline int padded(int count) {
-  return (count + 7) / 8 * 8;
-}
 
 /// Up to sixteen queries of one head and the keys they may look at.
 struct QueryBlock {
@@ -21,15 +17,15 @@ struct QueryBlock {
   std::ptrdiff_t offset = 0;  ///< of its (keys x lanes) weights within the head's
 };
 
-/// How the attention of one sequence lies in memory. Activations are feature-major: row c holds
-/// feature c of all positions, `stride` apart, so that vectors run over positions and every
-/// reduction of the softmax is vertical. Weights are kept transposed, (keys x queries), in blocks
-/// of queries, and only as far as causality lets them differ from zero.
+/// How the attention of one sequence lies in memory. Activations are feature-major, as in
+/// SequenceShape, so that every reduction of the softmax is vertical. Weights are kept transposed,
+/// (keys x queries), in blocks of queries, and only as far as causality lets them differ from zero.
 struct AttentionShape {
   int heads = 0;
   int head_width = 0;
   int length = 0;
-  int stride = 0;                ///< padded(length)
+  int columns = 0;               ///< of SequenceShape
+  int stride = 0;                ///< of SequenceShape
   int blocks = 0;                ///< blocks of queries
   std::ptrdiff_t head_size = 0;  ///< floats of one head's weights
   std::ptrdiff_t mask_size = 0;  ///< bytes of one head's dropout mask

@@ -39,8 +39,9 @@ struct Counters {
   return _mm256_mul_epu32(word, _mm256_set1_epi64x(kMultiplier1));
 }
 
+/// All ones in the halfwords that are not below the threshold.
 [[gnu::always_inline]] inline __m256i at_least(__m256i values, __m256i threshold) {
-  return _mm256_cmpeq_epi32(_mm256_max_epi32(values, threshold), values);
+  return _mm256_cmpeq_epi16(_mm256_max_epu16(values, threshold), values);
 }
 [[gnu::always_inline]] inline std::uint8_t byte_of(__m256i lanes) {
   return static_cast<std::uint8_t>(_mm256_movemask_ps(_mm256_castsi256_ps(lanes)));
@@ -51,7 +52,7 @@ struct Counters {
 class MaskBytes {
  public:
   MaskBytes(std::uint64_t seed, std::uint32_t step, std::uint32_t threshold, std::uint32_t upper)
-      : limit_(_mm256_set1_epi32(static_cast<int>(threshold))) {
+      : limit_(_mm256_set1_epi16(static_cast<std::int16_t>(threshold))) {
     auto key0 = static_cast<std::uint32_t>(seed);
     auto key1 = static_cast<std::uint32_t>(seed >> 32U);
     for (Key& key : keys_) {
@@ -81,9 +82,9 @@ class MaskBytes {
     for (int w = 0; w < 4; ++w) {
       const __m256i words =
           _mm256_blend_epi32(even.word[w], _mm256_slli_epi64(odd.word[w], 32), 0b10101010);
-      const __m256i low = _mm256_and_si256(words, _mm256_set1_epi32(0xFFFF));
-      bytes[2 * w] = byte_of(at_least(low, limit_));
-      bytes[2 * w + 1] = byte_of(at_least(_mm256_srli_epi32(words, 16), limit_));
+      const __m256i kept = at_least(words, limit_);
+      bytes[2 * w] = byte_of(_mm256_slli_epi32(kept, 16));
+      bytes[2 * w + 1] = byte_of(kept);
     }
   }
 

@@ -36,6 +36,8 @@ template <class Vector, int kRows, int kVectors, bool kTransposed>
     // The next tile begins with a wait for these otherwise.
     for (int r = 0; r < kRows; ++r) __builtin_prefetch(source + (kRows + r) * g.c_stride);
   }
+  // Unrolled, a step of the product is little else than its loads and multiply-adds.
+#pragma GCC unroll 4
   for (int k = 0; k < g.depth; ++k) {
     Vector right[kVectors];
     for (int v = 0; v < kVectors; ++v)

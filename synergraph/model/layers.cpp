@@ -21,14 +21,15 @@ void embed(const SequenceShape& shape, const std::int32_t* tokens, const float* 
     for (int c = 0; c < shape.width; ++c) row[c] = token[c] + position[c];
   }
   transpose(shape.length, shape.width, scratch, shape.width, x, shape.stride);
-  for (int c = 0; c < shape.width; ++c)
-    std::fill(x + c * shape.stride + shape.length, x + (c + 1) * shape.stride, 0.0F);
+  for (int c = 0; c < shape.width; ++c) {
+    float* row = x + static_cast<std::ptrdiff_t>(c) * shape.stride;
+    std::fill(row + shape.length, row + shape.columns, 0.0F);
+  }
 }
 
-void rms_norm(const SequenceShape& shape, const float* x, const float* gain, float* inverse_rms,
-              float* y) {
+void inverse_rms(const SequenceShape& shape, const float* x, float* r) {
   const std::ptrdiff_t stride = shape.stride;
-  for (int p = 0; p < shape.stride; p += kLanes) {
+  for (int p = 0; p < shape.columns; p += kLanes) {
     Lanes even = {};
     Lanes odd = {};
     for (int c = 0; c < shape.width; ++c) {
@@ -36,21 +37,28 @@ void rms_norm(const SequenceShape& shape, const float* x, const float* gain, flo
       (c % 2 == 0 ? even : odd) += value * value;
     }
     const Lanes mean = (even + odd) / static_cast<float>(shape.width) + kNormEpsilon;
-    Lanes inverse;
-    for (int lane = 0; lane < kLanes; ++lane) inverse[lane] = 1.0F / std::sqrt(mean[lane]);
-    simd::store(inverse_rms + p, inverse);
-    for (int c = 0; c < shape.width; ++c)
-      simd::store(y + c * stride + p, simd::load(x + c * stride + p) * inverse * gain[c]);
+    for (int lane = 0; lane < kLanes; ++lane) r[p + lane] = 1.0F / std::sqrt(mean[lane]);
+  }
+}
+
+void rms_norm(const SequenceShape& shape, const float* x, const float* gain, float* r, float* y) {
+  inverse_rms(shape, x, r);
+  for (int c = 0; c < shape.width; ++c) {
+    const std::ptrdiff_t row = static_cast<std::ptrdiff_t>(c) * shape.stride;
+    for (int p = 0; p < shape.columns; p += kLanes)
+      simd::store(y + row + p, simd::load(x + row + p) * simd::load(r + p) * gain[c]);
   }
 }
 
 void add_residual(const SequenceShape& shape, const float* x, const float* y,
                   const std::uint8_t* mask, float scale, float* sum) {
-  const std::ptrdiff_t count = static_cast<std::ptrdiff_t>(shape.width) * shape.stride;
-  for (std::ptrdiff_t k = 0; k < count; k += kLanes) {
-    Lanes value = simd::load(y + k);
-    if (mask != nullptr) value = simd::keep(value, simd::expand_bits(mask[k / kLanes])) * scale;
-    simd::store(sum + k, simd::load(x + k) + value);
+  for (int c = 0; c < shape.width; ++c) {
+    const std::ptrdiff_t row = static_cast<std::ptrdiff_t>(c) * shape.stride;
+    for (int p = 0; p < shape.columns; p += kLanes) {
+      Lanes value = simd::load(y + row + p);
+      if (mask != nullptr) value = simd::keep(value, simd::expand_bits(*mask++)) * scale;
+      simd::store(sum + row + p, simd::load(x + row + p) + value);
+    }
   }
 }
 
@@ -58,7 +66,7 @@ SequenceLoss cross_entropy(const SequenceShape& shape, int vocabulary, const std
                            float gradient_scale, float* logits) {
   const std::ptrdiff_t stride = shape.stride;
   SequenceLoss total;
-  for (int p = 0; p < shape.stride; p += kLanes) {
+  for (int p = 0; p < shape.columns; p += kLanes) {
     Lanes top = simd::load(logits + p);
     IntLanes best = {};
     for (int v = 1; v < vocabulary; ++v) {
@@ -67,27 +75,30 @@ SequenceLoss cross_entropy(const SequenceShape& shape, int vocabulary, const std
       top = larger ? value : top;
       best = larger ? best * 0 + v : best;
     }
+    Lanes answers = {};
+    const int positions = std::min(kLanes, shape.length - p);
+    for (int lane = 0; lane < positions; ++lane)
+      answers[lane] = logits[targets[p + lane] * stride + p + lane];
     // The largest term is 1: leaving it out keeps the digits of a loss that is almost zero.
     Lanes even = {};
     Lanes odd = {};
     for (int v = 0; v < vocabulary; ++v) {
-      const Lanes value = simd::load(logits + v * stride + p);
-      const Lanes term = simd::exp2((value - top) * simd::kLog2E);
+      float* row = logits + v * stride + p;
+      const Lanes term = simd::exp2((simd::load(row) - top) * simd::kLog2E);
+      if (gradient_scale != 0.0F) simd::store(row, term);
       (v % 2 == 0 ? even : odd) += simd::keep(term, best != best * 0 + v);
     }
     const Lanes rest = even + odd;
-    const int positions = std::min(kLanes, shape.length - p);
     Lanes factor = {};
     for (int lane = 0; lane < positions; ++lane) {
-      const float answer = logits[targets[p + lane] * stride + p + lane];
-      total.loss += std::log1p(static_cast<double>(rest[lane])) + (top[lane] - answer);
+      total.loss += std::log1p(static_cast<double>(rest[lane])) + (top[lane] - answers[lane]);
       total.correct += best[lane] == targets[p + lane] ? 1 : 0;
       factor[lane] = gradient_scale / (1.0F + rest[lane]);
     }
     if (gradient_scale == 0.0F) continue;
     for (int v = 0; v < vocabulary; ++v) {
       float* row = logits + v * stride + p;
-      simd::store(row, simd::exp2((simd::load(row) - top) * simd::kLog2E) * factor);
+      simd::store(row, simd::load(row) * factor);
     }
     for (int lane = 0; lane < positions; ++lane)
       logits[targets[p + lane] * stride + p + lane] -= gradient_scale;

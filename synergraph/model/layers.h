@@ -1,31 +1,27 @@
 #pragma once
 
-#include <cstddef>
 #include <cstdint>
+
+#include "synergraph/model/sequence_shape.h"
 
 namespace synergraph {
 
 /// The layers of the model other than linear maps and attention, for one sequence. Activations are
-/// feature-major, (features x stride), with stride the padded length; see AttentionShape.
+/// (features x stride); see SequenceShape.
 
 /// Added to the mean square under the root of every RMSNorm.
 inline constexpr float kNormEpsilon = 0x1.0p-23F;
-
-/// Sizes that every layer of one sequence shares.
-struct SequenceShape {
-  int length = 0;  ///< positions
-  int stride = 0;  ///< padded(length)
-  int width = 0;   ///< E
-};
 
 /// x[c][p] = tokens_embedding[token p][c] + position_embedding[p][c]; zero in the padding.
 /// scratch: (length x width).
 void embed(const SequenceShape& shape, const std::int32_t* tokens, const float* token_embedding,
            const float* position_embedding, float* scratch, float* x);
 
-/// y[c][p] = gain[c] x[c][p] r[p] with r[p] = 1 / sqrt(mean of squares of position p + epsilon).
-void rms_norm(const SequenceShape& shape, const float* x, const float* gain, float* inverse_rms,
-              float* y);
+/// r[p] = 1 / sqrt(mean of squares of position p + epsilon).
+void inverse_rms(const SequenceShape& shape, const float* x, float* r);
+
+/// y[c][p] = gain[c] x[c][p] r[p], with the r of inverse_rms.
+void rms_norm(const SequenceShape& shape, const float* x, const float* gain, float* r, float* y);
 
 /// sum = x + y, entry by entry, with dropout on y (mask null: none).
 void add_residual(const SequenceShape& shape, const float* x, const float* y,

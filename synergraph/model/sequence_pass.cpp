@@ -46,21 +46,20 @@ struct Carver {
 }  // namespace
 
 SequencePass::SequencePass(const ModelConfig& config, Keep keep)
-    : config_(config),
-      keep_(keep),
-      shape_{config.length, padded(config.length), config.width},
-      attention_(config) {
+    : config_(config), keep_(keep), shape_(config.length, config.width), attention_(config) {
   const std::ptrdiff_t stride = shape_.stride;
   const std::ptrdiff_t e = config.width;
   const auto sets =
       keep == Keep::kAllLayers ? static_cast<std::size_t>(config.layers) : std::size_t{1};
-  const auto mask_bytes = static_cast<std::size_t>(attention_.mask_bytes + mlp_mask_bytes());
+  const auto mask_bytes = static_cast<std::size_t>(attention_.mask_bytes) +
+                          static_cast<std::size_t>(shape_.mask_bytes());
   masks_.resize(sets * mask_bytes);
   layers_.resize(sets);
   const auto carve = [&](Carver carver) {
+    output_ = carver.take(e * stride);
     for (std::size_t set = 0; set < sets; ++set) {
       LayerActivations& layer = layers_[set];
-      layer.x = carver.take(e * stride);
+      layer.x = keep == Keep::kAllLayers ? carver.take(e * stride) : output_;
       layer.inverse_rms1 = carver.take(stride);
       layer.normed1 = carver.take(e * stride);
       layer.qkv = carver.take(3 * e * stride);
@@ -74,7 +73,6 @@ SequencePass::SequencePass(const ModelConfig& config, Keep keep)
       layer.attention_mask = masks_.data() + set * mask_bytes;
       layer.mlp_mask = layer.attention_mask + attention_.mask_bytes;
     }
-    output_ = carver.take(e * stride);
     logits_ = carver.take(config.vocabulary * stride);
     scratch_ =
         carver.take(std::max<std::ptrdiff_t>((3 * e + config.hidden) * stride, 16 * shape_.length));
@@ -83,17 +81,29 @@ SequencePass::SequencePass(const ModelConfig& config, Keep keep)
   carve(Carver{zeros_on_large_pages(memory_, carve(Carver{}))});
 }
 
-std::uint64_t SequencePass::mlp_mask_bytes() const {
-  return static_cast<std::uint64_t>(padded(config_.width)) *
-         static_cast<std::uint64_t>(shape_.stride / 8);
-}
-
 void SequencePass::start(const ModelTensors<const float>& model, const std::int32_t* tokens) {
-  embed(shape_, tokens, model.token_embedding, model.position_embedding, scratch_, output_);
+  embed(shape_, tokens, model.token_embedding, model.position_embedding, scratch_, layers_[0].x);
 }
 
-void SequencePass::run_layer(const ModelTensors<const float>& model, int layer,
-                             const Dropout& dropout, int sequence) {
+void SequencePass::project(const ModelTensors<const float>& model, int layer) {
+  const LayerTensors<const float>& weights = model.layers[static_cast<std::size_t>(layer)];
+  const LayerActivations& a = this->layer(layer);
+  const int e = config_.width;
+  rms_norm(shape_, a.x, weights.norm1, a.inverse_rms1, a.normed1);
+  multiply({.rows = 3 * e,
+            .cols = shape_.columns,
+            .depth = e,
+            .a = weights.qkv_weight,
+            .a_stride = e,
+            .b = a.normed1,
+            .b_stride = shape_.stride,
+            .c = a.qkv,
+            .c_stride = shape_.stride,
+            .bias = weights.qkv_bias});
+}
+
+void SequencePass::attend(const ModelTensors<const float>& model, int layer, const Dropout& dropout,
+                          int sequence) {
   const LayerTensors<const float>& weights = model.layers[static_cast<std::size_t>(layer)];
   const LayerActivations& a = this->layer(layer);
   const std::ptrdiff_t stride = shape_.stride;
@@ -103,26 +113,14 @@ void SequencePass::run_layer(const ModelTensors<const float>& model, int layer,
   if (drop) {
     dropout.mask(layer, DropoutSite::kAttention, place * attention_.mask_bytes,
                  static_cast<std::size_t>(attention_.mask_bytes), a.attention_mask);
-    dropout.mask(layer, DropoutSite::kMlp, place * mlp_mask_bytes(),
-                 static_cast<std::size_t>(mlp_mask_bytes()), a.mlp_mask);
+    const auto mlp_bytes = static_cast<std::size_t>(shape_.mask_bytes());
+    dropout.mask(layer, DropoutSite::kMlp, place * mlp_bytes, mlp_bytes, a.mlp_mask);
   }
 
-  std::copy(output_, output_ + e * stride, a.x);
-  rms_norm(shape_, a.x, weights.norm1, a.inverse_rms1, a.normed1);
-  multiply({.rows = 3 * e,
-            .cols = shape_.stride,
-            .depth = e,
-            .a = weights.qkv_weight,
-            .a_stride = e,
-            .b = a.normed1,
-            .b_stride = stride,
-            .c = a.qkv,
-            .c_stride = stride,
-            .bias = weights.qkv_bias});
   attention_forward(attention_, {a.qkv, a.weights, a.inverse_sums, a.attended, scratch_,
                                  drop ? a.attention_mask : nullptr, dropout.scale()});
   multiply({.rows = e,
-            .cols = shape_.stride,
+            .cols = shape_.columns,
             .depth = e,
             .a = weights.attn_weight,
             .a_stride = e,
@@ -135,7 +133,7 @@ void SequencePass::run_layer(const ModelTensors<const float>& model, int layer,
 
   rms_norm(shape_, a.x2, weights.norm2, a.inverse_rms2, a.normed2);
   multiply({.rows = config_.hidden,
-            .cols = shape_.stride,
+            .cols = shape_.columns,
             .depth = e,
             .a = weights.mlp_in,
             .a_stride = e,
@@ -146,7 +144,7 @@ void SequencePass::run_layer(const ModelTensors<const float>& model, int layer,
             .bias = weights.mlp_in_bias,
             .relu = true});
   multiply({.rows = e,
-            .cols = shape_.stride,
+            .cols = shape_.columns,
             .depth = config_.hidden,
             .a = weights.mlp_out,
             .a_stride = config_.hidden,
@@ -155,12 +153,14 @@ void SequencePass::run_layer(const ModelTensors<const float>& model, int layer,
             .c = scratch_,
             .c_stride = stride,
             .bias = weights.mlp_out_bias});
-  add_residual(shape_, a.x2, scratch_, drop ? a.mlp_mask : nullptr, dropout.scale(), output_);
+  const auto next = static_cast<std::size_t>(layer) + 1;
+  add_residual(shape_, a.x2, scratch_, drop ? a.mlp_mask : nullptr, dropout.scale(),
+               next < layers_.size() ? layers_[next].x : output_);
 }
 
 void SequencePass::finish(const ModelTensors<const float>& model) {
   multiply({.rows = config_.vocabulary,
-            .cols = shape_.stride,
+            .cols = shape_.columns,
             .depth = config_.width,
             .a = model.output_weight,
             .a_stride = config_.width,

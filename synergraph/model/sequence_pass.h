@@ -39,7 +39,14 @@ class SequencePass {
   void start(const ModelTensors<const float>& model, const std::int32_t* tokens);
   /// `sequence` is the place in the batch: it chooses the dropout masks.
   void run_layer(const ModelTensors<const float>& model, int layer, const Dropout& dropout,
-                 int sequence);
+                 int sequence) {
+    project(model, layer);
+    attend(model, layer, dropout, sequence);
+  }
+  /// The two halves of run_layer: up to queries, keys and values; and from there on.
+  void project(const ModelTensors<const float>& model, int layer);
+  void attend(const ModelTensors<const float>& model, int layer, const Dropout& dropout,
+              int sequence);
   /// Fills logits() after the last layer.
   void finish(const ModelTensors<const float>& model);
 
@@ -49,12 +56,9 @@ class SequencePass {
   const LayerActivations& layer(int index) const {
     return layers_[keep_ == Keep::kAllLayers ? static_cast<std::size_t>(index) : 0];
   }
-  float* output() { return output_; }    ///< (E) what the last layer run so far gave
+  float* output() { return output_; }    ///< (E) what the last layer gave
   float* logits() { return logits_; }    ///< (V)
   float* scratch() { return scratch_; }  ///< at least 3E + F rows, and 16 * length floats
-
-  /// Bytes of the MLP's dropout mask of one sequence.
-  std::uint64_t mlp_mask_bytes() const;
 
  private:
   ModelConfig config_;

@@ -1,5 +1,6 @@
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 
 #include "synergraph/train/cpu/batch_gradient.h"
@@ -69,7 +70,7 @@ TEST(Step, TenAdamStepsAgreeWithTheReference) {
 void expect_slopes(const ModelConfig& config, const Dropout& dropout) {
   Model model(config);
   initialise(model, 5);
-  const Sequences inputs = random_sequences(1, 3, config.length, config.vocabulary);
+  const Sequences inputs = random_sequences(1, 13, config.length, config.vocabulary);
   const Sequences answers = targets(find_task("cycle"), inputs);
   BatchGradient batch(config, 1);
   std::vector<float> gradient(batch.layout().size());
@@ -107,6 +108,56 @@ TEST(Gradient, IsTheSlopeOfTheLossForAnyShapeWithAndWithoutDropout) {
     SCOPED_TRACE(config.length);
     expect_slopes(config, Dropout());
     expect_slopes(config, Dropout(0.3, 17, 4));
+  }
+}
+
+/// A batch's sequences share sums, and the table of the first layer; neither may change what a
+/// sequence adds to the gradient.
+TEST(Gradient, IsTheSumOverTheSequencesEachAlone) {
+  const std::vector<ModelConfig> configs = {
+      {.vocabulary = 13, .length = 21, .width = 16, .heads = 4, .layers = 2, .hidden = 24},
+      {.vocabulary = 9, .length = 8, .width = 12, .heads = 3, .layers = 2, .hidden = 16},
+      {.vocabulary = 5, .length = 3, .width = 6, .heads = 1, .layers = 1, .hidden = 7},
+      {.vocabulary = 5, .length = 100, .width = 8, .heads = 2, .layers = 1, .hidden = 8},
+  };
+  for (const ModelConfig& config : configs) {
+    SCOPED_TRACE(config.length);
+    Model model(config);
+    initialise(model, 5);
+    const Sequences inputs = random_sequences(1, 26, config.length, config.vocabulary);
+    const Sequences answers = targets(find_task("cycle"), inputs);
+    const Dropout dropout(0.2, 3, 1);
+    BatchGradient batch(config, 2);
+    const StepResult result = batch.compute(model.values().data(), inputs, answers, dropout);
+    std::vector<float> together(batch.layout().size());
+    batch.sum_groups(0, together.size(), together.data());
+
+    AlignedVector<float> transposed(batch.layout().size());
+    transpose_weights(config, model.tensors(),
+                      tensors_of(config, batch.layout(), transposed.data()));
+    SequenceBackward backward(config);
+    const float scale = 1.0F / static_cast<float>(inputs.count * inputs.length);
+    std::vector<double> sum(together.size());
+    double loss = 0.0;
+    for (int place = 0; place < inputs.count; ++place) {
+      AlignedVector<float> alone(together.size(), 0.0F);
+      Turn::Progress progress{0};
+      Turn turn(nullptr, &progress);
+      loss +=
+          backward
+              .run({model.tensors(),
+                    tensors_of<const float>(config, batch.layout(), transposed.data()), nullptr},
+                   {inputs.row(place), answers.row(place), place, dropout, scale},
+                   {tensors_of(config, batch.layout(), alone.data()), nullptr}, Into::kReplace,
+                   turn)
+              .loss;
+      for (std::size_t k = 0; k < sum.size(); ++k) sum[k] += alone[k];
+    }
+    EXPECT_NEAR(result.loss, loss / (inputs.count * inputs.length), 1e-6 * result.loss);
+    Model expected(config);
+    std::transform(sum.begin(), sum.end(), expected.values().begin(),
+                   [](double value) { return static_cast<float>(value); });
+    expect_close(expected, together.data(), "gradient");
   }
 }
 

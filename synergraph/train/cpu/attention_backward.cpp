@@ -129,12 +129,12 @@ void AttentionBackward::run(const AttentionBuffers& forward, const float* datten
     const std::ptrdiff_t start = head * width * stride;
     const float* inverse = forward.inverse_sums + head * stride;
     for (int c = 0; c < width; ++c)
-      for (int p = 0; p < shape_.stride; p += kLanes)
+      for (int p = 0; p < shape_.columns; p += kLanes)
         simd::store(scaled_.data() + c * stride + p,
                     simd::load(dattended + start + c * stride + p) *
                         (simd::load(inverse + p) * forward.scale));
-    transpose(width, shape_.stride, forward.qkv + start, stride, query_.data(), row_);
-    transpose(width, shape_.stride, scaled_.data(), stride, dout_.data(), row_);
+    transpose(width, shape_.columns, forward.qkv + start, stride, query_.data(), row_);
+    transpose(width, shape_.columns, scaled_.data(), stride, dout_.data(), row_);
     for (int index = shape_.blocks - 1; index >= 0; --index) {
       const bool last = index == 0;
       if (!last || head + 1 < shape_.heads)
@@ -147,8 +147,8 @@ void AttentionBackward::run(const AttentionBuffers& forward, const float* datten
     transpose(shape_.length, width, dkey_.data(), row_, dkey, stride);
     transpose(shape_.length, width, dvalue_.data(), row_, dvalue, stride);
     for (int c = 0; c < width; ++c) {
-      std::fill(dkey + c * stride + shape_.length, dkey + (c + 1) * stride, 0.0F);
-      std::fill(dvalue + c * stride + shape_.length, dvalue + (c + 1) * stride, 0.0F);
+      std::fill(dkey + c * stride + shape_.length, dkey + c * stride + shape_.columns, 0.0F);
+      std::fill(dvalue + c * stride + shape_.length, dvalue + c * stride + shape_.columns, 0.0F);
     }
   }
 }

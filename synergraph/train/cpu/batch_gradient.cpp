@@ -1,6 +1,7 @@
 #include "synergraph/train/cpu/batch_gradient.h"
 
 #include <algorithm>
+#include <cstdint>
 
 #include "synergraph/core/parallel.h"
 
@@ -39,32 +40,22 @@ int BatchGradient::claim(int worker) {
   return next_[static_cast<std::size_t>(group)]++;
 }
 
-void BatchGradient::run_sequence(int place, int worker, const float* parameters,
-                                 const Sequences& inputs, const Sequences& targets,
-                                 const Dropout& dropout) {
-  const auto index = static_cast<std::size_t>(place);
-  const bool first = place % group_size_ == 0;
-  Turn turn(first ? nullptr : &progress_[index - 1], &progress_[index]);
-  auto& backward = workers_[static_cast<std::size_t>(worker)];
-  if (!backward) backward = std::make_unique<SequenceBackward>(config_);
-  float* gradient = gradients_[static_cast<std::size_t>(place / group_size_)].data();
-  if (first) {
-    const ParameterInfo& embedding = layout_.find("token_emb.weight");
-    std::fill_n(gradient + embedding.offset, embedding.size, 0.0F);
-  }
-  const float scale = 1.0F / (static_cast<float>(inputs.count) * static_cast<float>(inputs.length));
-  losses_[index] = backward->run(tensors_of(config_, layout_, parameters),
-                                 tensors_of<const float>(config_, layout_, transposed_.data()),
-                                 {inputs.row(place), targets.row(place), place, dropout, scale},
-                                 tensors_of(config_, layout_, gradient),
-                                 first ? Into::kReplace : Into::kAdd, turn);
-}
-
 void BatchGradient::prepare(int count) {
   group_size_ = (count + kGroups - 1) / kGroups;
   groups_ = (count + group_size_ - 1) / group_size_;
-  gradients_.resize(std::max(gradients_.size(), static_cast<std::size_t>(groups_)));
-  for (AlignedVector<float>& gradient : gradients_) gradient.resize(layout_.size());
+  const bool table = EmbeddingTable::pays(config_, static_cast<double>(count) * config_.length);
+  if (table && !table_) {
+    table_.emplace(config_);
+    gradients_.clear();
+    sums_.clear();
+  } else if (!table) {
+    table_.reset();
+  }
+  const std::size_t start = (layout_.size() + 15) / 16 * 16;
+  while (gradients_.size() < static_cast<std::size_t>(groups_)) {
+    float* values = gradients_.emplace_back(start + (table ? table_->size() : 0)).data();
+    sums_.push_back({tensors_of(config_, layout_, values), table ? values + start : nullptr});
+  }
   losses_.resize(static_cast<std::size_t>(count));
   if (progress_.size() != losses_.size()) progress_ = std::vector<Turn::Progress>(losses_.size());
   for (Turn::Progress& progress : progress_) progress.store(0, std::memory_order_relaxed);
@@ -75,20 +66,55 @@ void BatchGradient::prepare(int count) {
   std::fill(group_of_.begin(), group_of_.end(), -1);
 }
 
+void BatchGradient::clear(const GradientSum& sum) const {
+  const auto zero = [&](float* first, std::int64_t count) {
+    std::fill_n(first, static_cast<std::size_t>(count), 0.0F);
+  };
+  const std::int64_t e = config_.width;
+  zero(sum.tensors.token_embedding, config_.vocabulary * e);
+  if (!table_) return;
+  zero(sum.table, static_cast<std::int64_t>(table_->size()));
+  zero(sum.tensors.layers[0].qkv_weight, 3 * e * e);
+  zero(sum.tensors.layers[0].norm1, e);
+}
+
 StepResult BatchGradient::compute(const float* parameters, const Sequences& inputs,
                                   const Sequences& targets, const Dropout& dropout) {
   prepare(inputs.count);
-  transpose_weights(config_, tensors_of(config_, layout_, parameters),
-                    tensors_of(config_, layout_, transposed_.data()));
+  const ModelTensors<const float> model = tensors_of(config_, layout_, parameters);
+  transpose_weights(config_, model, tensors_of(config_, layout_, transposed_.data()));
+  const StepParameters step{model, tensors_of<const float>(config_, layout_, transposed_.data()),
+                            table_ ? &*table_ : nullptr};
+  if (table_) table_->prepare(step.model, step.transposed, threads_);
+  const double positions = static_cast<double>(inputs.count) * inputs.length;
+  const auto scale = static_cast<float>(1.0 / positions);
+
   parallel_for(losses_.size(), threads_, [&](std::size_t, int worker) {
-    run_sequence(claim(worker), worker, parameters, inputs, targets, dropout);
+    const int place = claim(worker);
+    const auto index = static_cast<std::size_t>(place);
+    const bool first = place % group_size_ == 0;
+    Turn turn(first ? nullptr : &progress_[index - 1], &progress_[index]);
+    auto& backward = workers_[static_cast<std::size_t>(worker)];
+    if (!backward) backward = std::make_unique<SequenceBackward>(config_);
+    const GradientSum& gradient = sums_[static_cast<std::size_t>(place / group_size_)];
+    if (first) clear(gradient);
+    losses_[index] =
+        backward->run(step, {inputs.row(place), targets.row(place), place, dropout, scale},
+                      gradient, first ? Into::kReplace : Into::kAdd, turn);
   });
+
+  if (table_) {
+    std::vector<float*> tables;
+    for (int group = 0; group < groups_; ++group)
+      tables.push_back(sums_[static_cast<std::size_t>(group)].table);
+    table_->finish(model, tables, threads_, sums_[0].tensors);
+  }
   StepResult result;
   for (const SequenceLoss& loss : losses_) {
     result.loss += loss.loss;
     result.correct += loss.correct;
   }
-  result.loss /= static_cast<double>(inputs.count) * inputs.length;
+  result.loss /= positions;
   return result;
 }
 

@@ -2,6 +2,7 @@
 
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <vector>
 
 #include "synergraph/train/cpu/sequence_backward.h"
@@ -29,10 +30,10 @@ class BatchGradient {
  private:
   /// Gets ready for a batch of `count` sequences.
   void prepare(int count);
+  /// Zero where a group's first sequence does not replace what is there.
+  void clear(const GradientSum& sum) const;
   /// The sequence that this worker is to do next.
   int claim(int worker);
-  void run_sequence(int place, int worker, const float* parameters, const Sequences& inputs,
-                    const Sequences& targets, const Dropout& dropout);
 
   ModelConfig config_;
   ParameterLayout layout_;
@@ -40,7 +41,9 @@ class BatchGradient {
   int groups_ = 0;                               ///< of the last batch
   int group_size_ = 0;                           ///< sequences of a group, the last perhaps fewer
   AlignedVector<float> transposed_;              ///< the weights, transposed
-  std::vector<AlignedVector<float>> gradients_;  ///< one a group
+  std::optional<EmbeddingTable> table_;          ///< of the last batch, if it pays
+  std::vector<AlignedVector<float>> gradients_;  ///< at least one a group, a table's at its end
+  std::vector<GradientSum> sums_;                ///< views of these
   std::vector<std::unique_ptr<SequenceBackward>> workers_;  ///< one a thread, made when needed
   std::vector<SequenceLoss> losses_;                        ///< one a sequence
   std::vector<Turn::Progress> progress_;                    ///< one a sequence

@@ -13,7 +13,7 @@ void rms_norm_backward(const SequenceShape& shape, const float* x, const float* 
                        Into into) {
   const std::ptrdiff_t stride = shape.stride;
   // y = g x r with r = (mean x^2 + eps)^(-1/2), so dx = r g dy - x r^3 / E sum_c g dy x.
-  for (int p = 0; p < shape.stride; p += kLanes) {
+  for (int p = 0; p < shape.columns; p += kLanes) {
     Lanes even = {};
     Lanes odd = {};
     for (int c = 0; c < shape.width; ++c)
@@ -29,33 +29,37 @@ void rms_norm_backward(const SequenceShape& shape, const float* x, const float* 
   }
   for (int c = 0; c < shape.width; ++c) {
     Lanes total = {};
-    for (int p = 0; p < shape.stride; p += kLanes)
+    for (int p = 0; p < shape.columns; p += kLanes)
       total += simd::load(dy + c * stride + p) * simd::load(x + c * stride + p) *
                simd::load(inverse_rms + p);
     dgain[c] = (into == Into::kAdd ? dgain[c] : 0.0F) + simd::sum(total);
   }
 }
 
-void bias_backward(int rows, int stride, const float* dy, float* dbias, Into into) {
+void bias_backward(int rows, const SequenceShape& shape, const float* dy, float* dbias, Into into) {
   for (int row = 0; row < rows; ++row) {
-    const float* values = dy + static_cast<std::ptrdiff_t>(row) * stride;
+    const float* values = dy + static_cast<std::ptrdiff_t>(row) * shape.stride;
     Lanes total = {};
-    for (int p = 0; p < stride; p += kLanes) total += simd::load(values + p);
+    for (int p = 0; p < shape.columns; p += kLanes) total += simd::load(values + p);
     dbias[row] = (into == Into::kAdd ? dbias[row] : 0.0F) + simd::sum(total);
   }
 }
 
-void relu_backward(std::ptrdiff_t count, const float* hidden, float* dh) {
-  for (std::ptrdiff_t k = 0; k < count; k += kLanes)
-    simd::store(dh + k, simd::keep(simd::load(dh + k), simd::load(hidden + k) > Lanes{}));
+void relu_backward(int rows, const SequenceShape& shape, const float* hidden, float* dh) {
+  for (int row = 0; row < rows; ++row) {
+    const std::ptrdiff_t start = static_cast<std::ptrdiff_t>(row) * shape.stride;
+    for (std::ptrdiff_t k = start; k < start + shape.columns; k += kLanes)
+      simd::store(dh + k, simd::keep(simd::load(dh + k), simd::load(hidden + k) > Lanes{}));
+  }
 }
 
 void dropout_backward(const SequenceShape& shape, const float* dx, const std::uint8_t* mask,
                       float scale, float* dy) {
-  const std::ptrdiff_t count = static_cast<std::ptrdiff_t>(shape.width) * shape.stride;
-  for (std::ptrdiff_t k = 0; k < count; k += kLanes)
-    simd::store(dy + k,
-                simd::keep(simd::load(dx + k), simd::expand_bits(mask[k / kLanes])) * scale);
+  for (int c = 0; c < shape.width; ++c) {
+    const std::ptrdiff_t start = static_cast<std::ptrdiff_t>(c) * shape.stride;
+    for (std::ptrdiff_t k = start; k < start + shape.columns; k += kLanes)
+      simd::store(dy + k, simd::keep(simd::load(dx + k), simd::expand_bits(*mask++)) * scale);
+  }
 }
 
 void embed_backward(const SequenceShape& shape, const std::int32_t* tokens, const float* dx,

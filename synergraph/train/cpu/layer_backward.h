@@ -15,10 +15,10 @@ void rms_norm_backward(const SequenceShape& shape, const float* x, const float* 
                        Into into);
 
 /// dbias[r] gets the sum of row r of dy (rows x stride), whose padding is zero.
-void bias_backward(int rows, int stride, const float* dy, float* dbias, Into into);
+void bias_backward(int rows, const SequenceShape& shape, const float* dy, float* dbias, Into into);
 
-/// dh becomes 0 where the hidden unit was not active. Both have `count` entries, a multiple of 8.
-void relu_backward(std::ptrdiff_t count, const float* hidden, float* dh);
+/// dh (rows x stride) becomes 0 where the hidden unit was not active.
+void relu_backward(int rows, const SequenceShape& shape, const float* hidden, float* dh);
 
 /// dy = dx * scale where kept, 0 where dropped.
 void dropout_backward(const SequenceShape& shape, const float* dx, const std::uint8_t* mask,

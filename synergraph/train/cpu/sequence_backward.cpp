@@ -11,12 +11,6 @@ std::size_t rows_of(int stride, int rows) {
   return static_cast<std::size_t>(stride) * static_cast<std::size_t>(rows);
 }
 
-/// A row length that is an odd number of cache lines, so that the rows of a column of lines spread
-/// over the whole first-level cache.
-int spread(int count) {
-  return (count + 31) / 32 * 32 + 16;
-}
-
 }  // namespace
 
 void transpose_weights(const ModelConfig& config, const ModelTensors<const float>& model,
@@ -77,7 +71,7 @@ void SequenceBackward::weight_backward(const Linear& linear, Into into) {
 void SequenceBackward::linear_backward(const Linear& linear, Into into) {
   weight_backward(linear, into);
   multiply({.rows = linear.in,
-            .cols = pass_.shape().stride,
+            .cols = pass_.shape().columns,
             .depth = linear.rows,
             .a = linear.transposed,
             .a_stride = linear.rows,
@@ -88,10 +82,13 @@ void SequenceBackward::linear_backward(const Linear& linear, Into into) {
 }
 
 /// dx_ holds the gradient of the layer's output on entry, of x2 on return.
-void SequenceBackward::mlp_backward(const LayerTensors<const float>& model,
-                                    const LayerTensors<const float>& transposed,
-                                    const LayerActivations& activations, const Dropout& dropout,
-                                    const LayerTensors<float>& gradient, Into into) {
+void SequenceBackward::mlp_backward(const StepParameters& parameters, int layer,
+                                    const Dropout& dropout, const GradientSum& sum, Into into) {
+  const auto index = static_cast<std::size_t>(layer);
+  const LayerTensors<const float>& model = parameters.model.layers[index];
+  const LayerTensors<const float>& transposed = parameters.transposed.layers[index];
+  const LayerTensors<float>& gradient = sum.tensors.layers[index];
+  const LayerActivations& activations = pass_.layer(layer);
   const SequenceShape& shape = pass_.shape();
   const int e = pass_.config().width;
   const int f = pass_.config().hidden;
@@ -100,11 +97,11 @@ void SequenceBackward::mlp_backward(const LayerTensors<const float>& model,
     dropout_backward(shape, dx_.data(), activations.mlp_mask, dropout.scale(), dy_.data());
     dy = dy_.data();
   }
-  bias_backward(e, shape.stride, dy, gradient.mlp_out_bias, into);
+  bias_backward(e, shape, dy, gradient.mlp_out_bias, into);
   linear_backward(
       {e, f, activations.hidden, transposed.mlp_out, dy, dwide_.data(), gradient.mlp_out}, into);
-  relu_backward(static_cast<std::ptrdiff_t>(f) * shape.stride, activations.hidden, dwide_.data());
-  bias_backward(f, shape.stride, dwide_.data(), gradient.mlp_in_bias, into);
+  relu_backward(f, shape, activations.hidden, dwide_.data());
+  bias_backward(f, shape, dwide_.data(), gradient.mlp_in_bias, into);
   linear_backward(
       {f, e, activations.normed2, transposed.mlp_in, dwide_.data(), dy_.data(), gradient.mlp_in},
       into);
@@ -113,25 +110,34 @@ void SequenceBackward::mlp_backward(const LayerTensors<const float>& model,
 }
 
 /// dx_ holds the gradient of x2 on entry, of x on return.
-void SequenceBackward::attention_backward(const LayerTensors<const float>& model,
-                                          const LayerTensors<const float>& transposed,
-                                          const LayerActivations& activations,
-                                          const Dropout& dropout,
-                                          const LayerTensors<float>& gradient, Into into) {
+void SequenceBackward::attention_backward(const StepParameters& parameters, int layer,
+                                          const SequenceTask& task, const GradientSum& sum,
+                                          Into into) {
+  const auto index = static_cast<std::size_t>(layer);
+  const LayerTensors<const float>& model = parameters.model.layers[index];
+  const LayerTensors<const float>& transposed = parameters.transposed.layers[index];
+  const LayerTensors<float>& gradient = sum.tensors.layers[index];
+  const LayerActivations& activations = pass_.layer(layer);
   const SequenceShape& shape = pass_.shape();
   const int e = pass_.config().width;
-  bias_backward(e, shape.stride, dx_.data(), gradient.attn_bias, into);
+  bias_backward(e, shape, dx_.data(), gradient.attn_bias, into);
   linear_backward({e, e, activations.attended, transposed.attn_weight, dx_.data(), dy_.data(),
                    gradient.attn_weight},
                   into);
+  const Dropout& dropout = task.dropout;
   attention_.run(
       {activations.qkv, activations.weights, activations.inverse_sums, activations.attended,
        nullptr, dropout.active() ? activations.attention_mask : nullptr, dropout.scale()},
       dy_.data(), dwide_.data());
-  bias_backward(3 * e, shape.stride, dwide_.data(), gradient.qkv_bias, into);
+  bias_backward(3 * e, shape, dwide_.data(), gradient.qkv_bias, into);
   // A bias of the keys adds the same to all scores of a query, which the softmax does not see: its
   // gradient is zero, and rounding must not make Adam follow noise.
   std::fill(gradient.qkv_bias + e, gradient.qkv_bias + 2 * e, 0.0F);
+  if (layer == 0 && parameters.table != nullptr) {
+    parameters.table->backward(shape, task.tokens, model, activations, dwide_.data(),
+                               pass_.scratch(), dx_.data(), sum.table);
+    return;
+  }
   linear_backward({3 * e, e, activations.normed1, transposed.qkv_weight, dwide_.data(), dy_.data(),
                    gradient.qkv_weight},
                   into);
@@ -139,39 +145,43 @@ void SequenceBackward::attention_backward(const LayerTensors<const float>& model
                     dx_.data(), gradient.norm1, into);
 }
 
-SequenceLoss SequenceBackward::run(const ModelTensors<const float>& model,
-                                   const ModelTensors<const float>& transposed,
-                                   const SequenceTask& task, const ModelTensors<float>& gradient,
-                                   Into into, Turn& turn) {
+SequenceLoss SequenceBackward::run(const StepParameters& parameters, const SequenceTask& task,
+                                   const GradientSum& gradient, Into into, Turn& turn) {
   const ModelConfig& config = pass_.config();
   const SequenceShape& shape = pass_.shape();
+  const ModelTensors<const float>& model = parameters.model;
   pass_.start(model, task.tokens);
-  for (int layer = 0; layer < config.layers; ++layer)
-    pass_.run_layer(model, layer, task.dropout, task.place);
+  for (int layer = 0; layer < config.layers; ++layer) {
+    if (layer == 0 && parameters.table != nullptr)
+      parameters.table->forward(shape, task.tokens, model.layers[0], pass_.layer(0),
+                                pass_.scratch());
+    else
+      pass_.project(model, layer);
+    pass_.attend(model, layer, task.dropout, task.place);
+  }
   pass_.finish(model);
   const SequenceLoss loss =
       cross_entropy(shape, config.vocabulary, task.targets, task.gradient_scale, pass_.logits());
 
+  const ModelTensors<float>& sum = gradient.tensors;
   turn.enter();
-  bias_backward(config.vocabulary, shape.stride, pass_.logits(), gradient.output_bias, into);
-  linear_backward({config.vocabulary, config.width, pass_.output(), transposed.output_weight,
-                   pass_.logits(), dx_.data(), gradient.output_weight},
-                  into);
+  bias_backward(config.vocabulary, shape, pass_.logits(), sum.output_bias, into);
+  linear_backward(
+      {config.vocabulary, config.width, pass_.output(), parameters.transposed.output_weight,
+       pass_.logits(), dx_.data(), sum.output_weight},
+      into);
   turn.leave();
   for (int layer = config.layers - 1; layer >= 0; --layer) {
-    const auto index = static_cast<std::size_t>(layer);
     turn.enter();
-    mlp_backward(model.layers[index], transposed.layers[index], pass_.layer(layer), task.dropout,
-                 gradient.layers[index], into);
+    mlp_backward(parameters, layer, task.dropout, gradient, into);
     turn.leave();
     turn.enter();
-    attention_backward(model.layers[index], transposed.layers[index], pass_.layer(layer),
-                       task.dropout, gradient.layers[index], into);
+    attention_backward(parameters, layer, task, gradient, into);
     turn.leave();
   }
   turn.enter();
-  embed_backward(shape, task.tokens, dx_.data(), transposed_.data(), gradient.token_embedding,
-                 gradient.position_embedding, into);
+  embed_backward(shape, task.tokens, dx_.data(), transposed_.data(), sum.token_embedding,
+                 sum.position_embedding, into);
   turn.leave();
   return loss;
 }

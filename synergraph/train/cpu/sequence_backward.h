@@ -2,6 +2,7 @@
 
 #include "synergraph/model/sequence_pass.h"
 #include "synergraph/train/cpu/attention_backward.h"
+#include "synergraph/train/cpu/embedding_table.h"
 #include "synergraph/train/cpu/layer_backward.h"
 #include "synergraph/train/cpu/turn.h"
 
@@ -16,6 +17,19 @@ struct SequenceTask {
   float gradient_scale;
 };
 
+/// The parameters of a step in all the forms that its sequences read.
+struct StepParameters {
+  ModelTensors<const float> model;
+  ModelTensors<const float> transposed;  ///< see transpose_weights
+  const EmbeddingTable* table;           ///< or null: the first layer is like the others
+};
+
+/// A sum of gradients.
+struct GradientSum {
+  ModelTensors<float> tensors;
+  float* table;  ///< of the EmbeddingTable, if there is one
+};
+
 /// Writes the transpose of every linear map's weight into a buffer of the same layout. The backward
 /// pass multiplies by transposes; made once a step, their rows lie in a row for all sequences.
 void transpose_weights(const ModelConfig& config, const ModelTensors<const float>& model,
@@ -26,12 +40,12 @@ class SequenceBackward {
  public:
   explicit SequenceBackward(const ModelConfig& config);
 
-  /// The sequence's loss; its gradient, times gradient_scale, goes into `gradient`, each part when
-  /// it is this sequence's turn. `transposed` comes from transpose_weights. With Into::kReplace the
-  /// token embedding's gradient is still added: only its rows that occur are touched.
-  SequenceLoss run(const ModelTensors<const float>& model,
-                   const ModelTensors<const float>& transposed, const SequenceTask& task,
-                   const ModelTensors<float>& gradient, Into into, Turn& turn);
+  /// The sequence's loss; its gradient, times gradient_scale, goes into `gradient`, each part
+  /// when it is this sequence's turn. With Into::kReplace the gradients of the token embedding and
+  /// of the table are still added: only the rows that occur are touched. With a table, the
+  /// gradients that its finish() sets are left as they are.
+  SequenceLoss run(const StepParameters& parameters, const SequenceTask& task,
+                   const GradientSum& gradient, Into into, Turn& turn);
 
  private:
   /// Gradients of y = W x, W (rows x in): dW gets dy x^T, and dx = W^T dy.
@@ -46,14 +60,10 @@ class SequenceBackward {
   };
   void linear_backward(const Linear& linear, Into into);
   void weight_backward(const Linear& linear, Into into);
-  void mlp_backward(const LayerTensors<const float>& model,
-                    const LayerTensors<const float>& transposed,
-                    const LayerActivations& activations, const Dropout& dropout,
-                    const LayerTensors<float>& gradient, Into into);
-  void attention_backward(const LayerTensors<const float>& model,
-                          const LayerTensors<const float>& transposed,
-                          const LayerActivations& activations, const Dropout& dropout,
-                          const LayerTensors<float>& gradient, Into into);
+  void mlp_backward(const StepParameters& parameters, int layer, const Dropout& dropout,
+                    const GradientSum& gradient, Into into);
+  void attention_backward(const StepParameters& parameters, int layer, const SequenceTask& task,
+                          const GradientSum& gradient, Into into);
 
   SequencePass pass_;
   AttentionBackward attention_;
