@@ -105,6 +105,7 @@ StepResult BatchGradient::compute(const float* parameters, const Sequences& inpu
 
   if (table_) {
     std::vector<float*> tables;
+    tables.reserve(static_cast<std::size_t>(groups_));
     for (int group = 0; group < groups_; ++group)
       tables.push_back(sums_[static_cast<std::size_t>(group)].table);
     table_->finish(model, tables, threads_, sums_[0].tensors);
