@@ -118,12 +118,12 @@ void block_forward(const AttentionShape& shape, const AttentionBuffers& buffers,
 
 }  // namespace
 
-AttentionShape::AttentionShape(const ModelConfig& config)
+AttentionShape::AttentionShape(const ModelConfig& config, const SequenceShape& shape)
     : heads(config.heads),
       head_width(config.head_width()),
       length(config.length),
-      columns(SequenceShape(config.length, config.width).columns),
-      stride(SequenceShape(config.length, config.width).stride),
+      columns(shape.columns),
+      stride(shape.stride),
       blocks((columns + kBlock - 1) / kBlock) {
   const QueryBlock last = block(blocks - 1);
   head_size = last.offset + static_cast<std::ptrdiff_t>(last.keys) * last.lanes;

@@ -31,7 +31,7 @@ struct AttentionShape {
   std::ptrdiff_t mask_size = 0;  ///< bytes of one head's dropout mask
   std::uint64_t mask_bytes = 0;  ///< bytes of one sequence's dropout mask, a multiple of 8
 
-  explicit AttentionShape(const ModelConfig& config);
+  AttentionShape(const ModelConfig& config, const SequenceShape& shape);
   QueryBlock block(int index) const;
   /// Queries 8q .. 8q+7 have one mask byte for every key up to their last; these are at this
   /// offset.

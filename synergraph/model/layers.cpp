@@ -13,17 +13,17 @@ using simd::kLanes;
 using simd::Lanes;
 
 void embed(const SequenceShape& shape, const std::int32_t* tokens, const float* token_embedding,
-           const float* position_embedding, float* scratch, float* x) {
+           const float* position_embedding, std::ptrdiff_t row, float* scratch, float* x) {
   for (int p = 0; p < shape.length; ++p) {
-    const float* token = token_embedding + static_cast<std::ptrdiff_t>(tokens[p]) * shape.width;
-    const float* position = position_embedding + static_cast<std::ptrdiff_t>(p) * shape.width;
-    float* row = scratch + static_cast<std::ptrdiff_t>(p) * shape.width;
-    for (int c = 0; c < shape.width; ++c) row[c] = token[c] + position[c];
+    const float* token = token_embedding + tokens[p] * row;
+    const float* position = position_embedding + p * row;
+    float* sum = scratch + static_cast<std::ptrdiff_t>(p) * shape.width;
+    for (int c = 0; c < shape.width; ++c) sum[c] = token[c] + position[c];
   }
   transpose(shape.length, shape.width, scratch, shape.width, x, shape.stride);
   for (int c = 0; c < shape.width; ++c) {
-    float* row = x + static_cast<std::ptrdiff_t>(c) * shape.stride;
-    std::fill(row + shape.length, row + shape.columns, 0.0F);
+    float* feature = x + static_cast<std::ptrdiff_t>(c) * shape.stride;
+    std::fill(feature + shape.length, feature + shape.columns, 0.0F);
   }
 }
 

@@ -13,9 +13,9 @@ namespace synergraph {
 inline constexpr float kNormEpsilon = 0x1.0p-23F;
 
 /// x[c][p] = tokens_embedding[token p][c] + position_embedding[p][c]; zero in the padding.
-/// scratch: (length x width).
+/// Embeddings lie `row` floats apart. scratch: (length x width).
 void embed(const SequenceShape& shape, const std::int32_t* tokens, const float* token_embedding,
-           const float* position_embedding, float* scratch, float* x);
+           const float* position_embedding, std::ptrdiff_t row, float* scratch, float* x);
 
 /// r[p] = 1 / sqrt(mean of squares of position p + epsilon).
 void inverse_rms(const SequenceShape& shape, const float* x, float* r);

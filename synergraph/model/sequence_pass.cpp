@@ -46,7 +46,10 @@ struct Carver {
 }  // namespace
 
 SequencePass::SequencePass(const ModelConfig& config, Keep keep)
-    : config_(config), keep_(keep), shape_(config.length, config.width), attention_(config) {
+    : config_(config),
+      keep_(keep),
+      shape_(config.length, config.width),
+      attention_(config, shape_) {
   const std::ptrdiff_t stride = shape_.stride;
   const std::ptrdiff_t e = config.width;
   const auto sets =
@@ -82,7 +85,8 @@ SequencePass::SequencePass(const ModelConfig& config, Keep keep)
 }
 
 void SequencePass::start(const ModelTensors<const float>& model, const std::int32_t* tokens) {
-  embed(shape_, tokens, model.token_embedding, model.position_embedding, scratch_, layers_[0].x);
+  embed(shape_, tokens, model.token_embedding, model.position_embedding, config_.width, scratch_,
+        layers_[0].x);
 }
 
 void SequencePass::project(const ModelTensors<const float>& model, int layer) {

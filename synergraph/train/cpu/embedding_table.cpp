@@ -5,6 +5,7 @@
 #include "synergraph/core/parallel.h"
 #include "synergraph/model/gemm.h"
 #include "synergraph/model/simd.h"
+#include "synergraph/train/cpu/layer_backward.h"
 
 namespace synergraph {
 namespace {
@@ -69,16 +70,10 @@ void EmbeddingTable::forward(const SequenceShape& shape, const std::int32_t* tok
                              float* scratch) const {
   const int size = 3 * config_.width;
   inverse_rms(shape, layer.x, layer.inverse_rms1);
-  for (int p = 0; p < shape.length; ++p) {
-    const float* token = row(tokens[p]);
-    const float* position = row(config_.vocabulary + p);
-    float* to = scratch + static_cast<std::ptrdiff_t>(p) * size;
-    for (int k = 0; k < size; ++k) to[k] = token[k] + position[k];
-  }
-  transpose(shape.length, size, scratch, size, layer.qkv, shape.stride);
+  embed({shape.length, size}, tokens, values_.data(), values_.data() + positions(), stride_,
+        scratch, layer.qkv);
   for (int k = 0; k < size; ++k) {
     float* to = layer.qkv + static_cast<std::ptrdiff_t>(k) * shape.stride;
-    std::fill(to + shape.length, to + shape.columns, 0.0F);
     for (int p = 0; p < shape.columns; p += kLanes)
       simd::store(to + p, simd::load(to + p) * simd::load(layer.inverse_rms1 + p) +
                               simd::splat(model.qkv_bias[k]));
@@ -107,14 +102,8 @@ void EmbeddingTable::backward(const SequenceShape& shape, const std::int32_t* to
       simd::store(to, simd::load(to) - simd::load(layer.x + c * stride + p) * shrink);
     }
   }
-  transpose(size, shape.length, dqkv, stride, scratch, size);
-  for (int p = 0; p < shape.length; ++p) {
-    const float* from = scratch + static_cast<std::ptrdiff_t>(p) * size;
-    float* token = dtable + static_cast<std::ptrdiff_t>(tokens[p]) * stride_;
-    float* position = dtable + static_cast<std::ptrdiff_t>(config_.vocabulary + p) * stride_;
-    for (int k = 0; k < size; ++k) token[k] += from[k];
-    for (int k = 0; k < size; ++k) position[k] += from[k];
-  }
+  embed_backward({shape.length, size}, tokens, dqkv, scratch, dtable, dtable + positions(), stride_,
+                 Into::kAdd);
 }
 
 void EmbeddingTable::finish(const ModelTensors<const float>& model,

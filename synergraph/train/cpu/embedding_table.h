@@ -45,8 +45,9 @@ class EmbeddingTable {
 
  private:
   int rows() const { return config_.vocabulary + config_.length; }
-  const float* row(int index) const {
-    return values_.data() + static_cast<std::ptrdiff_t>(index) * stride_;
+  /// Where the rows of the positions begin.
+  std::ptrdiff_t positions() const {
+    return static_cast<std::ptrdiff_t>(config_.vocabulary) * stride_;
   }
 
   ModelConfig config_;

@@ -63,14 +63,16 @@ void dropout_backward(const SequenceShape& shape, const float* dx, const std::ui
 }
 
 void embed_backward(const SequenceShape& shape, const std::int32_t* tokens, const float* dx,
-                    float* scratch, float* dtoken, float* dposition, Into into) {
+                    float* scratch, float* dtoken, float* dposition, std::ptrdiff_t row,
+                    Into into) {
   transpose(shape.width, shape.length, dx, shape.stride, scratch, shape.width);
   for (int p = 0; p < shape.length; ++p) {
-    const std::ptrdiff_t row = static_cast<std::ptrdiff_t>(p) * shape.width;
-    float* token = dtoken + static_cast<std::ptrdiff_t>(tokens[p]) * shape.width;
-    for (int c = 0; c < shape.width; ++c) token[c] += scratch[row + c];
+    const float* from = scratch + static_cast<std::ptrdiff_t>(p) * shape.width;
+    float* token = dtoken + tokens[p] * row;
+    float* position = dposition + p * row;
+    for (int c = 0; c < shape.width; ++c) token[c] += from[c];
     for (int c = 0; c < shape.width; ++c)
-      dposition[row + c] = (into == Into::kAdd ? dposition[row + c] : 0.0F) + scratch[row + c];
+      position[c] = (into == Into::kAdd ? position[c] : 0.0F) + from[c];
   }
 }
 

@@ -24,8 +24,9 @@ void relu_backward(int rows, const SequenceShape& shape, const float* hidden, fl
 void dropout_backward(const SequenceShape& shape, const float* dx, const std::uint8_t* mask,
                       float scale, float* dy);
 
-/// Adds dx to the embeddings' gradients; positions according to `into`. scratch: (length x width).
+/// Adds dx to the embeddings' gradients, which lie `row` floats apart; positions according to
+/// `into`. scratch: (length x width).
 void embed_backward(const SequenceShape& shape, const std::int32_t* tokens, const float* dx,
-                    float* scratch, float* dtoken, float* dposition, Into into);
+                    float* scratch, float* dtoken, float* dposition, std::ptrdiff_t row, Into into);
 
 }  // namespace synergraph

@@ -181,7 +181,7 @@ SequenceLoss SequenceBackward::run(const StepParameters& parameters, const Seque
   }
   turn.enter();
   embed_backward(shape, task.tokens, dx_.data(), transposed_.data(), sum.token_embedding,
-                 sum.position_embedding, into);
+                 sum.position_embedding, config.width, into);
   turn.leave();
   return loss;
 }
