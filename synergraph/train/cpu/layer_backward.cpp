@@ -8,6 +8,22 @@ namespace synergraph {
 using simd::kLanes;
 using simd::Lanes;
 
+namespace {
+
+/// Calls values(k) for the eight entries from k on, in order, and gives the sum of each row to
+/// sums[row].
+template <class Values>
+void sum_rows(int rows, const SequenceShape& shape, const Values& values, float* sums, Into into) {
+  for (int row = 0; row < rows; ++row) {
+    const std::ptrdiff_t start = static_cast<std::ptrdiff_t>(row) * shape.stride;
+    Lanes total = {};
+    for (std::ptrdiff_t k = start; k < start + shape.columns; k += kLanes) total += values(k);
+    sums[row] = (into == Into::kAdd ? sums[row] : 0.0F) + simd::sum(total);
+  }
+}
+
+}  // namespace
+
 void rms_norm_backward(const SequenceShape& shape, const float* x, const float* gain,
                        const float* inverse_rms, const float* dy, float* dx, float* dgain,
                        Into into) {
@@ -37,29 +53,28 @@ void rms_norm_backward(const SequenceShape& shape, const float* x, const float* 
 }
 
 void bias_backward(int rows, const SequenceShape& shape, const float* dy, float* dbias, Into into) {
-  for (int row = 0; row < rows; ++row) {
-    const float* values = dy + static_cast<std::ptrdiff_t>(row) * shape.stride;
-    Lanes total = {};
-    for (int p = 0; p < shape.columns; p += kLanes) total += simd::load(values + p);
-    dbias[row] = (into == Into::kAdd ? dbias[row] : 0.0F) + simd::sum(total);
-  }
+  sum_rows(
+      rows, shape, [&](std::ptrdiff_t k) { return simd::load(dy + k); }, dbias, into);
 }
 
-void relu_backward(int rows, const SequenceShape& shape, const float* hidden, float* dh) {
-  for (int row = 0; row < rows; ++row) {
-    const std::ptrdiff_t start = static_cast<std::ptrdiff_t>(row) * shape.stride;
-    for (std::ptrdiff_t k = start; k < start + shape.columns; k += kLanes)
-      simd::store(dh + k, simd::keep(simd::load(dh + k), simd::load(hidden + k) > Lanes{}));
-  }
+void relu_backward(int rows, const SequenceShape& shape, const float* hidden, float* dh,
+                   float* dbias, Into into) {
+  const auto pass = [&](std::ptrdiff_t k) {
+    const Lanes value = simd::keep(simd::load(dh + k), simd::load(hidden + k) > Lanes{});
+    simd::store(dh + k, value);
+    return value;
+  };
+  sum_rows(rows, shape, pass, dbias, into);
 }
 
 void dropout_backward(const SequenceShape& shape, const float* dx, const std::uint8_t* mask,
-                      float scale, float* dy) {
-  for (int c = 0; c < shape.width; ++c) {
-    const std::ptrdiff_t start = static_cast<std::ptrdiff_t>(c) * shape.stride;
-    for (std::ptrdiff_t k = start; k < start + shape.columns; k += kLanes)
-      simd::store(dy + k, simd::keep(simd::load(dx + k), simd::expand_bits(*mask++)) * scale);
-  }
+                      float scale, float* dy, float* dbias, Into into) {
+  const auto pass = [&](std::ptrdiff_t k) {
+    const Lanes value = simd::keep(simd::load(dx + k), simd::expand_bits(*mask++)) * scale;
+    simd::store(dy + k, value);
+    return value;
+  };
+  sum_rows(shape.width, shape, pass, dbias, into);
 }
 
 void embed_backward(const SequenceShape& shape, const std::int32_t* tokens, const float* dx,

@@ -17,12 +17,13 @@ void rms_norm_backward(const SequenceShape& shape, const float* x, const float* 
 /// dbias[r] gets the sum of row r of dy (rows x stride), whose padding is zero.
 void bias_backward(int rows, const SequenceShape& shape, const float* dy, float* dbias, Into into);
 
-/// dh (rows x stride) becomes 0 where the hidden unit was not active.
-void relu_backward(int rows, const SequenceShape& shape, const float* hidden, float* dh);
+/// dh (rows x stride) becomes 0 where the hidden unit was not active; then dbias gets its sums.
+void relu_backward(int rows, const SequenceShape& shape, const float* hidden, float* dh,
+                   float* dbias, Into into);
 
-/// dy = dx * scale where kept, 0 where dropped.
+/// dy = dx * scale where kept, 0 where dropped; dbias gets its sums.
 void dropout_backward(const SequenceShape& shape, const float* dx, const std::uint8_t* mask,
-                      float scale, float* dy);
+                      float scale, float* dy, float* dbias, Into into);
 
 /// Adds dx to the embeddings' gradients, which lie `row` floats apart; positions according to
 /// `into`. scratch: (length x width).

@@ -94,14 +94,15 @@ void SequenceBackward::mlp_backward(const StepParameters& parameters, int layer,
   const int f = pass_.config().hidden;
   const float* dy = dx_.data();
   if (dropout.active()) {
-    dropout_backward(shape, dx_.data(), activations.mlp_mask, dropout.scale(), dy_.data());
+    dropout_backward(shape, dx_.data(), activations.mlp_mask, dropout.scale(), dy_.data(),
+                     gradient.mlp_out_bias, into);
     dy = dy_.data();
+  } else {
+    bias_backward(e, shape, dy, gradient.mlp_out_bias, into);
   }
-  bias_backward(e, shape, dy, gradient.mlp_out_bias, into);
   linear_backward(
       {e, f, activations.hidden, transposed.mlp_out, dy, dwide_.data(), gradient.mlp_out}, into);
-  relu_backward(f, shape, activations.hidden, dwide_.data());
-  bias_backward(f, shape, dwide_.data(), gradient.mlp_in_bias, into);
+  relu_backward(f, shape, activations.hidden, dwide_.data(), gradient.mlp_in_bias, into);
   linear_backward(
       {f, e, activations.normed2, transposed.mlp_in, dwide_.data(), dy_.data(), gradient.mlp_in},
       into);
@@ -129,7 +130,9 @@ void SequenceBackward::attention_backward(const StepParameters& parameters, int 
       {activations.qkv, activations.weights, activations.inverse_sums, activations.attended,
        nullptr, dropout.active() ? activations.attention_mask : nullptr, dropout.scale()},
       dy_.data(), dwide_.data());
-  bias_backward(3 * e, shape, dwide_.data(), gradient.qkv_bias, into);
+  bias_backward(e, shape, dwide_.data(), gradient.qkv_bias, into);
+  bias_backward(e, shape, dwide_.data() + 2 * e * static_cast<std::ptrdiff_t>(shape.stride),
+                gradient.qkv_bias + 2 * e, into);
   // A bias of the keys adds the same to all scores of a query, which the softmax does not see: its
   // gradient is zero, and rounding must not make Adam follow noise.
   std::fill(gradient.qkv_bias + e, gradient.qkv_bias + 2 * e, 0.0F);
