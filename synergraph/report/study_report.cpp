@@ -123,27 +123,6 @@ ordered_json json_report(const StudyReport& report) {
           {"findings", json_findings(report.findings)}};
 }
 
-std::string format_report(const StudyReport& report) {
-  Table table;
-  table.header = {"task", "heads", "seed", "accuracy"};
-  const std::size_t layers = report.results.front().exact.size();
-  for (std::size_t l = 0; l < layers; ++l) table.header.push_back(fmt::format("time L{}", l + 1));
-  for (std::size_t l = 0; l < layers; ++l) table.header.push_back(fmt::format("fid. % L{}", l + 1));
-  for (const CellResult& result : report.results) {
-    std::vector<std::string> row = {
-        result.cell.train.task, fmt::format("{}", result.cell.train.model.heads),
-        fmt::format("{}", result.cell.train.seed), fmt::format("{:.4f}", result.accuracy)};
-    for (const LayerResult& layer : result.published)
-      row.push_back(fmt::format("{:.2f}", layer[kSpeedKey].mean));
-    for (const LayerResult& layer : result.published)
-      row.push_back(fmt::format("{:.3f}", 100.0 * layer[kFidelityKey].mean));
-    table.rows.push_back(std::move(row));
-  }
-  std::string text = "Published convention, mean over samples:\n" + format_text(table) + '\n';
-  for (const std::string& statement : report.findings.statements) text += "- " + statement + '\n';
-  return text;
-}
-
 void write_study(const StudyReport& report, const std::string& directory) {
   make_directory(directory + "/tables");
   make_directory(directory + "/figures");

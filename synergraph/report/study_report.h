@@ -19,7 +19,8 @@ struct StudyReport {
 /// Everything, as docs/formats.md describes it. The same study gives the same bytes.
 nlohmann::ordered_json json_report(const StudyReport& report);
 
-/// A short summary for a terminal: the models, and what the data say.
+/// A short summary for a terminal: our means over seeds beside the published ones, and which claims
+/// the data support.
 std::string format_report(const StudyReport& report);
 
 /// One self-contained HTML page: statements, tables beside the published values, figures (given as

@@ -213,6 +213,22 @@ Findings derive_findings(const std::vector<CellResult>& results) {
   return findings;
 }
 
+TotalSynergy total_synergy(const Findings& findings, const std::string& task,
+                           Convention convention) {
+  TotalSynergy total;
+  for (const SynergyShare& share : findings.synergy) {
+    if (share.task != task || share.convention != convention || share.sample_count == 0) continue;
+    const double estimate = share.samples.estimate;
+    total.samples_with += std::llround(estimate * static_cast<double>(share.sample_count));
+    total.samples += share.sample_count;
+    total.seeds_with += std::llround(share.seeds.estimate * share.seed_count);
+    total.seeds += share.seed_count;
+    total.least = std::min(total.least, estimate);
+    total.greatest = std::max(total.greatest, estimate);
+  }
+  return total;
+}
+
 const SeedSummary* find_summary(const Findings& findings, const std::string& task, int heads,
                                 int layer, Convention convention, const std::string& key) {
   const auto found = std::find_if(

@@ -78,6 +78,18 @@ using ResultsByHeads = std::map<int, std::vector<const CellResult*>>;
 /// Results by task and head count. They point into `results`.
 std::map<std::string, ResultsByHeads> group_results(const std::vector<CellResult>& results);
 
+/// SynergyShare over all head counts and layers of a task.
+struct TotalSynergy {
+  std::int64_t samples_with = 0;  ///< measurements of a layer on a sample
+  std::int64_t samples = 0;
+  std::int64_t seeds_with = 0;  ///< layers, by the means over samples
+  std::int64_t seeds = 0;
+  double least = 1.0;  ///< shares of samples by head count and layer
+  double greatest = 0.0;
+};
+TotalSynergy total_synergy(const Findings& findings, const std::string& task,
+                           Convention convention);
+
 /// The summary of one number; nullptr if there is none.
 const SeedSummary* find_summary(const Findings& findings, const std::string& task, int heads,
                                 int layer, Convention convention, const std::string& key);

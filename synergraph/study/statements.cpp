@@ -168,28 +168,15 @@ std::string trend_statement(const Findings& findings, const std::string& task,
 /// Empty where no model has several heads.
 std::string synergy_statement(const Findings& findings, const std::string& task,
                               Convention convention) {
-  double low = 1.0;
-  double high = 0.0;
-  std::int64_t samples_with = 0;
-  std::int64_t samples = 0;
-  std::int64_t seeds_with = 0;
-  std::int64_t seeds = 0;
-  for (const SynergyShare& share : findings.synergy) {
-    if (share.task != task || share.convention != convention || share.sample_count == 0) continue;
-    low = std::min(low, share.samples.estimate);
-    high = std::max(high, share.samples.estimate);
-    samples_with += std::llround(share.samples.estimate * static_cast<double>(share.sample_count));
-    samples += share.sample_count;
-    seeds_with += std::llround(share.seeds.estimate * share.seed_count);
-    seeds += share.seed_count;
-  }
-  if (samples == 0) return {};
+  const TotalSynergy total = total_synergy(findings, task, convention);
+  if (total.samples == 0) return {};
   return fmt::format(
       "{}all heads together are more faithful than the best single head in {} of {} of a layer on "
       "a sample ({} %; {} % by head count and layer), and by the means over samples in {} of {}.",
-      prefix(task, convention), samples_with, counted(samples, "measurement"),
-      percent(static_cast<double>(samples_with) / static_cast<double>(samples)),
-      range(100.0 * low, 100.0 * high, 1), seeds_with, counted(seeds, "layer"));
+      prefix(task, convention), total.samples_with, counted(total.samples, "measurement"),
+      percent(static_cast<double>(total.samples_with) / static_cast<double>(total.samples)),
+      range(100.0 * total.least, 100.0 * total.greatest, 1), total.seeds_with,
+      counted(total.seeds, "layer"));
 }
 
 std::string correlation_statement(const SpeedFidelity& entry) {
@@ -216,13 +203,20 @@ std::string correlation_statement(const SpeedFidelity& entry) {
 
 }  // namespace
 
-std::vector<std::string> statements(const Findings& findings,
-                                    const std::vector<CellResult>& results) {
+std::vector<std::string> general_statements(const Findings& findings,
+                                            const std::vector<CellResult>& results) {
   if (results.empty()) return {};
   const std::map<std::string, ResultsByHeads> groups = group_results(results);
   std::vector<std::string> texts = {seeds_statement(groups),
                                     learning_statement(groups, results.size())};
   for (std::string& text : power_statements(findings)) texts.push_back(std::move(text));
+  return texts;
+}
+
+std::vector<std::string> statements(const Findings& findings,
+                                    const std::vector<CellResult>& results) {
+  std::vector<std::string> texts = general_statements(findings, results);
+  const std::map<std::string, ResultsByHeads> groups = group_results(results);
   for (const auto& [task, by_heads] : groups) {
     if (by_heads.size() < 2)
       texts.push_back(fmt::format("{}: there is one head count, so no trend can be tested.", task));

@@ -7,8 +7,12 @@
 
 namespace synergraph {
 
-/// What findings say in plain words, a sentence each: how many seeds there are, which models have
-/// not learned their task, whether the tests can decide anything, then for each task the trends,
+/// What to know before reading the rest, a sentence each: how many seeds there are, which models
+/// have not learned their task, whether the tests can decide anything.
+std::vector<std::string> general_statements(const Findings& findings,
+                                            const std::vector<CellResult>& results);
+
+/// What findings say in plain words: the general statements, then for each task the trends,
 /// synergy, and speed against fidelity, by both conventions. `findings.statements` is not looked
 /// at.
 std::vector<std::string> statements(const Findings& findings,

@@ -11,6 +11,7 @@
 #include <sstream>
 
 #include "synergraph/core/parse_number.h"
+#include "synergraph/report/study_report.h"
 #include "tests/support/invented_results.h"
 
 namespace synergraph {
@@ -241,6 +242,24 @@ TEST(LatexTable, IsBookish) {
             "    \\bottomrule\n"
             "  \\end{tabular}\n"
             "\\end{table}\n");
+}
+
+TEST(StudySummary, SaysOnOneScreenWhatCameOut) {
+  StudyReport report;
+  report.results = small_study(3);
+  report.findings = derive_findings(report.results);
+  EXPECT_EQ(format_report(report), expected_file("summary.txt"));
+}
+
+TEST(StudySummary, DoesNotGrowWithTheSeeds) {
+  const auto lines = [](int seeds) {
+    StudyReport report;
+    report.results = small_study(seeds);
+    report.findings = derive_findings(report.results);
+    const std::string text = format_report(report);
+    return std::count(text.begin(), text.end(), '\n');
+  };
+  EXPECT_EQ(lines(9), lines(3));
 }
 
 }  // namespace
