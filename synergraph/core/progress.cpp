@@ -43,6 +43,11 @@ Progress::~Progress() {
 
 void Progress::update(std::uint64_t done, const std::string& detail) {
   if (options_.quiet) return;
+  if (!moving_ && done != first_) {
+    moving_ = true;
+    first_ = done;
+    start_ = Clock::now();
+  }
   done_ = done;
   detail_ = detail;
   pending_ = true;
@@ -66,9 +71,10 @@ void Progress::finish() {
 void Progress::print() {
   last_ = Clock::now();
   pending_ = false;
-  const double elapsed = seconds_between(start_, last_);
+  const double elapsed = moving_ ? seconds_between(start_, last_) : 0.0;
   const double speed = elapsed > 0.0 ? static_cast<double>(done_ - first_) / elapsed : 0.0;
-  const double left = speed > 0.0 ? static_cast<double>(total_ - done_) / speed : -1.0;
+  const auto rest = static_cast<double>(total_ - done_);
+  const double left = speed > 0.0 ? rest / speed : rest > 0.0 ? -1.0 : 0.0;
   const double share =
       total_ > 0 ? 100.0 * static_cast<double>(done_) / static_cast<double>(total_) : 100.0;
   const std::string line =

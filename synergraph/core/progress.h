@@ -18,7 +18,8 @@ struct ProgressOptions {
 };
 
 /// Reports how far long work has come, how fast it goes and how long it will take. On a terminal
-/// one line is redrawn in place; into a file or pipe go plain lines, one every interval.
+/// one line is redrawn in place; into a file or pipe go plain lines, one every interval. The speed
+/// counts from the first unit on: what comes before, reading files or so, says nothing about it.
 class Progress {
  public:
   /// `unit` names what is counted: "steps". `done` of `total` may already be done.
@@ -45,6 +46,7 @@ class Progress {
   std::uint64_t done_;
   ProgressOptions options_;
   bool terminal_;
+  bool moving_ = false;   ///< a unit has been done
   bool drawn_ = false;    ///< a line is on the terminal and may be redrawn
   bool pending_ = false;  ///< an update has not been printed
   std::string detail_;

@@ -49,6 +49,17 @@ TEST_F(ProgressTest, IsSilentBetweenIntervalsButNotAboutTheEnd) {
   EXPECT_THAT(printed(), testing::StartsWith("100/100 steps (100.0 %)"));
 }
 
+TEST_F(ProgressTest, KnowsNoSpeedBeforeTheFirstUnit) {
+  {
+    Progress progress("steps", 10, 5, options(0.0));
+    progress.update(5, "preparing");
+    progress.update(10, "");
+    progress.finish();
+  }
+  EXPECT_THAT(printed(), testing::MatchesRegex("5/10 .*preparing  0.0 steps/s, unknown left\n"
+                                               "10/10 .* 0.0 s left\n"));
+}
+
 TEST_F(ProgressTest, QuietIsQuiet) {
   ProgressOptions quiet = options(0.0);
   quiet.quiet = true;
