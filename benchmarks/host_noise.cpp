@@ -6,24 +6,10 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
-#include <chrono>
 #include <vector>
 
-#include "synergraph/core/matrix.h"
+#include "benchmarks/products.h"
 #include "synergraph/core/parallel.h"
-#include "synergraph/model/gemm.h"
-
-namespace {
-
-using namespace synergraph;
-
-double microseconds() {
-  return std::chrono::duration<double, std::micro>(
-             std::chrono::steady_clock::now().time_since_epoch())
-      .count();
-}
-
-}  // namespace
 
 int main(int argc, char** argv) {
   CLI::App app{"How evenly the host runs this machine's cores."};
@@ -33,29 +19,13 @@ int main(int argc, char** argv) {
   app.add_option("--trials", trials, "Times taken on each thread, of some 0.1 ms")
       ->check(CLI::Range(1, 10000000));
   CLI11_PARSE(app, argc, argv);
-  if (threads <= 0) threads = default_thread_count();
+  if (threads <= 0) threads = synergraph::default_thread_count();
 
   std::vector<std::vector<double>> times(static_cast<std::size_t>(threads));
-  parallel_for(times.size(), threads, [&](std::size_t index, int) {
-    constexpr int kSize = 48;
-    const AlignedVector<float> a(kSize * kSize, 1.0F);
-    const AlignedVector<float> b(kSize * kSize, 1.0F);
-    AlignedVector<float> c(kSize * kSize, 0.0F);
+  synergraph::parallel_for(times.size(), threads, [&](std::size_t index, int) {
+    Products products(48);
     times[index].reserve(static_cast<std::size_t>(trials));
-    for (int trial = 0; trial < trials; ++trial) {
-      const double start = microseconds();
-      for (int k = 0; k < 40; ++k)
-        multiply({.rows = kSize,
-                  .cols = kSize,
-                  .depth = kSize,
-                  .a = a.data(),
-                  .a_stride = kSize,
-                  .b = b.data(),
-                  .b_stride = kSize,
-                  .c = c.data(),
-                  .c_stride = kSize});
-      times[index].push_back(microseconds() - start);
-    }
+    for (int trial = 0; trial < trials; ++trial) times[index].push_back(products.time(40) * 1e6);
   });
   for (std::size_t index = 0; index < times.size(); ++index) {
     std::vector<double>& sorted = times[index];

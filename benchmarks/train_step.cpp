@@ -12,8 +12,8 @@
 #include <numeric>
 #include <vector>
 
+#include "benchmarks/products.h"
 #include "synergraph/core/parallel.h"
-#include "synergraph/model/gemm.h"
 #include "synergraph/train/step.h"
 
 namespace {
@@ -32,25 +32,11 @@ double median(std::vector<double> values) {
 
 /// GFLOP/s of all threads together on 96 x 96 x 96 products, for about a millisecond.
 double product_rate(int threads) {
-  constexpr int kSize = 96;
-  constexpr int kRepeats = 60;
+  constexpr int kCount = 60;
   std::vector<double> rates(static_cast<std::size_t>(threads));
   parallel_for(rates.size(), threads, [&](std::size_t index, int) {
-    AlignedVector<float> a(kSize * kSize, 1.0F);
-    AlignedVector<float> b(kSize * kSize, 1.0F);
-    AlignedVector<float> c(kSize * kSize, 0.0F);
-    const double start = seconds();
-    for (int k = 0; k < kRepeats; ++k)
-      multiply({.rows = kSize,
-                .cols = kSize,
-                .depth = kSize,
-                .a = a.data(),
-                .a_stride = kSize,
-                .b = b.data(),
-                .b_stride = kSize,
-                .c = c.data(),
-                .c_stride = kSize});
-    rates[index] = 2.0 * kSize * kSize * kSize * kRepeats / (seconds() - start) * 1e-9;
+    Products products(96);
+    rates[index] = kCount * products.flop() / products.time(kCount) * 1e-9;
   });
   return std::accumulate(rates.begin(), rates.end(), 0.0);
 }
