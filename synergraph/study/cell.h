@@ -13,7 +13,7 @@ namespace synergraph {
 
 /// Counts the changes of this program after which equal settings give other results. Results of
 /// another version are never taken for today's.
-inline constexpr int kResultsVersion = 2;
+inline constexpr int kResultsVersion = 3;
 
 /// How a trained model is measured, by both conventions.
 struct MeasureSettings {

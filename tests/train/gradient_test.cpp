@@ -36,7 +36,7 @@ TEST(Gradient, AgreesWithTheReference) {
   EXPECT_NEAR(result.loss, reference.file.at("losses").values<double>()[0], 1e-6);
 
   std::vector<float> total(gradient.layout().size());
-  gradient.sum_groups(0, total.size(), total.data());
+  std::copy_n(gradient.gradient(), total.size(), total.data());
   Model expected = reference.model("grad");
   // Zero in exact arithmetic; the reference has its rounding errors there.
   for (const char* name : {"layers.0.attn.W_k.bias", "layers.1.attn.W_k.bias"}) {
@@ -75,7 +75,7 @@ void expect_slopes(const ModelConfig& config, const Dropout& dropout) {
   BatchGradient batch(config, 1);
   std::vector<float> gradient(batch.layout().size());
   batch.compute(model.values().data(), inputs, answers, dropout);
-  batch.sum_groups(0, gradient.size(), gradient.data());
+  std::copy_n(batch.gradient(), gradient.size(), gradient.data());
   for (const ParameterInfo& tensor : batch.layout().tensors()) {
     double square = 0.0;
     for (std::size_t k = 0; k < tensor.size; ++k)
@@ -130,7 +130,7 @@ TEST(Gradient, IsTheSumOverTheSequencesEachAlone) {
     BatchGradient batch(config, 2);
     const StepResult result = batch.compute(model.values().data(), inputs, answers, dropout);
     std::vector<float> together(batch.layout().size());
-    batch.sum_groups(0, together.size(), together.data());
+    std::copy_n(batch.gradient(), together.size(), together.data());
 
     AlignedVector<float> transposed(batch.layout().size());
     transpose_weights(config, model.tensors(),
@@ -172,7 +172,7 @@ TEST(Gradient, DoesNotDependOnTheNumberOfThreads) {
     BatchGradient batch(config, threads);
     batch.compute(model.values().data(), inputs, inputs, Dropout(0.2, 3, 1));
     std::vector<float> gradient(batch.layout().size());
-    batch.sum_groups(0, gradient.size(), gradient.data());
+    std::copy_n(batch.gradient(), gradient.size(), gradient.data());
     if (first.empty()) first = gradient;
     EXPECT_EQ(gradient, first);
   }

@@ -18,6 +18,7 @@ BatchGradient::BatchGradient(const ModelConfig& config, int threads)
       layout_(config),
       threads_(threads > 0 ? threads : default_thread_count()),
       transposed_(layout_.size()),
+      sums_(config, layout_),
       workers_(static_cast<std::size_t>(threads_)),
       group_of_(workers_.size()) {}
 
@@ -31,6 +32,7 @@ int BatchGradient::claim(int worker) {
   if (group < 0 || left(group) == 0) {
     if (started_ < groups_) {
       group = started_++;
+      sums_.open(group);
     } else {
       group = 0;
       for (int other = 1; other < groups_; ++other)
@@ -44,18 +46,11 @@ void BatchGradient::prepare(int count) {
   group_size_ = (count + kGroups - 1) / kGroups;
   groups_ = (count + group_size_ - 1) / group_size_;
   const bool table = EmbeddingTable::pays(config_, static_cast<double>(count) * config_.length);
-  if (table && !table_) {
+  if (table && !table_)
     table_.emplace(config_);
-    gradients_.clear();
-    sums_.clear();
-  } else if (!table) {
+  else if (!table)
     table_.reset();
-  }
-  const std::size_t start = (layout_.size() + 15) / 16 * 16;
-  while (gradients_.size() < static_cast<std::size_t>(groups_)) {
-    float* values = gradients_.emplace_back(start + (table ? table_->size() : 0)).data();
-    sums_.push_back({tensors_of(config_, layout_, values), table ? values + start : nullptr});
-  }
+  sums_.start(groups_, table ? table_->size() : 0);
   losses_.resize(static_cast<std::size_t>(count));
   if (progress_.size() != losses_.size()) progress_ = std::vector<Turn::Progress>(losses_.size());
   for (Turn::Progress& progress : progress_) progress.store(0, std::memory_order_relaxed);
@@ -96,20 +91,18 @@ StepResult BatchGradient::compute(const float* parameters, const Sequences& inpu
     Turn turn(first ? nullptr : &progress_[index - 1], &progress_[index]);
     auto& backward = workers_[static_cast<std::size_t>(worker)];
     if (!backward) backward = std::make_unique<SequenceBackward>(config_);
-    const GradientSum& gradient = sums_[static_cast<std::size_t>(place / group_size_)];
+    const int group = place / group_size_;
+    const GradientSum& gradient = sums_[group];
     if (first) clear(gradient);
     losses_[index] =
         backward->run(step, {inputs.row(place), targets.row(place), place, dropout, scale},
                       gradient, first ? Into::kReplace : Into::kAdd, turn);
+    // Every part of the gradient has been left in order: the last sequence is through after all.
+    const bool last = place + 1 == std::min((group + 1) * group_size_, inputs.count);
+    if (last) sums_.complete(group);
   });
 
-  if (table_) {
-    std::vector<float*> tables;
-    tables.reserve(static_cast<std::size_t>(groups_));
-    for (int group = 0; group < groups_; ++group)
-      tables.push_back(sums_[static_cast<std::size_t>(group)].table);
-    table_->finish(model, tables, threads_, sums_[0].tensors);
-  }
+  if (table_) table_->finish(model, sums_.total().table, threads_, sums_.total().tensors);
   StepResult result;
   for (const SequenceLoss& loss : losses_) {
     result.loss += loss.loss;
@@ -117,15 +110,6 @@ StepResult BatchGradient::compute(const float* parameters, const Sequences& inpu
   }
   result.loss /= positions;
   return result;
-}
-
-void BatchGradient::sum_groups(std::size_t first, std::size_t count, float* gradient) const {
-  std::copy_n(gradients_[0].data() + first, count, gradient);
-  for (std::size_t group = 1; group < static_cast<std::size_t>(groups_); ++group) {
-    const float* part = gradients_[group].data() + first;
-#pragma omp simd
-    for (std::size_t k = 0; k < count; ++k) gradient[k] += part[k];
-  }
 }
 
 }  // namespace synergraph

@@ -5,6 +5,7 @@
 #include <optional>
 #include <vector>
 
+#include "synergraph/train/cpu/group_sums.h"
 #include "synergraph/train/cpu/sequence_backward.h"
 #include "synergraph/train/step.h"
 
@@ -18,11 +19,11 @@ class BatchGradient {
  public:
   BatchGradient(const ModelConfig& config, int threads);
 
-  /// Loss of the batch; the groups' gradients stay here until sum_groups.
+  /// Loss of the batch; its gradient stays here.
   StepResult compute(const float* parameters, const Sequences& inputs, const Sequences& targets,
                      const Dropout& dropout);
-  /// Entries [first, first + count) of the batch's gradient.
-  void sum_groups(std::size_t first, std::size_t count, float* gradient) const;
+  /// The gradient of the last batch, in the order of the parameters.
+  const float* gradient() const { return sums_.values(); }
 
   const ParameterLayout& layout() const { return layout_; }
   int threads() const { return threads_; }
@@ -38,12 +39,11 @@ class BatchGradient {
   ModelConfig config_;
   ParameterLayout layout_;
   int threads_;
-  int groups_ = 0;                               ///< of the last batch
-  int group_size_ = 0;                           ///< sequences of a group, the last perhaps fewer
-  AlignedVector<float> transposed_;              ///< the weights, transposed
-  std::optional<EmbeddingTable> table_;          ///< of the last batch, if it pays
-  std::vector<AlignedVector<float>> gradients_;  ///< at least one a group, a table's at its end
-  std::vector<GradientSum> sums_;                ///< views of these
+  int groups_ = 0;                       ///< of the last batch
+  int group_size_ = 0;                   ///< sequences of a group, the last perhaps fewer
+  AlignedVector<float> transposed_;      ///< the weights, transposed
+  std::optional<EmbeddingTable> table_;  ///< of the last batch, if it pays
+  GroupSums sums_;
   std::vector<std::unique_ptr<SequenceBackward>> workers_;  ///< one a thread, made when needed
   std::vector<SequenceLoss> losses_;                        ///< one a sequence
   std::vector<Turn::Progress> progress_;                    ///< one a sequence

@@ -1,5 +1,4 @@
 #include <algorithm>
-#include <array>
 
 #include "synergraph/core/parallel.h"
 #include "synergraph/train/cpu/batch_gradient.h"
@@ -8,10 +7,8 @@
 namespace synergraph {
 namespace {
 
-/// Parameters that one task of the optimiser updates: a few pages that stay in the first cache.
-constexpr std::size_t kChunk = 2048;
-/// Chunks that one task takes.
-constexpr std::size_t kChunksPerTask = 8;
+/// Parameters that one task of the optimiser updates.
+constexpr std::size_t kChunk = 16384;
 
 class CpuStep : public TrainingStep {
  public:
@@ -33,18 +30,12 @@ class CpuStep : public TrainingStep {
  private:
   void update() {
     const std::size_t size = gradient_.layout().size();
-    constexpr std::size_t task = kChunk * kChunksPerTask;
-    parallel_for((size + task - 1) / task, gradient_.threads(), [&](std::size_t index, int) {
-      std::array<float, kChunk> gradient;
-      const std::size_t end = std::min(size, (index + 1) * task);
-      for (std::size_t first = index * task; first < end; first += kChunk) {
-        const std::size_t count = std::min(kChunk, end - first);
-        gradient_.sum_groups(first, count, gradient.data());
-        adam_update(options_.adam, state_.step,
-                    {state_.model.values().data() + first, state_.first_moment.data() + first,
-                     state_.second_moment.data() + first, gradient.data()},
-                    count);
-      }
+    parallel_for((size + kChunk - 1) / kChunk, gradient_.threads(), [&](std::size_t chunk, int) {
+      const std::size_t first = chunk * kChunk;
+      adam_update(options_.adam, state_.step,
+                  {state_.model.values().data() + first, state_.first_moment.data() + first,
+                   state_.second_moment.data() + first, gradient_.gradient() + first},
+                  std::min(kChunk, size - first));
     });
   }
 

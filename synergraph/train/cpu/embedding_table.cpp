@@ -106,9 +106,8 @@ void EmbeddingTable::backward(const SequenceShape& shape, const std::int32_t* to
                  Into::kAdd);
 }
 
-void EmbeddingTable::finish(const ModelTensors<const float>& model,
-                            const std::vector<float*>& dtables, int threads,
-                            const ModelTensors<float>& gradient) {
+void EmbeddingTable::finish(const ModelTensors<const float>& model, const float* dtable,
+                            int threads, const ModelTensors<float>& gradient) {
   const int e = config_.width;
   const int row = padded(e);
   const float* gain = model.layers[0].norm1;
@@ -117,18 +116,11 @@ void EmbeddingTable::finish(const ModelTensors<const float>& model,
     for (int c = 0; c < e; ++c)
       scaled_[floats(k, row) + static_cast<std::size_t>(c)] = weight[k * e + c] * gain[c];
   for_row_blocks(rows(), threads, [&](int first, int count) {
-    const std::ptrdiff_t start = static_cast<std::ptrdiff_t>(first) * stride_;
-    const std::ptrdiff_t length = static_cast<std::ptrdiff_t>(count) * stride_;
-    float* sum = dtables[0] + start;
-    for (std::size_t group = 1; group < dtables.size(); ++group) {
-      const float* part = dtables[group] + start;
-      for (std::ptrdiff_t k = 0; k < length; ++k) sum[k] += part[k];
-    }
     float* dembeddings = dembeddings_.data() + static_cast<std::ptrdiff_t>(first) * row;
     multiply({.rows = count,
               .cols = e,
               .depth = 3 * e,
-              .a = sum,
+              .a = dtable + static_cast<std::ptrdiff_t>(first) * stride_,
               .a_stride = stride_,
               .b = scaled_.data(),
               .b_stride = row,
@@ -143,7 +135,7 @@ void EmbeddingTable::finish(const ModelTensors<const float>& model,
     multiply({.rows = count,
               .cols = e,
               .depth = rows(),
-              .a = dtables[0] + first,
+              .a = dtable + first,
               .a_stride = stride_,
               .a_transposed = true,
               .b = model.token_embedding,

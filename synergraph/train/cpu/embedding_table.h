@@ -38,10 +38,10 @@ class EmbeddingTable {
                 const LayerTensors<const float>& model, const LayerActivations& layer, float* dqkv,
                 float* scratch, float* dx, float* dtable) const;
 
-  /// From the gradients of T of all groups, which become their sum in the first: adds to the
-  /// gradient of the embeddings, and sets that of the first layer's qkv_weight and norm1.
-  void finish(const ModelTensors<const float>& model, const std::vector<float*>& dtables,
-              int threads, const ModelTensors<float>& gradient);
+  /// From the gradient of T: adds to the gradient of the embeddings, and sets that of the first
+  /// layer's qkv_weight and norm1.
+  void finish(const ModelTensors<const float>& model, const float* dtable, int threads,
+              const ModelTensors<float>& gradient);
 
  private:
   int rows() const { return config_.vocabulary + config_.length; }
