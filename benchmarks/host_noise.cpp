@@ -1,31 +1,24 @@
 // How evenly the host runs this machine's cores: quantiles of the time that always the same work
 // takes on every thread, products of matrices that stay in the first-level cache. On whole cores
 // all times are alike; where a neighbour has the other half of a physical core they double.
+// `taskset -c 0` looks at one core.
 
 #include <fmt/core.h>
 
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <vector>
 
 #include "benchmarks/products.h"
 #include "synergraph/core/parallel.h"
 
-int main(int argc, char** argv) {
-  CLI::App app{"How evenly the host runs this machine's cores."};
-  int threads = 0;
-  int trials = 5000;
-  app.add_option("--threads", threads, "Threads (0: all)");
-  app.add_option("--trials", trials, "Times taken on each thread, of some 0.1 ms")
-      ->check(CLI::Range(1, 10000000));
-  CLI11_PARSE(app, argc, argv);
-  if (threads <= 0) threads = synergraph::default_thread_count();
-
+int main() {
+  constexpr int kTrials = 5000;
+  const int threads = synergraph::default_thread_count();
   std::vector<std::vector<double>> times(static_cast<std::size_t>(threads));
   synergraph::parallel_for(times.size(), threads, [&](std::size_t index, int) {
     Products products(48);
-    times[index].reserve(static_cast<std::size_t>(trials));
-    for (int trial = 0; trial < trials; ++trial) times[index].push_back(products.time(40) * 1e6);
+    times[index].reserve(kTrials);
+    for (int trial = 0; trial < kTrials; ++trial) times[index].push_back(products.time(40) * 1e6);
   });
   for (std::size_t index = 0; index < times.size(); ++index) {
     std::vector<double>& sorted = times[index];
