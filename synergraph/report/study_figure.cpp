@@ -11,6 +11,7 @@
 #include "synergraph/report/figure_axis.h"
 #include "synergraph/study/findings.h"
 #include "synergraph/study/published.h"
+#include "synergraph/study/statements.h"
 
 namespace synergraph {
 namespace {
@@ -128,9 +129,9 @@ std::string legend(const std::vector<int>& heads, bool paper, double inches) {
   std::string text;
   for (std::size_t k = 0; k < heads.size(); ++k, x += width)
     text += fmt::format(
-        "set label '{} head{}' at screen {:.4f},0.965 left point pt 7 ps 0.6 lc rgb '{}' offset "
+        "set label '{}' at screen {:.4f},0.965 left point pt 7 ps 0.6 lc rgb '{}' offset "
         "0.8,0\n",
-        heads[k], heads[k] == 1 ? "" : "s", x, kColours[k % kColours.size()]);
+        counted(heads[k], "head"), x, kColours[k % kColours.size()]);
   if (paper)
     text += fmt::format(
         "set label 'paper' at screen {:.4f},0.965 left point pt 12 ps 0.9 lc rgb '#444444' offset "

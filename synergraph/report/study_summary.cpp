@@ -13,7 +13,7 @@ namespace {
 
 std::string number(std::optional<double> value, int decimals) {
   if (!value || std::isnan(*value)) return "-";
-  return fmt::format("{:.{}f}", *value, decimals);
+  return fixed(*value, decimals);
 }
 
 /// The paper's two numbers of all layers of one (task, heads), "-" where there is none.
@@ -69,7 +69,7 @@ Table means_table(const StudyReport& report, const std::map<std::string, Results
   for (int l = 1; l <= layers; ++l) table.header.push_back(fmt::format("fid. % L{}", l));
   for (const auto& [task, by_heads] : groups)
     for (const auto& [heads, results] : by_heads) {
-      const std::string label = fmt::format("{}, {} head{}", task, heads, heads == 1 ? "" : "s");
+      const std::string label = fmt::format("{}, {}", task, counted(heads, "head"));
       table.rows.push_back(our_row(report.findings, task, heads, layers).cells(label, "ours"));
       if (const std::optional<Row> row = published_row(task, heads, layers))
         table.rows.push_back(row->cells("", "paper"));
@@ -77,7 +77,7 @@ Table means_table(const StudyReport& report, const std::map<std::string, Results
   return table;
 }
 
-/// "1, 2 of 4": the layers in which a trend is supported.
+/// "L1, L2": the layers in which a trend is supported.
 std::string trend_cell(const Findings& findings, const std::string& task, Convention convention,
                        Claim claim) {
   int tests = 0;

@@ -19,6 +19,7 @@
 #include "synergraph/model/load_model.h"
 #include "synergraph/study/cell_file.h"
 #include "synergraph/study/measure_model.h"
+#include "synergraph/study/statements.h"
 #include "synergraph/train/checkpoint.h"
 #include "synergraph/train/trainer.h"
 
@@ -74,8 +75,8 @@ class GridProgress {
 };
 
 std::string title(const Cell& cell) {
-  return fmt::format("{}, {} head{}, seed {}", cell.train.task, cell.train.model.heads,
-                     cell.train.model.heads == 1 ? "" : "s", cell.train.seed);
+  return fmt::format("{}, {}, seed {}", cell.train.task, counted(cell.train.model.heads, "head"),
+                     cell.train.seed);
 }
 
 /// The work on the cells of one grid.

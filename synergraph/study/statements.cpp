@@ -7,14 +7,20 @@
 #include <cmath>
 
 namespace synergraph {
-namespace {
 
-constexpr std::array kConventions = {Convention::kExact, Convention::kPublished};
-
-/// "1 test", "2 tests".
 std::string counted(std::int64_t count, const std::string& noun) {
   return fmt::format("{} {}{}", count, noun, count == 1 ? "" : "s");
 }
+
+std::string fixed(double value, int decimals) {
+  const std::string text = fmt::format("{:.{}f}", value, decimals);
+  return text.find_first_not_of("-0.") == std::string::npos && text.front() == '-' ? text.substr(1)
+                                                                                   : text;
+}
+
+namespace {
+
+constexpr std::array kConventions = {Convention::kExact, Convention::kPublished};
 
 /// "layer 2", "layers 1, 2 and 4".
 std::string listed(const std::string& noun, const std::vector<std::string>& names) {
@@ -24,13 +30,6 @@ std::string listed(const std::string& noun, const std::vector<std::string>& name
     text += names[k];
   }
   return text;
-}
-
-/// A number with so many decimals; never "-0.00".
-std::string fixed(double value, int decimals) {
-  const std::string text = fmt::format("{:.{}f}", value, decimals);
-  return text.find_first_not_of("-0.") == std::string::npos && text.front() == '-' ? text.substr(1)
-                                                                                   : text;
 }
 
 /// "0.25 to 0.75", or one number where both look alike.

@@ -1,11 +1,18 @@
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <vector>
 
 #include "synergraph/study/findings.h"
 
 namespace synergraph {
+
+/// "1 test", "2 tests".
+std::string counted(std::int64_t count, const std::string& noun);
+
+/// A number with so many decimals; never "-0.00".
+std::string fixed(double value, int decimals);
 
 /// What to know before reading the rest, a sentence each: how many seeds there are, which models
 /// have not learned their task, whether the tests can decide anything.

@@ -20,7 +20,7 @@ class GroupSums {
   void start(int groups, std::size_t table_size);
   /// Gives a group its memory, with anything in it.
   void open(int group);
-  /// The gradient of an open group.
+  /// The gradient of a group whose opening the caller knows of.
   const GradientSum& operator[](int group) const {
     return buffer_of_[static_cast<std::size_t>(group)]->sum;
   }
@@ -43,7 +43,7 @@ class GroupSums {
   std::vector<std::unique_ptr<Buffer>> buffers_;
   std::vector<Buffer*> buffer_of_;  ///< of each group; the first group's becomes the sum
 
-  std::mutex mutex_;           ///< guards all but the buffers' values
+  std::mutex mutex_;           ///< guards the buffers' coming and going, and what follows
   std::vector<Buffer*> free_;  ///< buffers that no group uses
   std::vector<char> complete_;
   int added_ = 0;        ///< groups in the sum
