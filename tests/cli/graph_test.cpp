@@ -71,7 +71,7 @@ TEST_F(GraphCommand, DrawsFiguresInEveryFormat) {
     EXPECT_EQ(read("figure." + ending).rfind(magic, 0), 0U) << ending;
   }
   // Many nodes, many heads, and names that mean something to gnuplot.
-  write("odd.txt", "nodes a_b \"{x}\" '\"\nhead \"it's _{1} \\\" \nhead \"100% @~&\"\n");
+  write("odd.txt", "nodes a_b \"{x}\" '\"\nhead \"it's _{1} \\\\\" \nhead \"100% @~&\"\n");
   EXPECT_EQ(run("graph odd.txt --figure odd.svg").status, 0);
   EXPECT_EQ(
       run("graph --generate random:60:0.1 --generate chain:60 --figure many.png --steps 50").status,

@@ -1,6 +1,7 @@
 #include <gtest/gtest.h>
 
 #include "synergraph/core/error.h"
+#include "synergraph/core/random.h"
 #include "synergraph/graph/multi_head_graph.h"
 
 namespace synergraph {
@@ -40,6 +41,103 @@ TEST(GraphText, WritesWhatItReads) {
   EXPECT_EQ(format_graph_text(parse_graph_text(numbered, "again")), numbered);
 }
 
+TEST(GraphText, AByteOrderMarkIsNoWord) {
+  std::string marked = "\xEF\xBB\xBF";
+  marked += kExample;
+  EXPECT_EQ(format_graph_text(parse_graph_text(marked, "x")),
+            format_graph_text(parse_graph_text(kExample, "x")));
+  EXPECT_THROW(parse_graph_text("\xEF\xBB\xBF\n", "x"), InputError);
+}
+
+TEST(GraphText, AQuotedWordIsANameAndNeverAKeyword) {
+  const MultiHeadGraph graph = parse_graph_text(R"(nodes "head" "nodes" "a \"b\" \\ \x1b\n" "->" ":"
+head "matrix"
+  "head" -> "nodes"
+  "nodes" -> "->" : 2
+head "weight" weight 3
+  "->" -> ":"
+)",
+                                                "x");
+  EXPECT_EQ(graph.node_names,
+            (std::vector<std::string>{"head", "nodes", "a \"b\" \\ \x1b\n", "->", ":"}));
+  ASSERT_EQ(graph.heads.size(), 2U);
+  EXPECT_EQ(graph.heads[0].name, "matrix");
+  EXPECT_EQ(graph.heads[1].name, "weight");
+  EXPECT_EQ(graph.heads[1].weight, 3.0);
+  EXPECT_EQ(parse_graph_text("nodes \"3\"\nhead a\n", "x").node_names,
+            (std::vector<std::string>{"3"}));
+  EXPECT_EQ(parse_graph_text("nodes a\"b\nhead c\\n\n", "x").heads[0].name, "c\\n");
+}
+
+/// Names made of what the format gives a meaning to, and of bytes that it does not.
+std::string hostile_name(RandomSequence& draws) {
+  static const std::vector<std::string> kPieces = {"head",
+                                                   "nodes",
+                                                   "matrix",
+                                                   "weight",
+                                                   "self-loops",
+                                                   "->",
+                                                   ":",
+                                                   "#",
+                                                   "\"",
+                                                   "\\",
+                                                   "n",
+                                                   "x41",
+                                                   " ",
+                                                   "\t",
+                                                   "\n",
+                                                   "\r",
+                                                   "\v",
+                                                   "\f",
+                                                   "\x7f",
+                                                   "\x1b",
+                                                   "on",
+                                                   "off",
+                                                   "3",
+                                                   "0.5",
+                                                   "inf",
+                                                   "\xc3\xa9",
+                                                   "\xff",
+                                                   "\xEF\xBB\xBF",
+                                                   std::string(1, '\0')};
+  std::string name;
+  for (std::uint64_t k = 1 + draws.below(3); k > 0; --k)
+    name += kPieces[draws.below(kPieces.size())];
+  return name;
+}
+
+TEST(GraphText, AnyNamesSurvive) {
+  for (std::uint32_t round = 0; round < 2000; ++round) {
+    RandomSequence draws(11, Purpose::kTest, round);
+    MultiHeadGraph graph;
+    for (std::uint64_t k = 1 + draws.below(5); k > 0; --k) {
+      const std::string name = hostile_name(draws);
+      const auto& names = graph.node_names;
+      if (std::find(names.begin(), names.end(), name) == names.end())
+        graph.node_names.push_back(name);
+    }
+    const auto n = static_cast<int>(graph.node_names.size());
+    graph.nodes = n;
+    Matrix identity(n, n);
+    for (int i = 0; i < n; ++i) identity(i, i) = 1.0;
+    std::vector<Edge> edges = {{0, n - 1, 2.0}};
+    graph.heads.push_back({hostile_name(draws), 0.25, FeedforwardGraph(n, edges, false)});
+    graph.heads.push_back({round == 0 ? "" : hostile_name(draws), 2.0, identity});
+
+    const std::string text = format_graph_text(graph);
+    for (const char c : text) EXPECT_TRUE(c == '\n' || (c != '\x7f' && (c < 0 || c >= ' ')));
+    const MultiHeadGraph back = parse_graph_text(text, "text");
+    EXPECT_EQ(back.node_names, graph.node_names) << text;
+    ASSERT_EQ(back.heads.size(), 2U) << text;
+    for (std::size_t h = 0; h < 2; ++h) {
+      EXPECT_EQ(back.heads[h].name, graph.heads[h].name) << text;
+      EXPECT_EQ(back.heads[h].weight, graph.heads[h].weight) << text;
+      EXPECT_EQ(back.heads[h].content.index(), h) << text;
+    }
+    EXPECT_EQ(std::get<FeedforwardGraph>(back.heads[0].content).edges(), edges) << text;
+  }
+}
+
 TEST(GraphText, ErrorsNameTheLine) {
   const std::vector<std::pair<const char*, const char*>> cases = {
       {"", "f: the file is empty"},
@@ -58,6 +156,16 @@ TEST(GraphText, ErrorsNameTheLine) {
       {"nodes 3\nhead a weight x\n", "f:2: weight 'x' is not a number"},
       {"nodes 3\nhead a size 3\n", "f:2: expected 'weight W' or 'matrix', got 'size'"},
       {"nodes 3\nhead \"a\n", "f:2: a quoted name does not end"},
+      {"nodes 3\nhead \"a\\\"\n", "f:2: a quoted name does not end"},
+      {"nodes 3\nhead \"a\\\n", "f:2: a quoted name has a backslash before none of"},
+      {"nodes 3\nhead \"a\\q\"\n", "f:2: a quoted name has a backslash before none of"},
+      {"nodes 3\nhead \"\\x4\"\n", "f:2: a quoted name has a backslash before none of"},
+      {"nodes 3\nhead \"\\x-4\"\n", "f:2: a quoted name has a backslash before none of"},
+      {"nodes \"a\\nb\" \"a\\nb\"\n", "f:1: two nodes are named 'a\\nb'"},
+      {"nodes \"\" b\n", "f:1: '' cannot name a node"},
+      {"nodes a ->\n", "f:1: '->' cannot name a node"},
+      {"nodes 3\n\"head\" a\n", "f:2: expected 'nodes', 'self-loops' or 'head', got 'head'"},
+      {"nodes 2\nhead \"\\n\" matrix\n1 0\n.5 .4\n", "head '\\n': row 1 sums to 0.9, expected 1"},
       {"nodes 3\nhead a\n0 1\n", "f:3: expected an edge 'from -> to'"},
       {"nodes 3\nhead a\n1 -> 0\n", "f:3: edge 1 -> 0 goes backward"},
       {"nodes 3\nhead a\n0 -> 3\n", "f:3: node 3 is out of range, nodes are 0 to 2"},
