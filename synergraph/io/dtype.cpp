@@ -112,6 +112,12 @@ bool convert_elements(DType dtype, ByteOrder order, const std::byte* in, std::si
                       T* out) {
   if (count == 0) return true;
   if (dtype == dtype_of<T>() && order == ByteOrder::kLittle) return copy_elements(in, count, out);
+  if constexpr (std::is_unsigned_v<T>) {
+    if (dtype != DType::kBool) {
+      return item_size(dtype) == sizeof(T) &&
+             convert_with<T>(order, in, count, out, [](T bits) { return bits; });
+    }
+  }
   switch (dtype) {
     case DType::kBool:
       return convert_with<std::uint8_t>(order, in, count, out,
@@ -158,5 +164,13 @@ template bool convert_elements<double>(DType, ByteOrder, const std::byte*, std::
 template bool convert_elements<float>(DType, ByteOrder, const std::byte*, std::size_t, float*);
 template bool convert_elements<std::int64_t>(DType, ByteOrder, const std::byte*, std::size_t,
                                              std::int64_t*);
+template bool convert_elements<std::uint8_t>(DType, ByteOrder, const std::byte*, std::size_t,
+                                             std::uint8_t*);
+template bool convert_elements<std::uint16_t>(DType, ByteOrder, const std::byte*, std::size_t,
+                                              std::uint16_t*);
+template bool convert_elements<std::uint32_t>(DType, ByteOrder, const std::byte*, std::size_t,
+                                              std::uint32_t*);
+template bool convert_elements<std::uint64_t>(DType, ByteOrder, const std::byte*, std::size_t,
+                                              std::uint64_t*);
 
 }  // namespace synergraph

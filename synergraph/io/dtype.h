@@ -58,7 +58,8 @@ enum class ByteOrder { kLittle, kBig };
 
 /// Converts `count` packed elements of any type to T (double, float or int64_t). Returns false when
 /// a value does not fit: only an unsigned 64-bit integer above the largest int64_t. Floating-point
-/// elements convert to double and float only.
+/// elements convert to double and float only. An unsigned T is the bits of elements of its size,
+/// whatever they mean; a bool's become 0 or 1.
 template <class T>
 bool convert_elements(DType dtype, ByteOrder order, const std::byte* in, std::size_t count, T* out);
 

@@ -247,34 +247,19 @@ std::string npy_header(const TensorInfo& info) {
 }
 
 void write_npy(const std::string& path, const TensorData& tensor) {
-  NpyWriter writer(path, tensor.info);
-  writer.write(tensor.data, tensor.info.elements());
-  writer.commit();
+  stream_npy(path, streams_of({&tensor, 1}).front());
 }
 
-NpyWriter::NpyWriter(std::string path, TensorInfo info)
-    : path_(std::move(path)), info_(std::move(info)), file_(path_), left_(info_.elements()) {
-  if (!element_count(info_.shape)) {
-    throw InputError(fmt::format("{}: the shape {} is too large", path_, to_string(info_.shape)));
-  }
-  file_.write(npy_header(info_));
-}
-
-void NpyWriter::write(const void* elements, std::int64_t count) {
-  if (count < 0 || count > left_) {
+void stream_npy(const std::string& path, const TensorStream& tensor) {
+  if (!element_count(tensor.info.shape)) {
     throw InputError(
-        fmt::format("{}: more elements than the shape {} has", path_, to_string(info_.shape)));
+        fmt::format("{}: the shape {} is too large", path, to_string(tensor.info.shape)));
   }
-  file_.write(elements, static_cast<std::size_t>(count) * item_size(info_.dtype));
-  left_ -= count;
-}
-
-void NpyWriter::commit() {
-  if (left_ != 0) {
-    throw InputError(fmt::format("{}: {} elements of the shape {} were not written", path_, left_,
-                                 to_string(info_.shape)));
-  }
-  file_.commit();
+  const std::string header = npy_header(tensor.info);
+  AtomicFile file(path);
+  file.write(header);
+  write_stream(file, tensor);
+  file.commit();
 }
 
 }  // namespace synergraph

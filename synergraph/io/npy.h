@@ -4,8 +4,8 @@
 #include <optional>
 #include <string>
 
-#include "synergraph/io/atomic_file.h"
 #include "synergraph/io/tensor_file.h"
+#include "synergraph/io/tensor_stream.h"
 
 namespace synergraph {
 
@@ -27,21 +27,7 @@ std::string npy_header(const TensorInfo& info);
 /// Writes a .npy file atomically; the tensor's name is not stored.
 void write_npy(const std::string& path, const TensorData& tensor);
 
-/// Writes a .npy file piece by piece, for arrays larger than memory. The file appears when
-/// commit() is called, which needs every element to have been written.
-class NpyWriter {
- public:
-  NpyWriter(std::string path, TensorInfo info);
-
-  /// The next `count` elements in C order, of the type given as info.dtype.
-  void write(const void* elements, std::int64_t count);
-  void commit();
-
- private:
-  std::string path_;
-  TensorInfo info_;
-  AtomicFile file_;
-  std::int64_t left_;
-};
+/// The same bytes piece by piece, for an array larger than memory.
+void stream_npy(const std::string& path, const TensorStream& tensor);
 
 }  // namespace synergraph

@@ -3,7 +3,9 @@
 #include <fmt/core.h>
 #include <zip.h>
 
-#include <array>
+#include <algorithm>
+#include <exception>
+#include <optional>
 #include <set>
 #include <string_view>
 #include <vector>
@@ -26,28 +28,94 @@ using ZipPtr = std::unique_ptr<zip_t, Discard>;
   throw InputError(fmt::format("{}: cannot write: {}", path, reason));
 }
 
-/// Adds one member whose bytes are the header and then the tensor's data, where they are.
-void add_member(const std::string& path, zip_t* archive, const TensorData& tensor,
-                std::string& header) {
-  // libzip's type is not const, but it does not write to a buffer that it does not own.
-  std::array<zip_buffer_fragment_t, 2> parts{
-      {{reinterpret_cast<zip_uint8_t*>(header.data()), header.size()},
-       {static_cast<zip_uint8_t*>(const_cast<void*>(tensor.data)),  // NOLINT
-        static_cast<zip_uint64_t>(tensor.info.bytes())}}};
-  const std::string name = tensor.info.name + std::string(kEnding);
-  zip_source_t* source =
-      zip_source_buffer_fragment(archive, parts.data(), tensor.info.bytes() > 0 ? 2 : 1, 0);
+/// A member while libzip reads it: the header, then the tensor's elements piece by piece.
+struct Member {
+  const TensorStream* tensor = nullptr;
+  std::string header;
+  std::optional<StreamReader> pieces = {};  ///< while it is open
+  std::span<const std::byte> left = {};     ///< of the header or of the last piece
+  zip_error_t error = {};
+  std::exception_ptr failure = {};  ///< what must not pass through C
+};
+
+zip_int64_t open_member(Member& member) {
+  member.pieces.emplace(*member.tensor);
+  member.left = std::as_bytes(std::span(member.header));
+  return 0;
+}
+
+zip_int64_t read_member(Member& member, void* data, zip_uint64_t length) {
+  auto* out = static_cast<std::byte*>(data);
+  zip_uint64_t done = 0;
+  while (done < length) {
+    if (member.left.empty()) member.left = member.pieces->next();
+    if (member.left.empty()) break;
+    const auto count = std::min<std::size_t>(member.left.size(), length - done);
+    std::copy_n(member.left.data(), count, out + done);
+    member.left = member.left.subspan(count);
+    done += count;
+  }
+  return static_cast<zip_int64_t>(done);
+}
+
+zip_int64_t stat_member(const Member& member, void* data) {
+  auto* stat = static_cast<zip_stat_t*>(data);
+  zip_stat_init(stat);
+  stat->size = member.header.size() + static_cast<zip_uint64_t>(member.tensor->info.bytes());
+  stat->comp_size = stat->size;
+  stat->comp_method = ZIP_CM_STORE;
+  stat->encryption_method = ZIP_EM_NONE;
+  stat->valid =
+      ZIP_STAT_SIZE | ZIP_STAT_COMP_SIZE | ZIP_STAT_COMP_METHOD | ZIP_STAT_ENCRYPTION_METHOD;
+  return sizeof *stat;
+}
+
+zip_int64_t serve(void* state, void* data, zip_uint64_t length, zip_source_cmd_t command) {
+  auto& member = *static_cast<Member*>(state);
+  switch (command) {
+    case ZIP_SOURCE_OPEN:
+    case ZIP_SOURCE_READ:
+      try {
+        return command == ZIP_SOURCE_OPEN ? open_member(member) : read_member(member, data, length);
+      } catch (...) {
+        member.failure = std::current_exception();
+        zip_error_set(&member.error, ZIP_ER_READ, 0);
+        return -1;
+      }
+    case ZIP_SOURCE_CLOSE:
+      member.pieces.reset();
+      return 0;
+    case ZIP_SOURCE_STAT:
+      return stat_member(member, data);
+    case ZIP_SOURCE_ERROR:
+      return zip_error_to_data(&member.error, data, length);
+    case ZIP_SOURCE_FREE:
+      return 0;
+    case ZIP_SOURCE_SUPPORTS:
+      return zip_source_make_command_bitmap(ZIP_SOURCE_OPEN, ZIP_SOURCE_READ, ZIP_SOURCE_CLOSE,
+                                            ZIP_SOURCE_STAT, ZIP_SOURCE_ERROR, ZIP_SOURCE_FREE,
+                                            ZIP_SOURCE_SUPPORTS, -1);
+    default:
+      zip_error_set(&member.error, ZIP_ER_OPNOTSUPP, 0);
+      return -1;
+  }
+}
+
+void add_member(const std::string& path, zip_t* archive, Member& member) {
+  const std::string& tensor = member.tensor->info.name;
+  const std::string name = tensor + std::string(kEnding);
+  zip_source_t* source = zip_source_function(archive, serve, &member);
   const zip_int64_t index =
       source == nullptr ? -1 : zip_file_add(archive, name.c_str(), source, ZIP_FL_ENC_UTF_8);
   if (index < 0) {
     zip_source_free(source);
-    fail(path, fmt::format("tensor {}: {}", in_quotes(tensor.info.name), zip_strerror(archive)));
+    fail(path, fmt::format("tensor {}: {}", in_quotes(tensor), zip_strerror(archive)));
   }
   constexpr zip_uint16_t kFirstDay =
       1U << 5U | 1U;  // 1 January 1980, where the zip calendar begins
-  const auto member = static_cast<zip_uint64_t>(index);
-  if (zip_set_file_compression(archive, member, ZIP_CM_STORE, 0) != 0 ||
-      zip_file_set_dostime(archive, member, 0, kFirstDay, 0) != 0) {
+  const auto place = static_cast<zip_uint64_t>(index);
+  if (zip_set_file_compression(archive, place, ZIP_CM_STORE, 0) != 0 ||
+      zip_file_set_dostime(archive, place, 0, kFirstDay, 0) != 0) {
     fail(path, zip_strerror(archive));
   }
 }
@@ -81,25 +149,32 @@ TensorFileContents read_npz(const ZipArchive& archive) {
 }
 
 void write_npz(const std::string& path, std::span<const TensorData> tensors) {
+  stream_npz(path, streams_of(tensors));
+}
+
+void stream_npz(const std::string& path, std::span<const TensorStream> tensors) {
   if (tensors.empty()) return write_empty(path);
   std::set<std::string_view> names;
-  for (const TensorData& tensor : tensors) {
+  std::vector<Member> members;  // must outlive the archive, which points into it
+  members.reserve(tensors.size());
+  for (const TensorStream& tensor : tensors) {
     const std::string& name = tensor.info.name;
     if (name.empty() || !names.insert(name).second) {
       fail(path, fmt::format("the tensor name {} is empty or occurs twice", in_quotes(name)));
     }
+    members.push_back({&tensor, npy_header(tensor.info)});
   }
   AtomicFile file(path);
   int code = 0;
   ZipPtr archive(zip_open(file.temporary_path().c_str(), ZIP_CREATE | ZIP_TRUNCATE, &code));
   if (archive == nullptr) fail(path, fmt::format("libzip error {}", code));
-  std::vector<std::string> headers;  // must outlive zip_close
-  headers.reserve(tensors.size());
-  for (const TensorData& tensor : tensors) {
-    headers.push_back(npy_header(tensor.info));
-    add_member(path, archive.get(), tensor, headers.back());
+  for (Member& member : members) add_member(path, archive.get(), member);
+  if (zip_close(archive.get()) != 0) {
+    for (const Member& member : members) {
+      if (member.failure) std::rethrow_exception(member.failure);
+    }
+    fail(path, zip_strerror(archive.get()));
   }
-  if (zip_close(archive.get()) != 0) fail(path, zip_strerror(archive.get()));
   (void)archive.release();
   file.commit();
 }

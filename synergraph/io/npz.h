@@ -5,6 +5,7 @@
 #include <string>
 
 #include "synergraph/io/tensor_file.h"
+#include "synergraph/io/tensor_stream.h"
 #include "synergraph/io/zip_archive.h"
 
 namespace synergraph {
@@ -15,5 +16,8 @@ TensorFileContents read_npz(const ZipArchive& archive);
 /// Writes a .npz archive atomically, uncompressed and without a date: the same tensors give the
 /// same bytes.
 void write_npz(const std::string& path, std::span<const TensorData> tensors);
+
+/// The same bytes piece by piece, for tensors larger than memory.
+void stream_npz(const std::string& path, std::span<const TensorStream> tensors);
 
 }  // namespace synergraph

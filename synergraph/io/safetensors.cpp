@@ -240,7 +240,7 @@ std::string json_string(const std::string& path, const std::string& text) {
   }
 }
 
-std::string header_text(const std::string& path, const std::vector<const TensorData*>& tensors,
+std::string header_text(const std::string& path, const std::vector<const TensorStream*>& tensors,
                         const std::map<std::string, std::string>& metadata) {
   std::vector<std::string> parts;
   if (!metadata.empty()) {
@@ -252,7 +252,7 @@ std::string header_text(const std::string& path, const std::vector<const TensorD
     parts.push_back(fmt::format("\"{}\":{{{}}}", kMetadataKey, fmt::join(pairs, ",")));
   }
   std::uint64_t offset = 0;
-  for (const TensorData* tensor : tensors) {
+  for (const TensorStream* tensor : tensors) {
     const TensorInfo& info = tensor->info;
     const std::uint64_t end = offset + static_cast<std::uint64_t>(info.bytes());
     parts.push_back(fmt::format(R"({}:{{"dtype":"{}","shape":[{}],"data_offsets":[{},{}]}})",
@@ -305,16 +305,21 @@ TensorFileContents read_safetensors(const ByteSourcePtr& bytes) {
 
 void write_safetensors(const std::string& path, std::span<const TensorData> tensors,
                        const std::map<std::string, std::string>& metadata) {
-  std::vector<const TensorData*> sorted;
+  stream_safetensors(path, streams_of(tensors), metadata);
+}
+
+void stream_safetensors(const std::string& path, std::span<const TensorStream> tensors,
+                        const std::map<std::string, std::string>& metadata) {
+  std::vector<const TensorStream*> sorted;
   std::set<std::string_view> names{kMetadataKey};
-  for (const TensorData& tensor : tensors) {
+  for (const TensorStream& tensor : tensors) {
     if (!names.insert(tensor.info.name).second) {
       throw InputError(fmt::format("{}: the tensor name {} is reserved or occurs twice", path,
                                    in_quotes(tensor.info.name)));
     }
     sorted.push_back(&tensor);
   }
-  std::sort(sorted.begin(), sorted.end(), [](const TensorData* a, const TensorData* b) {
+  std::sort(sorted.begin(), sorted.end(), [](const TensorStream* a, const TensorStream* b) {
     const std::size_t size_a = item_size(a->info.dtype);
     const std::size_t size_b = item_size(b->info.dtype);
     return size_a != size_b ? size_a > size_b : a->info.name < b->info.name;
@@ -324,9 +329,7 @@ void write_safetensors(const std::string& path, std::span<const TensorData> tens
   AtomicFile file(path);
   file.write(&length, sizeof length);
   file.write(header);
-  for (const TensorData* tensor : sorted) {
-    file.write(tensor->data, static_cast<std::size_t>(tensor->info.bytes()));
-  }
+  for (const TensorStream* tensor : sorted) write_stream(file, *tensor);
   file.commit();
 }
 

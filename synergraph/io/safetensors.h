@@ -5,6 +5,7 @@
 #include <string>
 
 #include "synergraph/io/tensor_file.h"
+#include "synergraph/io/tensor_stream.h"
 
 namespace synergraph {
 
@@ -18,5 +19,9 @@ TensorFileContents read_safetensors(const ByteSourcePtr& bytes);
 /// keeps every tensor aligned) and the header is padded to a multiple of 8 bytes.
 void write_safetensors(const std::string& path, std::span<const TensorData> tensors,
                        const std::map<std::string, std::string>& metadata = {});
+
+/// The same bytes piece by piece, for tensors larger than memory.
+void stream_safetensors(const std::string& path, std::span<const TensorStream> tensors,
+                        const std::map<std::string, std::string>& metadata = {});
 
 }  // namespace synergraph

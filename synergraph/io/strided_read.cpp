@@ -194,5 +194,13 @@ template bool read_strided<float>(const ByteSource&, const TensorInfo&, const Te
                                   std::int64_t, std::int64_t, float*);
 template bool read_strided<std::int64_t>(const ByteSource&, const TensorInfo&, const TensorLayout&,
                                          std::int64_t, std::int64_t, std::int64_t*);
+template bool read_strided<std::uint8_t>(const ByteSource&, const TensorInfo&, const TensorLayout&,
+                                         std::int64_t, std::int64_t, std::uint8_t*);
+template bool read_strided<std::uint16_t>(const ByteSource&, const TensorInfo&, const TensorLayout&,
+                                          std::int64_t, std::int64_t, std::uint16_t*);
+template bool read_strided<std::uint32_t>(const ByteSource&, const TensorInfo&, const TensorLayout&,
+                                          std::int64_t, std::int64_t, std::uint32_t*);
+template bool read_strided<std::uint64_t>(const ByteSource&, const TensorInfo&, const TensorLayout&,
+                                          std::int64_t, std::int64_t, std::uint64_t*);
 
 }  // namespace synergraph::detail

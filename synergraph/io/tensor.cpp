@@ -108,6 +108,16 @@ Tensor Tensor::renamed(std::string name) const {
   return copy;
 }
 
+Tensor Tensor::permuted(const std::vector<std::size_t>& order) const {
+  Tensor copy = *this;
+  for (std::size_t d = 0; d < order.size(); ++d) {
+    copy.info_.shape[d] = shape()[order[d]];
+    copy.layout_.strides[d] = layout_.strides[order[d]];
+  }
+  copy.contiguous_ = is_contiguous(copy.shape(), copy.layout_.strides);
+  return copy;
+}
+
 template <class T>
 void Tensor::read_as(std::int64_t first, std::int64_t count, T* out) const {
   if (first < 0 || count < 0 || first > info_.elements() || count > info_.elements() - first) {
@@ -122,7 +132,9 @@ void Tensor::read_as(std::int64_t first, std::int64_t count, T* out) const {
     const std::size_t item = item_size(info_.dtype);
     std::uint64_t offset =
         layout_.offset + static_cast<std::uint64_t>(layout_.first + first) * item;
-    if (info_.dtype == dtype_of<T>() && layout_.order == ByteOrder::kLittle) {
+    const bool same =
+        info_.dtype == dtype_of<T>() || (std::is_unsigned_v<T> && info_.dtype != DType::kBool);
+    if (same && layout_.order == ByteOrder::kLittle) {
       return bytes_->read(offset, out, static_cast<std::size_t>(count) * item);
     }
     constexpr std::int64_t kBlock = 32768;
@@ -151,6 +163,19 @@ void Tensor::read(std::int64_t first, std::int64_t count, std::int64_t* out) con
         fmt::format("{}: expected integers, found {}", where(), dtype_name(info_.dtype)));
   }
   read_as(first, count, out);
+}
+
+void Tensor::read_elements(std::int64_t first, std::int64_t count, void* out) const {
+  switch (item_size(info_.dtype)) {
+    case 1:
+      return read_as(first, count, static_cast<std::uint8_t*>(out));
+    case 2:
+      return read_as(first, count, static_cast<std::uint16_t*>(out));
+    case 4:
+      return read_as(first, count, static_cast<std::uint32_t*>(out));
+    default:
+      return read_as(first, count, static_cast<std::uint64_t*>(out));
+  }
 }
 
 }  // namespace synergraph

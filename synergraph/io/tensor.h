@@ -69,6 +69,9 @@ class Tensor {
   void read(std::int64_t first, std::int64_t count, float* out) const;
   void read(std::int64_t first, std::int64_t count, std::int64_t* out) const;
 
+  /// The same in the tensor's own type, bit for bit (a bool is 0 or 1), to memory aligned for it.
+  void read_elements(std::int64_t first, std::int64_t count, void* out) const;
+
   /// The whole tensor: T is double, float or std::int64_t.
   template <class T>
   std::vector<T> values() const {
@@ -79,6 +82,12 @@ class Tensor {
 
   /// The same elements under another name.
   Tensor renamed(std::string name) const;
+
+  /// The same elements with axis order[d] of this tensor as axis d: nothing is moved.
+  Tensor permuted(const std::vector<std::size_t>& order) const;
+
+  /// Whether the file has the elements in C order: if not, small pieces take more time.
+  bool in_c_order() const { return contiguous_; }
 
  private:
   template <class T>

@@ -1,5 +1,9 @@
 #include <gtest/gtest.h>
 
+#include <limits>
+
+#include "synergraph/io/npy.h"
+#include "synergraph/io/safetensors.h"
 #include "synergraph/io/tensor_file.h"
 #include "tests/support/run_program.h"
 
@@ -44,6 +48,37 @@ TEST_F(ConvertTest, EveryElementTypeSurvives) {
     expect_success("convert " + array + " array.npy");
     expect_same_tensors(array, "array.npy");
   }
+}
+
+TEST_F(ConvertTest, LargeUnsignedIntegersStayExact) {
+  const std::vector<std::uint64_t> values = {0, std::uint64_t{1} << 63U, 0x8000000000000001U,
+                                             std::numeric_limits<std::uint64_t>::max()};
+  write_npy(path("a.npy"), tensor_data("", {2, 2}, values.data()));
+  expect_success("convert a.npy b.safetensors");
+  expect_success("convert b.safetensors c.npz");
+  expect_success("convert c.npz d.npy");
+  EXPECT_EQ(read("d.npy"), read("a.npy"));
+}
+
+TEST_F(ConvertTest, BFloat16BecomesFloat32ForNumpy) {
+  const std::vector<std::uint16_t> bits = {0x3f80, 0xbf81, 0x0001, 0x7f80, 0x8000, 0x7f7f};
+  const TensorData tensor{{"w", DType::kBFloat16, {2, 3}}, bits.data()};
+  write_safetensors(path("a.safetensors"), {&tensor, 1});
+  for (const char* to : {"b.npy", "b.npz"}) {
+    const testing_support::Outcome outcome = run(std::string("convert a.safetensors ") + to);
+    EXPECT_EQ(outcome.status, 0);
+    EXPECT_EQ(outcome.err,
+              "1 tensor of bfloat16 written as float32, exactly: NumPy has no bfloat16\n");
+    const TensorFile file = TensorFile::open(path(to));
+    const Tensor& widened = file.tensors().front();
+    EXPECT_EQ(widened.info().dtype, DType::kFloat32);
+    EXPECT_EQ(widened.shape(), (Shape{2, 3}));
+    std::vector<std::uint32_t> wide(6);
+    widened.read_elements(0, 6, wide.data());
+    for (std::size_t k = 0; k < 6; ++k) EXPECT_EQ(wide[k], std::uint32_t{bits[k]} << 16U);
+  }
+  expect_success("convert a.safetensors c.safetensors");
+  EXPECT_EQ(read("c.safetensors"), read("a.safetensors"));
 }
 
 TEST_F(ConvertTest, RefusesWhatItCannotDo) {

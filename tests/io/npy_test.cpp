@@ -102,20 +102,13 @@ TEST_F(NpyTest, WritesTheBytesThatNumpyWrites) {
 
 TEST_F(NpyTest, WritesPieceByPiece) {
   const std::vector<float> floats{-3.0F, -2.5F, -2.0F, -1.5F, -1.0F, -0.5F};
-  {
-    NpyWriter writer(path("a.npy"), {"", DType::kFloat32, {2, 3}});
-    writer.write(floats.data(), 4);
-    expect_input_error("2 elements of the shape (2, 3) were not written", [&] { writer.commit(); });
-    expect_input_error("more elements than the shape (2, 3)",
-                       [&] { writer.write(floats.data(), 3); });
-    EXPECT_FALSE(std::filesystem::exists(path("a.npy")));
-    writer.write(floats.data() + 4, 2);
-    writer.commit();
-  }
+  TensorStream stream = streams_of(std::vector{tensor_data("", {2, 3}, floats.data())}).front();
+  stream.piece_bytes = 16;
+  stream_npy(path("a.npy"), stream);
   EXPECT_EQ(read_file(path("a.npy")), read_file(data_file("npy_le_f4.npy")));
-  expect_input_error("bfloat16 cannot be written", [&] {
-    NpyWriter(path("b.npy"), {"", DType::kBFloat16, {1}});
-  });
+  stream.info.dtype = DType::kBFloat16;
+  expect_input_error("bfloat16 cannot be written", [&] { stream_npy(path("b.npy"), stream); });
+  EXPECT_FALSE(std::filesystem::exists(path("b.npy")));
 }
 
 TEST_F(NpyTest, RefusesEveryTruncation) {

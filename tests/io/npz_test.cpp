@@ -122,6 +122,10 @@ TEST_F(NpzTest, RefusesBombs) {
   bomb.method = 8;
   bomb.declared = 0xfffffff0U;
   refuses("member 'a.npy': 4294967280 bytes cannot come from 152 bytes", {bomb});
+  bomb.declared = 304'000;
+  refuses("member 'a.npy': 304000 bytes cannot come from 152 bytes", {bomb});
+  bomb.declared = 153 * 1032;  // the first size beyond what deflate expands 152 bytes to
+  refuses("member 'a.npy': 157896 bytes cannot come from 152 bytes", {bomb});
   const std::string large(1000, 'x');
   refuses("member 'b': it overlaps another member",
           {{"a", large}, {"b", "", 0, 0, 1000, 1000, {}, 0}});

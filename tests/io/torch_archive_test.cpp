@@ -69,6 +69,24 @@ TEST(TorchArchiveTest, HasTheValuesThatTorchSaved) {
   EXPECT_TRUE(file.metadata().empty());
 }
 
+TEST(TorchArchiveTest, LongIntegersOfEveryLengthReadBack) {
+  for (int bits = 0; bits < 63; ++bits) {
+    const std::int64_t power = std::int64_t{1} << bits;
+    for (const std::int64_t value : {power, power - 1, -power, -power - 1}) {
+      for (int size = 1; size <= 8; ++size) {  // in bytes, as few as hold it and more
+        const int spare = 64 - 8 * size;
+        const auto kept = static_cast<std::int64_t>(static_cast<std::uint64_t>(value) << spare);
+        if (kept >> spare != value) continue;
+        std::string number = std::string("\x8a") + static_cast<char>(size);
+        append_number(number, static_cast<std::uint64_t>(value), size);
+        const TensorFile file = open_pickle("}(" + text("n") + number + "u");
+        EXPECT_EQ(file.metadata().at("n"), std::to_string(value)) << size;
+      }
+    }
+  }
+  EXPECT_EQ(open_pickle("}(" + text("n") + std::string("\x8a\0", 2) + "u").metadata().at("n"), "0");
+}
+
 TEST(TorchArchiveTest, ReadsEveryProtocolAndKindOfTensor) {
   for (const char* protocol : {"2", "3", "4", "5"}) {
     const TensorFile file =
