@@ -29,15 +29,19 @@ std::optional<int> heads_in_name(std::string_view path) {
 }
 
 int head_count(const TensorFile& file, int heads) {
-  if (heads > 0) return heads;
   const auto entry = file.metadata().find("heads");
   if (entry != file.metadata().end()) {
     const auto value = positive_integer(entry->second);
     if (!value)
       throw InputError(fmt::format("{}: metadata 'heads' is '{}', expected a positive integer",
                                    file.path(), entry->second));
+    if (heads > 0 && heads != *value)
+      throw InputError(
+          fmt::format("{}: the file says that it has {} heads, not {}: leave out --heads",
+                      file.path(), *value, heads));
     return *value;
   }
+  if (heads > 0) return heads;
   const auto value = heads_in_name(file.path());
   if (!value)
     throw InputError(fmt::format("{}: the number of heads is not in the file: give it with --heads",

@@ -52,7 +52,15 @@ TEST_F(LoadModelTest, SizesComeFromTheShapesAndHeadsFromWhoeverKnowsThem) {
   EXPECT_EQ(loaded.values(), model_.values());
   EXPECT_EQ(load("4_heads_copy.safetensors", {}).config().heads, 4);
   EXPECT_EQ(load("4_heads_copy.safetensors", {{"heads", "2"}}).config().heads, 2);
-  EXPECT_EQ(load("4_heads_copy.safetensors", {{"heads", "2"}}, 1).config().heads, 1);
+  EXPECT_EQ(load("4_heads_copy.safetensors", {{"heads", "2"}}, 2).config().heads, 2);
+  EXPECT_EQ(load("4_heads_copy.safetensors", {}, 1).config().heads, 1);
+}
+
+TEST_F(LoadModelTest, HeadsThatContradictTheFileAreRefused) {
+  for (const int heads : {1, 4})
+    EXPECT_THAT(message("a.safetensors", {{"heads", "2"}}, heads),
+                testing::HasSubstr("the file says that it has 2 heads, not " +
+                                   std::to_string(heads) + ": leave out --heads"));
 }
 
 TEST_F(LoadModelTest, APrefixIsFound) {
