@@ -23,6 +23,7 @@ namespace {
 struct AnalyzeArguments {
   std::string file;
   std::string layers;
+  std::string axes;
   std::string tokens;
   std::string task;
   std::optional<int> samples;
@@ -46,13 +47,13 @@ constexpr const char* kAbout =
 
 constexpr const char* kDetails =
     "FILE holds attention, saved from PyTorch, JAX or NumPy: (heads, n, n), (samples, heads, n, "
-    "n)\n"
-    "or (layers, samples, heads, n, n), in .npy, .npz, .safetensors or .pt; an archive may hold a\n"
-    "tensor a layer. Or it is a checkpoint of a model with the paper's tensor names, which runs "
-    "on\n"
-    "--tokens or on a --task.\n\n"
+    "n),\n"
+    "(layers, samples, heads, n, n) or what --axes says, in .npy, .npz, .safetensors or .pt; an\n"
+    "archive may hold a tensor a layer. Or it is a checkpoint of a model with the paper's tensor\n"
+    "names, which runs on --tokens or on a --task.\n\n"
     "Examples:\n"
     "  synergraph analyze attention.npy --per-head\n"
+    "  synergraph analyze one-sequence.npy --axes layer,head,query,key\n"
     "  synergraph analyze maps.safetensors --layers 'attentions\\.[0-9]+$' --sink 63 --json -\n"
     "  synergraph analyze model.safetensors --task copy --samples 50 --figure layers.pdf";
 
@@ -98,10 +99,10 @@ bool is_checkpoint(const TensorFile& file) {
 
 Input open_checkpoint(const TensorFile& file, const AnalyzeArguments& arguments,
                       const TokenRange& range) {
-  if (!arguments.layers.empty() || arguments.row_tolerance)
-    throw UsageError(
-        fmt::format("{} is a checkpoint: --layers and --row-tolerance are for files of attention",
-                    file.path()));
+  if (!arguments.layers.empty() || !arguments.axes.empty() || arguments.row_tolerance)
+    throw UsageError(fmt::format(
+        "{} is a checkpoint: --layers, --axes and --row-tolerance are for files of attention",
+        file.path()));
   if (arguments.tokens.empty() && arguments.task.empty())
     throw UsageError(
         fmt::format("{} is a checkpoint: give --tokens FILE or --task NAME", file.path()));
@@ -128,7 +129,9 @@ Input open_attention(const TensorFile& file, const AnalyzeArguments& arguments,
         "{} holds attention: --tokens, --task, --samples, --seed and --heads are for checkpoints",
         file.path()));
   Input input;
-  input.source = open_attention_file(file, {arguments.layers, range, arguments.row_tolerance});
+  input.source = open_attention_file(
+      file, {arguments.layers, range, arguments.row_tolerance,
+             arguments.axes.empty() ? AttentionAxes() : parse_axes(arguments.axes)});
   return input;
 }
 
@@ -177,6 +180,7 @@ void run_analyze(const AnalyzeArguments& arguments) {
   const Input input = is_checkpoint(file) ? open_checkpoint(file, arguments, report.range)
                                           : open_attention(file, arguments, report.range);
   const LayerWeights weights = choose_weights(arguments, input, report.weights);
+  report.reading = input.source->reading();
   report.analysis = analyse(*input.source, weights, options);
   if (const auto* source = dynamic_cast<const ModelAttention*>(input.source.get())) {
     report.model = input.model->config();
@@ -215,6 +219,12 @@ void add_input_options(CLI::App& command, AnalyzeArguments& arguments) {
       ->type_name("REGEX")
       ->group(group);
   command
+      .add_option("--axes", arguments.axes,
+                  "what the arrays' axes are: some of layer,sample,head,query,key, in any order "
+                  "(default: the last of these, as many as there are)")
+      ->type_name("LIST")
+      ->group(group);
+  command
       .add_option("--sink", arguments.sink,
                   "analyse the prefix that ends at this token, counted from 0 (default: the last)")
       ->check(CLI::NonNegativeNumber)
@@ -228,9 +238,10 @@ void add_input_options(CLI::App& command, AnalyzeArguments& arguments) {
       ->type_name("A:B")
       ->group(group);
   command
-      .add_option("--row-tolerance", arguments.row_tolerance,
-                  "how far a row's sum may be from 1 (default: what rounding in the file's element "
-                  "type explains)")
+      .add_option(
+          "--row-tolerance", arguments.row_tolerance,
+          "how far a row's sum may be from 1 (default: what rounding explains, to the file's "
+          "element type or to the shorter one that the values show)")
       ->check(CLI::Range(0.0, 1.0))
       ->group(group);
   command.add_option("--tokens", arguments.tokens, "sequences (samples, n) for a checkpoint")

@@ -1,10 +1,17 @@
 #pragma once
 
+#include <functional>
 #include <string>
 
 #include "synergraph/core/matrix.h"
 
 namespace synergraph {
+
+/// How far a row's sum may be from 1, and why as far as that: the reason ends the message.
+struct RowTolerance {
+  double value = 0.0;
+  std::string reason = {};
+};
 
 /// What an attention matrix may deviate from, and how errors name it.
 struct AttentionCheck {
@@ -14,6 +21,9 @@ struct AttentionCheck {
   double causal_tolerance = 0.0;
   /// The matrix's name in error messages, e.g. "layer 2, sample 0, head 3".
   std::string name = "attention";
+  /// Asked about the entries of a row that fails row_tolerance: how they were rounded may allow
+  /// more. Nothing: row_tolerance is final.
+  std::function<RowTolerance(const double* row, int count)> second_look = {};
 };
 
 /// Checks row i of a causal attention matrix with `cols` columns, and returns the sum of its

@@ -15,7 +15,7 @@ namespace {
 using nlohmann::ordered_json;
 
 /// Version of the JSON layout; see docs/formats.md.
-constexpr int kSchemaVersion = 1;
+constexpr int kSchemaVersion = 2;
 
 /// The columns that were measured, by their keys.
 ordered_json json_columns(const std::vector<SampleColumn>& columns,
@@ -173,15 +173,28 @@ std::string convention_title(Convention convention, const MetricsOptions& option
                          : fmt::format("{} steps", options.fidelity.horizon));
 }
 
+/// "12 heads", or "4 to 12 heads" where the layers differ.
+std::string counted(const std::vector<AttentionLayer>& layers, int AttentionLayer::*count,
+                    const char* what) {
+  const auto [least, most] = std::minmax_element(
+      layers.begin(), layers.end(),
+      [&](const AttentionLayer& a, const AttentionLayer& b) { return a.*count < b.*count; });
+  if ((*least).*count == (*most).*count)
+    return fmt::format("{} {}{}", (*most).*count, what, (*most).*count == 1 ? "" : "s");
+  return fmt::format("{} to {} {}s", (*least).*count, (*most).*count, what);
+}
+
 }  // namespace
 
 std::string format_report(const LayerReport& report) {
   const Analysis& analysis = report.analysis;
-  const AttentionLayer& first = analysis.layers.front();
-  std::string text = fmt::format(
-      "{} layer{}, {} sample{}, {} head{} of {} tokens, {} head weights\n", analysis.layers.size(),
-      analysis.layers.size() == 1 ? "" : "s", first.samples, first.samples == 1 ? "" : "s",
-      first.heads, first.heads == 1 ? "" : "s", first.tokens, report.weights);
+  std::string text =
+      fmt::format("{} layer{}, {}, {} of {}, {} head weights\n", analysis.layers.size(),
+                  analysis.layers.size() == 1 ? "" : "s",
+                  counted(analysis.layers, &AttentionLayer::samples, "sample"),
+                  counted(analysis.layers, &AttentionLayer::heads, "head"),
+                  counted(analysis.layers, &AttentionLayer::tokens, "token"), report.weights);
+  if (!report.reading.empty()) text += report.reading + '\n';
   if (report.evaluation)
     text += fmt::format("task {}: accuracy {:.4f}, loss {:.6g}\n", report.task,
                         report.evaluation->accuracy, report.evaluation->loss);

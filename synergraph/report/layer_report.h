@@ -16,6 +16,7 @@ struct LayerReport {
   Analysis analysis;
   std::vector<Convention> conventions;  ///< names of analysis.conventions
   std::string weights;                  ///< where head weights come from: "uniform", "learned", ...
+  std::string reading;                  ///< how the axes of a file were read; empty: no file
   TokenRange range;
   std::optional<ModelConfig> model;      ///< of a checkpoint
   std::string task;                      ///< that judged the model; empty: none

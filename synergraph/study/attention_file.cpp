@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <condition_variable>
-#include <limits>
 #include <mutex>
 #include <regex>
 
@@ -69,7 +68,8 @@ class AttentionFile : public AttentionSource {
  public:
   AttentionFile(const TensorFile& file, AttentionFileOptions options)
       : options_(std::move(options)) {
-    for (const Tensor& tensor : choose_tensors(file, options_.layers)) add(tensor);
+    const std::vector<Tensor> chosen = choose_tensors(file, options_.layers);
+    for (const Tensor& tensor : chosen) add(tensor, chosen.size() == 1);
   }
 
   int samples_at_once(int threads) const override {
@@ -79,14 +79,26 @@ class AttentionFile : public AttentionSource {
     return threads;
   }
 
+  std::string reading() const override;
+
   void for_each(int threads, const SampleVisitor& visitor) override;
 
  private:
-  void add(const Tensor& tensor);
+  /// Arrays of the same axes, for the reader.
+  struct Reading {
+    AttentionAxes axes;
+    std::string shape;  ///< of the first
+    int arrays = 0;
+    bool other_shapes = false;
+  };
+
+  void add(const Tensor& tensor, bool only);
+  void note(const Tensor& tensor, const AttentionAxes& axes);
   void read(int layer, int sample, int head, Matrix& into) const;
 
   AttentionFileOptions options_;
   std::vector<StoredLayer> stored_;
+  std::vector<Reading> readings_;
 };
 
 /// The end of the range, once the number of tokens is known.
@@ -98,46 +110,65 @@ int checked_end(const TokenRange& range, std::int64_t tokens, const std::string&
   return static_cast<int>(end);
 }
 
-void AttentionFile::add(const Tensor& tensor) {
-  const Shape& shape = tensor.shape();
-  const std::size_t rank = shape.size();
-  if (rank < 2 || rank > 5)
+void AttentionFile::add(const Tensor& tensor, bool only) {
+  const std::size_t rank = tensor.shape().size();
+  if (options_.axes.empty() && (rank < 2 || rank > 5))
     throw InputError(
         fmt::format("{}: shape {} is not that of attention: expected (heads, n, n), (samples, "
                     "heads, n, n) or (layers, samples, heads, n, n)",
-                    tensor.where(), to_string(shape)));
-  if (tensor.info().elements() == 0)
-    throw InputError(fmt::format("{}: shape {} has no elements", tensor.where(), to_string(shape)));
-  if (shape[rank - 1] != shape[rank - 2])
-    throw InputError(fmt::format("{}: shape {}: attention is square, its last two extents equal",
-                                 tensor.where(), to_string(shape)));
-  const auto extent = [&](std::size_t from_end) {
-    const std::int64_t value = rank >= from_end ? shape[rank - from_end] : 1;
-    if (value > std::numeric_limits<int>::max() / 2)
-      throw InputError(fmt::format("{}: shape {} is too large", tensor.where(), to_string(shape)));
-    return static_cast<int>(value);
-  };
-  const int columns = extent(1);
-  const int heads = extent(3);
-  const int samples = extent(4);
+                    tensor.where(), to_string(tensor.shape())));
+  const AttentionAxes axes = options_.axes.empty() ? default_axes(rank) : options_.axes;
+  const OrderedAttention attention = order_attention(tensor, axes);
+  note(tensor, axes);
+  const auto heads = static_cast<int>(attention.heads);
+  const auto samples = static_cast<int>(attention.samples);
+  const auto columns = static_cast<int>(attention.keys);
   const int end = checked_end(options_.range, columns, tensor.where());
-  for (int layer = 0; layer < extent(5); ++layer) {
-    std::string name = tensor.name();
-    if (rank == 5) name += fmt::format("{}{}", name.empty() ? "" : "/", layer);
+  const bool layered = std::find(axes.begin(), axes.end(), AttentionAxis::kLayer) != axes.end();
+  // Layers are numbered from 1; the tensor's name is left out where it says nothing.
+  for (std::int64_t layer = 0; layer < attention.layers; ++layer) {
+    std::string name = fmt::format("{}", layer + 1);
     std::string where = tensor.where();
-    if (rank == 5) where += fmt::format(", layer {}", layer);
-    const std::int64_t first = std::int64_t{layer} * samples * heads * columns * columns;
-    stored_.push_back({tensor, first, columns, std::move(where)});
-    layers_.push_back({name.empty() ? std::string("0") : std::move(name), samples, heads,
-                       end - static_cast<int>(options_.range.begin)});
+    if (layered) where += ", layer " + name;
+    if (!tensor.name().empty() && !layered) name = tensor.name();
+    if (!tensor.name().empty() && layered && !only) name = tensor.name() + "/" + name;
+    const std::int64_t first = layer * samples * heads * columns * columns;
+    stored_.push_back({attention.tensor, first, columns, std::move(where)});
+    layers_.push_back(
+        {std::move(name), samples, heads, end - static_cast<int>(options_.range.begin)});
   }
+}
+
+void AttentionFile::note(const Tensor& tensor, const AttentionAxes& axes) {
+  const std::string shape = to_string(tensor.shape());
+  auto known = std::find_if(readings_.begin(), readings_.end(),
+                            [&](const Reading& reading) { return reading.axes == axes; });
+  if (known == readings_.end()) known = readings_.insert(known, {axes, shape});
+  ++known->arrays;
+  known->other_shapes = known->other_shapes || known->shape != shape;
+}
+
+std::string AttentionFile::reading() const {
+  std::string text;
+  for (const Reading& reading : readings_) {
+    if (!text.empty()) text += ", ";
+    if (reading.arrays > 1) text += fmt::format("{} arrays of ", reading.arrays);
+    text += fmt::format("shape {}{} read as {}", reading.shape,
+                        reading.other_shapes ? " and others" : "", to_string(reading.axes));
+  }
+  return text + (options_.axes.empty() ? " (by default; --axes says otherwise)" : "");
 }
 
 void AttentionFile::read(int layer, int sample, int head, Matrix& into) const {
   const StoredLayer& stored = stored_[static_cast<std::size_t>(layer)];
   const int columns = stored.columns;
   AttentionCheck check = rounding_check(stored.tensor.info().dtype, columns);
-  if (options_.row_tolerance) check.row_tolerance = *options_.row_tolerance;
+  if (options_.row_tolerance)
+    check.row_tolerance = *options_.row_tolerance;
+  else
+    check.second_look = [&](const double* row, int count) {
+      return rounding_shown(stored.tensor.info().dtype, columns, row, count);
+    };
   check.name = fmt::format("{}, sample {}, head {}", stored.where, sample, head);
 
   // Rows come in blocks: few system calls, little memory beside the matrix.

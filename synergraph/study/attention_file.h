@@ -6,6 +6,7 @@
 #include <string_view>
 
 #include "synergraph/io/tensor_file.h"
+#include "synergraph/study/attention_axes.h"
 #include "synergraph/study/attention_source.h"
 
 namespace synergraph {
@@ -14,13 +15,17 @@ struct AttentionFileOptions {
   /// Regular expression (ECMAScript) that chooses an archive's tensors; empty: all.
   std::string layers = {};
   TokenRange range = {};
-  /// How far a row's sum may be from 1; nothing: what the element type explains.
+  /// How far a row's sum may be from 1; nothing: what rounding explains, in the element type or in
+  /// the shorter one that a row's entries show.
   std::optional<double> row_tolerance = {};
+  /// What the arrays' axes are; empty: default_axes().
+  AttentionAxes axes = {};
 };
 
-/// The attention in a file: arrays (n, n), (heads, n, n), (samples, heads, n, n) or (layers,
-/// samples, heads, n, n), or an archive of such arrays in the natural order of their names. Nothing
-/// but the shapes is read yet. InputError names the tensor that has another shape.
+/// The attention in a file: arrays (n, n), (heads, n, n), (samples, heads, n, n), (layers, samples,
+/// heads, n, n) or with the axes of the options, or an archive of such arrays in the natural order
+/// of their names. Nothing but the shapes is read yet. InputError names the tensor that has another
+/// shape.
 std::unique_ptr<AttentionSource> open_attention_file(const TensorFile& file,
                                                      const AttentionFileOptions& options);
 

@@ -3,6 +3,7 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 
 #include "synergraph/core/error.h"
@@ -27,6 +28,25 @@ bool keeps_heads(int heads, int tokens) {
   return heads * matrix_bytes(tokens) <= kKeptBytes;
 }
 
+bool is_float32(double value) {
+  return std::abs(value) <= 1e30 && static_cast<double>(static_cast<float>(value)) == value;
+}
+
+/// Whether the last `zeros` bits of a float32 are zero.
+bool is_shorter(double value, unsigned zeros) {
+  return is_float32(value) &&
+         std::bit_cast<std::uint32_t>(static_cast<float>(value)) % (1U << zeros) == 0;
+}
+
+bool is_float16(double value) {
+  return is_shorter(value, 13) && std::abs(value) <= 65504.0 &&
+         std::trunc(value * 0x1p24) == value * 0x1p24;
+}
+
+bool is_bfloat16(double value) {
+  return is_shorter(value, 16);
+}
+
 }  // namespace
 
 AttentionCheck rounding_check(DType dtype, int columns) {
@@ -41,6 +61,26 @@ AttentionCheck rounding_check(DType dtype, int columns) {
   check.row_tolerance = 4.0 * r.unit + columns * (r.sums + r.subnormal / 2.0);
   check.causal_tolerance = r.unit / columns;
   return check;
+}
+
+RowTolerance rounding_shown(DType dtype, int columns, const double* row, int count) {
+  double widest = rounding_check(dtype, columns).row_tolerance;
+  std::string_view type = dtype_name(dtype);
+  struct Type {
+    DType dtype;
+    bool (*holds)(double);
+  };
+  for (const auto& [shorter, holds] : {Type{DType::kFloat32, is_float32},
+                                       {DType::kFloat16, is_float16},
+                                       {DType::kBFloat16, is_bfloat16}}) {
+    const double tolerance = rounding_check(shorter, columns).row_tolerance;
+    if (tolerance <= widest || !std::all_of(row, row + count, holds)) continue;
+    widest = tolerance;
+    type = dtype_name(shorter);
+  }
+  return {widest, fmt::format(", the most that rounding its entries to {} explains: "
+                              "--row-tolerance allows more",
+                              type)};
 }
 
 void cut_attention(const std::function<const double*(int i)>& row, int columns, int begin,

@@ -33,6 +33,11 @@ struct AttentionLayer {
 /// entry.
 AttentionCheck rounding_check(DType dtype, int columns);
 
+/// The same for a row that was perhaps rounded to a shorter type before it was stored: the largest
+/// row tolerance among those of the element type and of the floating-point types that hold every
+/// entry of the row exactly.
+RowTolerance rounding_shown(DType dtype, int columns, const double* row, int count);
+
 /// Cuts tokens begin .. begin + into.rows() - 1 out of `attention` and makes the rows that remain
 /// exact: rows are checked whole, then what they give to the remaining keys is divided by its sum.
 /// InputError also when a row gives nothing to the remaining keys. The part of `into` above the
@@ -83,6 +88,9 @@ class AttentionSource {
   AttentionSource& operator=(const AttentionSource&) = delete;
 
   const std::vector<AttentionLayer>& layers() const { return layers_; }
+
+  /// How the arrays of a file were read, for the reader; empty: there are none.
+  virtual std::string reading() const { return {}; }
 
   /// Samples worked on at the same time with so many threads (0: all CPUs), within the memory that
   /// analysis allows itself.

@@ -32,7 +32,8 @@ void read_head(const SampleAttention& attention, int head, int begin, Matrix& in
   if (into.rows() == attention.length &&
       read_softmax(attention.head(head), check.row_tolerance, into))
     return;
-  check.name = fmt::format("layer {}, sample {}, head {}", attention.layer, attention.sample, head);
+  check.name =
+      fmt::format("layer {}, sample {}, head {}", attention.layer + 1, attention.sample, head);
   const View<const float> values = attention.head(head);
   std::vector<double> row(static_cast<std::size_t>(attention.length));
   const auto read_row = [&](int i) -> const double* {
@@ -56,7 +57,7 @@ ModelAttention::ModelAttention(const Model& model, Sequences inputs, const Task*
   begin_ = static_cast<int>(range.begin);
   end_ = static_cast<int>(end);
   for (int layer = 0; layer < config.layers; ++layer)
-    layers_.push_back({fmt::format("{}", layer), inputs_.count, config.heads, end_ - begin_});
+    layers_.push_back({fmt::format("{}", layer + 1), inputs_.count, config.heads, end_ - begin_});
 }
 
 int ModelAttention::samples_at_once(int threads) const {

@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <fstream>
 #include <nlohmann/json.hpp>
 
 #include "synergraph/heads/synergy.h"
@@ -170,6 +171,82 @@ TEST_F(AnalyzeTest, AModelAndItsOtherFormatsGiveTheSameBytes) {
               learned_head_weights(model, 1)[1], 1e-12);
 }
 
+/// The first block of Python in docs/formats.md.
+std::string attention_recipe() {
+  std::ifstream file(SYNERGRAPH_TEST_DATA "/../../docs/formats.md");
+  std::string text;
+  bool inside = false;
+  for (std::string line; std::getline(file, line);) {
+    if (inside && line == "```") break;
+    if (inside) text += line + '\n';
+    inside = inside || line == "```python";
+  }
+  return text;
+}
+
+TEST_F(AnalyzeTest, TheDocumentedRecipeGivesLayers) {
+  // Two layers of a batch of three sequences and four heads, as transformers returns them. The
+  // second layer attends to nothing but the token itself.
+  constexpr std::size_t kLayers = 2;
+  constexpr std::size_t kBatch = 3;
+  constexpr std::size_t kHeads = 4;
+  std::vector<float> values;
+  for (std::size_t layer = 0; layer < kLayers; ++layer)
+    for (std::size_t k = 0; k < kBatch * kHeads; ++k)
+      for (int i = 0; i < 5; ++i)
+        for (int j = 0; j < 5; ++j)
+          values.push_back(j > i        ? 0.0F
+                           : layer == 0 ? 1.0F / static_cast<float>(i + 1)
+                                        : static_cast<float>(j == i ? 1 : 0));
+  write_npy(path("expected.npy"), tensor_data("", {kLayers, kBatch, kHeads, 5, 5}, values.data()));
+  const std::string recipe = attention_recipe();
+  const std::string save = recipe.substr(std::min(recipe.find("np.save"), recipe.size()));
+  ASSERT_EQ(save,
+            "np.save(\"attention.npy\", attention.numpy())  # layers, sequences, heads, queries, "
+            "keys\n");
+  EXPECT_THAT(recipe, testing::HasSubstr("attention = torch.stack(model(**tokens, "
+                                         "output_attentions=True).attentions).detach().float()\n"));
+  // With NumPy the recipe's own line saves the array; without it, these are the bytes it writes.
+  write("recipe.py",
+        "import numpy as np\nclass Attention:\n  def numpy(self): return np.load('expected.npy')\n"
+        "attention = Attention()\n" +
+            save);
+  const std::string python = "cd '" + directory_.string() + "' && python3 recipe.py 2>/dev/null";
+  if (std::system(python.c_str()) != 0)  // NOLINT: the test's own words
+    std::filesystem::copy_file(path("expected.npy"), path("attention.npy"));
+  EXPECT_EQ(read("attention.npy"), read("expected.npy"));
+
+  const json layers = analyze("attention.npy")["conventions"][0]["layers"];
+  ASSERT_EQ(layers.size(), kLayers);
+  for (std::size_t l = 0; l < kLayers; ++l) {
+    EXPECT_EQ(layers[l]["name"], std::to_string(l + 1));
+    EXPECT_EQ(layers[l]["samples"], kBatch);
+    EXPECT_EQ(layers[l]["heads"].size(), kHeads);
+    EXPECT_EQ(layers[l]["combined"]["hitting_mean"]["never"], l == 0 ? 0U : kBatch);
+  }
+  EXPECT_THAT(expect_success("analyze attention.npy").out,
+              testing::StartsWith("2 layers, 3 samples, 4 heads of 5 tokens, uniform head weights\n"
+                                  "shape (2, 3, 4, 5, 5) read as (layer, sample, head, query, key) "
+                                  "(by default; --axes says otherwise)\n"));
+  // One sequence without its axis, as many save it, needs a word.
+  values.resize(values.size() / kBatch);
+  write_npy(path("one.npy"), tensor_data("", {kLayers, kHeads, 5, 5}, values.data()));
+  EXPECT_EQ(analyze("one.npy")["conventions"][0]["layers"].size(), 1U);
+  const std::string axes = "one.npy --axes layer,head,query,key";
+  EXPECT_EQ(analyze(axes)["conventions"][0]["layers"].size(), kLayers);
+  EXPECT_THAT(expect_success("analyze " + axes).out,
+              testing::StartsWith("2 layers, 1 sample, 4 heads of 5 tokens, uniform head weights\n"
+                                  "shape (2, 4, 5, 5) read as (layer, head, query, key)\n"));
+}
+
+TEST_F(AnalyzeTest, LayersOfDifferentSizesShowInTheHeader) {
+  const std::vector<double> small = {1.0, 0.0, 0.5, 0.5, 1.0, 0.0, 0.5, 0.5};
+  write_npz(path("a.npz"), std::vector{tensor_data("a", {1, 1, 3, 3}, good_.data()),
+                                       tensor_data("b", {2, 1, 2, 2}, small.data())});
+  EXPECT_THAT(expect_success("analyze a.npz").out,
+              testing::StartsWith("2 layers, 1 to 2 samples, 1 head of 2 to 3 tokens, "));
+}
+
 TEST_F(AnalyzeTest, FigureAndSamples) {
   write_random("a.npy", {2, 3, 2, 6, 6});
   expect_success("analyze a.npy --convention both --figure f.svg --per-sample s.csv");
@@ -224,6 +301,10 @@ TEST_F(AnalyzeTest, BadRequestsAreRefused) {
   expect_refusal("analyze a.npy --range 1: --sink 0", 2, "outside the range");
   expect_refusal("analyze a.npy --layers nothing", 1, "no tensor's name matches 'nothing'");
   expect_refusal("analyze a.npy --layers '('", 2, "is not a regular expression");
+  expect_refusal("analyze a.npy --axes head,query", 2, "--axes: key is missing");
+  expect_refusal("analyze a.npy --axes head,query,keys", 2, "--axes: 'keys' is no axis");
+  expect_refusal("analyze a.npy --axes layer,head,query,key", 1,
+                 "shape (1, 3, 3) has 3 axes, --axes names 4");
   expect_refusal("analyze a.npy --task copy", 2, "holds attention");
   expect_refusal("analyze a.npy --convention loose", 2, "--convention");
   expect_refusal("analyze a.npy --eps 0", 2, "--eps");
@@ -249,7 +330,9 @@ TEST_F(AnalyzeTest, BadTokensAreRefused) {
   expect_refusal("analyze m.safetensors --tokens t.npy", 1, "found (6,)");
   write_array("t.npy", {1, 6}, {0, 1, 2, 3, 4, 5});
   expect_refusal("analyze m.safetensors --tokens t.npy", 1, "expected integers");
-  expect_refusal("analyze m.safetensors --task copy --heads 3", 1, "heads");
+  expect_refusal("analyze m.safetensors --task copy --heads 4", 1,
+                 "the file says that it has 2 heads, not 4");
+  expect_refusal("analyze m.safetensors --task copy --axes head,query,key", 2, "--axes");
   expect_refusal("analyze m.safetensors --task copy --sink 6", 1, "the model has 0:6");
 }
 

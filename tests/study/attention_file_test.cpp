@@ -3,7 +3,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <array>
 #include <cmath>
+#include <tuple>
 
 #include "synergraph/core/error.h"
 #include "synergraph/io/npy.h"
@@ -53,7 +56,8 @@ TEST_F(AttentionFileTest, AxesAreLayersSamplesHeads) {
   const std::vector<double> values = stack(2 * 3 * 2, kTokens, 0);
   const auto source = open(write({2, 3, 2, kTokens, kTokens}, values));
   ASSERT_EQ(source->layers().size(), 2U);
-  EXPECT_EQ(source->layers()[1].name, "1");
+  EXPECT_EQ(source->layers()[0].name, "1");
+  EXPECT_EQ(source->layers()[1].name, "2");
   EXPECT_EQ(source->layers()[1].samples, 3);
   EXPECT_EQ(source->layers()[1].heads, 2);
   EXPECT_EQ(source->layers()[1].tokens, kTokens);
@@ -72,6 +76,92 @@ TEST_F(AttentionFileTest, AxesAreLayersSamplesHeads) {
   }
   EXPECT_EQ(open(write({12, kTokens, kTokens}, values))->layers().front().heads, 12);
   EXPECT_EQ(open(write({3, 4, kTokens, kTokens}, values))->layers().front().samples, 3);
+}
+
+/// Extent k of the usual axes: layer, sample, head, query, key.
+constexpr std::array<std::size_t, 5> kExtents = {2, 3, 4, 5, 5};
+
+TEST_F(AttentionFileTest, AxesMayComeInAnyOrder) {
+  const auto [layers, samples, heads, n, same] = kExtents;
+  const std::vector<double> values = stack(static_cast<int>(layers * samples * heads), 5, 4);
+  std::vector<Matrix> expected = all(*open(write({2, 3, 4, 5, 5}, values)));
+  std::array<std::size_t, 5> order = {0, 1, 2, 3, 4};
+  do {
+    // Axis d of the file is axis order[d] of the usual array.
+    Shape shape;
+    AttentionAxes axes;
+    for (const std::size_t axis : order) {
+      shape.push_back(static_cast<std::int64_t>(kExtents[axis]));
+      axes.push_back(static_cast<AttentionAxis>(axis));
+    }
+    std::vector<double> moved;
+    for (std::size_t k = 0; k < values.size(); ++k) {
+      std::array<std::size_t, 5> index{};
+      std::size_t rest = k;
+      for (std::size_t d = 5; d-- > 0;) {
+        index[order[d]] = rest % kExtents[order[d]];
+        rest /= kExtents[order[d]];
+      }
+      std::size_t place = 0;
+      for (std::size_t axis = 0; axis < 5; ++axis) place = place * kExtents[axis] + index[axis];
+      moved.push_back(values[place]);
+    }
+    const auto source = open(write(shape, moved), {.axes = axes});
+    ASSERT_EQ(source->layers().size(), layers);
+    EXPECT_EQ(source->layers()[1].samples, static_cast<int>(samples));
+    EXPECT_EQ(source->layers()[1].heads, static_cast<int>(heads));
+    EXPECT_EQ(source->layers()[1].tokens, static_cast<int>(n));
+    const std::vector<Matrix> matrices = all(*source);
+    ASSERT_EQ(matrices.size(), expected.size());
+    for (std::size_t k = 0; k < expected.size(); ++k)
+      for (int i = 0; i < 5; ++i)
+        for (int j = 0; j <= i; ++j)
+          ASSERT_EQ(matrices[k](i, j), expected[k](i, j)) << to_string(axes) << k;
+  } while (std::next_permutation(order.begin(), order.end()));
+}
+
+TEST_F(AttentionFileTest, AxesMayBeMissing) {
+  const std::string file = write({2, 3, 3}, stack(2, 3, 5));
+  for (const auto& [list, layers, samples, heads] : {std::tuple{"layer,query,key", 2U, 1, 1},
+                                                     {"sample,query,key", 1U, 2, 1},
+                                                     {"head,query,key", 1U, 1, 2},
+                                                     {"head,key,query", 1U, 1, 2}}) {
+    const auto source = open(file, {.axes = parse_axes(list)});
+    ASSERT_EQ(source->layers().size(), layers) << list;
+    EXPECT_EQ(source->layers().back().name, std::to_string(layers)) << list;
+    EXPECT_EQ(source->layers().back().samples, samples) << list;
+    EXPECT_EQ(source->layers().back().heads, heads) << list;
+  }
+  const auto refused = [&](const char* message, const char* list) {
+    expect_input_error(message, [&] { open(file, {.axes = parse_axes(list)}); });
+  };
+  refused("shape (2, 3, 3) has 3 axes, --axes names 4", "layer,head,query,key");
+  refused("shape (2, 3, 3) has 3 axes, --axes names 2", "query,key");
+  refused("as many queries as keys, not 2 and 3 as in (query, key, head)", "query,key,head");
+  for (const char* list : {"", "query", "key,layer", "query,key,", "query,key,row", "query,key,key",
+                           "layer,query,key,layer", " query,key", "Query,Key"})
+    EXPECT_THROW(parse_axes(list), UsageError) << list;
+}
+
+TEST_F(AttentionFileTest, ItSaysHowItReadTheAxes) {
+  const std::string file = write({2, 3, 3}, stack(2, 3, 5));
+  EXPECT_EQ(open(file)->reading(),
+            "shape (2, 3, 3) read as (head, query, key) (by default; --axes says otherwise)");
+  EXPECT_EQ(open(file, {.axes = parse_axes("layer,query,key")})->reading(),
+            "shape (2, 3, 3) read as (layer, query, key)");
+  const std::vector<double> values = stack(2, 3, 5);
+  const std::vector<TensorData> tensors = {tensor_data("a", {2, 3, 3}, values.data()),
+                                           tensor_data("b", {1, 3, 3}, values.data()),
+                                           tensor_data("c", {3, 3}, values.data())};
+  write_safetensors(path("a.safetensors"), tensors);
+  EXPECT_EQ(open(path("a.safetensors"))->reading(),
+            "2 arrays of shape (2, 3, 3) and others read as (head, query, key), shape (3, 3) read "
+            "as (query, key) (by default; --axes says otherwise)");
+  const auto layers =
+      open(path("a.safetensors"), {.layers = "[ab]", .axes = parse_axes("layer,query,key")});
+  ASSERT_EQ(layers->layers().size(), 3U);
+  EXPECT_EQ(layers->layers()[1].name, "a/2");
+  EXPECT_EQ(layers->layers()[2].name, "b/1");
 }
 
 TEST_F(AttentionFileTest, ArchivesAreLayersInNaturalOrder) {
@@ -141,6 +231,104 @@ TEST_F(AttentionFileTest, RoundingIsToleratedAndNothingMore) {
   const auto strict = open(file);
   expect_input_error("sample 0, head 0: row 1 sums to 1.000000001", [&] { all(*strict); });
   EXPECT_NO_THROW(all(*open(file, {.row_tolerance = 1e-8})));
+}
+
+/// The nearest number of `bits` significant bits that is a multiple of `least`.
+double rounded(double value, int bits, double least) {
+  int exponent = 0;
+  (void)std::frexp(value, &exponent);
+  const double unit = std::max(std::ldexp(1.0, exponent - bits), least);
+  return std::nearbyint(value / unit) * unit;
+}
+
+TEST_F(AttentionFileTest, ARoundingThatTheValuesShowIsTolerated) {
+  // Attention that was computed in a shorter type than the one it is stored in.
+  struct Type {
+    const char* name;
+    int bits;
+    double least;
+  };
+  constexpr int kTokens = 60;
+  for (const Type& type : {Type{"float32", 24, 0x1p-149}, Type{"float16", 11, 0x1p-24},
+                           Type{"bfloat16", 8, 0x1p-133}}) {
+    std::vector<double> values = stack(20, kTokens, 9);
+    double furthest = 0.0;
+    for (std::size_t row = 0; row < values.size(); row += kTokens) {
+      double sum = 0.0;
+      for (std::size_t j = row; j < row + kTokens; ++j)
+        sum += values[j] = rounded(values[j], type.bits, type.least);
+      furthest = std::max(furthest, std::abs(sum - 1.0));
+    }
+    EXPECT_GT(furthest, rounding_check(DType::kFloat64, kTokens).row_tolerance);
+    const auto source = open(write({20, kTokens, kTokens}, values));
+    EXPECT_NO_THROW(all(*source)) << type.name;
+    if (type.bits < 24) {
+      const std::vector<float> floats(values.begin(), values.end());
+      write_npy(path("floats.npy"), tensor_data("", {20, kTokens, kTokens}, floats.data()));
+      EXPECT_NO_THROW(all(*open(path("floats.npy")))) << type.name;
+    }
+    // One entry that the type does not have, and the row is judged by the stored type.
+    const std::size_t last = values.size() - 1;
+    values[last] += 0x1p-45;
+    double sum = 0.0;
+    for (std::size_t j = last + 1 - kTokens; j <= last; ++j) sum += values[j];
+    if (std::abs(sum - 1.0) > 1e-12)
+      expect_input_error("the most that rounding its entries to float64 explains: --row-tolerance",
+                         [&] {
+                           all(*open(write({20, kTokens, kTokens}, values)));
+                         });
+  }
+}
+
+TEST_F(AttentionFileTest, ARowIsRefusedOnEitherSideOfOneWithTheReason) {
+  const auto refused = [&](double a, double b, const std::string& message) {
+    const auto source = open(write({1, 2, 2}, {1.0, 0.0, a, b}));
+    expect_input_error("sample 0, head 0: row 1 sums to " + message, [&] { all(*source); });
+  };
+  refused(0.5, 0.4,
+          "0.9, expected 1 within 6.7e-16, the most that rounding its entries to float64");
+  refused(0.5, 0.6,
+          "1.1, expected 1 within 6.7e-16, the most that rounding its entries to float64");
+  refused(0.5, 0.40625,
+          "0.90625, expected 1 within 0.016, the most that rounding its entries to "
+          "bfloat16 explains: --row-tolerance allows more");
+  refused(0.5, 0.5 + 0x1p-20,
+          "1.0000009536743164, expected 1 within 3.6e-07, the most that "
+          "rounding its entries to float32");
+  refused(0.5, 0.498046875 - 0x1p-11,
+          "0.99755859375, expected 1 within 0.002, the most that "
+          "rounding its entries to float16");
+  EXPECT_NO_THROW(all(*open(write({1, 2, 2}, {1.0, 0.0, 0.5, 0.5 + 0x1p-8}))));
+  EXPECT_THROW(all(*open(write({1, 2, 2}, {1.0, 0.0, 0.5, 0.5 + 0x1p-8}), {.row_tolerance = 1e-3})),
+               InputError);
+}
+
+TEST(RoundingShownTest, ATypeCountsOnlyWhereItHoldsEveryEntry) {
+  const auto shown = [](std::vector<double> row) {
+    const RowTolerance tolerance =
+        rounding_shown(DType::kFloat64, 3, row.data(), static_cast<int>(row.size()));
+    for (const DType dtype : {DType::kBFloat16, DType::kFloat16, DType::kFloat32, DType::kFloat64})
+      if (tolerance.value == rounding_check(dtype, 3).row_tolerance) return dtype_name(dtype);
+    return std::string_view("none");
+  };
+  EXPECT_EQ(shown({0.5, 255 * 0x1p-10}), "bfloat16");
+  EXPECT_EQ(shown({0.5, 0x1p-133}), "bfloat16");
+  EXPECT_EQ(shown({0.5, 257 * 0x1p-10}), "float16");
+  EXPECT_EQ(shown({0.5, 2047 * 0x1p-12}), "float16");
+  EXPECT_EQ(shown({0.5, 257 * 0x1p-24}), "float16");
+  EXPECT_EQ(shown({0.5, 257 * 0x1p-25}), "float32");  // below float16's last place
+  EXPECT_EQ(shown({0.5, 2049 * 0x1p-12}), "float32");
+  EXPECT_EQ(shown({0.5, 257 * 0x1p+10}), "float32");  // above float16's largest
+  EXPECT_EQ(shown({0.5, 16777215 * 0x1p-25}), "float32");
+  EXPECT_EQ(shown({0.5, 16777217 * 0x1p-25}), "float64");
+  EXPECT_EQ(shown({0.1, 0.5}), "float64");
+  // A file of float16 may hold what was bfloat16; a file of bfloat16 is that.
+  const double half = 0.5;
+  EXPECT_EQ(rounding_shown(DType::kFloat16, 3, &half, 1).value,
+            rounding_check(DType::kBFloat16, 3).row_tolerance);
+  const double odd = 257 * 0x1p-10;
+  EXPECT_EQ(rounding_shown(DType::kFloat16, 3, &odd, 1).value,
+            rounding_check(DType::kFloat16, 3).row_tolerance);
 }
 
 TEST_F(AttentionFileTest, TheFirstWrongSampleIsNamedWhateverTheThreads) {

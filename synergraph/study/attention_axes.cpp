@@ -1,0 +1,82 @@
+#include "synergraph/study/attention_axes.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <limits>
+
+#include "synergraph/core/error.h"
+
+namespace synergraph {
+namespace {
+
+constexpr std::array<std::string_view, 5> kNames = {"layer", "sample", "head", "query", "key"};
+
+std::string_view name_of(AttentionAxis axis) {
+  return kNames[static_cast<std::size_t>(axis)];
+}
+
+AttentionAxis axis_named(std::string_view name) {
+  const auto* found = std::find(kNames.begin(), kNames.end(), name);
+  if (found == kNames.end())
+    throw UsageError(
+        fmt::format("--axes: '{}' is no axis: expected some of {}", name, fmt::join(kNames, ",")));
+  return static_cast<AttentionAxis>(found - kNames.begin());
+}
+
+}  // namespace
+
+AttentionAxes parse_axes(std::string_view list) {
+  AttentionAxes axes;
+  for (std::size_t begin = 0; begin <= list.size();) {
+    const std::size_t end = std::min(list.find(',', begin), list.size());
+    const AttentionAxis axis = axis_named(list.substr(begin, end - begin));
+    if (std::find(axes.begin(), axes.end(), axis) != axes.end())
+      throw UsageError(fmt::format("--axes: {} is given twice", name_of(axis)));
+    axes.push_back(axis);
+    begin = end + 1;
+  }
+  for (const AttentionAxis axis : {AttentionAxis::kQuery, AttentionAxis::kKey})
+    if (std::find(axes.begin(), axes.end(), axis) == axes.end())
+      throw UsageError(fmt::format("--axes: {} is missing", name_of(axis)));
+  return axes;
+}
+
+AttentionAxes default_axes(std::size_t rank) {
+  AttentionAxes axes;
+  for (std::size_t k = kNames.size() - rank; k < kNames.size(); ++k)
+    axes.push_back(static_cast<AttentionAxis>(k));
+  return axes;
+}
+
+std::string to_string(const AttentionAxes& axes) {
+  std::vector<std::string_view> names;
+  for (const AttentionAxis axis : axes) names.push_back(name_of(axis));
+  return fmt::format("({})", fmt::join(names, ", "));
+}
+
+OrderedAttention order_attention(const Tensor& tensor, const AttentionAxes& axes) {
+  const std::string where = fmt::format("{}: shape {}", tensor.where(), to_string(tensor.shape()));
+  if (tensor.shape().size() != axes.size())
+    throw InputError(
+        fmt::format("{} has {} axes, --axes names {}", where, tensor.shape().size(), axes.size()));
+  if (tensor.info().elements() == 0) throw InputError(where + " has no elements");
+  std::vector<std::size_t> order;
+  std::array<std::int64_t, kNames.size()> extents{1, 1, 1, 1, 1};
+  for (std::size_t k = 0; k < kNames.size(); ++k) {
+    const auto found = std::find(axes.begin(), axes.end(), static_cast<AttentionAxis>(k));
+    if (found == axes.end()) continue;
+    order.push_back(static_cast<std::size_t>(found - axes.begin()));
+    extents[k] = tensor.shape()[order.back()];
+    if (extents[k] > std::numeric_limits<int>::max() / 2) throw InputError(where + " is too large");
+  }
+  const auto [layers, samples, heads, queries, keys] = extents;
+  if (queries != keys)
+    throw InputError(
+        fmt::format("{}: attention is square: as many queries as keys, not {} and {} as in {}",
+                    where, queries, keys, to_string(axes)));
+  return {tensor.permuted(order), layers, samples, heads, queries, keys};
+}
+
+}  // namespace synergraph
