@@ -11,7 +11,15 @@ constexpr std::size_t kLargest = std::size_t{1} << 21U;   // larger ones cost le
 constexpr std::size_t kMostBytes = std::size_t{1} << 23U;
 constexpr std::size_t kMostBlocks = 64;
 
-#if defined(__SANITIZE_ADDRESS__)
+#if defined(__has_feature)  // Clang's way to ask
+#if __has_feature(address_sanitizer)
+#define SYNERGRAPH_ADDRESS_SANITIZER
+#endif
+#elif defined(__SANITIZE_ADDRESS__)  // GCC's
+#define SYNERGRAPH_ADDRESS_SANITIZER
+#endif
+
+#if defined(SYNERGRAPH_ADDRESS_SANITIZER)
 constexpr bool kKeep = false;  // so that a use after release is seen
 #else
 constexpr bool kKeep = true;
