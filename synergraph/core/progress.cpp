@@ -16,6 +16,12 @@ double seconds_between(std::chrono::steady_clock::time_point from,
   return std::chrono::duration<double>(to - from).count();
 }
 
+/// A report that cannot be written (a full disk, a closed pipe) is no reason to end the work.
+void report(std::FILE* stream, const std::string& text) {
+  (void)std::fwrite(text.data(), 1, text.size(), stream);
+  (void)std::fflush(stream);
+}
+
 }  // namespace
 
 std::string format_duration(double seconds) {
@@ -56,9 +62,8 @@ void Progress::update(std::uint64_t done, const std::string& detail) {
 
 void Progress::note(const std::string& line) {
   if (options_.quiet) return;
-  fmt::print(options_.stream, "{}{}\n", drawn_ ? "\r\x1b[K" : "", line);
+  report(options_.stream, fmt::format("{}{}\n", drawn_ ? "\r\x1b[K" : "", line));
   drawn_ = false;
-  std::fflush(options_.stream);
 }
 
 void Progress::finish() {
@@ -81,12 +86,11 @@ void Progress::print() {
       fmt::format("{}/{} {} ({:.1f} %)  {}  {:.1f} {}/s, {} left", done_, total_, unit_, share,
                   detail_, speed, unit_, format_duration(left));
   if (terminal_) {
-    fmt::print(options_.stream, "\r{}\x1b[K", line);
+    report(options_.stream, fmt::format("\r{}\x1b[K", line));
     drawn_ = true;
   } else {
-    fmt::print(options_.stream, "{}\n", line);
+    report(options_.stream, line + '\n');
   }
-  std::fflush(options_.stream);
 }
 
 }  // namespace synergraph

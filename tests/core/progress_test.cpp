@@ -60,6 +60,20 @@ TEST_F(ProgressTest, KnowsNoSpeedBeforeTheFirstUnit) {
                                                "10/10 .* 0.0 s left\n"));
 }
 
+TEST_F(ProgressTest, AStreamThatCannotBeWrittenStopsNothing) {
+  std::FILE* full = std::fopen("/dev/full", "w");
+  ASSERT_NE(full, nullptr);
+  std::setvbuf(full, nullptr, _IONBF, 0);  // as stderr
+  {
+    Progress progress("steps", 2, 0, {.stream = full, .interval = 0.0});
+    EXPECT_NO_THROW(progress.update(1, ""));
+    EXPECT_NO_THROW(progress.note("a note"));
+    EXPECT_NO_THROW(progress.update(2, ""));
+    EXPECT_NO_THROW(progress.finish());
+  }
+  std::fclose(full);
+}
+
 TEST_F(ProgressTest, QuietIsQuiet) {
   ProgressOptions quiet = options(0.0);
   quiet.quiet = true;
