@@ -6,46 +6,81 @@
 #include <unistd.h>
 
 #include <cerrno>
-#include <cstdlib>
+#include <cstdio>
 #include <filesystem>
 #include <system_error>
 #include <vector>
 
 #include "synergraph/core/error.h"
+#include "synergraph/io/temporary_file.h"
 
 namespace synergraph {
 namespace {
+
+namespace fs = std::filesystem;
+
+/// Closes a file at the end of a scope.
+struct Descriptor {
+  explicit Descriptor(int opened) : number(opened) {}
+  ~Descriptor() {
+    if (number >= 0) close(number);
+  }
+  Descriptor(const Descriptor&) = delete;
+  Descriptor& operator=(const Descriptor&) = delete;
+  int number;
+};
 
 [[noreturn]] void fail(const std::string& path, const char* what) {
   throw InputError(fmt::format("{}: {}: {}", path, what, std::generic_category().message(errno)));
 }
 
-/// The mode a plain open() would have given; mkstemp gives 0600 to everybody.
-mode_t default_mode() {
-  const mode_t mask = umask(0);
-  umask(mask);
-  return 0666 & ~mask;
+void write_all(int descriptor, const void* data, std::size_t size, const std::string& path) {
+  const char* bytes = static_cast<const char*>(data);
+  while (size > 0) {
+    const ssize_t written = ::write(descriptor, bytes, size);
+    if (written < 0 && errno == EINTR) continue;
+    if (written < 0) fail(path, "cannot write");
+    bytes += written;
+    size -= static_cast<std::size_t>(written);
+  }
+}
+
+/// The open standard stream that writes to this very file, or -1: to replace the file would take
+/// it away from whoever reads the stream.
+int standard_stream(const struct stat& file) {
+  for (const int stream : {STDOUT_FILENO, STDERR_FILENO}) {
+    struct stat status {};
+    if (fstat(stream, &status) == 0 && status.st_dev == file.st_dev && status.st_ino == file.st_ino)
+      return stream;
+  }
+  return -1;
+}
+
+/// The path at the end of a chain of symbolic links, whether or not there is a file.
+fs::path without_links(fs::path path) {
+  constexpr int most = 40;  // as the system
+  std::error_code none;
+  for (int k = 0; k < most && fs::is_symlink(path, none); ++k)
+    path = path.parent_path() / fs::read_symlink(path, none);
+  return path;
 }
 
 }  // namespace
 
 AtomicFile::AtomicFile(std::string path) : path_(std::move(path)) {
   struct stat status {};
-  if (stat(path_.c_str(), &status) == 0 && !S_ISREG(status.st_mode)) {
-    errno = S_ISDIR(status.st_mode) ? EISDIR : EINVAL;
-    fail(path_, "cannot write");
-  }
-  // The name ends as the target's does: programs that write the file choose a format by its ending.
-  const std::size_t slash = path_.rfind('/');
-  const std::size_t dot = path_.rfind('.');
-  const bool has_ending = dot != std::string::npos && (slash == std::string::npos || dot > slash);
-  const std::string ending = has_ending ? path_.substr(dot) : "";
-  const std::size_t name = slash == std::string::npos ? 0 : slash + 1;
-  std::string pattern = path_.substr(0, name) + "." + path_.substr(name) + ".XXXXXX" + ending;
-  descriptor_ = mkstemps(pattern.data(), static_cast<int>(ending.size()));
-  if (descriptor_ < 0) fail(path_, "cannot write");
-  temporary_path_ = pattern;
-  (void)fchmod(descriptor_, default_mode());
+  const bool there = stat(path_.c_str(), &status) == 0;
+  if (there && S_ISDIR(status.st_mode)) errno = EISDIR;
+  if (there ? S_ISDIR(status.st_mode) : errno == ELOOP) fail(path_, "cannot write");
+  const bool copied = there && (!S_ISREG(status.st_mode) || standard_stream(status) >= 0);
+  std::error_code none;
+  const fs::path target = copied ? fs::temp_directory_path(none) / "copied" : without_links(path_);
+  if (!copied) target_ = target.string();
+  // The name ends as the path does: programs that write the file choose a format by its ending.
+  const Temporary temporary = make_temporary(target.parent_path(), fs::path(path_).extension());
+  if (temporary.descriptor < 0) fail(path_, "cannot write");
+  descriptor_ = temporary.descriptor;
+  temporary_path_ = temporary.path;
 }
 
 AtomicFile::~AtomicFile() {
@@ -54,25 +89,34 @@ AtomicFile::~AtomicFile() {
 }
 
 void AtomicFile::write(const void* data, std::size_t size) {
-  const char* bytes = static_cast<const char*>(data);
-  while (size > 0) {
-    const ssize_t written = ::write(descriptor_, bytes, size);
-    if (written < 0 && errno == EINTR) continue;
-    if (written < 0) fail(path_, "cannot write");
-    bytes += written;
-    size -= static_cast<std::size_t>(written);
+  write_all(descriptor_, data, size, path_);
+}
+
+void AtomicFile::copy_to_target(int from) {
+  (void)std::fflush(stdout);  // what was printed before comes before
+  struct stat status {};
+  const int stream = stat(path_.c_str(), &status) == 0 ? standard_stream(status) : -1;
+  const Descriptor to(stream >= 0 ? dup(stream) : open(path_.c_str(), O_WRONLY | O_CLOEXEC));
+  if (to.number < 0) fail(path_, "cannot write");
+  std::vector<char> buffer(std::size_t{1} << 16U);
+  for (;;) {
+    const ssize_t got = read(from, buffer.data(), buffer.size());
+    if (got < 0 && errno == EINTR) continue;
+    if (got < 0) fail(path_, "cannot write");
+    if (got == 0) return;
+    write_all(to.number, buffer.data(), static_cast<std::size_t>(got), path_);
   }
 }
 
 void AtomicFile::commit() {
-  // Another program may have put a new file under the temporary name: that one must reach the disk.
-  const int now = open(temporary_path_.c_str(), O_RDONLY | O_CLOEXEC);
-  if (now < 0) fail(path_, "cannot write");
-  const int failed = fsync(now) != 0 ? errno : 0;
-  close(now);
-  errno = failed;
-  if (failed != 0) fail(path_, "cannot write");
-  if (rename(temporary_path_.c_str(), path_.c_str()) != 0) fail(path_, "cannot write");
+  {
+    // Another program may have put a new file under the temporary name: that one counts.
+    const Descriptor now(open(temporary_path_.c_str(), O_RDONLY | O_CLOEXEC));
+    if (now.number < 0) fail(path_, "cannot write");
+    if (target_.empty()) return copy_to_target(now.number);
+    if (fsync(now.number) != 0) fail(path_, "cannot write");
+  }
+  if (rename(temporary_path_.c_str(), target_.c_str()) != 0) fail(path_, "cannot write");
   temporary_path_.clear();
   close(descriptor_);
   descriptor_ = -1;
@@ -92,28 +136,19 @@ void make_directory(const std::string& path) {
 }
 
 std::string read_file(const std::string& path, std::size_t limit) {
-  const int descriptor = open(path.c_str(), O_RDONLY | O_CLOEXEC);
-  if (descriptor < 0) fail(path, "cannot read");
+  const Descriptor file(open(path.c_str(), O_RDONLY | O_CLOEXEC));
+  if (file.number < 0) fail(path, "cannot read");
   std::string text;
   std::vector<char> buffer(std::size_t{1} << 16U);
   for (;;) {
-    const ssize_t got = ::read(descriptor, buffer.data(), buffer.size());
+    const ssize_t got = ::read(file.number, buffer.data(), buffer.size());
     if (got < 0 && errno == EINTR) continue;
-    if (got < 0) {
-      const int reason = errno;
-      close(descriptor);
-      errno = reason;
-      fail(path, "cannot read");
-    }
-    if (got == 0) break;
+    if (got < 0) fail(path, "cannot read");
+    if (got == 0) return text;
     text.append(buffer.data(), static_cast<std::size_t>(got));
-    if (text.size() > limit) {
-      close(descriptor);
+    if (text.size() > limit)
       throw InputError(fmt::format("{}: larger than the limit of {} bytes", path, limit));
-    }
   }
-  close(descriptor);
-  return text;
 }
 
 }  // namespace synergraph

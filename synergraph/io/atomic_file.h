@@ -7,7 +7,10 @@
 namespace synergraph {
 
 /// A file that appears whole or not at all: bytes go to a temporary name in the same directory;
-/// commit() flushes them to disk and renames. Destroyed without commit(), it leaves nothing behind.
+/// commit() flushes them to disk and renames. Destroyed without commit(), it leaves nothing behind;
+/// what a killed process left, the next file in that directory removes. A symbolic link stays, and
+/// the file it names is written. What is no regular file (a pipe, a terminal), or is where standard
+/// output or standard error already goes, gets the bytes at commit().
 /// Errors are InputErrors that name the path and the system's reason.
 class AtomicFile {
  public:
@@ -24,7 +27,10 @@ class AtomicFile {
   const std::string& temporary_path() const { return temporary_path_; }
 
  private:
+  void copy_to_target(int from);
+
   std::string path_;
+  std::string target_;  ///< the path without symbolic links; empty: bytes are copied to path_
   std::string temporary_path_;
   int descriptor_ = -1;
 };

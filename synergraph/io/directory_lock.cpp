@@ -1,0 +1,49 @@
+#include "synergraph/io/directory_lock.h"
+
+#include <fcntl.h>
+#include <fmt/core.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <system_error>
+
+#include "synergraph/core/error.h"
+
+namespace synergraph {
+namespace {
+
+/// Whether the path still names the open file: its last holder may have removed it.
+bool names(const std::string& path, int descriptor) {
+  struct stat here {};
+  struct stat there {};
+  return fstat(descriptor, &here) == 0 && stat(path.c_str(), &there) == 0 &&
+         here.st_dev == there.st_dev && here.st_ino == there.st_ino;
+}
+
+}  // namespace
+
+DirectoryLock::DirectoryLock(const std::string& directory) : path_(directory + "/synergraph.lock") {
+  for (;;) {
+    descriptor_ = ::open(path_.c_str(), O_CREAT | O_RDWR | O_CLOEXEC, 0666);
+    if (descriptor_ < 0)
+      throw InputError(
+          fmt::format("{}: cannot write: {}", path_, std::generic_category().message(errno)));
+    const int failed = ::flock(descriptor_, LOCK_EX | LOCK_NB) == 0 ? 0 : errno;
+    if (failed == 0 && names(path_, descriptor_)) return;
+    ::close(descriptor_);
+    if (failed == EWOULDBLOCK)
+      throw InputError(fmt::format("{}: another run is at work in this directory", directory));
+    if (failed != 0 && failed != EINTR)
+      throw InputError(
+          fmt::format("{}: cannot lock: {}", path_, std::generic_category().message(failed)));
+  }
+}
+
+DirectoryLock::~DirectoryLock() {
+  ::unlink(path_.c_str());
+  ::close(descriptor_);
+}
+
+}  // namespace synergraph

@@ -1,0 +1,77 @@
+#include "synergraph/io/temporary_file.h"
+
+#include <fcntl.h>
+#include <fmt/core.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <charconv>
+#include <csignal>
+#include <random>
+#include <string_view>
+
+namespace synergraph {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::string_view kPrefix = ".synergraph-";
+constexpr std::size_t kLongestEnding = 32;
+
+/// The process that made a temporary file of this name; 0 if it is no such name.
+pid_t maker(std::string_view name) {
+  if (!name.starts_with(kPrefix)) return 0;
+  name.remove_prefix(kPrefix.size());
+  pid_t process = 0;
+  const auto [end, error] = std::from_chars(name.data(), name.data() + name.size(), process);
+  if (error != std::errc() || process <= 0) return 0;
+  name.remove_prefix(static_cast<std::size_t>(end - name.data()));
+  constexpr std::size_t digits = 16;
+  const bool ours = name.size() > digits && name[0] == '-' &&
+                    name.find_first_not_of("0123456789abcdef", 1) > digits &&
+                    (name.size() == digits + 1 || name[digits + 1] == '.');
+  return ours ? process : 0;
+}
+
+/// Removes what dead processes have left. A live one, in whatever container or on whatever machine,
+/// holds a lock on its file.
+void sweep(const fs::path& directory) {
+  std::error_code error;
+  fs::directory_iterator entry(directory, error);
+  for (; !error && entry != fs::directory_iterator(); entry.increment(error)) {
+    const pid_t process = maker(entry->path().filename().string());
+    if (process == 0 || kill(process, 0) == 0 || errno != ESRCH) continue;
+    const int file = open(entry->path().c_str(), O_RDWR | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+    if (file < 0) continue;
+    if (flock(file, LOCK_EX | LOCK_NB) == 0) unlink(entry->path().c_str());
+    close(file);
+  }
+}
+
+}  // namespace
+
+Temporary make_temporary(const fs::path& directory, const fs::path& ending) {
+  const fs::path where = directory.empty() ? fs::path(".") : directory;
+  sweep(where);
+  std::random_device random;
+  const bool named = ending.native().size() <= kLongestEnding;
+  for (;;) {
+    const std::uint64_t number = std::uint64_t{random()} << 32U | random();
+    Temporary file;
+    file.path = (where / fmt::format("{}{}-{:016x}{}", kPrefix, getpid(), number,
+                                     named ? ending.c_str() : ""))
+                    .string();
+    file.descriptor = open(file.path.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+    if (file.descriptor < 0 && errno == EEXIST) continue;
+    if (file.descriptor < 0) return file;
+    // Where there are no locks, the number of the process alone protects the file.
+    (void)flock(file.descriptor, LOCK_EX | LOCK_NB);
+    struct stat status {};
+    if (fstat(file.descriptor, &status) == 0 && status.st_nlink > 0) return file;
+    close(file.descriptor);  // swept from another container before it was locked
+  }
+}
+
+}  // namespace synergraph
