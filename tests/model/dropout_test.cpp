@@ -83,6 +83,12 @@ TEST(Dropout, MasksOfDifferentStepsLayersSitesSeedsAndPlacesAreIndependent) {
   EXPECT_NEAR(agree / (8.0 * static_cast<double>(count)), 0.5, 0.005);
 }
 
+TEST(Dropout, ScaleMakesUpForTheRoundedRate) {
+  // 0.1 is 6553.6 / 65536, rounded to 6554: 58982 of 65536 are kept.
+  EXPECT_EQ(Dropout(0.1, 1, 1).scale(), 65536.0F / 58982.0F);
+  EXPECT_EQ(Dropout(0.5, 1, 1).scale(), 2.0F);
+}
+
 TEST(Dropout, IsOffByDefaultAndAtRateZero) {
   EXPECT_FALSE(Dropout().active());
   EXPECT_FALSE(Dropout(0.0, 1, 1).active());

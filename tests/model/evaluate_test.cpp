@@ -34,6 +34,44 @@ TEST(Evaluate, AgreesWithTheReference) {
   EXPECT_DOUBLE_EQ(result.accuracy, correct / static_cast<double>(expected.size() / vocabulary));
 }
 
+TEST(Evaluate, OfEqualLogitsTheFirstIsTheAnswer) {
+  const ModelConfig config{
+      .vocabulary = 9, .length = 11, .width = 8, .heads = 2, .layers = 1, .hidden = 4};
+  const Model model(config);  // all zero
+  const Sequences inputs = random_sequences(1, 3, config.length, config.vocabulary);
+  Sequences answers = inputs;
+  for (const int answer : {0, 1, 8}) {
+    std::fill(answers.tokens.begin(), answers.tokens.end(), answer);
+    const Evaluation result = evaluate(model, inputs, answers);
+    EXPECT_EQ(result.accuracy, answer == 0 ? 1.0 : 0.0);
+    EXPECT_NEAR(result.loss, std::log(9.0), 1e-6);
+  }
+  // The first of two that are the largest.
+  Model tied(config);
+  tied.tensor("out_proj.bias")[3] = tied.tensor("out_proj.bias")[6] = 1.0F;
+  std::fill(answers.tokens.begin(), answers.tokens.end(), 3);
+  EXPECT_EQ(evaluate(tied, inputs, answers).accuracy, 1.0);
+}
+
+// Entries so small that the epsilon under the root outweighs their mean square.
+TEST(Evaluate, NormalisesSmallEntriesByTheFormula) {
+  const ModelConfig config{
+      .vocabulary = 8, .length = 3, .width = 8, .heads = 1, .layers = 1, .hidden = 8};
+  Model model(config);
+  const float entry = 1e-4F;
+  std::fill_n(model.tensor("token_emb.weight"), 64, entry);
+  std::fill_n(model.tensor("layers.0.ln2.weight"), 8, 1.0F);
+  for (const char* name : {"layers.0.mlp.0.weight", "layers.0.mlp.2.weight", "out_proj.weight"})
+    for (int c = 0; c < 8; ++c) model.tensor(name)[9 * c] = 1.0F;  // identities
+  const Sequences inputs = random_sequences(1, 2, config.length, config.vocabulary);
+  EvaluateOptions options;
+  options.want_logits = true;
+  const double x = entry;
+  const double expected = x + x / std::sqrt(x * x + 0x1p-23);
+  for (const float logit : evaluate(model, inputs, inputs, options).logits)
+    EXPECT_NEAR(logit, expected, 1e-6 * expected);
+}
+
 /// Attention of layer 0 from the definition, in double.
 double reference_attention(const Model& model, const std::int32_t* tokens, int head, int i, int j) {
   const ModelConfig& config = model.config();
