@@ -14,15 +14,17 @@ void request_stop(int signal) {
 }  // namespace
 
 StopOnSignals::StopOnSignals() {
-  struct sigaction action {};
-  action.sa_handler = request_stop;
-  sigaction(SIGINT, &action, &interrupt_);
-  sigaction(SIGTERM, &action, &terminate_);
+  for (std::size_t k = 0; k < kSignals.size(); ++k) {
+    sigaction(kSignals[k], nullptr, &before_[k]);
+    if (kSignals[k] == SIGHUP && before_[k].sa_handler == SIG_IGN) continue;
+    struct sigaction action {};
+    action.sa_handler = kSignals[k] == SIGPIPE ? SIG_IGN : request_stop;
+    sigaction(kSignals[k], &action, nullptr);
+  }
 }
 
 StopOnSignals::~StopOnSignals() {
-  sigaction(SIGINT, &interrupt_, nullptr);
-  sigaction(SIGTERM, &terminate_, nullptr);
+  for (std::size_t k = 0; k < kSignals.size(); ++k) sigaction(kSignals[k], &before_[k], nullptr);
 }
 
 const std::atomic<bool>& StopOnSignals::requested() {

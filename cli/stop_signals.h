@@ -1,11 +1,13 @@
 #pragma once
 
+#include <array>
 #include <atomic>
 #include <csignal>
 
 namespace synergraph::cli {
 
-/// Ctrl-C and SIGTERM ask for an orderly end while this lives. One at a time.
+/// Ctrl-C, SIGTERM and SIGHUP (unless nohup has it ignored) ask for an orderly end while this
+/// lives, and a pipe that nobody reads any more ends nothing. One at a time.
 class StopOnSignals {
  public:
   StopOnSignals();
@@ -20,8 +22,8 @@ class StopOnSignals {
   static void end_program();
 
  private:
-  struct sigaction interrupt_ {};
-  struct sigaction terminate_ {};
+  static constexpr std::array kSignals = {SIGINT, SIGTERM, SIGHUP, SIGPIPE};
+  std::array<struct sigaction, kSignals.size()> before_{};
 };
 
 }  // namespace synergraph::cli

@@ -4,10 +4,12 @@
 #include <string>
 
 #include "cli/commands.h"
+#include "cli/shell_text.h"
 #include "cli/stop_signals.h"
 #include "cli/training_options.h"
 #include "synergraph/core/error.h"
 #include "synergraph/train/checkpoint.h"
+#include "synergraph/train/run_notes.h"
 #include "synergraph/train/trainer.h"
 
 namespace synergraph::cli {
@@ -24,8 +26,10 @@ width 64, 5000 sequences of 100 tokens, 200 epochs of Adam). DIR gets
   state.safetensors  all that is needed to continue the run
   metrics.jsonl      one line an epoch: step, epoch, loss, accuracy (training, with dropout),
                      held_out_loss, held_out_accuracy (evaluation), seconds
-All of them are written as the run goes on, and at once on Ctrl-C or SIGTERM. The same settings
-and seed give the same bytes, on any number of threads, interrupted and resumed or not.
+  run.json           how long it took, and what --resume needs besides
+All of them are written as the run goes on, and at once on Ctrl-C, SIGTERM or SIGHUP. The same
+settings and seed give the same model, to the byte, on any number of threads, interrupted and
+resumed or not.
 
 Examples
   synergraph train --task cycle --heads 8 --seed 1 --out runs/cycle8
@@ -34,14 +38,16 @@ Examples
   synergraph train --task copy --heads 4 --track 10 --out runs/copy4
                                         how mixing and fidelity develop, every 10 epochs
   synergraph train --data x.npy --targets y.npy --vocabulary 50 --out runs/mine
-                                        your own pairs: integers of shape (sequences, length))";
+                                        your own pairs: integers of shape (sequences, length).
+                                        With --validation x2.npy y2.npy they are judged by pairs
+                                        that are not trained on)";
 
 /// What the command line says.
 struct TrainArguments {
   TrainSettings settings;
   TrainOptions options;
-  std::string inputs;
-  std::string targets;
+  PairFiles pairs;
+  std::vector<std::string> validation;  ///< inputs and targets, or nothing
 };
 
 void add_settings(CLI::App& command, TrainSettings& settings) {
@@ -69,33 +75,51 @@ void inherit_settings(const CLI::App& command, TrainArguments& arguments) {
   visit_training_settings([&](const char* name, auto get, const char*, const char*) {
     inherit(name, get(settings), get(stored));
   });
+  const auto notes = read_notes(arguments.options.directory);
+  if (notes) inherit("--track", arguments.options.track_every, notes->track_every);
   if (stored.task == "data") {
-    if (arguments.inputs.empty() && command.count("--task") == 0)
+    if (arguments.pairs.inputs.empty() && command.count("--task") == 0)
       throw UsageError(
           fmt::format("{}: the run was trained on your own pairs: give them again with --data and "
                       "--targets",
                       state_path(arguments.options.directory)));
-  } else if (arguments.inputs.empty()) {
+  } else if (arguments.pairs.inputs.empty()) {
     inherit("--task", settings.task, stored.task);
   }
 }
 
 TrainingData make_data(const CLI::App& command, TrainArguments& arguments) {
   TrainSettings& settings = arguments.settings;
-  if (arguments.inputs.empty()) {
+  if (arguments.pairs.inputs.empty()) {
     validate(settings);
     return task_data(find_task(settings.task), settings.seed, settings.sequences, settings.model);
   }
-  TrainingData data = file_data(arguments.inputs, arguments.targets);
+  const std::vector<std::string>& judges = arguments.validation;
+  TrainingData data =
+      file_data(arguments.pairs,
+                judges.empty() ? std::nullopt : std::optional(PairFiles{judges[0], judges[1]}));
   if (command.count("--sequences") > 0 && settings.sequences != data.inputs.count)
     throw UsageError(fmt::format("--sequences {}, but {} holds {}", settings.sequences,
-                                 arguments.inputs, data.inputs.count));
+                                 arguments.pairs.inputs, data.inputs.count));
   if (command.count("--length") == 0) settings.model.length = data.inputs.length;
   if (command.count("--batch") == 0) settings.batch = std::min(settings.batch, data.inputs.count);
   settings.sequences = data.inputs.count;
   settings.task = "data";
   settings.data = fingerprint(data);
   return data;
+}
+
+/// The command that continues the run.
+std::string resume_command(const TrainArguments& arguments) {
+  std::string command =
+      "synergraph train --resume --out " + shell_word(arguments.options.directory);
+  if (!arguments.pairs.inputs.empty())
+    command += fmt::format(" --data {} --targets {}", shell_word(arguments.pairs.inputs),
+                           shell_word(arguments.pairs.targets));
+  if (!arguments.validation.empty())
+    command += fmt::format(" --validation {} {}", shell_word(arguments.validation[0]),
+                           shell_word(arguments.validation[1]));
+  return command;
 }
 
 void run_train(const CLI::App& command, TrainArguments& arguments) {
@@ -109,14 +133,19 @@ void run_train(const CLI::App& command, TrainArguments& arguments) {
     outcome = train(arguments.settings, data, options);
   }
   if (!outcome.finished) {
-    fmt::print(stderr, "stopped at step {}; continue with: synergraph train --resume --out {}\n",
-               outcome.step, options.directory);
+    const std::string note = fmt::format("stopped at step {}; continue with: {}\n", outcome.step,
+                                         resume_command(arguments));
+    std::fputs(note.c_str(), stderr);
     StopOnSignals::end_program();
     return;
   }
   fmt::print("{} steps in {}\n", outcome.step, format_duration(outcome.seconds));
-  fmt::print("training loss {:.6g}, accuracy {:.4f}; held-out loss {:.6g}, accuracy {:.4f}\n",
-             outcome.loss, outcome.accuracy, outcome.held_out_loss, outcome.held_out_accuracy);
+  fmt::print("training loss {:.6g}, accuracy {:.4f}; {} loss {:.6g}, accuracy {:.4f}\n",
+             outcome.loss, outcome.accuracy,
+             data.held_out ? "held-out"
+                           : fmt::format("without dropout, on {} of the training pairs:",
+                                         data.judged_inputs.count),
+             outcome.judged_loss, outcome.judged_accuracy);
   fmt::print("wrote {}\n", model_path(options.directory));
 }
 
@@ -135,9 +164,18 @@ void add_train_command(CLI::App& app) {
       command->add_option("--task", arguments->settings.task, "What to learn: " + names);
   task->capture_default_str()->group("Data");
   CLI::Option* inputs =
-      command->add_option("--data", arguments->inputs, "Your own input sequences");
-  CLI::Option* targets =
-      command->add_option("--targets", arguments->targets, "Their targets, of the same shape");
+      command->add_option("--data", arguments->pairs.inputs, "Your own input sequences");
+  CLI::Option* targets = command->add_option("--targets", arguments->pairs.targets,
+                                             "Their targets, of the same shape");
+  command
+      ->add_option(
+          "--validation", arguments->validation,
+          "Inputs and targets that are not trained on, to judge the model by (default: the "
+          "first 100 training pairs)")
+      ->expected(2)
+      ->type_name("FILE FILE")
+      ->group("Data")
+      ->needs(inputs);
   inputs->type_name("FILE")->group("Data")->needs(targets)->excludes(task);
   targets->type_name("FILE")->group("Data")->needs(inputs);
 

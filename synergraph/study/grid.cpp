@@ -1,20 +1,16 @@
 #include "synergraph/study/grid.h"
 
-#include <fcntl.h>
 #include <fmt/core.h>
-#include <sys/file.h>
-#include <unistd.h>
 
 #include <algorithm>
-#include <cerrno>
 #include <mutex>
 #include <numeric>
 #include <set>
-#include <system_error>
 
 #include "synergraph/core/error.h"
 #include "synergraph/core/parallel.h"
 #include "synergraph/io/atomic_file.h"
+#include "synergraph/io/directory_lock.h"
 #include "synergraph/model/evaluate.h"
 #include "synergraph/model/load_model.h"
 #include "synergraph/study/cell_file.h"
@@ -25,27 +21,6 @@
 
 namespace synergraph {
 namespace {
-
-/// Only one program works in a directory at a time: the kernel ends this lock with its holder,
-/// however it dies.
-class DirectoryLock {
- public:
-  explicit DirectoryLock(const std::string& directory) {
-    const std::string path = directory + "/lock";
-    descriptor_ = ::open(path.c_str(), O_CREAT | O_RDWR | O_CLOEXEC, 0666);
-    if (descriptor_ < 0)
-      throw InputError(fmt::format("{}: {}", path, std::generic_category().message(errno)));
-    if (::flock(descriptor_, LOCK_EX | LOCK_NB) == 0) return;
-    ::close(descriptor_);
-    throw InputError(fmt::format("{}: another run is at work in this directory", directory));
-  }
-  ~DirectoryLock() { ::close(descriptor_); }
-  DirectoryLock(const DirectoryLock&) = delete;
-  DirectoryLock& operator=(const DirectoryLock&) = delete;
-
- private:
-  int descriptor_ = -1;
-};
 
 /// The steps of all cells, reported as one piece of work, from any thread.
 class GridProgress {
@@ -151,7 +126,7 @@ class GridRun {
     results_[k] = measure(k, data, outcome);
     write_result(result_path(k), *results_[k]);
     progress.note(fmt::format("{}: accuracy {:.4f}, measured on {} sequences", name,
-                              outcome.held_out_accuracy, cell.measure.samples));
+                              outcome.judged_accuracy, cell.measure.samples));
   }
 
   CellResult measure(std::size_t k, const TrainingData& data, const TrainOutcome& outcome) const {
@@ -165,7 +140,7 @@ class GridRun {
     options.progress.quiet = true;
     ModelMeasurement measured =
         measure_model(model, find_task(cell.train.task), samples, cell.measure, options);
-    return {cell, outcome.held_out_loss, outcome.held_out_accuracy, std::move(measured.exact),
+    return {cell, outcome.judged_loss, outcome.judged_accuracy, std::move(measured.exact),
             std::move(measured.published)};
   }
 

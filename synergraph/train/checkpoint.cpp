@@ -16,6 +16,11 @@ namespace {
 
 constexpr const char* kFormat = "synergraph training state 1";
 
+// A state has the model's tensors and those of both moments; and two tensors of three numbers.
+constexpr std::size_t kCopies = 3;
+constexpr std::size_t kRunTensors = 2;
+constexpr std::size_t kRunNumbers = 3;
+
 std::string path_in(const std::string& directory, const char* name) {
   return (std::filesystem::path(directory) / name).string();
 }
@@ -61,13 +66,43 @@ TensorFile open_state(const std::string& directory) {
   return file;
 }
 
+/// The run's settings. Its tensors must be as many and as large as they say: a few bytes of
+/// metadata must not ask for a model that fills the memory.
+TrainSettings settings_of(const TensorFile& file) {
+  TrainSettings settings = from_metadata(file.metadata(), file.path());
+  const auto expect = [&](const char* what, std::size_t found, std::size_t expected) {
+    if (found != expected)
+      throw InputError(fmt::format("{}: {} {}, expected {} for the model of its metadata",
+                                   file.path(), found, what, expected));
+  };
+  ModelConfig shallow = settings.model;
+  shallow.layers = 1;
+  const std::size_t one = ParameterLayout(shallow).tensors().size();
+  shallow.layers = 2;
+  const std::size_t layer = ParameterLayout(shallow).tensors().size() - one;
+  const auto more = static_cast<std::size_t>(settings.model.layers - 1);
+  expect("tensors", file.tensors().size(), kCopies * (one + more * layer) + kRunTensors);
+
+  std::size_t entries = 0;
+  for (const Tensor& tensor : file.tensors())
+    entries += static_cast<std::size_t>(tensor.info().elements());
+  expect("entries", entries,
+         kCopies * ParameterLayout(settings.model).size() + kRunTensors * kRunNumbers);
+  return settings;
+}
+
 RunPosition read_position(const TensorFile& file, const TrainSettings& settings) {
-  const auto counts = read_array<std::int64_t, 3>(file, "run.counts");
-  const auto sums = read_array<double, 3>(file, "run.sums");
-  // More epochs may follow than the settings say; the step only has to fit its type.
-  const bool good = counts[0] >= 0 && counts[0] < (std::int64_t{1} << 32U) && counts[1] >= 0 &&
-                    counts[2] >= 0 && counts[2] < settings.sequences;
+  const auto counts = read_array<std::int64_t, kRunNumbers>(file, "run.counts");
+  const auto sums = read_array<double, kRunNumbers>(file, "run.sums");
+  // More epochs may follow than the settings say; the step only has to fit its type. It says how
+  // many sequences the epoch has had: only its last step has fewer than a batch.
+  const std::int64_t seen = counts[0] % settings.steps_per_epoch() * settings.batch;
+  const bool good = counts[0] >= 0 && counts[0] < (std::int64_t{1} << 32U) && counts[2] == seen &&
+                    counts[1] >= 0 && counts[1] <= seen * settings.model.length;
   if (!good) throw InputError(fmt::format("{}: tensor 'run.counts' is out of range", file.path()));
+  for (const double sum : sums)
+    if (!std::isfinite(sum))
+      throw InputError(fmt::format("{}: tensor 'run.sums' is not finite", file.path()));
   return {static_cast<std::uint64_t>(counts[0]), sums[0], counts[1], counts[2], sums[1], sums[2]};
 }
 
@@ -90,10 +125,10 @@ void write_checkpoint(const std::string& directory, const TrainSettings& setting
   metadata["version"] = kVersion;
   metadata["step"] = fmt::format("{}", position.step);
 
-  const std::array<std::int64_t, 3> counts = {static_cast<std::int64_t>(position.step),
-                                              position.correct, position.sequences};
-  const std::array<double, 3> sums = {position.loss_sum, position.last_loss,
-                                      position.last_accuracy};
+  const std::array<std::int64_t, kRunNumbers> counts = {static_cast<std::int64_t>(position.step),
+                                                        position.correct, position.sequences};
+  const std::array<double, kRunNumbers> sums = {position.loss_sum, position.last_loss,
+                                                position.last_accuracy};
   std::vector<TensorData> tensors;
   add_tensors(layout, "model.", state.model.values().data(), tensors);
   add_tensors(layout, "first_moment.", state.first_moment.data(), tensors);
@@ -112,13 +147,12 @@ void write_checkpoint(const std::string& directory, const TrainSettings& setting
 }
 
 TrainSettings read_settings(const std::string& directory) {
-  const TensorFile file = open_state(directory);
-  return from_metadata(file.metadata(), file.path());
+  return settings_of(open_state(directory));
 }
 
 StoredRun read_run(const std::string& directory) {
   const TensorFile file = open_state(directory);
-  const TrainSettings settings = from_metadata(file.metadata(), file.path());
+  const TrainSettings settings = settings_of(file);
   StoredRun run{settings, TrainingState(settings.model), read_position(file, settings)};
   const ParameterLayout& layout = run.state.model.layout();
   read_tensors(file, layout, "model.", run.state.model.values().data());
@@ -126,16 +160,6 @@ StoredRun read_run(const std::string& directory) {
   read_tensors(file, layout, "second_moment.", run.state.second_moment.data());
   run.state.step = static_cast<std::uint32_t>(run.position.step);
   return run;
-}
-
-void remove_leftovers(const std::string& directory) {
-  std::error_code ignored;
-  for (const auto& entry : std::filesystem::directory_iterator(directory, ignored)) {
-    const std::string name = entry.path().filename().string();
-    for (const char* prefix : {".model.safetensors.", ".state.safetensors.", ".metrics.jsonl."}) {
-      if (name.rfind(prefix, 0) == 0) std::filesystem::remove(entry.path(), ignored);
-    }
-  }
 }
 
 bool has_run(const std::string& directory) {

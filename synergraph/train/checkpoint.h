@@ -40,9 +40,6 @@ TrainSettings read_settings(const std::string& directory);
 /// The whole run. InputError when the file is malformed.
 StoredRun read_run(const std::string& directory);
 
-/// Removes the temporary files that a killed run left in its directory.
-void remove_leftovers(const std::string& directory);
-
 /// Whether the directory holds a run that can be continued.
 bool has_run(const std::string& directory);
 

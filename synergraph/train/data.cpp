@@ -20,15 +20,24 @@ Sequences slice(const Sequences& all, int first, int count) {
   return {count, all.length, {begin, begin + count * length}};
 }
 
+void read_pairs(const PairFiles& files, Sequences& inputs, Sequences& targets) {
+  inputs = read_sequences(files.inputs);
+  targets = read_sequences(files.targets);
+  if (inputs.count != targets.count || inputs.length != targets.length)
+    throw InputError(fmt::format("{}: shape ({}, {}), but {} has shape ({}, {})", files.targets,
+                                 targets.count, targets.length, files.inputs, inputs.count,
+                                 inputs.length));
+}
+
 }  // namespace
 
 TrainingData task_data(const Task& task, std::uint64_t seed, int count, const ModelConfig& config) {
-  const Sequences all = random_sequences(seed, count + kHeldOut, config.length, config.vocabulary);
+  const Sequences all = random_sequences(seed, count + kJudged, config.length, config.vocabulary);
   TrainingData data;
   data.inputs = slice(all, 0, count);
-  data.held_out_inputs = slice(all, count, kHeldOut);
+  data.judged_inputs = slice(all, count, kJudged);
   data.targets = targets(task, data.inputs);
-  data.held_out_targets = targets(task, data.held_out_inputs);
+  data.judged_targets = targets(task, data.judged_inputs);
   return data;
 }
 
@@ -54,17 +63,17 @@ Sequences read_sequences(const std::string& path) {
   return sequences;
 }
 
-TrainingData file_data(const std::string& inputs_path, const std::string& targets_path) {
+TrainingData file_data(const PairFiles& training, const std::optional<PairFiles>& validation) {
   TrainingData data;
-  data.inputs = read_sequences(inputs_path);
-  data.targets = read_sequences(targets_path);
-  if (data.inputs.count != data.targets.count || data.inputs.length != data.targets.length)
-    throw InputError(fmt::format("{}: shape ({}, {}), but {} has shape ({}, {})", targets_path,
-                                 data.targets.count, data.targets.length, inputs_path,
-                                 data.inputs.count, data.inputs.length));
-  const int judged = std::min(kHeldOut, data.inputs.count);
-  data.held_out_inputs = slice(data.inputs, 0, judged);
-  data.held_out_targets = slice(data.targets, 0, judged);
+  read_pairs(training, data.inputs, data.targets);
+  data.held_out = validation.has_value();
+  if (validation) {
+    read_pairs(*validation, data.judged_inputs, data.judged_targets);
+  } else {
+    const int judged = std::min(kJudged, data.inputs.count);
+    data.judged_inputs = slice(data.inputs, 0, judged);
+    data.judged_targets = slice(data.targets, 0, judged);
+  }
   return data;
 }
 

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -13,20 +14,28 @@ namespace synergraph {
 struct TrainingData {
   Sequences inputs;
   Sequences targets;
-  /// Judged after every epoch: fresh sequences of a task, or the first of the user's own.
-  Sequences held_out_inputs;
-  Sequences held_out_targets;
+  /// Judged after every epoch: fresh sequences of a task, or the user's validation pairs; without
+  /// these, the first kJudged of the training pairs.
+  Sequences judged_inputs;
+  Sequences judged_targets;
+  bool held_out = true;  ///< the judged sequences are not trained on
 };
 
-/// Sequences in held_out_inputs.
-inline constexpr int kHeldOut = 100;
+/// Sequences that a model is judged by, unless the user gives them.
+inline constexpr int kJudged = 100;
 
-/// `count` sequences of a task from `seed`, and kHeldOut more.
+/// `count` sequences of a task from `seed`, and kJudged more.
 TrainingData task_data(const Task& task, std::uint64_t seed, int count, const ModelConfig& config);
 
-/// The user's own pairs, from two files with one tensor of integers each, (sequences, length).
-/// InputError when they have different shapes.
-TrainingData file_data(const std::string& inputs_path, const std::string& targets_path);
+/// Two files with one tensor of integers each, (sequences, length).
+struct PairFiles {
+  std::string inputs;
+  std::string targets;
+};
+
+/// The user's own pairs. InputError when inputs and targets have different shapes.
+TrainingData file_data(const PairFiles& training,
+                       const std::optional<PairFiles>& validation = std::nullopt);
 
 /// One such file.
 Sequences read_sequences(const std::string& path);

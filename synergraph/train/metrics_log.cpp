@@ -30,8 +30,11 @@ MetricsLog::MetricsLog(std::string path, std::uint64_t step) : path_(std::move(p
     std::istringstream lines(read_file(path_));
     for (std::string line; std::getline(lines, line);) {
       const auto entry = nlohmann::json::parse(line, nullptr, false);
-      if (!entry.is_object() || entry.value("step", std::uint64_t{0}) > step) break;
-      seconds_ = entry.value("seconds", 0.0);
+      const auto at = entry.find("step");
+      if (at == entry.end() || !at->is_number_unsigned() || at->get<std::uint64_t>() > step)
+        continue;
+      const auto seconds = entry.find("seconds");
+      if (seconds != entry.end() && seconds->is_number()) seconds_ = seconds->get<double>();
       kept += line + "\n";
     }
   }

@@ -8,8 +8,8 @@ namespace synergraph {
 /// A file of JSON lines, one a measurement, that a resumed run continues.
 class MetricsLog {
  public:
-  /// Keeps the whole lines with "step" at most `step` of the file, if there is one, and drops the
-  /// rest.
+  /// Keeps the lines of the file, if there is one, that are objects with "step" at most `step`, and
+  /// drops each other one.
   MetricsLog(std::string path, std::uint64_t step);
   ~MetricsLog();
   MetricsLog(const MetricsLog&) = delete;

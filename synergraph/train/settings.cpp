@@ -57,7 +57,7 @@ void validate(const TrainSettings& settings) {
   validate(settings.model);
   validate(settings.adam);
   constexpr int most = std::numeric_limits<std::int32_t>::max();
-  require("sequences", settings.sequences, 1, most / settings.model.length - kHeldOut);
+  require("sequences", settings.sequences, 1, most / settings.model.length - kJudged);
   require("batch", settings.batch, 1, settings.sequences);
   require("epochs", settings.epochs, 0, 1000000000);
   if (settings.steps() > std::numeric_limits<std::uint32_t>::max())

@@ -9,9 +9,11 @@
 
 #include "synergraph/core/error.h"
 #include "synergraph/io/atomic_file.h"
+#include "synergraph/io/directory_lock.h"
 #include "synergraph/model/evaluate.h"
 #include "synergraph/train/checkpoint.h"
 #include "synergraph/train/metrics_log.h"
+#include "synergraph/train/run_notes.h"
 #include "synergraph/train/tracking.h"
 
 namespace synergraph {
@@ -19,8 +21,11 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-/// Held-out sequences whose attention is tracked.
+/// Judged sequences whose attention is tracked.
 constexpr int kTracked = 10;
+
+constexpr const char* kInTheWay =
+    "{} is in the way and belongs to no run: choose another directory";
 
 double seconds_since(Clock::time_point start) {
   return std::chrono::duration<double>(Clock::now() - start).count();
@@ -32,10 +37,10 @@ void refuse_foreign_files(const std::string& directory) {
   for (const std::string& path : {model_path(directory), log_path(directory)}) {
     std::error_code missing;
     const auto size = std::filesystem::file_size(path, missing);
-    if (!missing && size > 0)
-      throw UsageError(
-          fmt::format("{} is in the way and belongs to no run: choose another directory", path));
+    if (!missing && size > 0) throw UsageError(fmt::format(kInTheWay, path));
   }
+  if (std::filesystem::exists(notes_path(directory)) && !read_notes(directory))
+    throw UsageError(fmt::format(kInTheWay, notes_path(directory)));
 }
 
 /// The run in the directory, or a new one.
@@ -49,6 +54,12 @@ StoredRun open_run(const TrainSettings& settings, const TrainOptions& options) {
     const std::string other = difference(run.settings, settings);
     if (!other.empty())
       throw UsageError(fmt::format("{}: the run has {}", state_path(options.directory), other));
+    if (settings.steps() < run.position.step) {
+      const auto per_epoch = static_cast<std::uint64_t>(settings.steps_per_epoch());
+      throw UsageError(fmt::format(
+          "{}: the run is in or after epoch {}: epochs cannot be {}", state_path(options.directory),
+          (run.position.step + per_epoch - 1) / per_epoch, settings.epochs));
+    }
     run.settings.epochs = settings.epochs;
     return run;
   }
@@ -69,6 +80,7 @@ class Trainer {
                             {run_.settings.adam, run_.settings.dropout, run_.settings.seed},
                             options.threads)),
         log_(log_path(options.directory), run_.position.step),
+        seconds_before_(seconds_before()),
         progress_("steps", run_.settings.steps(),
                   std::min(run_.position.step, run_.settings.steps()), options.progress) {
     step_->load(run_.state);
@@ -83,14 +95,14 @@ class Trainer {
     }
     progress_.finish();
     save();
-    const Evaluation evaluation = evaluate_held_out();
+    const Evaluation evaluation = judge();
     return {run_.position.step >= settings.steps(),
             run_.position.step,
             run_.position.last_loss,
             run_.position.last_accuracy,
             evaluation.loss,
             evaluation.accuracy,
-            seconds_since(start_)};
+            seconds()};
   }
 
  private:
@@ -138,11 +150,18 @@ class Trainer {
     if (options_.observer) options_.observer(run_.position.step, state);
   }
 
-  Evaluation evaluate_held_out() {
+  /// What the run took before this call.
+  double seconds_before() const {
+    if (run_.position.step == 0) return 0.0;
+    return std::max(log_.seconds(), read_notes(options_.directory).value_or(RunNotes{}).seconds);
+  }
+  double seconds() const { return seconds_before_ + seconds_since(start_); }
+
+  Evaluation judge() {
     step_->save(run_.state);
     EvaluateOptions options;
     options.threads = options_.threads;
-    return evaluate(run_.state.model, data_.held_out_inputs, data_.held_out_targets, options);
+    return evaluate(run_.state.model, data_.judged_inputs, data_.judged_targets, options);
   }
 
   void end_epoch(std::uint32_t epochs_done) {
@@ -152,14 +171,15 @@ class Trainer {
     position.loss_sum = 0.0;
     position.correct = 0;
     position.sequences = 0;
-    const Evaluation held_out = evaluate_held_out();
+    const Evaluation judged = judge();
+    const std::string judged_on = data_.held_out ? "held_out" : "training_pairs";
     nlohmann::ordered_json line = {{"step", position.step},
                                    {"epoch", epochs_done},
                                    {"loss", position.last_loss},
                                    {"accuracy", position.last_accuracy},
-                                   {"held_out_loss", held_out.loss},
-                                   {"held_out_accuracy", held_out.accuracy},
-                                   {"seconds", log_.seconds() + seconds_since(start_)}};
+                                   {judged_on + "_loss", judged.loss},
+                                   {judged_on + "_accuracy", judged.accuracy},
+                                   {"seconds", seconds()}};
     if (options_.track_every > 0 &&
         epochs_done % static_cast<std::uint32_t>(options_.track_every) == 0)
       line["layers"] = tracked_layers();
@@ -169,7 +189,7 @@ class Trainer {
   nlohmann::ordered_json tracked_layers() const {
     auto layers = nlohmann::ordered_json::array();
     for (const LayerTrack& layer :
-         track_layers(run_.state.model, data_.held_out_inputs, kTracked, options_.threads))
+         track_layers(run_.state.model, data_.judged_inputs, kTracked, options_.threads))
       layers.push_back({{"mixing_time", layer.mixing_time},
                         {"hitting_time", layer.hitting_time},
                         {"truncated_time", layer.truncated_time},
@@ -180,6 +200,7 @@ class Trainer {
 
   void save() {
     step_->save(run_.state);
+    write_notes(options_.directory, {seconds(), options_.track_every, data_.held_out});
     write_checkpoint(options_.directory, run_.settings, run_.state, run_.position);
     saved_ = Clock::now();
   }
@@ -189,6 +210,7 @@ class Trainer {
   const TrainOptions& options_;
   std::unique_ptr<TrainingStep> step_;
   MetricsLog log_;
+  double seconds_before_;
   Progress progress_;
   Clock::time_point start_ = Clock::now();
   Clock::time_point saved_ = start_;
@@ -208,9 +230,15 @@ TrainOutcome train(const TrainSettings& settings, const TrainingData& data,
   if (data.inputs.count != settings.sequences || data.targets.count != settings.sequences)
     throw InputError(fmt::format("{} inputs and {} targets for {} training sequences",
                                  data.inputs.count, data.targets.count, settings.sequences));
-  StoredRun run = open_run(settings, options);
+  require_fitting(settings.model, data.judged_inputs, "validation inputs");
+  require_fitting(settings.model, data.judged_targets, "validation targets");
   make_directory(options.directory);
-  remove_leftovers(options.directory);
+  const DirectoryLock lock(options.directory);
+  StoredRun run = open_run(settings, options);
+  if (!data.held_out && read_notes(options.directory).value_or(RunNotes{}).held_out)
+    throw UsageError(
+        fmt::format("{}: the run was judged by validation pairs: give them again with --validation",
+                    notes_path(options.directory)));
   return Trainer(std::move(run), data, options).run();
 }
 

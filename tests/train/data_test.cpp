@@ -4,10 +4,12 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <filesystem>
 #include <numeric>
 #include <set>
 
 #include "synergraph/core/error.h"
+#include "synergraph/io/npy.h"
 
 namespace synergraph {
 namespace {
@@ -40,13 +42,41 @@ TEST(TaskData, HeldOutSequencesAreNotTrainedOn) {
   config.length = 20;
   const TrainingData data = task_data(find_task("cycle"), 5, 40, config);
   EXPECT_EQ(data.inputs.count, 40);
-  EXPECT_EQ(data.held_out_inputs.count, kHeldOut);
+  EXPECT_EQ(data.judged_inputs.count, kJudged);
   EXPECT_EQ(data.targets.tokens, targets(find_task("cycle"), data.inputs).tokens);
-  EXPECT_EQ(data.held_out_targets.tokens, targets(find_task("cycle"), data.held_out_inputs).tokens);
+  EXPECT_EQ(data.judged_targets.tokens, targets(find_task("cycle"), data.judged_inputs).tokens);
   std::set<std::vector<std::int32_t>> trained;
   for (int s = 0; s < 40; ++s) trained.insert({data.inputs.row(s), data.inputs.row(s) + 20});
-  for (int s = 0; s < kHeldOut; ++s)
-    EXPECT_FALSE(trained.contains({data.held_out_inputs.row(s), data.held_out_inputs.row(s) + 20}));
+  for (int s = 0; s < kJudged; ++s)
+    EXPECT_FALSE(trained.contains({data.judged_inputs.row(s), data.judged_inputs.row(s) + 20}));
+}
+
+TEST(FileData, WithoutValidationPairsTheFirstTrainingPairsAreJudged) {
+  const auto write = [](const char* name, std::int64_t count, std::int64_t first) {
+    std::vector<std::int64_t> tokens;
+    for (std::int64_t k = 0; k < 2 * count; ++k) tokens.push_back(first + k);
+    const std::string path = testing::TempDir() + "/file_data_" + name + ".npy";
+    write_npy(path, tensor_data("", {count, 2}, tokens.data()));
+    return path;
+  };
+  const PairFiles training{write("x", 120, 0), write("y", 120, 1000)};
+  const TrainingData alone = file_data(training);
+  EXPECT_FALSE(alone.held_out);
+  EXPECT_EQ(alone.inputs.count, 120);
+  ASSERT_EQ(alone.judged_inputs.count, kJudged);
+  EXPECT_EQ(alone.judged_inputs.row(99)[1], 199);
+  EXPECT_EQ(alone.judged_targets.row(0)[0], 1000);
+
+  const TrainingData judged = file_data(training, PairFiles{write("x2", 3, 5), write("y2", 3, 7)});
+  EXPECT_TRUE(judged.held_out);
+  EXPECT_EQ(judged.inputs.tokens, alone.inputs.tokens);
+  EXPECT_EQ(judged.judged_inputs.tokens, (std::vector<std::int32_t>{5, 6, 7, 8, 9, 10}));
+  EXPECT_EQ(judged.judged_targets.tokens, (std::vector<std::int32_t>{7, 8, 9, 10, 11, 12}));
+  EXPECT_EQ(fingerprint(judged), fingerprint(alone));
+  const PairFiles short_file{write("x3", 2, 0), write("y3", 2, 0)};
+  EXPECT_EQ(file_data(short_file).judged_inputs.count, 2);
+  for (const char* name : {"x", "y", "x2", "y2", "x3", "y3"})
+    std::filesystem::remove(testing::TempDir() + "/file_data_" + name + ".npy");
 }
 
 TEST(Gather, TakesTheRowsOfAnOrder) {

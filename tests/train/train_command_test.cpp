@@ -7,11 +7,17 @@
 #include <chrono>
 #include <csignal>
 #include <filesystem>
+#include <nlohmann/json.hpp>
+#include <sstream>
 #include <thread>
 
 #include "synergraph/core/random.h"
 #include "synergraph/io/atomic_file.h"
 #include "synergraph/io/npy.h"
+#include "synergraph/model/evaluate.h"
+#include "synergraph/model/load_model.h"
+#include "synergraph/train/checkpoint.h"
+#include "synergraph/train/data.h"
 
 namespace synergraph {
 namespace {
@@ -38,23 +44,54 @@ class TrainCommandTest : public testing::Test {
   std::string err_path() const { return path("stderr.txt"); }
 
   /// Starts `synergraph train` with arguments separated by blanks, perhaps through a shell prefix.
-  pid_t start(const std::string& arguments, const std::string& prefix = "") const {
-    const std::string line =
-        prefix + "exec " SYNERGRAPH_CLI " train " + arguments + " >/dev/null 2>" + err_path();
+  pid_t start(const std::string& arguments, const std::string& prefix = "",
+              const std::string& err = "") const {
+    const std::string line = prefix + "exec " SYNERGRAPH_CLI " train " + arguments +
+                             " >/dev/null 2>" + (err.empty() ? err_path() : err);
     const pid_t child = fork();
     if (child == 0) {
+      std::signal(SIGHUP, SIG_DFL);  // these tests may themselves run under nohup
       execl("/bin/sh", "sh", "-c", line.c_str(), nullptr);
       _exit(127);
     }
     return child;
   }
-  Result wait(pid_t child) const {
+  Result wait(pid_t child, const std::string& err = "") const {
     int status = 0;
     waitpid(child, &status, 0);
-    return {WIFSIGNALED(status) ? -WTERMSIG(status) : WEXITSTATUS(status), read_file(err_path())};
+    return {WIFSIGNALED(status) ? -WTERMSIG(status) : WEXITSTATUS(status),
+            err == "/dev/full" ? "" : read_file(err.empty() ? err_path() : err)};
   }
-  Result run(const std::string& arguments, const std::string& prefix = "") const {
-    return wait(start(arguments, prefix));
+  Result run(const std::string& arguments, const std::string& prefix = "",
+             const std::string& err = "") const {
+    return wait(start(arguments, prefix, err), err);
+  }
+  static std::string quote(const std::string& text) {
+    std::string quoted = "\"";
+    for (const char c : text) quoted += (c == '$' || c == '\\' ? "\\" : "") + std::string(1, c);
+    return quoted + '"';
+  }
+  /// Starts a run without an end and waits until it is at work.
+  pid_t start_long(const std::string& where, const std::string& settings,
+                   const std::string& prefix = "") const {
+    const pid_t child = start(settings + "--epochs 1000000 --out " + quote(where), prefix);
+    for (int k = 0; k < 2000 && !std::filesystem::exists(where + "/model.safetensors"); ++k)
+      std::this_thread::sleep_for(std::chrono::milliseconds(5));
+    std::this_thread::sleep_for(std::chrono::milliseconds(20));
+    return child;
+  }
+  /// The fewest epochs to which the run can be continued.
+  static std::string next_epoch(const std::string& where) {
+    const StoredRun run = read_run(where);
+    const auto per_epoch = static_cast<std::uint64_t>(run.settings.steps_per_epoch());
+    return std::to_string((run.position.step + per_epoch - 1) / per_epoch);
+  }
+  /// A file of tokens 0 to 11.
+  std::string tokens(const std::string& name, Shape shape, std::int64_t step) const {
+    std::vector<std::int64_t> values;
+    for (std::int64_t k = 0; k < shape[0] * shape[1]; ++k) values.push_back(k * step % 12);
+    write_npy(path(name), tensor_data("", std::move(shape), values.data()));
+    return path(name);
   }
   /// One line on stderr with this text, this exit status, and no output directory.
   void expect_refused(const std::string& arguments, int status, const std::string& text) const {
@@ -68,6 +105,8 @@ class TrainCommandTest : public testing::Test {
   const std::string small_ =
       "--task cycle --heads 2 --layers 1 --width 8 --hidden 8 --vocabulary 10 --length 9 "
       "--sequences 90 --batch 10 --seed 3 --quiet --threads 2 ";
+  const std::string small_pairs_ =
+      "--vocabulary 12 --width 8 --hidden 8 --heads 2 --layers 1 --threads 2 ";
   std::filesystem::path root_;
 };
 
@@ -98,23 +137,106 @@ TEST_F(TrainCommandTest, KilledTenTimesAndResumedItEndsInTheSameBytes) {
   EXPECT_EQ(lines("whole"), 12);
   const std::filesystem::directory_iterator files(path("killed"));
   EXPECT_EQ(std::distance(std::filesystem::begin(files), std::filesystem::end(files)),
-            3);  // no temporary files are left
+            4);  // no temporary files are left
 }
 
 TEST_F(TrainCommandTest, SignalsLeaveACheckpointToContinueFrom) {
-  for (const int signal : {SIGINT, SIGTERM}) {
-    const std::string where = path(signal == SIGINT ? "interrupted" : "terminated");
-    const pid_t child = start(small_ + "--epochs 1000000 --out " + where);
-    for (int k = 0; k < 1000 && !std::filesystem::exists(where + "/model.safetensors"); ++k)
-      std::this_thread::sleep_for(std::chrono::milliseconds(5));
-    std::this_thread::sleep_for(std::chrono::milliseconds(20));
+  for (const int signal : {SIGINT, SIGTERM, SIGHUP}) {
+    const std::string where = path("signal" + std::to_string(signal));
+    const pid_t child = start_long(where, small_);
     kill(child, signal);
     const Result result = wait(child);
     EXPECT_EQ(result.status, -signal);
     EXPECT_THAT(result.err, HasSubstr("continue with: synergraph train --resume --out " + where));
-    const Result next = run("--resume --quiet --epochs 0 --out " + where);
+    const Result next = run("--resume --quiet --epochs " + next_epoch(where) + " --out " + where);
     EXPECT_EQ(next.status, 0) << next.err;
   }
+}
+
+TEST_F(TrainCommandTest, GoesOnAfterTheTerminalUnderNohup) {
+  const pid_t child = start_long(path("run"), small_, "trap '' HUP; ");
+  kill(child, SIGHUP);
+  std::this_thread::sleep_for(std::chrono::milliseconds(50));
+  EXPECT_EQ(waitpid(child, nullptr, WNOHANG), 0);
+  kill(child, SIGTERM);
+  EXPECT_EQ(wait(child).status, -SIGTERM);
+}
+
+TEST_F(TrainCommandTest, SaysHowToContinueInWordsThatAShellReadsAsMeant) {
+  std::filesystem::create_directories(path("it's $HOME"));
+  const std::string x = tokens("it's $HOME/x.npy", {12, 5}, 1);
+  const std::string y = tokens("it's $HOME/y.npy", {12, 5}, 2);
+  const std::string where = path("it's $HOME/run");
+  const std::string pairs = "--data " + quote(x) + " --targets " + quote(y);
+  const std::string judges = " --validation " + quote(y) + " " + quote(x);
+  const pid_t child = start_long(where, small_pairs_ + pairs + judges + " --quiet ");
+  kill(child, SIGTERM);
+  const Result stopped = wait(child);
+  ASSERT_EQ(stopped.status, -SIGTERM);
+  EXPECT_EQ(std::count(stopped.err.begin(), stopped.err.end(), '\n'), 1) << stopped.err;
+  const std::string marker = "continue with: synergraph train ";
+  const std::size_t from = stopped.err.find(marker);
+  ASSERT_NE(from, std::string::npos) << stopped.err;
+  std::string words = stopped.err.substr(from + marker.size());
+  words.pop_back();
+  const Result next = run(words + " --quiet --epochs " + next_epoch(where));
+  EXPECT_EQ(next.status, 0) << words << '\n' << next.err;
+
+  // It is one line, whatever the name.
+  const pid_t other = start_long(path("a\n'\\\x1b"), small_);
+  kill(other, SIGTERM);
+  EXPECT_THAT(wait(other).err, testing::EndsWith("/a\\012\\'\\\\\\033'\n"));
+}
+
+TEST_F(TrainCommandTest, OnlyOneTrainsInADirectory) {
+  const std::string where = path("run");
+  const pid_t child = start_long(where, small_);
+  const Result second = run("--resume --quiet --out " + where, "", path("second.txt"));
+  EXPECT_EQ(second.status, 1);
+  EXPECT_THAT(second.err, HasSubstr(where + ": another run is at work in this directory"));
+  kill(child, SIGTERM);
+  EXPECT_EQ(wait(child).status, -SIGTERM);
+  EXPECT_FALSE(std::filesystem::exists(where + "/synergraph.lock"));
+  EXPECT_EQ(run("--resume --quiet --epochs " + next_epoch(where) + " --out " + where).status, 0);
+}
+
+TEST_F(TrainCommandTest, AStderrThatCannotBeWrittenStopsNothing) {
+  std::string settings = small_ + "--epochs 2 --out ";
+  settings.erase(settings.find("--quiet "), 8);
+  EXPECT_EQ(run(settings + path("full"), "", "/dev/full").status, 0);
+  // A pipe whose reader has gone.
+  const std::string line = "( sleep 0.1; " SYNERGRAPH_CLI " train " + settings + path("pipe") +
+                           " 2>&1 >/dev/null; echo $? >" + path("status") + " ) | true";
+  ASSERT_EQ(std::system(line.c_str()), 0);  // NOLINT: the test's own words
+  EXPECT_EQ(read_file(path("status")), "0\n");
+  EXPECT_EQ(read_file(path("pipe/model.safetensors")), read_file(path("full/model.safetensors")));
+}
+
+TEST_F(TrainCommandTest, TrackingSurvivesAResume) {
+  const std::string out = "--quiet --out " + path("run");
+  ASSERT_EQ(run(small_ + "--track 1 --epochs 1 " + out).status, 0);
+  ASSERT_EQ(run("--resume --epochs 2 " + out).status, 0);
+  ASSERT_EQ(run("--resume --track 0 --epochs 3 " + out).status, 0);
+  ASSERT_EQ(run("--resume --epochs 4 " + out).status, 0);
+  std::istringstream lines(read_file(path("run/metrics.jsonl")));
+  std::vector<bool> tracked;
+  for (std::string line; std::getline(lines, line);)
+    tracked.push_back(line.find("\"layers\"") != std::string::npos);
+  EXPECT_EQ(tracked, (std::vector<bool>{true, true, false, false}));
+}
+
+TEST_F(TrainCommandTest, FewerEpochsThanTheRunHasBegunAreRefused) {
+  const std::string out = "--quiet --out " + path("run");
+  ASSERT_EQ(run(small_ + "--epochs 3 " + out).status, 0);
+  std::map<std::string, std::string> before;
+  for (const auto& entry : std::filesystem::directory_iterator(path("run")))
+    before[entry.path()] = read_file(entry.path());
+  const Result result = run("--resume --epochs 2 " + out);
+  EXPECT_EQ(result.status, 2);
+  EXPECT_THAT(result.err, HasSubstr("the run is in or after epoch 3: epochs cannot be 2"));
+  for (const auto& entry : std::filesystem::directory_iterator(path("run")))
+    EXPECT_EQ(before[entry.path()], read_file(entry.path())) << entry.path();
+  EXPECT_EQ(run("--resume --epochs 3 " + out).status, 0);
 }
 
 TEST_F(TrainCommandTest, ResumingTakesTheSettingsOfTheRunAndRefusesOthers) {
@@ -180,6 +302,44 @@ TEST_F(TrainCommandTest, TrainsOnTheUsersOwnPairs) {
   EXPECT_THAT(run("--resume --quiet --data " + y + " --targets " + x + " " + out).err,
               HasSubstr("the run has other training data"));
   EXPECT_EQ(run("--resume --quiet --epochs 3 " + pairs + " " + out).status, 0);
+}
+
+TEST_F(TrainCommandTest, OwnPairsAreJudgedByWhatTheLogSays) {
+  const std::string pairs = "--data " + tokens("x.npy", {12, 5}, 1) + " --targets " +
+                            tokens("y.npy", {12, 5}, 7) + " --quiet ";
+  const std::string judges =
+      "--validation " + tokens("x2.npy", {7, 5}, 5) + " " + tokens("y2.npy", {7, 5}, 11) + " ";
+  const auto last_line = [&](const char* name) {
+    const std::string log = read_file(path(name) + "/metrics.jsonl");
+    return nlohmann::json::parse(log.substr(log.rfind('\n', log.size() - 2) + 1));
+  };
+
+  ASSERT_EQ(run(small_pairs_ + pairs + "--epochs 2 --out " + path("trained")).status, 0);
+  const auto trained = last_line("trained");
+  EXPECT_TRUE(trained.contains("training_pairs_accuracy"));
+  EXPECT_FALSE(trained.contains("held_out_accuracy"));
+
+  const std::string out = "--out " + path("judged");
+  ASSERT_EQ(run(small_pairs_ + pairs + judges + "--epochs 2 " + out).status, 0);
+  const auto judged = last_line("judged");
+  EXPECT_FALSE(judged.contains("training_pairs_loss"));
+  const Model model = load_model(TensorFile::open(path("judged") + "/model.safetensors"));
+  EXPECT_EQ(judged["held_out_loss"],
+            evaluate(model, read_sequences(path("x2.npy")), read_sequences(path("y2.npy"))).loss);
+  // What it is judged by does not change the model, and is not forgotten.
+  EXPECT_EQ(read_file(path("judged") + "/state.safetensors"),
+            read_file(path("trained") + "/state.safetensors"));
+  EXPECT_THAT(run("--resume --epochs 3 " + pairs + out).err,
+              HasSubstr("give them again with --validation"));
+  EXPECT_EQ(run("--resume --epochs 3 " + pairs + judges + out).status, 0);
+
+  expect_refused(small_pairs_ + pairs + "--validation " + path("x2.npy") + " " + path("y.npy"), 1,
+                 "shape (12, 5), but " + path("x2.npy") + " has shape (7, 5)");
+  const std::string longer = tokens("long.npy", {3, 6}, 1);
+  expect_refused(small_pairs_ + pairs + "--validation " + longer + " " + longer, 1,
+                 "validation inputs: sequences of length 6, the model has length 5");
+  expect_refused(small_ + "--validation " + path("x2.npy") + " " + path("y2.npy"), 2,
+                 "--validation requires --data");
 }
 
 TEST_F(TrainCommandTest, AFullDiskAndAnUnwritableDirectoryAreReported) {

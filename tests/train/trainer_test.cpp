@@ -12,6 +12,8 @@
 #include "synergraph/model/evaluate.h"
 #include "synergraph/model/load_model.h"
 #include "synergraph/train/checkpoint.h"
+#include "synergraph/train/run_notes.h"
+#include "synergraph/train/tracking.h"
 
 namespace synergraph {
 namespace {
@@ -40,6 +42,11 @@ class TrainerTest : public testing::Test {
     TrainOptions result;
     result.directory = (root_ / name).string();
     result.progress.quiet = true;
+    return result;
+  }
+  TrainOptions resuming(const char* name) const {
+    TrainOptions result = options(name);
+    result.resume = true;
     return result;
   }
   std::string model_bytes(const char* name) const {
@@ -85,7 +92,7 @@ TEST_F(TrainerTest, LearnsToCopyAndSaysSo) {
   settings_.adam.learning_rate = 5e-3;
   const TrainOutcome outcome = train(settings_, data_, options("a"));
   EXPECT_EQ(outcome.step, 60U * 7U);
-  EXPECT_EQ(outcome.held_out_accuracy, 1.0);
+  EXPECT_EQ(outcome.judged_accuracy, 1.0);
 
   const auto lines = log_lines("a");
   ASSERT_EQ(lines.size(), 60U);
@@ -102,8 +109,7 @@ TEST_F(TrainerTest, LearnsToCopyAndSaysSo) {
   const TensorFile file = TensorFile::open(model_path(options("a").directory));
   const Model model = load_model(file);
   EXPECT_EQ(model.config(), settings_.model);
-  EXPECT_EQ(evaluate(model, data_.held_out_inputs, data_.held_out_targets).loss,
-            outcome.held_out_loss);
+  EXPECT_EQ(evaluate(model, data_.judged_inputs, data_.judged_targets).loss, outcome.judged_loss);
   for (const auto& [key, value] : {std::pair<std::string, std::string>{"task", "copy"},
                                    {"seed", "5"},
                                    {"step", "420"},
@@ -150,6 +156,118 @@ TEST_F(TrainerTest, TheLogOfAResumedRunHasNoLinesFromItsFuture) {
   ASSERT_EQ(lines.size(), 2U);
   EXPECT_EQ(lines[1]["step"], 14);
   EXPECT_FALSE(lines[1].contains("stale"));
+}
+
+TEST_F(TrainerTest, DamagedLinesOfTheLogAreDroppedAlone) {
+  settings_.epochs = 2;
+  train(settings_, data_, options("a"));
+  const std::string log = read_file(log_path(options("a").directory));
+  const std::size_t second = log.find('\n') + 1;
+  write_file(log_path(options("a").directory),
+             "garbage\n" + log.substr(0, second) +
+                 "{\"step\":\"7\"}\n{\"step\":-1}\n[7]\n\n{}\n{\"step\":7,\"seconds\":\"long\"}\n" +
+                 log.substr(second));
+  settings_.epochs = 3;
+  train(settings_, data_, resuming("a"));
+  const auto lines = log_lines("a");
+  ASSERT_EQ(lines.size(), 4U);
+  EXPECT_EQ(lines[0]["epoch"], 1);
+  EXPECT_EQ(lines[1]["seconds"], "long");
+  EXPECT_EQ(lines[2]["epoch"], 2);
+  EXPECT_EQ(lines[3]["epoch"], 3);
+  EXPECT_GT(lines[3]["seconds"], lines[2]["seconds"]);
+}
+
+TEST_F(TrainerTest, SecondsGoOnWhereTheyWere) {
+  settings_.epochs = 1;
+  train(settings_, data_, options("a"));
+  RunNotes notes = read_notes(options("a").directory).value();
+  EXPECT_GE(notes.seconds, log_lines("a")[0]["seconds"]);
+  notes.seconds = 1000.0;  // more than the log knows: the run was stopped in a later epoch
+  write_notes(options("a").directory, notes);
+  settings_.epochs = 2;
+  const TrainOutcome outcome = train(settings_, data_, resuming("a"));
+  EXPECT_GT(log_lines("a")[1]["seconds"], 1000.0);
+  EXPECT_GE(outcome.seconds, log_lines("a")[1]["seconds"]);
+  EXPECT_LT(outcome.seconds, 1500.0);
+  EXPECT_GE(read_notes(options("a").directory).value().seconds, 1000.0);
+
+  // Without the notes, the log knows best.
+  std::filesystem::remove(notes_path(options("a").directory));
+  settings_.epochs = 3;
+  train(settings_, data_, resuming("a"));
+  EXPECT_GT(log_lines("a")[2]["seconds"], 1000.0);
+}
+
+TEST_F(TrainerTest, TakesTheBatchesOfEveryEpochInItsOrder) {
+  train(settings_, data_, options("a"));
+  // The same steps, from the definitions.
+  TrainingState state(settings_.model);
+  initialise(state.model, settings_.seed);
+  const auto step =
+      make_cpu_step(settings_.model, {settings_.adam, settings_.dropout, settings_.seed}, 2);
+  step->load(state);
+  Sequences inputs;
+  Sequences answers;
+  for (std::uint32_t epoch = 0; epoch < 3; ++epoch) {
+    const auto order = epoch_order(settings_.seed, epoch, 67);
+    for (int first = 0; first < 67; first += 10) {
+      gather(data_.inputs, order, first, std::min(10, 67 - first), inputs);
+      gather(data_.targets, order, first, std::min(10, 67 - first), answers);
+      step->run(inputs, answers);
+    }
+  }
+  step->save(state);
+  const StoredRun run = read_run(options("a").directory);
+  EXPECT_EQ(run.state.model.values(), state.model.values());
+  EXPECT_EQ(run.state.first_moment, state.first_moment);
+  EXPECT_EQ(run.state.second_moment, state.second_moment);
+  EXPECT_EQ(run.state.step, state.step);
+}
+
+TEST_F(TrainerTest, AnEpochsLossIsTheMeanOverItsSequences) {
+  // A model that does not move, without dropout: the epoch's loss is that of the whole, in which
+  // the seven sequences of the last batch count as much as any.
+  settings_.epochs = 2;
+  settings_.dropout = 0.0;
+  settings_.adam.learning_rate = 1e-30;
+  const TrainOutcome outcome = train(settings_, data_, options("a"));
+  const Model model = load_model(TensorFile::open(model_path(options("a").directory)));
+  const Evaluation whole = evaluate(model, data_.inputs, data_.targets);
+  for (const auto& line : log_lines("a")) {
+    // Losses are single-precision logits through double sums: equal up to rounding.
+    EXPECT_NEAR(line["loss"].get<double>(), whole.loss, 1e-6 * whole.loss);
+    EXPECT_DOUBLE_EQ(line["accuracy"].get<double>(), whole.accuracy);
+  }
+  EXPECT_EQ(outcome.loss, log_lines("a")[1]["loss"]);
+}
+
+TEST_F(TrainerTest, TracksTheMeanOverTheSequences) {
+  Model model(settings_.model);
+  initialise(model, 3);
+  const auto all = track_layers(model, data_.judged_inputs, 3, 2);
+  std::vector<LayerTrack> mean(all.size());
+  for (int sample = 0; sample < 3; ++sample) {
+    const Sequences one{
+        1, 10, {data_.judged_inputs.row(sample), data_.judged_inputs.row(sample + 1)}};
+    const auto single = track_layers(model, one, 1, 1);
+    for (std::size_t layer = 0; layer < mean.size(); ++layer) {
+      mean[layer].mixing_time += single[layer].mixing_time / 3;
+      mean[layer].hitting_time += single[layer].hitting_time / 3;
+      mean[layer].truncated_time += single[layer].truncated_time / 3;
+      mean[layer].fidelity += single[layer].fidelity / 3;
+      mean[layer].best_head_fidelity += single[layer].best_head_fidelity / 3;
+    }
+  }
+  ASSERT_EQ(all.size(), 2U);
+  for (std::size_t layer = 0; layer < mean.size(); ++layer) {
+    EXPECT_DOUBLE_EQ(all[layer].mixing_time, mean[layer].mixing_time);
+    EXPECT_DOUBLE_EQ(all[layer].hitting_time, mean[layer].hitting_time);
+    EXPECT_DOUBLE_EQ(all[layer].truncated_time, mean[layer].truncated_time);
+    EXPECT_DOUBLE_EQ(all[layer].fidelity, mean[layer].fidelity);
+    EXPECT_DOUBLE_EQ(all[layer].best_head_fidelity, mean[layer].best_head_fidelity);
+  }
+  EXPECT_NE(all[0].fidelity, all[1].fidelity);
 }
 
 TEST_F(TrainerTest, TracksMixingAndFidelityOfEveryLayer) {
@@ -206,14 +324,19 @@ TEST_F(TrainerTest, RunsThatCannotBeStartedOrContinuedTouchNothing) {
 
 TEST_F(TrainerTest, FilesOfOthersAreNotOverwritten) {
   for (const std::string& path :
-       {model_path(options("a").directory), log_path(options("b").directory)}) {
-    std::filesystem::create_directories(std::filesystem::path(path).parent_path());
+       {model_path(options("a").directory), log_path(options("b").directory),
+        notes_path(options("c").directory)}) {
+    const std::filesystem::path directory = std::filesystem::path(path).parent_path();
+    std::filesystem::create_directories(directory);
     write_file(path, "precious");
-    TrainOptions how = options(path == model_path(options("a").directory) ? "a" : "b");
+    TrainOptions how = options(directory.filename().c_str());
     for (const bool resume : {false, true}) {
       how.resume = resume;
       EXPECT_THROW(train(settings_, data_, how), UsageError);
       EXPECT_EQ(read_file(path), "precious");
+      EXPECT_EQ(std::distance(std::filesystem::directory_iterator(directory),
+                              std::filesystem::directory_iterator()),
+                1);
     }
   }
 }

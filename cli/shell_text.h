@@ -1,0 +1,12 @@
+#pragma once
+
+#include <string>
+#include <string_view>
+
+namespace synergraph::cli {
+
+/// One word of a command line, quoted where a shell would read it otherwise. Control characters are
+/// written out ($'\033'), as bash and zsh read them.
+std::string shell_word(std::string_view text);
+
+}  // namespace synergraph::cli

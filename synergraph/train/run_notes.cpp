@@ -1,0 +1,47 @@
+#include "synergraph/train/run_notes.h"
+
+#include <cmath>
+#include <filesystem>
+#include <nlohmann/json.hpp>
+
+#include "synergraph/io/atomic_file.h"
+
+namespace synergraph {
+namespace {
+
+constexpr const char* kFormat = "synergraph run 1";
+constexpr std::size_t kLargest = 1U << 16U;
+
+}  // namespace
+
+std::string notes_path(const std::string& directory) {
+  return (std::filesystem::path(directory) / "run.json").string();
+}
+
+void write_notes(const std::string& directory, const RunNotes& notes) {
+  const nlohmann::ordered_json json = {{"format", kFormat},
+                                       {"seconds", notes.seconds},
+                                       {"track", notes.track_every},
+                                       {"held_out", notes.held_out}};
+  write_file(notes_path(directory), json.dump() + "\n");
+}
+
+std::optional<RunNotes> read_notes(const std::string& directory) {
+  if (!std::filesystem::exists(notes_path(directory))) return std::nullopt;
+  const auto json =
+      nlohmann::json::parse(read_file(notes_path(directory), kLargest), nullptr, false);
+  try {
+    RunNotes notes;
+    notes.seconds = json.at("seconds").get<double>();
+    notes.track_every = json.at("track").get<int>();
+    notes.held_out = json.at("held_out").get<bool>();
+    const bool good = json.at("format") == kFormat && notes.seconds >= 0.0 &&
+                      std::isfinite(notes.seconds) && notes.track_every >= 0;
+    if (good) return notes;
+  } catch (const nlohmann::json::exception&) {
+    // another program's file
+  }
+  return std::nullopt;
+}
+
+}  // namespace synergraph

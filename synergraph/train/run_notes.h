@@ -1,0 +1,22 @@
+#pragma once
+
+#include <optional>
+#include <string>
+
+namespace synergraph {
+
+/// What is worth knowing about a run that does not change its model, in run.json.
+struct RunNotes {
+  double seconds = 0.0;   ///< that it has taken up to its last checkpoint
+  int track_every = 0;    ///< TrainOptions::track_every
+  bool held_out = false;  ///< TrainingData::held_out
+};
+
+std::string notes_path(const std::string& directory);  ///< run.json
+
+void write_notes(const std::string& directory, const RunNotes& notes);
+
+/// The notes of the run in a directory; nothing when there are none, or when the file is not ours.
+std::optional<RunNotes> read_notes(const std::string& directory);
+
+}  // namespace synergraph
