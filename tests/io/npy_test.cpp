@@ -15,8 +15,10 @@ namespace {
 std::string npy(const std::string& dictionary, const std::string& data, char version = 1) {
   std::string bytes("\x93NUMPY", 6);
   bytes += {version, '\0', static_cast<char>(dictionary.size() & 0xffU),
-            static_cast<char>(dictionary.size() >> 8U)};
-  if (version > 1) bytes += std::string(2, '\0');
+            static_cast<char>(dictionary.size() >> 8U & 0xffU)};
+  if (version > 1)
+    bytes += {static_cast<char>(dictionary.size() >> 16U & 0xffU),
+              static_cast<char>(dictionary.size() >> 24U)};
   return bytes + dictionary + data;
 }
 
@@ -145,11 +147,18 @@ TEST_F(NpyTest, RefusesBadHeaders) {
   refuses(".npy header: a shape that is not of integers", dictionary("(-1,)"));
   refuses(".npy header: a shape that is not of integers", dictionary("(99999999999999999999,)"));
   refuses(".npy header: no comma in the shape", dictionary("(1.5,)"));
-  refuses(".npy header: more than 64 dimensions", dictionary("(" + [] {
-            std::string ones;
-            for (int i = 0; i < 65; ++i) ones += "1,";
-            return ones;
-          }() + ")"));
+  const auto ones = [](int count) {
+    std::string text = "(";
+    for (int i = 0; i < count; ++i) text += "1,";
+    return dictionary(text + ")");
+  };
+  EXPECT_EQ(parse(npy(ones(64), "1234")).tensors().front().shape(), Shape(64, 1));
+  refuses(".npy header: more than 64 dimensions", ones(65));
+  std::string longest = dictionary("(1,)");
+  longest.resize(std::size_t{1} << 20U, ' ');
+  EXPECT_NO_THROW(parse(npy(longest, "1234", 2)));
+  expect_input_error("length 1048577 is beyond the limit of 1 MiB",
+                     [&] { parse(npy(longest + " ", "1234", 2)); });
   refuses(".npy header: expected '('", dictionary("1"));
   refuses(".npy header: no comma", dictionary("(1 1)"));
   refuses(".npy header: expected '{'", "");

@@ -66,7 +66,10 @@ TEST_F(NpzTest, ReadsBackWhatItWroteWithTheSameBytes) {
                                         tensor_data("none", {0}, weights.data())};
   write_npz(path("a.npz"), tensors);
   write_npz(path("b.npz"), tensors);
-  EXPECT_EQ(read_file(path("a.npz")), read_file(path("b.npz")));
+  const std::string bytes = read_file(path("a.npz"));
+  EXPECT_EQ(bytes, read_file(path("b.npz")));
+  // Midnight of 1 January 1980, whatever the clock says.
+  EXPECT_EQ(bytes.substr(10, 4), std::string("\0\0\x21\0", 4));
   const TensorFile file = TensorFile::open(path("a.npz"));
   ASSERT_EQ(file.tensors().size(), 3U);
   EXPECT_EQ(file.at("w").values<double>(), weights);
@@ -114,6 +117,10 @@ TEST_F(NpzTest, RefusesPathTricksAndNamesThatOccurTwice) {
     refuses("member " + in_quotes(name) + ": its name is not a plain relative path",
             {floats(name)});
   }
+  EXPECT_NO_THROW(parse(build_zip({{std::string(4096, 'a'), ""}})));
+  expect_input_error("its name is not a plain relative path", [] {
+    parse(build_zip({{std::string(4097, 'a'), ""}}));
+  });
   refuses("member 'a.npy': its name occurs twice", {floats("a.npy"), floats("a.npy")});
 }
 

@@ -65,6 +65,14 @@ std::string one(const std::string& shape, const std::string& offsets) {
   return R"({"a":{"dtype":"F32","shape":)" + shape + R"(,"data_offsets":)" + offsets + "}}";
 }
 
+TEST_F(SafetensorsTest, HasUpTo64Dimensions) {
+  std::string ones = "[1";
+  for (int i = 1; i < 64; ++i) ones += ",1";
+  EXPECT_EQ(parse(file_of(one(ones + "]", "[0,4]"), "1234")).at("a").shape(), Shape(64, 1));
+  expect_input_error("a list of too many numbers",
+                     [&] { parse(file_of(one(ones + ",1]", "[0,4]"), "1234")); });
+}
+
 TEST_F(SafetensorsTest, ReadsTheReferenceLayout) {
   const TensorFile file =
       parse(file_of(R"({"h":{"dtype":"F16","shape":[2],"data_offsets":[0,4]},)"
@@ -144,6 +152,11 @@ TEST_F(SafetensorsTest, RefusesHeadersThatAreWrong) {
   std::string long_header = file_of("{}", "");
   long_header[0] = 3;
   expect_input_error("the header's length 3 is beyond the file's end", [&] { parse(long_header); });
+  // 100,000,000 and one more, little-endian.
+  long_header.replace(0, 4, std::string("\x00\xe1\xf5\x05", 4));
+  expect_input_error("length 100000000 is beyond the file's end", [&] { parse(long_header); });
+  long_header[0] = 1;
+  expect_input_error("length 100000001 is beyond the limit of 100 MB", [&] { parse(long_header); });
   long_header[7] = '\x7f';
   expect_input_error("beyond the limit of 100 MB", [&] { parse(long_header); });
 }

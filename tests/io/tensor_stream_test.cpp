@@ -127,6 +127,14 @@ TEST_F(TensorStreamTest, ElementsInOtherOrdersAreWrittenInC) {
     EXPECT_TRUE(copy.tensors().front().in_c_order());
     EXPECT_EQ(copy.tensors().front().values<double>(), pattern_of(file.tensors().front().info()));
   }
+  // Out of order, small pieces would pass over the file too often, and large ones fill the memory.
+  const TensorFile file = TensorFile::open(data_file("npy_le_f4.npy"));
+  const Tensor& tensor = file.tensors().front();
+  EXPECT_TRUE(tensor.in_c_order());
+  EXPECT_FALSE(tensor.permuted({1, 0}).in_c_order());
+  EXPECT_TRUE(tensor.permuted({1, 0}).permuted({1, 0}).in_c_order());
+  EXPECT_EQ(stream_of(tensor).piece_bytes, 1 << 20);
+  EXPECT_EQ(stream_of(tensor.permuted({1, 0})).piece_bytes, 1 << 26);
   // A byte of a bool that is neither 0 nor 1 is true.
   const std::uint8_t odd[] = {0, 1, 2, 255};
   const TensorData data{{"", DType::kBool, {4}}, odd};

@@ -147,6 +147,8 @@ TEST(TensorTest, ElementCountNeverOverflows) {
   EXPECT_FALSE(element_count({std::int64_t{1} << 60}));
   EXPECT_FALSE(element_count({std::int64_t{1} << 32, std::int64_t{1} << 32}));
   EXPECT_FALSE(element_count({0, std::int64_t{1} << 32, std::int64_t{1} << 32}));
+  EXPECT_EQ(element_count(Shape(64, 1)), 1);
+  EXPECT_FALSE(element_count(Shape(65, 1)));
   EXPECT_FALSE(element_count({-1}));
   EXPECT_FALSE(element_count(Shape(65, 1)));
 }

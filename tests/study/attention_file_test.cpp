@@ -225,8 +225,19 @@ TEST_F(AttentionFileTest, RoundingIsToleratedAndNothingMore) {
     const AttentionCheck check = rounding_check(dtype, 128);
     EXPECT_GE(check.row_tolerance, 2.0 * unit);
     EXPECT_LE(check.row_tolerance, 150.0 * unit);
-    EXPECT_LT(check.causal_tolerance, unit);
+    EXPECT_EQ(check.causal_tolerance, unit / 128);
   }
+  // 4 u + n (v + s / 2), as documented.
+  const auto tolerance = [](DType dtype, int n) { return rounding_check(dtype, n).row_tolerance; };
+  EXPECT_EQ(tolerance(DType::kFloat16, 100), 0x1p-9 + 100 * 0x1.8p-24);
+  EXPECT_EQ(tolerance(DType::kBFloat16, 100), 0x1p-6 + 100 * 0x1p-24);
+  EXPECT_EQ(tolerance(DType::kFloat32, 100), 0x1p-22 + 100 * 0x1p-24);
+  EXPECT_EQ(tolerance(DType::kFloat64, 100), 0x1p-51 + 100 * 0x1p-53);
+  EXPECT_EQ(tolerance(DType::kInt8, 100), tolerance(DType::kFloat64, 100));
+  EXPECT_NO_THROW(all(*open(write({1, 2, 2}, {1.0, 0x1p-54, 0.5, 0.5}))));
+  expect_input_error("row 0, column 1 is above the diagonal", [&] {
+    all(*open(write({1, 2, 2}, {1.0, 0x1.1p-54, 0.5, 0.5})));
+  });
   const std::string file = write({1, 2, 2}, {1.0, 0.0, 0.5, 0.5 + 1e-9});
   const auto strict = open(file);
   expect_input_error("sample 0, head 0: row 1 sums to 1.000000001", [&] { all(*strict); });
@@ -329,6 +340,50 @@ TEST(RoundingShownTest, ATypeCountsOnlyWhereItHoldsEveryEntry) {
   const double odd = 257 * 0x1p-10;
   EXPECT_EQ(rounding_shown(DType::kFloat16, 3, &odd, 1).value,
             rounding_check(DType::kFloat16, 3).row_tolerance);
+}
+
+TEST_F(AttentionFileTest, NamesAreSearchedUpToALength) {
+  const std::vector<double> values = stack(1, 3, 1);
+  const std::string longest(4096, 'a');
+  write_safetensors(path("a.safetensors"),
+                    std::vector{tensor_data(longest, {1, 3, 3}, values.data()),
+                                tensor_data(longest + "a", {1, 3, 3}, values.data())});
+  const auto chosen = choose_tensors(TensorFile::open(path("a.safetensors")), "^a");
+  ASSERT_EQ(chosen.size(), 1U);
+  EXPECT_EQ(chosen.front().name(), longest);
+}
+
+TEST_F(AttentionFileTest, ExtentsThatDoNotFitAreRefused) {
+  // A file of zeros that takes no room on the disk.
+  constexpr std::int64_t kMost = (std::int64_t{1} << 30) - 1;
+  for (const std::int64_t heads : {kMost, kMost + 1}) {
+    const std::string header = npy_header({"", DType::kUInt8, {heads, 1, 1}});
+    write_file(path("huge.npy"), header);
+    std::filesystem::resize_file(path("huge.npy"),
+                                 header.size() + static_cast<std::uintmax_t>(heads));
+    if (heads == kMost)
+      EXPECT_EQ(open(path("huge.npy"))->layers().front().heads, kMost);
+    else
+      expect_input_error("(1073741824, 1, 1) is too large", [&] { open(path("huge.npy")); });
+  }
+}
+
+TEST(SampleHeadsTest, LargeHeadsAreReadOneAtATime) {
+  // Nine heads of 1024 tokens take 72 MiB: more than is kept.
+  for (const int count : {2, 9}) {
+    std::vector<int> reads(static_cast<std::size_t>(count));
+    SampleHeads heads(count, 1024);
+    for (int sample = 0; sample < 2; ++sample) {
+      heads.start([&, sample](int head, Matrix& into) {
+        ++reads[static_cast<std::size_t>(head)];
+        into(0, 0) = 100 * sample + head;
+      });
+      for (const int head : {0, 0, 1, count - 1, 0, 0})
+        EXPECT_EQ(heads.head(head)(0, 0), 100 * sample + head);
+    }
+    EXPECT_EQ(reads[0], count == 9 ? 4 : 2);
+    EXPECT_EQ(reads[1], 2);
+  }
 }
 
 TEST_F(AttentionFileTest, TheFirstWrongSampleIsNamedWhateverTheThreads) {
