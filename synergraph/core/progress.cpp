@@ -6,6 +6,8 @@
 #include <cmath>
 #include <utility>
 
+#include "synergraph/core/terminal.h"
+
 namespace synergraph {
 namespace {
 
@@ -62,7 +64,8 @@ void Progress::update(std::uint64_t done, const std::string& detail) {
 
 void Progress::note(const std::string& line) {
   if (options_.quiet) return;
-  report(options_.stream, fmt::format("{}{}\n", drawn_ ? "\r\x1b[K" : "", line));
+  report(options_.stream,
+         fmt::format("{}{}\n", drawn_ ? "\r\x1b[K" : "", printable(line)));
   drawn_ = false;
 }
 
@@ -84,9 +87,11 @@ void Progress::print() {
       total_ > 0 ? 100.0 * static_cast<double>(done_) / static_cast<double>(total_) : 100.0;
   const std::string line =
       fmt::format("{}/{} {} ({:.1f} %)  {}  {:.1f} {}/s, {} left", done_, total_, unit_, share,
-                  detail_, speed, unit_, format_duration(left));
+                  printable(detail_), speed, unit_, format_duration(left));
   if (terminal_) {
-    report(options_.stream, fmt::format("\r{}\x1b[K", line));
+    // A line that touches the edge may already begin the next one.
+    const std::size_t columns = terminal_columns(options_.stream) - 1;
+    report(options_.stream, fmt::format("\r{}\x1b[K", cut_end(line, columns)));
     drawn_ = true;
   } else {
     report(options_.stream, line + '\n');

@@ -91,9 +91,10 @@ std::vector<std::string> text_row(const HeadsReport& report, const std::string& 
 std::string describe(const HeadsReport& report) {
   const HeadsMetrics& m = report.metrics;
   const FidelityOptions& fidelity = report.options.fidelity;
-  std::string text = fmt::format("best head         {} (minimax fidelity {})\n",
-                                 report.head_names[static_cast<std::size_t>(m.best_head)],
-                                 human(m.best_head_fidelity));
+  std::string text =
+      fmt::format("best head         {} (minimax fidelity {})\n",
+                  printable(report.head_names[static_cast<std::size_t>(m.best_head)]),
+                  human(m.best_head_fidelity));
   const char* verdict = m.synergy > 1.0 ? "present: together above the best head" : "not present";
   text += fmt::format("fidelity synergy  {} ({})\n", human(m.synergy), verdict);
   text += fmt::format("mixing synergy    {} (fastest head alone over all together, eps {})\n",
@@ -122,7 +123,7 @@ std::string describe(const HeadsReport& report) {
 
 }  // namespace
 
-std::string format_report(const HeadsReport& report) {
+std::string format_report(const HeadsReport& report, std::size_t columns) {
   Table table;
   table.header = {"", "weight", "p", "bound"};
   for (const double eps : report.options.walk.eps) table.header.push_back(eps_title(eps));
@@ -133,7 +134,8 @@ std::string format_report(const HeadsReport& report) {
     table.rows.push_back(
         text_row(report, report.head_names[h], metrics.weights[h], metrics.heads[h]));
   table.rows.push_back(text_row(report, "combined", 1.0, metrics.combined));
-  return format_text(table) + '\n' + describe(report);
+  constexpr std::size_t kLabel = 18;  // what describe() begins its lines with
+  return format_text(table, columns) + '\n' + wrapped(describe(report), columns, kLabel);
 }
 
 Table csv_table(const HeadsReport& report) {

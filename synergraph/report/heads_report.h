@@ -20,8 +20,9 @@ struct HeadsReport {
   std::vector<MonteCarloEstimate> monte_carlo;
 };
 
-/// For a terminal: a table with a row a head and one for all together, and the findings in words.
-std::string format_report(const HeadsReport& report);
+/// For a terminal of so many columns: a table with a row a head and one for all together, and the
+/// findings in words.
+std::string format_report(const HeadsReport& report, std::size_t columns = kUnlimited);
 
 /// One row a head and one for all together, numbers in full.
 Table csv_table(const HeadsReport& report);

@@ -107,7 +107,7 @@ std::string left_out_line(const std::string& left_out) {
 }
 
 std::string layer_table(const LayerReport& report, const MetricsOptions& options,
-                        const std::vector<LayerSummary>& layers) {
+                        const std::vector<LayerSummary>& layers, std::size_t columns) {
   std::vector<const std::vector<Summary>*> rows;
   rows.reserve(layers.size());
   for (const LayerSummary& layer : layers) rows.push_back(&layer.combined);
@@ -137,11 +137,11 @@ std::string layer_table(const LayerReport& report, const MetricsOptions& options
     if (options.per_head_walks) row.push_back(cell(layer.mixing_synergy, false));
     table.rows.push_back(std::move(row));
   }
-  return format_text(table) + left_out_line(left_out);
+  return format_text(table, columns) + wrapped(left_out_line(left_out), columns, 2);
 }
 
 std::string head_table(const LayerReport& report, const MetricsOptions& options,
-                       const std::vector<LayerSummary>& layers) {
+                       const std::vector<LayerSummary>& layers, std::size_t columns) {
   std::vector<const std::vector<Summary>*> rows;
   for (const LayerSummary& layer : layers)
     for (const std::vector<Summary>& head : layer.heads) rows.push_back(&head);
@@ -149,6 +149,7 @@ std::string head_table(const LayerReport& report, const MetricsOptions& options,
   const std::vector<TextColumn> times = time_columns(options, rows, left_out);
   const std::size_t fidelity = 5 + options.walk.eps.size();
   Table table;
+  table.key_columns = 2;
   table.header = {"layer", "head", "weight", "p"};
   for (const TextColumn& column : times) table.header.push_back(column.title);
   for (const char* title : {"fidelity", "best in"}) table.header.emplace_back(title);
@@ -162,7 +163,7 @@ std::string head_table(const LayerReport& report, const MetricsOptions& options,
       row.push_back(fmt::format("{:.0f} %", 100.0 * layers[l].best_share[h]));
       table.rows.push_back(std::move(row));
     }
-  return format_text(table) + left_out_line(left_out);
+  return format_text(table, columns) + wrapped(left_out_line(left_out), columns, 2);
 }
 
 std::string convention_title(Convention convention, const MetricsOptions& options) {
@@ -186,7 +187,7 @@ std::string counted(const std::vector<AttentionLayer>& layers, int AttentionLaye
 
 }  // namespace
 
-std::string format_report(const LayerReport& report) {
+std::string format_report(const LayerReport& report, std::size_t columns) {
   const Analysis& analysis = report.analysis;
   std::string text =
       fmt::format("{} layer{}, {}, {} of {}, {} head weights\n", analysis.layers.size(),
@@ -198,14 +199,15 @@ std::string format_report(const LayerReport& report) {
   if (report.evaluation)
     text += fmt::format("task {}: accuracy {:.4f}, loss {:.6g}\n", report.task,
                         report.evaluation->accuracy, report.evaluation->loss);
+  text = wrapped(text, columns, 2);
   for (std::size_t c = 0; c < analysis.conventions.size(); ++c) {
     const MetricsOptions& options = analysis.conventions[c];
     std::vector<LayerSummary> layers;
     for (const auto& samples : analysis.samples[c])
       layers.push_back(summarise_layer(samples, options));
-    text += '\n' + convention_title(report.conventions[c], options) +
-            layer_table(report, options, layers);
-    if (report.per_head) text += '\n' + head_table(report, options, layers);
+    text += '\n' + wrapped(convention_title(report.conventions[c], options), columns, 2) +
+            layer_table(report, options, layers, columns);
+    if (report.per_head) text += '\n' + head_table(report, options, layers, columns);
   }
   return text;
 }

@@ -24,10 +24,10 @@ struct LayerReport {
   bool per_head = false;                 ///< show each head alone
 };
 
-/// For a terminal: for every convention a table with a row a layer (mean ± population standard
-/// deviation over the samples; samples that never reach the sink are counted beside), and one with
-/// a row a head if they are wanted.
-std::string format_report(const LayerReport& report);
+/// For a terminal of so many columns: for every convention a table with a row a layer (mean ±
+/// population standard deviation over the samples; samples that never reach the sink are counted
+/// beside), and one with a row a head if they are wanted.
+std::string format_report(const LayerReport& report, std::size_t columns = kUnlimited);
 
 /// One row a convention, layer, sample and head, and one for all heads together; numbers in full.
 Table csv_table(const LayerReport& report);

@@ -18,7 +18,7 @@ namespace {
 
 using nlohmann::ordered_json;
 
-constexpr int kSchemaVersion = 1;
+constexpr int kSchemaVersion = 2;
 
 ordered_json json_layers(const std::vector<LayerResult>& layers) {
   ordered_json json = ordered_json::array();
@@ -41,7 +41,7 @@ ordered_json json_findings(const Findings& findings) {
     for (const double value : s.values) values.push_back(json_number(value));
     summaries.push_back({{"task", s.task},
                          {"heads", s.heads},
-                         {"layer", s.layer},
+                         {"layer", s.layer + 1},
                          {"convention", name_of(s.convention)},
                          {"quantity", s.key},
                          {"values", std::move(values)},
@@ -51,7 +51,7 @@ ordered_json json_findings(const Findings& findings) {
   ordered_json trends = ordered_json::array();
   for (const Trend& t : findings.trends)
     trends.push_back({{"task", t.task},
-                      {"layer", t.layer},
+                      {"layer", t.layer + 1},
                       {"convention", name_of(t.convention)},
                       {"claim", name_of(t.claim)},
                       {"test", json_test(t.test)},
@@ -60,7 +60,7 @@ ordered_json json_findings(const Findings& findings) {
   for (const SynergyShare& s : findings.synergy)
     synergy.push_back({{"task", s.task},
                        {"heads", s.heads},
-                       {"layer", s.layer},
+                       {"layer", s.layer + 1},
                        {"convention", name_of(s.convention)},
                        {"samples", json_interval(s.samples)},
                        {"seeds", json_interval(s.seeds)},

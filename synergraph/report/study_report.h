@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "synergraph/core/terminal.h"
 #include "synergraph/study/findings.h"
 #include "synergraph/study/grid.h"
 
@@ -19,9 +20,9 @@ struct StudyReport {
 /// Everything, as docs/formats.md describes it. The same study gives the same bytes.
 nlohmann::ordered_json json_report(const StudyReport& report);
 
-/// A short summary for a terminal: our means over seeds beside the published ones, and which claims
-/// the data support.
-std::string format_report(const StudyReport& report);
+/// A short summary for a terminal of so many columns: our means over seeds beside the published
+/// ones, and which claims the data support.
+std::string format_report(const StudyReport& report, std::size_t columns = kUnlimited);
 
 /// One self-contained HTML page: statements, tables beside the published values, figures (given as
 /// SVG texts with their captions), statistics, settings.

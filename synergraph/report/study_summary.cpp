@@ -64,6 +64,7 @@ Table means_table(const StudyReport& report, const std::map<std::string, Results
   const auto layers = static_cast<int>(report.results.front().exact.size());
   Table table;
   table.left_columns = 2;
+  table.key_columns = 2;
   table.header = {"", ""};
   for (int l = 1; l <= layers; ++l) table.header.push_back(fmt::format("time L{}", l));
   for (int l = 1; l <= layers; ++l) table.header.push_back(fmt::format("fid. % L{}", l));
@@ -109,6 +110,7 @@ std::string correlation_cell(const Findings& findings, const std::string& task,
 Table claims_table(const Findings& findings, const std::map<std::string, ResultsByHeads>& groups) {
   Table table;
   table.left_columns = 2 + groups.size();
+  table.key_columns = 2;
   table.header = {"", "convention"};
   for (const auto& [task, by_heads] : groups) table.header.push_back(task);
   const auto add = [&](std::string label, const auto& cell) {
@@ -136,16 +138,17 @@ Table claims_table(const Findings& findings, const std::map<std::string, Results
 
 }  // namespace
 
-std::string format_report(const StudyReport& report) {
+std::string format_report(const StudyReport& report, std::size_t columns) {
   if (report.results.empty()) return "no results\n";
   const std::map<std::string, ResultsByHeads> groups = group_results(report.results);
   std::string text = "Published convention, means over samples and seeds:\n";
-  text += format_text(means_table(report, groups)) + '\n';
-  text += fmt::format("What the data support, trends at the level {} after correction:\n",
-                      kSignificance);
-  text += format_text(claims_table(report.findings, groups)) + '\n';
+  text += format_text(means_table(report, groups), columns) + '\n';
+  text += wrapped(fmt::format("What the data support, trends at the level {} after correction:\n",
+                              kSignificance),
+                  columns, 2);
+  text += format_text(claims_table(report.findings, groups), columns) + '\n';
   for (const std::string& statement : general_statements(report.findings, report.results))
-    text += statement + '\n';
+    text += wrapped(statement + '\n', columns, 2);
   return text;
 }
 

@@ -131,11 +131,15 @@ class TaskTables {
 
   void add_data(StudyTable& table, int heads, int layer, const Quantity& quantity,
                 const char* source, Convention convention, const StudyNumber& number) const {
-    table.data.rows.push_back({task_, fmt::format("{}", heads), fmt::format("L{}", layer + 1),
-                               quantity.name, source, std::string(name_of(convention)),
-                               exact(number.mean), exact(number.sample_std), exact(number.seed_std),
-                               exact(number.low), exact(number.high),
-                               fmt::format("{}", number.seeds), fmt::format("{}", number.samples)});
+    std::vector<std::string> row = {
+        task_,  fmt::format("{}", heads),        fmt::format("L{}", layer + 1), quantity.name,
+        source, std::string(name_of(convention))};
+    for (const double value :
+         {number.mean, number.sample_std, number.seed_std, number.low, number.high})
+      row.push_back(exact(value / quantity.factor));
+    row.push_back(fmt::format("{}", number.seeds));
+    row.push_back(fmt::format("{}", number.samples));
+    table.data.rows.push_back(std::move(row));
   }
 
   StudyTable quantity_table(const std::string& kind, const std::string& what,

@@ -14,15 +14,15 @@ struct StudyTable {
   std::string caption;  ///< what it shows, and what the numbers after the means are
   Table table;
   std::vector<std::size_t> rules;  ///< rows before which a rule stands
-  /// The same for programs, a row a number in full precision; a long table whose columns are task,
-  /// heads, layer, quantity, source (published, ours), convention, mean, sample_std (of several
-  /// seeds: the root of their mean square), seed_std, low and high (95 % interval of the mean, over
-  /// seeds if there are several, else over samples), seeds, samples.
+  /// The same for programs, a row a number in full precision and fidelities as fractions; a long
+  /// table whose columns are task, heads, layer, quantity, source (published, ours), convention,
+  /// mean, sample_std (of several seeds: the root of their mean square), seed_std, low and high (95
+  /// % interval of the mean, over seeds if there are several, else over samples), seeds, samples.
   Table data;
 };
 
 /// The tables mixing-TASK, fidelity-TASK and comparison-TASK for every task of the results.
-/// Fidelities are in per cent. `findings` are those of the results.
+/// Fidelities in `table` are in per cent, as in the paper. `findings` are those of the results.
 std::vector<StudyTable> study_tables(const std::vector<CellResult>& results,
                                      const Findings& findings);
 

@@ -4,28 +4,23 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 
 namespace synergraph {
 namespace {
 
-/// Characters, not bytes, of a UTF-8 text.
-std::size_t width(const std::string& text) {
-  return static_cast<std::size_t>(std::count_if(text.begin(), text.end(), [](char c) {
-    return (static_cast<unsigned char>(c) & 0xC0U) != 0x80U;
-  }));
-}
-
 /// The cell filled up to a width.
 std::string padded(const std::string& cell, std::size_t to, bool left) {
-  const std::string padding(to - width(cell), ' ');
+  const std::string padding(to - display_width(cell), ' ');
   return left ? cell + padding : padding + cell;
 }
 
 std::vector<std::size_t> column_widths(const Table& table) {
   std::vector<std::size_t> widths;
-  for (const std::string& title : table.header) widths.push_back(width(title));
+  for (const std::string& title : table.header) widths.push_back(display_width(title));
   for (const auto& row : table.rows)
-    for (std::size_t k = 0; k < row.size(); ++k) widths[k] = std::max(widths[k], width(row[k]));
+    for (std::size_t k = 0; k < row.size(); ++k)
+      widths[k] = std::max(widths[k], display_width(row[k]));
   return widths;
 }
 
@@ -41,6 +36,36 @@ Table marked_up(const Table& table, const Escape& escape, const Emphasise& empha
   return result;
 }
 
+const std::string kGap = "  ";  ///< between columns
+
+/// Columns of a line with these columns of a table, and a gap.
+std::size_t line_width(const std::vector<std::size_t>& widths,
+                       const std::vector<std::size_t>& shown) {
+  std::size_t total = 0;
+  for (const std::size_t k : shown) total += widths[k] + kGap.size();
+  return total;
+}
+
+/// Narrows columns until each fits on a line beside the first `keys`: those give way first, the
+/// widest of them most, but not to less than a few letters.
+void fit_columns(std::vector<std::size_t>& widths, std::size_t keys, std::size_t columns) {
+  if (columns == kUnlimited) return;
+  constexpr std::size_t kLeast = 6;
+  const auto first_value = widths.begin() + static_cast<std::ptrdiff_t>(keys);
+  const std::size_t widest =
+      first_value == widths.end() ? 0 : *std::max_element(first_value, widths.end());
+  const auto names = [&] {
+    return std::accumulate(widths.begin(), first_value, keys * kGap.size());
+  };
+  while (names() + widest > columns) {
+    const auto name = std::max_element(widths.begin(), first_value);
+    if (name == first_value || *name <= kLeast) break;
+    --*name;
+  }
+  const std::size_t room = columns > names() ? columns - names() : 1;
+  for (auto width = first_value; width != widths.end(); ++width) *width = std::min(*width, room);
+}
+
 std::string markdown_text(const std::string& text) {
   std::string out;
   for (const char c : text) {
@@ -52,22 +77,41 @@ std::string markdown_text(const std::string& text) {
 
 }  // namespace
 
-std::string format_text(const Table& table) {
-  const std::vector<std::size_t> widths = column_widths(table);
+std::string format_text(const Table& original, std::size_t columns) {
+  const Table table = marked_up(original, printable, [](const std::string& cell) { return cell; });
+  const std::size_t count = table.header.size();
+  const std::size_t keys = std::min(table.key_columns, count);
+  std::vector<std::size_t> widths = column_widths(table);
+  fit_columns(widths, keys, columns);
   std::string text;
-  const auto line = [&](const std::vector<std::string>& cells) {
-    std::string out;
-    for (std::size_t k = 0; k < cells.size(); ++k)
-      out += (k > 0 ? "  " : "") + padded(cells[k], widths[k], k < table.left_columns);
-    out.erase(out.find_last_not_of(' ') + 1);
-    text += out + '\n';
+  const auto block = [&](const std::vector<std::size_t>& shown) {
+    const auto line = [&](const std::vector<std::string>& cells) {
+      std::string out;
+      for (const std::size_t k : shown)
+        out += (out.empty() && k == shown.front() ? "" : kGap) +
+               padded(k < cells.size() ? cut_middle(cells[k], widths[k]) : "", widths[k],
+                      k < table.left_columns);
+      out.erase(out.find_last_not_of(' ') + 1);
+      text += out + '\n';
+    };
+    line(table.header);
+    for (std::size_t k = kGap.size(); k < line_width(widths, shown); ++k) text += "─";
+    text += '\n';
+    for (const auto& row : table.rows) line(row);
   };
-  line(table.header);
-  std::size_t total = 0;
-  for (const std::size_t w : widths) total += w + 2;
-  for (std::size_t k = 2; k < total; ++k) text += "─";
-  text += '\n';
-  for (const auto& row : table.rows) line(row);
+  std::vector<std::size_t> names(keys);
+  std::iota(names.begin(), names.end(), std::size_t{0});
+  std::vector<std::size_t> shown = names;
+  for (std::size_t k = keys; k < count; ++k) {
+    shown.push_back(k);
+    if (shown.size() == keys + 1 || line_width(widths, shown) - kGap.size() <= columns) continue;
+    shown.pop_back();
+    block(shown);
+    text += '\n';
+    shown = names;
+    shown.push_back(k);
+  }
+  block(shown);
   return text;
 }
 

@@ -6,6 +6,8 @@
 #include <utility>
 #include <vector>
 
+#include "synergraph/core/terminal.h"
+
 namespace synergraph {
 
 /// A table of text cells.
@@ -14,10 +16,13 @@ struct Table {
   std::vector<std::vector<std::string>> rows;
   std::set<std::pair<std::size_t, std::size_t>> bold = {};  ///< (row, column) of what stands out
   std::size_t left_columns = 1;  ///< so many are aligned left, the others right
+  std::size_t key_columns = 1;   ///< so many name a row
 };
 
-/// Aligned columns with a rule under the header: for a terminal. Nothing is bold.
-std::string format_text(const Table& table);
+/// Aligned columns with a rule under the header: for a terminal. Nothing is bold, cells are made
+/// printable. Columns beyond the edge go on below, after the columns that name the rows, so that no
+/// line is longer than `columns`; where not even one fits beside the names, cells are cut.
+std::string format_text(const Table& table, std::size_t columns = kUnlimited);
 
 /// Comma-separated values with a header line; cells are quoted where they need it (RFC 4180).
 /// Nothing is bold.

@@ -14,7 +14,10 @@ namespace {
 
 using nlohmann::ordered_json;
 
-constexpr int kSchemaVersion = 1;
+constexpr int kSchemaVersion = 2;
+
+/// The paper prints fidelities in per cent, and so do the tables that stand beside its own.
+constexpr double kPercent = 0.01;
 
 std::vector<std::string> place(const VerifiedModel& model, std::size_t layer) {
   return {model.task, fmt::format("{}", model.heads), fmt::format("L{}", layer + 1)};
@@ -24,12 +27,20 @@ std::string plus_minus(double mean, double std, int decimals) {
   return fmt::format("{:.{}f} ± {:.{}f}", mean, decimals, std, decimals);
 }
 
-/// One of the two compared numbers of every layer.
-std::string compared_table(const std::vector<VerifiedModel>& models,
-                           ComparedValue VerifiedLayer::*value, int published_decimals) {
+/// A table whose rows are layers of models: their first cells are place().
+Table layers_table(const std::vector<std::string>& titles) {
   Table table;
-  table.header = {"task",       "heads",     "layer",     "published", "ours",
-                  "difference", "std. err.", "deviation", "agrees"};
+  table.key_columns = 3;
+  table.header = {"task", "heads", "layer"};
+  table.header.insert(table.header.end(), titles.begin(), titles.end());
+  return table;
+}
+
+/// One of the two compared numbers of every layer, in a unit such as " %".
+Table compared_table(const std::vector<VerifiedModel>& models, ComparedValue VerifiedLayer::*value,
+                     int published_decimals, const std::string& unit) {
+  Table table = layers_table({"published" + unit, "ours" + unit, "difference" + unit,
+                              "std. err." + unit, "deviation", "agrees"});
   for (const VerifiedModel& model : models)
     for (std::size_t l = 0; l < model.layers.size(); ++l) {
       const ComparedValue& v = model.layers[l].*value;
@@ -42,7 +53,7 @@ std::string compared_table(const std::vector<VerifiedModel>& models,
       row.emplace_back(v.agrees ? "yes" : "NO");
       table.rows.push_back(std::move(row));
     }
-  return format_text(table);
+  return table;
 }
 
 std::string interval(const Interval& value, int decimals) {
@@ -50,10 +61,9 @@ std::string interval(const Interval& value, int decimals) {
                      value.high, decimals);
 }
 
-std::string comparison_table(const std::vector<VerifiedModel>& models) {
-  Table table;
-  table.header = {"task", "heads",         "layer",   "published best",
-                  "all",  "our best head", "our all", "sequences with synergy"};
+Table comparison_table(const std::vector<VerifiedModel>& models) {
+  Table table = layers_table(
+      {"published best %", "all %", "our best head %", "our all %", "sequences with synergy"});
   for (const VerifiedModel& model : models)
     for (std::size_t l = 0; l < model.layers.size(); ++l) {
       const VerifiedLayer& layer = model.layers[l];
@@ -68,7 +78,7 @@ std::string comparison_table(const std::vector<VerifiedModel>& models) {
                                 100.0 * share.low, 100.0 * share.high));
       table.rows.push_back(std::move(row));
     }
-  return table.rows.empty() ? "" : format_text(table);
+  return table;
 }
 
 /// A time over sequences: its mean, and on how many there is none.
@@ -79,20 +89,12 @@ std::string time_cell(const Summary& summary) {
   return text;
 }
 
-std::string convention_table(const std::vector<VerifiedModel>& models,
-                             const VerifyOptions& options) {
+Table convention_table(const std::vector<VerifiedModel>& models, const VerifyOptions& options) {
   const std::string mixing = fmt::format("mixing_time_{}", options.measure.eps.front());
-  Table table;
-  table.header = {"task",
-                  "heads",
-                  "layer",
-                  "published time",
-                  fmt::format("exact, cut {}", options.measure.cutoff),
-                  "worst start",
-                  "uncut mean",
-                  fmt::format("T_mix({})", options.measure.eps.front()),
-                  "published fid. %",
-                  "exact fid. %"};
+  Table table = layers_table({"published time",
+                              fmt::format("exact, cut {}", options.measure.cutoff), "worst start",
+                              "uncut mean", fmt::format("T_mix({})", options.measure.eps.front()),
+                              "published fid.", "exact fid."});
   for (const VerifiedModel& model : models)
     for (std::size_t l = 0; l < model.layers.size(); ++l) {
       const LayerResult& published = model.measurement.published[l];
@@ -103,11 +105,11 @@ std::string convention_table(const std::vector<VerifiedModel>& models,
       row.push_back(human(exact["truncated_hitting_max"].mean));
       row.push_back(time_cell(exact["hitting_mean"]));
       row.push_back(time_cell(exact[mixing]));
-      row.push_back(human(100.0 * published[kFidelityKey].mean));
-      row.push_back(human(100.0 * exact[kFidelityKey].mean));
+      row.push_back(human(published[kFidelityKey].mean));
+      row.push_back(human(exact[kFidelityKey].mean));
       table.rows.push_back(std::move(row));
     }
-  return format_text(table);
+  return table;
 }
 
 struct Count {
@@ -125,18 +127,25 @@ Count count(const std::vector<VerifiedModel>& models, ComparedValue VerifiedLaye
   return result;
 }
 
-ordered_json json_compared(const ComparedValue& v) {
-  return {{"published", {{"mean", v.published.mean}, {"std", v.published.std}}},
-          {"ours", {{"mean", json_number(v.mean)}, {"std", json_number(v.std)}}},
-          {"difference", json_number(v.difference)},
-          {"standard_error", json_number(v.standard_error)},
+ordered_json json_compared(const ComparedValue& v, double unit) {
+  const auto number = [&](double value) { return json_number(unit * value); };
+  return {{"published", {{"mean", number(v.published.mean)}, {"std", number(v.published.std)}}},
+          {"ours", {{"mean", number(v.mean)}, {"std", number(v.std)}}},
+          {"difference", number(v.difference)},
+          {"standard_error", number(v.standard_error)},
           {"deviation", json_number(v.deviation)},
           {"agrees", v.agrees}};
 }
 
+ordered_json json_percent(const Interval& interval) {
+  return json_interval(
+      {kPercent * interval.estimate, kPercent * interval.low, kPercent * interval.high});
+}
+
 }  // namespace
 
-std::string format_report(const std::vector<VerifiedModel>& models, const VerifyOptions& options) {
+std::string format_report(const std::vector<VerifiedModel>& models, const VerifyOptions& options,
+                          std::size_t columns) {
   std::string text = fmt::format(
       "The authors' models on {} random sequences (seed {}), published convention, against the "
       "paper's {}\n"
@@ -145,21 +154,23 @@ std::string format_report(const std::vector<VerifiedModel>& models, const Verify
       "standard errors.\n",
       options.samples, options.seed, kPublishedSamples, kAgreement);
   for (const VerifiedModel& model : models)
-    text += fmt::format("{}: accuracy {:.4f}\n", model.path, model.measurement.accuracy);
-  text += "\nMixing time: mean hitting time, cut off at 100 steps\n" +
-          compared_table(models, &VerifiedLayer::mixing_time, 4);
-  text += "\nMinimax fidelity, per cent\n" + compared_table(models, &VerifiedLayer::fidelity, 2);
-  const std::string comparison = comparison_table(models);
-  if (!comparison.empty())
-    text += fmt::format(
-                "\nBest head against all heads, minimax fidelity in per cent: the paper's one "
-                "sequence, our mean over {} with its 95 % interval\n",
-                options.samples) +
-            comparison;
-  text +=
-      "\nWhat the published convention hides: the same layers by the exact convention (columns "
-      "normalised; fidelity over the sources, certified)\n" +
-      convention_table(models, options);
+    text += fmt::format("{}: accuracy {:.4f}\n", printable(model.path), model.measurement.accuracy);
+  text = wrapped(text, columns, 2);
+  const auto add = [&](const std::string& title, const Table& table) {
+    if (!table.rows.empty())
+      text += '\n' + wrapped(title + '\n', columns, 2) + format_text(table, columns);
+  };
+  add("Mixing time: mean hitting time, cut off at 100 steps",
+      compared_table(models, &VerifiedLayer::mixing_time, 4, ""));
+  add("Minimax fidelity in %, as the paper prints it",
+      compared_table(models, &VerifiedLayer::fidelity, 2, " %"));
+  add(fmt::format("Best head against all heads, minimax fidelity in %: the paper's one sequence, "
+                  "our mean over {} with its 95 % interval",
+                  options.samples),
+      comparison_table(models));
+  add("What the published convention hides: the same layers by the exact convention (columns "
+      "normalised; fidelity over the sources, certified; as a fraction)",
+      convention_table(models, options));
   const Count times = count(models, &VerifiedLayer::mixing_time);
   const Count fidelities = count(models, &VerifiedLayer::fidelity);
   text += fmt::format("\n{} of {} mixing times and {} of {} fidelities agree with the paper.\n",
@@ -173,15 +184,16 @@ ordered_json json_report(const std::vector<VerifiedModel>& models, const VerifyO
     ordered_json layers = ordered_json::array();
     for (std::size_t l = 0; l < model.layers.size(); ++l) {
       const VerifiedLayer& layer = model.layers[l];
-      ordered_json json = {{"mixing_time", json_compared(layer.mixing_time)},
-                           {"fidelity_percent", json_compared(layer.fidelity)},
-                           {"best_head_percent", json_interval(layer.individual)},
-                           {"combined_percent", json_interval(layer.combined)},
+      ordered_json json = {{"layer", l + 1},
+                           {"mixing_time", json_compared(layer.mixing_time, 1.0)},
+                           {"fidelity", json_compared(layer.fidelity, kPercent)},
+                           {"best_head_fidelity", json_percent(layer.individual)},
+                           {"combined_fidelity", json_percent(layer.combined)},
                            {"synergy_share", json_interval(layer.synergy_share)}};
       if (layer.published_comparison)
-        json["published_single_sequence_percent"] = {
-            {"individual", layer.published_comparison->individual},
-            {"combined", layer.published_comparison->combined}};
+        json["published_single_sequence"] = {
+            {"best_head_fidelity", kPercent * layer.published_comparison->individual},
+            {"combined_fidelity", kPercent * layer.published_comparison->combined}};
       json["exact"] = json_layer(model.measurement.exact[l]);
       json["published"] = json_layer(model.measurement.published[l]);
       layers.push_back(std::move(json));

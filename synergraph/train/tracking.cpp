@@ -20,7 +20,7 @@ std::vector<Head> heads_of(const SampleAttention& attention) {
     for (int i = 0; i < attention.length; ++i)
       for (int j = 0; j <= i; ++j) matrix(i, j) = values(i, j);
     std::string name =
-        fmt::format("layer {}, sample {}, head {}", attention.layer, attention.sample, h);
+        fmt::format("layer {}, sample {}, head {}", attention.layer + 1, attention.sample, h);
     normalise_attention(matrix.view(), {.row_tolerance = 1e-3, .name = name});
     heads.push_back(head_of_attention(std::move(name), std::move(matrix)));
   }

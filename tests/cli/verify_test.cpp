@@ -42,10 +42,19 @@ TEST_F(VerifyTest, AnUntrainedModelIsNotThePapers) {
   const json& copy = report.at("models")[0];
   EXPECT_EQ(copy.at("heads"), 4);
   EXPECT_EQ(copy.at("agrees"), false);
+  EXPECT_EQ(copy.at("layers")[1].at("layer"), 2);
+  // Fractions, as every fidelity in JSON: the paper prints 0.11 %.
+  EXPECT_DOUBLE_EQ(
+      copy.at("layers")[1].at("published_single_sequence").at("best_head_fidelity").get<double>(),
+      0.0011);
+  EXPECT_EQ(
+      copy.at("layers")[1].at("fidelity").at("ours").at("mean").get<double>() >
+          0.5 *
+              copy.at("layers")[1].at("published").at("minimax_fidelity").at("mean").get<double>(),
+      true);
   EXPECT_EQ(copy.at("layers")[1].at("mixing_time").at("published").at("mean"), 3.7155);
-  EXPECT_TRUE(copy.at("layers")[0].contains("published_single_sequence_percent"));
-  EXPECT_FALSE(
-      report.at("models")[1].at("layers")[0].contains("published_single_sequence_percent"));
+  EXPECT_TRUE(copy.at("layers")[0].contains("published_single_sequence"));
+  EXPECT_FALSE(report.at("models")[1].at("layers")[0].contains("published_single_sequence"));
 }
 
 TEST_F(VerifyTest, RefusesWhatIsNotThere) {

@@ -4,6 +4,7 @@
 
 #include <cmath>
 #include <limits>
+#include <sstream>
 
 #include "synergraph/core/parse_number.h"
 #include "synergraph/report/figure.h"
@@ -22,11 +23,48 @@ TEST(TextTable, AlignsByCharactersNotBytes) {
             "b     12.25   3\n");
 }
 
+TEST(TextTable, GoesOnBelowWhereTheTerminalEnds) {
+  Table table{{"layer", "head", "weight", "fidelity", "best in"},
+              {{"one", "0", "0.5", "0.125", "10 %"}, {"two", "1", "0.25", "1e-05", "100 %"}}};
+  table.key_columns = 2;
+  EXPECT_EQ(format_text(table, 29),
+            "layer  head  weight  fidelity\n"
+            "─────────────────────────────\n"
+            "one       0     0.5     0.125\n"
+            "two       1    0.25     1e-05\n"
+            "\n"
+            "layer  head  best in\n"
+            "────────────────────\n"
+            "one       0     10 %\n"
+            "two       1    100 %\n");
+  EXPECT_EQ(format_text(table, 38), format_text(table));
+  EXPECT_EQ(format_text(table, 38).find("\n\n"), std::string::npos);
+  EXPECT_NE(format_text(table, 37).find("\n\n"), std::string::npos);
+}
+
+TEST(TextTable, NamesGiveWayAndNoLineIsTooLong) {
+  Table table{{"tensor", "dtype", "shape"},
+              {{"transformer.h.0.attention.query.weight", "float32", "(768, 768)"},
+               {"東京東京東京東京東京東京東京東京東京東京", "int64", "(1,)"}}};
+  for (const std::size_t columns : {20U, 30U, 44U, 60U, 80U}) {
+    std::istringstream lines(format_text(table, columns));
+    for (std::string line; std::getline(lines, line);) EXPECT_LE(display_width(line), columns);
+  }
+  EXPECT_NE(format_text(table, 44).find("transformer.h.0.…uery.weight"), std::string::npos)
+      << format_text(table, 44);
+}
+
+TEST(TextTable, WritesControlCharactersOut) {
+  const Table table{{"a\tb"}, {{"x\ny"}, {"\x1b[2J"}}};
+  EXPECT_EQ(format_text(table), "a\\x09b\n────────\nx\\x0ay\n\\x1b[2J\n");
+}
+
 TEST(CsvTable, QuotesOnlyWhatNeedsIt) {
-  const Table table{{"name", "x"},
-                    {{"a,b", "1"}, {"say \"hi\"", "2"}, {"two\nlines", "3"}, {"plain", ""}}};
+  const Table table{
+      {"name", "x"},
+      {{"a,b", "1"}, {"say \"hi\"", "2"}, {"two\nlines", "3"}, {"a\rb", "4"}, {"plain", ""}}};
   EXPECT_EQ(format_csv(table),
-            "name,x\n\"a,b\",1\n\"say \"\"hi\"\"\",2\n\"two\nlines\",3\nplain,\n");
+            "name,x\n\"a,b\",1\n\"say \"\"hi\"\"\",2\n\"two\nlines\",3\n\"a\rb\",4\nplain,\n");
 }
 
 TEST(Numbers, ForPeople) {
