@@ -5,12 +5,15 @@
 #include <nlohmann/json.hpp>
 
 #include "cli/commands.h"
+#include "cli/input.h"
 #include "cli/metrics_options.h"
+#include "cli/number_option.h"
+#include "cli/output.h"
 #include "synergraph/core/error.h"
-#include "synergraph/core/parse_number.h"
 #include "synergraph/io/atomic_file.h"
 #include "synergraph/model/load_model.h"
 #include "synergraph/report/figure.h"
+#include "synergraph/report/json_text.h"
 #include "synergraph/report/layer_figure.h"
 #include "synergraph/report/layer_report.h"
 #include "synergraph/study/attention_file.h"
@@ -59,10 +62,7 @@ constexpr const char* kDetails =
 
 /// A token position or an end of a range.
 std::int64_t parse_position(const std::string& text, const char* option) {
-  std::int64_t value = 0;
-  if (!parse_number(text, value) || value < 0)
-    throw UsageError(fmt::format("{}: '{}' is not a token position", option, text));
-  return value;
+  return parse_option<std::int64_t>(option, text, {0});
 }
 
 TokenRange parse_range(const AnalyzeArguments& arguments) {
@@ -176,7 +176,7 @@ void run_analyze(const AnalyzeArguments& arguments) {
     options.conventions.back().per_head_walks = arguments.per_head;
   }
 
-  const TensorFile file = TensorFile::open(arguments.file);
+  const TensorFile file = open_tensors(arguments.file);
   const Input input = is_checkpoint(file) ? open_checkpoint(file, arguments, report.range)
                                           : open_attention(file, arguments, report.range);
   const LayerWeights weights = choose_weights(arguments, input, report.weights);
@@ -192,24 +192,21 @@ void run_analyze(const AnalyzeArguments& arguments) {
   if (!arguments.per_sample.empty())
     write_file(arguments.per_sample, format_csv(csv_table(report)));
   if (arguments.json.empty()) {
-    fmt::print("{}", format_report(report));
+    print(format_report(report, output_columns()));
     return;
   }
-  // Names in a file need not be UTF-8: what is not is replaced.
-  const std::string json =
-      json_report(report).dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace) +
-      '\n';
+  const std::string json = json_text(json_report(report));
   if (arguments.json == "-") {
-    fmt::print("{}", json);
+    print(json);
   } else {
     write_file(arguments.json, json);
-    fmt::print("{}", format_report(report));
+    print(format_report(report, output_columns()));
   }
 }
 
 void add_input_options(CLI::App& command, AnalyzeArguments& arguments) {
   const char* group = "Input";
-  command.add_option("FILE", arguments.file, "attention, or a checkpoint")
+  command.add_option("FILE", arguments.file, "attention, or a checkpoint; - for standard input")
       ->required()
       ->group(group);
   command
@@ -224,10 +221,8 @@ void add_input_options(CLI::App& command, AnalyzeArguments& arguments) {
                   "(default: the last of these, as many as there are)")
       ->type_name("LIST")
       ->group(group);
-  command
-      .add_option("--sink", arguments.sink,
-                  "analyse the prefix that ends at this token, counted from 0 (default: the last)")
-      ->check(CLI::NonNegativeNumber)
+  add_number(command, "--sink", arguments.sink,
+             "analyse the prefix that ends at this token, counted from 0 (default: the last)", {0})
       ->type_name("I")
       ->group(group);
   command
@@ -237,12 +232,10 @@ void add_input_options(CLI::App& command, AnalyzeArguments& arguments) {
           "remains of each row is renormalised")
       ->type_name("A:B")
       ->group(group);
-  command
-      .add_option(
-          "--row-tolerance", arguments.row_tolerance,
-          "how far a row's sum may be from 1 (default: what rounding explains, to the file's "
-          "element type or to the shorter one that the values show)")
-      ->check(CLI::Range(0.0, 1.0))
+  add_number(command, "--row-tolerance", arguments.row_tolerance,
+             "how far a row's sum may be from 1 (default: what rounding explains, to the file's "
+             "element type or to the shorter one that the values show)",
+             {0.0, 1.0})
       ->group(group);
   command.add_option("--tokens", arguments.tokens, "sequences (samples, n) for a checkpoint")
       ->type_name("FILE")
@@ -252,13 +245,14 @@ void add_input_options(CLI::App& command, AnalyzeArguments& arguments) {
                   "judge a checkpoint by this task, and without --tokens draw its sequences: copy, "
                   "cycle or zero")
       ->group(group);
-  command.add_option("--samples", arguments.samples, "sequences to draw (default: 50)")
-      ->check(CLI::Range(1, 100000000))
+  add_number(command, "--samples", arguments.samples, "sequences to draw (default: 50)",
+             {1, 100000000})
       ->group(group);
-  command.add_option("--seed", arguments.seed, "of the sequences drawn (default: 1)")->group(group);
-  command
-      .add_option("--heads", arguments.heads, "heads of a checkpoint that does not say how many")
-      ->check(CLI::Range(1, 1 << 20))
+  add_number(command, "--seed", arguments.seed, "of the sequences drawn (default: 1)")
+      ->group(group);
+  add_number(command, "--heads", arguments.heads,
+             "heads of a checkpoint that does not say how many", {1, 1 << 20})
+      ->default_str("")
       ->group(group);
   command
       .add_option("--weights", arguments.weights,

@@ -7,9 +7,11 @@ namespace synergraph::cli {
 /// Each command adds itself to the program: its options, its help page and what runs when it is
 /// chosen.
 void add_analyze_command(CLI::App& app);
+void add_completions_command(CLI::App& app);
 void add_convert_command(CLI::App& app);
 void add_graph_command(CLI::App& app);
 void add_inspect_command(CLI::App& app);
+void add_man_command(CLI::App& app);
 void add_reproduce_command(CLI::App& app);
 void add_train_command(CLI::App& app);
 void add_verify_command(CLI::App& app);

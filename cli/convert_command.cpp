@@ -4,6 +4,8 @@
 #include <memory>
 
 #include "cli/commands.h"
+#include "cli/input.h"
+#include "cli/output.h"
 #include "synergraph/core/error.h"
 #include "synergraph/io/npy.h"
 #include "synergraph/io/npz.h"
@@ -31,7 +33,7 @@ void convert(const std::string& from, const std::string& to) {
   const std::string ending = std::filesystem::path(to).extension().string();
   if (ending != ".npy" && ending != ".npz" && ending != ".safetensors")
     throw UsageError(fmt::format("{}: expected a name in .npy, .npz or .safetensors", to));
-  const TensorFile file = TensorFile::open(from);
+  const TensorFile file = open_tensors(from);
   if (ending == ".npy" && file.tensors().size() != 1)
     throw UsageError(
         fmt::format("{} has {} tensors, a .npy file holds one", from, file.tensors().size()));
@@ -48,11 +50,11 @@ void convert(const std::string& from, const std::string& to) {
   else
     stream_safetensors(to, tensors, file.metadata());
   if (widened > 0)
-    fmt::print(stderr,
-               "{} tensor{} of bfloat16 written as float32, exactly: NumPy has no bfloat16\n",
-               widened, widened == 1 ? "" : "s");
+    print_note(
+        fmt::format("{} tensor{} of bfloat16 written as float32, exactly: NumPy has no bfloat16",
+                    widened, widened == 1 ? "" : "s"));
   for (const SkippedTensor& skipped : file.skipped())
-    fmt::print(stderr, "left out: {}: {}\n", skipped.name, skipped.reason);
+    print_note(fmt::format("left out: {}: {}", skipped.name, skipped.reason));
 }
 
 }  // namespace
@@ -68,7 +70,7 @@ void add_convert_command(CLI::App& app) {
       "Write the tensors of a file (.npy, .npz, .safetensors, .pt) in another format. Element "
       "types and names stay (but for bfloat16, which NumPy does not have: it becomes float32); of "
       "the formats only .safetensors keeps the metadata, such as a checkpoint's number of heads.");
-  command.add_option("IN", arguments->from, "file to read")->required();
+  command.add_option("IN", arguments->from, "file to read; - for standard input")->required();
   command.add_option("OUT", arguments->to, "file to write: .npy, .npz or .safetensors")->required();
   command.callback([arguments] { convert(arguments->from, arguments->to); });
 }

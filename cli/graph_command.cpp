@@ -4,7 +4,10 @@
 #include <nlohmann/json.hpp>
 
 #include "cli/commands.h"
+#include "cli/input.h"
 #include "cli/metrics_options.h"
+#include "cli/number_option.h"
+#include "cli/output.h"
 #include "synergraph/chain/monte_carlo.h"
 #include "synergraph/core/error.h"
 #include "synergraph/graph/generators.h"
@@ -13,6 +16,7 @@
 #include "synergraph/report/diffusion_figure.h"
 #include "synergraph/report/figure.h"
 #include "synergraph/report/heads_report.h"
+#include "synergraph/report/json_text.h"
 
 namespace synergraph::cli {
 namespace {
@@ -57,7 +61,7 @@ MultiHeadGraph load_graph(const GraphArguments& arguments) {
     throw UsageError("--no-self-loops goes with --generate; a file says 'self-loops off'");
   if (!arguments.file.empty()) {
     constexpr std::size_t kMostBytes = std::size_t{1} << 31U;
-    return parse_graph_text(read_file(arguments.file, kMostBytes), arguments.file);
+    return parse_graph_text(read_text(arguments.file, kMostBytes), input_name(arguments.file));
   }
   if (arguments.example != 0) return worked_example(arguments.example);
   std::vector<GraphHead> heads;
@@ -128,11 +132,11 @@ void run_graph(const GraphArguments& arguments) {
   if (!arguments.text.empty()) write_file(arguments.text, format_graph_text(graph));
 
   if (arguments.json)
-    fmt::print("{}\n", json_report(report).dump(2));
+    print(json_text(json_report(report)));
   else if (arguments.csv)
-    fmt::print("{}", format_csv(csv_table(report)));
+    print(format_csv(csv_table(report)));
   else
-    fmt::print("{}", format_report(report));
+    print(format_report(report, output_columns()));
 }
 
 }  // namespace
@@ -142,8 +146,10 @@ void add_graph_command(CLI::App& app) {
   CLI::App& command = *app.add_subcommand("graph", kAbout);
   command.footer(kDetails);
   const char* input = "Input";
-  command.add_option("FILE", arguments->file, "a graph in the text format")->group(input);
-  command.add_option("--example", arguments->example, "the paper's worked example, 1 or 2")
+  command.add_option("FILE", arguments->file, "a graph in the text format; - for standard input")
+      ->group(input);
+  add_number(command, "--example", arguments->example, "the paper's worked example, 1 or 2", {1, 2})
+      ->default_str("")
       ->group(input);
   command
       .add_option("--generate", arguments->generators,
@@ -157,30 +163,31 @@ void add_graph_command(CLI::App& app) {
                   "head weights, separated by commas (default: the file's, or equal)")
       ->group(input);
   arguments->metrics.add_to(command);
-  command
-      .add_option("--monte-carlo", arguments->monte_carlo,
-                  "also sample this many walks from every node, to compare with the exact mean")
-      ->check(CLI::Range(2, 100000000))
+  add_number(command, "--monte-carlo", arguments->monte_carlo,
+             "also sample this many walks from every node, to compare with the exact mean",
+             {2, 100000000})
+      ->default_str("")
       ->group("Measurement");
-  command.add_option("--seed", arguments->seed, "of the sampled walks")
-      ->capture_default_str()
-      ->group("Measurement");
+  add_number(command, "--seed", arguments->seed, "of the sampled walks")->group("Measurement");
   const char* output = "Output";
   command.add_flag("--json", arguments->json, "print everything as JSON")->group(output);
   command.add_flag("--csv", arguments->csv, "print the table as CSV")->group(output);
   command.add_option("--curves", arguments->curves, "write the signal curves to this CSV file")
+      ->type_name("FILE")
       ->group(output);
   command
       .add_option("--figure", arguments->figure,
                   "draw the diffusion figure: FILE.svg, FILE.pdf or FILE.png")
+      ->type_name("FILE")
       ->group(output);
-  command.add_option("--steps", arguments->steps, "diffusion steps in curves and figure")
-      ->check(CLI::Range(1, 1000000))
-      ->capture_default_str()
+  add_number(command, "--steps", arguments->steps, "diffusion steps in curves and figure",
+             {1, 1000000})
       ->group(output);
   command.add_option("--dot", arguments->dot, "write the graph in Graphviz's DOT language")
+      ->type_name("FILE")
       ->group(output);
   command.add_option("--text", arguments->text, "write the graph in the text format")
+      ->type_name("FILE")
       ->group(output);
   command.callback([arguments] { run_graph(*arguments); });
 }

@@ -1,16 +1,24 @@
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <iterator>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <string>
 
 #include "cli/commands.h"
+#include "cli/input.h"
+#include "cli/output.h"
+#include "synergraph/core/terminal.h"
+#include "synergraph/core/version.h"
 #include "synergraph/io/tensor_file.h"
+#include "synergraph/report/json_text.h"
+#include "synergraph/report/table.h"
 
 namespace synergraph::cli {
 namespace {
+
+/// Version of the JSON layout; see docs/formats.md.
+constexpr int kSchemaVersion = 1;
 
 struct InspectOptions {
   std::string path;
@@ -29,60 +37,44 @@ std::string readable_size(std::int64_t bytes) {
   return unit == 0 ? fmt::format("{} B", bytes) : fmt::format("{:.1f} {}", size, kUnits[unit]);
 }
 
-/// Text from the file for a terminal: without control characters, at most `longest` bytes.
-std::string printable(const std::string& text, std::size_t longest) {
-  std::string line;
-  for (const char c : text.substr(0, longest)) {
-    const auto byte = static_cast<unsigned char>(c);
-    line += byte < ' ' || byte == 0x7f ? fmt::format("\\x{:02x}", byte) : std::string(1, c);
-  }
-  return text.size() > longest ? line + "..." : line;
+/// Text from the file for a terminal; a file may hold a megabyte of it.
+std::string shown(const std::string& text) {
+  constexpr std::size_t kLongest = 200;
+  return cut_end(printable(text), kLongest);
 }
 
 void print_table(const TensorFile& file) {
-  struct Row {
-    std::string name, dtype, shape, size;
-  };
-  std::vector<Row> rows{{"tensor", "dtype", "shape", "size"}};
+  Table table{{"tensor", "dtype", "shape", "size"}, {}};
+  table.left_columns = 3;
   std::int64_t elements = 0;
   std::int64_t bytes = 0;
-  constexpr std::size_t kLongestName = 200;
   for (const Tensor& tensor : file.tensors()) {
     const TensorInfo& info = tensor.info();
-    rows.push_back({info.name.empty() ? "(unnamed)" : printable(info.name, kLongestName),
-                    std::string(dtype_name(info.dtype)), to_string(info.shape),
-                    readable_size(info.bytes())});
+    table.rows.push_back({info.name.empty() ? "(unnamed)" : shown(info.name),
+                          std::string(dtype_name(info.dtype)), to_string(info.shape),
+                          readable_size(info.bytes())});
     elements += info.elements();
     bytes += info.bytes();
   }
-  const auto width = [&](std::string Row::*column) {
-    std::size_t widest = 0;
-    for (const Row& row : rows) widest = std::max(widest, (row.*column).size());
-    return widest;
-  };
-  const std::size_t name = width(&Row::name);
-  const std::size_t dtype = width(&Row::dtype);
-  const std::size_t shape = width(&Row::shape);
-  const std::size_t size = width(&Row::size);
-  fmt::print("{}: {}, {} tensor{}, {} elements, {}\n\n", file.path(), format_name(file.format()),
-             file.tensors().size(), file.tensors().size() == 1 ? "" : "s", elements,
-             readable_size(bytes));
-  for (const Row& row : rows) {
-    fmt::print("{:<{}}  {:<{}}  {:<{}}  {:>{}}\n", row.name, name, row.dtype, dtype, row.shape,
-               shape, row.size, size);
+  const std::size_t columns = output_columns();
+  print(wrapped(fmt::format("{}: {}, {} tensor{}, {} elements, {}\n\n", printable(file.path()),
+                            format_name(file.format()), file.tensors().size(),
+                            file.tensors().size() == 1 ? "" : "s", elements, readable_size(bytes)),
+                columns, 2));
+  print(format_text(table, columns));
+  if (!file.skipped().empty()) {
+    Table skipped{{"skipped", "why"}, {}};
+    skipped.left_columns = 2;
+    for (const SkippedTensor& tensor : file.skipped())
+      skipped.rows.push_back({shown(tensor.name), tensor.reason});
+    print('\n' + format_text(skipped, columns));
   }
-  for (const SkippedTensor& skipped : file.skipped()) {
-    fmt::print("{:<{}}  skipped: {}\n", printable(skipped.name, kLongestName), name,
-               skipped.reason);
-  }
-  if (file.metadata().empty()) return;
-  fmt::print("\nmetadata\n");
-  std::size_t widest = 0;
-  for (const auto& [key, value] : file.metadata()) {
-    widest = std::max(widest, printable(key, kLongestName).size());
-  }
-  for (const auto& [key, value] : file.metadata()) {
-    fmt::print("  {:<{}}  {}\n", printable(key, kLongestName), widest, printable(value, 200));
+  if (!file.metadata().empty()) {
+    Table metadata{{"metadata", "value"}, {}};
+    metadata.left_columns = 2;
+    for (const auto& [key, value] : file.metadata())
+      metadata.rows.push_back({shown(key), shown(value)});
+    print('\n' + format_text(metadata, columns));
   }
 }
 
@@ -101,13 +93,15 @@ void print_json(const TensorFile& file) {
   for (const SkippedTensor& tensor : file.skipped()) {
     skipped.push_back({{"name", tensor.name}, {"reason", tensor.reason}});
   }
-  const ordered_json report{{"file", file.path()},
+  const ordered_json report{{"schema", "synergraph.inspect"},
+                            {"schema_version", kSchemaVersion},
+                            {"program", std::string("synergraph ") + kVersion},
+                            {"file", file.path()},
                             {"format", format_name(file.format())},
                             {"tensors", tensors},
                             {"skipped", skipped},
                             {"metadata", file.metadata()}};
-  // Names in a file need not be UTF-8: what is not is replaced.
-  fmt::print("{}\n", report.dump(2, ' ', false, ordered_json::error_handler_t::replace));
+  print(json_text(report));
 }
 
 }  // namespace
@@ -117,10 +111,12 @@ void add_inspect_command(CLI::App& app) {
   CLI::App* command = app.add_subcommand("inspect",
                                          "List the tensors and the metadata in a file: .npy, .npz, "
                                          ".safetensors or a PyTorch archive (.pt)");
-  command->add_option("file", options->path, "File to list")->required()->type_name("FILE");
+  command->add_option("file", options->path, "File to list; - for standard input")
+      ->required()
+      ->type_name("FILE");
   command->add_flag("--json", options->json, "Print JSON");
   command->callback([options] {
-    const TensorFile file = TensorFile::open(options->path);
+    const TensorFile file = open_tensors(options->path);
     options->json ? print_json(file) : print_table(file);
   });
 }

@@ -1,11 +1,12 @@
 #include <fmt/core.h>
 
+#include <algorithm>
 #include <exception>
 #include <string>
 
-#include "cli/commands.h"
+#include "cli/output.h"
+#include "cli/program.h"
 #include "synergraph/core/error.h"
-#include "synergraph/core/version.h"
 
 namespace {
 
@@ -13,39 +14,36 @@ constexpr int kBadData = 1;
 constexpr int kBadUsage = 2;
 
 /// One line on stderr, whatever bytes a file put into the message.
-int fail(std::string message, int status) {
-  for (char& c : message)
-    if (static_cast<unsigned char>(c) < ' ' || c == 0x7f) c = ' ';
-  fmt::print(stderr, "synergraph: {}\n", message);
+int fail(const std::string& message, int status) {
+  synergraph::cli::print_note("synergraph: " + message);
   return status;
 }
 
-int run(int argc, char** argv) {
+void run(int argc, char** argv) {
   CLI::App app{"How fast and how faithfully attention moves information to the last token."};
-  app.name("synergraph");
-  app.set_version_flag("--version", std::string("synergraph ") + synergraph::kVersion);
-  app.require_subcommand(1);
-  synergraph::cli::add_analyze_command(app);
-  synergraph::cli::add_convert_command(app);
-  synergraph::cli::add_graph_command(app);
-  synergraph::cli::add_inspect_command(app);
-  synergraph::cli::add_reproduce_command(app);
-  synergraph::cli::add_train_command(app);
-  synergraph::cli::add_verify_command(app);
+  synergraph::cli::add_commands(app);
+  std::vector<std::string> arguments =
+      synergraph::cli::understood(app, std::vector<std::string>(argv + 1, argv + argc));
+  std::reverse(arguments.begin(), arguments.end());  // as CLI11 takes them
   try {
-    app.parse(argc, argv);
+    app.parse(std::move(arguments));
+  } catch (const CLI::CallForHelp&) {
+    synergraph::cli::print(app.help());
+  } catch (const CLI::CallForVersion& version) {
+    synergraph::cli::print(std::string(version.what()) + '\n');
   } catch (const CLI::ParseError& error) {
-    if (error.get_exit_code() == 0) return app.exit(error);  // --help and --version
-    return fail(error.what(), kBadUsage);
+    throw synergraph::UsageError(error.what());
   }
-  return 0;
 }
 
 }  // namespace
 
 int main(int argc, char** argv) {
+  synergraph::cli::reserve_standard_streams();
   try {
-    return run(argc, argv);
+    if (argc > 0) run(argc, argv);
+    synergraph::cli::finish_output();
+    return 0;
   } catch (const synergraph::UsageError& error) {
     return fail(error.what(), kBadUsage);
   } catch (const synergraph::Error& error) {

@@ -2,8 +2,10 @@
 
 #include <fmt/core.h>
 
+#include "cli/number_option.h"
 #include "synergraph/core/error.h"
 #include "synergraph/core/parse_number.h"
+#include "synergraph/core/terminal.h"
 
 namespace synergraph::cli {
 
@@ -29,24 +31,17 @@ void MetricsArguments::add_to(CLI::App& command, bool allow_both) {
       ->group(group);
   command.add_option("--horizon", horizon, "diffusion steps looked at, or 'certified'")
       ->group(group);
-  command.add_option("--eps", eps, "thresholds of T_mix, separated by commas")
-      ->delimiter(',')
-      ->capture_default_str()
+  add_number(command, "--eps", eps, "thresholds of T_mix, separated by commas", kThresholds)
       ->group(group);
-  command.add_option("--cutoff", cutoff, "steps at which truncated hitting times are cut")
-      ->check(CLI::Range(std::int64_t{1}, std::int64_t{1000000000}))
-      ->capture_default_str()
+  add_number(command, "--cutoff", cutoff, "steps at which truncated hitting times are cut",
+             kCutoffs)
       ->group(group);
-  command
-      .add_option("--step-limit", step_limit,
-                  "diffusion steps after which an uncertified fidelity is given as an interval")
-      ->check(CLI::Range(std::int64_t{1}, std::int64_t{1000000000000}))
-      ->capture_default_str()
+  add_number(command, "--step-limit", step_limit,
+             "diffusion steps after which an uncertified fidelity is given as an interval",
+             {1, 1000000000000})
       ->group(group);
-  command
-      .add_option("--threads", threads, "threads to use; 0: all CPUs. Results do not depend on it")
-      ->check(CLI::Range(0, 4096))
-      ->capture_default_str()
+  add_number(command, "--threads", threads,
+             "threads to use; 0: all CPUs. Results do not depend on it", kThreadCounts)
       ->group(group);
 }
 
@@ -70,16 +65,9 @@ MetricsOptions MetricsArguments::resolve(Convention of, Normalization default_no
     options.fidelity.nodes = *nodes == "all" ? FidelityNodes::kAll : FidelityNodes::kSources;
   if (horizon) {
     options.fidelity.horizon = 0;
-    constexpr std::int64_t kLongest = 1000000000;
-    if (*horizon != "certified" &&
-        (!parse_number(*horizon, options.fidelity.horizon) || options.fidelity.horizon < 1 ||
-         options.fidelity.horizon > kLongest))
-      throw UsageError(
-          fmt::format("--horizon: expected 'certified' or a number of steps from 1 to {}, got '{}'",
-                      kLongest, *horizon));
+    if (*horizon != "certified")
+      options.fidelity.horizon = parse_option("--horizon", *horizon, kCutoffs, "'certified' or ");
   }
-  for (const double e : eps)
-    if (!(e > 0.0 && e <= 1.0)) throw UsageError(fmt::format("--eps: {} is not in (0, 1]", e));
   options.walk.eps = eps;
   options.walk.cutoff = cutoff;
   options.walk.threads = threads;
@@ -95,7 +83,7 @@ std::vector<double> parse_numbers(const std::string& list, const std::string& wh
     const std::string part = list.substr(begin, end == std::string::npos ? end : end - begin);
     double value = 0.0;
     if (!parse_number(part, value))
-      throw UsageError(fmt::format("{}: '{}' is not a number", what, part));
+      throw UsageError(fmt::format("{}: {} is not a number", what, quoted_text(part)));
     values.push_back(value);
     if (end == std::string::npos) return values;
     begin = end + 1;

@@ -5,10 +5,11 @@
 #include <optional>
 
 #include "cli/commands.h"
-#include "cli/metrics_options.h"
+#include "cli/number_option.h"
+#include "cli/output.h"
 #include "cli/stop_signals.h"
 #include "cli/training_options.h"
-#include "synergraph/core/error.h"
+#include "synergraph/core/terminal.h"
 #include "synergraph/report/study_report.h"
 
 namespace synergraph::cli {
@@ -79,15 +80,16 @@ void run_reproduce(const ReproduceArguments& arguments) {
     results = run_grid(report.grid, options);
   }
   if (!results) {
-    fmt::print(stderr, "stopped; run the same command again to continue\n");
+    print_note("stopped; run the same command again to continue");
     StopOnSignals::end_program();
     return;
   }
   report.results = std::move(*results);
   report.findings = derive_findings(report.results);
   write_study(report, options.directory);
-  fmt::print("{}\nwrote {}/report.html, results.json, tables/ and figures/\n",
-             format_report(report), options.directory);
+  print(format_report(report, output_columns()) +
+        fmt::format("\nwrote {}/report.html, results.json, tables/ and figures/\n",
+                    printable(options.directory)));
 }
 
 void add_grid_options(CLI::App& command, ReproduceArguments& arguments) {
@@ -99,23 +101,20 @@ void add_grid_options(CLI::App& command, ReproduceArguments& arguments) {
   command.add_option("--tasks", arguments.tasks, "Tasks (default: copy,cycle)")
       ->delimiter(',')
       ->group(group);
-  command.add_option("--heads", arguments.heads, "Head counts (default: 1,4,8,16)")
-      ->delimiter(',')
-      ->group(group);
-  CLI::Option* count =
-      command.add_option("--seeds", arguments.seeds, "Number of seeds: 1 to K (default: 1)");
-  count->check(CLI::Range(1, 1000000))->type_name("K")->group(group);
-  command.add_option("--seed-list", arguments.seed_list, "The seeds themselves")
-      ->delimiter(',')
+  add_number(command, "--heads", arguments.heads, "Head counts (default: 1,4,8,16)")->group(group);
+  CLI::Option* count = add_number(command, "--seeds", arguments.seeds,
+                                  "Number of seeds: 1 to K (default: 1)", {1, 1000000});
+  count->type_name("K")->group(group);
+  add_number(command, "--seed-list", arguments.seed_list, "The seeds themselves")
       ->excludes(count)
       ->group(group);
 }
 
 void add_training_options(CLI::App& command, ReproduceArguments& arguments) {
   const char* group = "Training";
-  command.add_option("--epochs", arguments.epochs, "Passes over the training sequences")
+  add_number(command, "--epochs", arguments.epochs, "Passes over the training sequences")
       ->group(group);
-  command.add_option("--sequences", arguments.sequences, "Training sequences (default: 5000)")
+  add_number(command, "--sequences", arguments.sequences, "Training sequences (default: 5000)")
       ->group(group);
   add_training_settings(command, arguments.grid.train);
 }
@@ -123,24 +122,15 @@ void add_training_options(CLI::App& command, ReproduceArguments& arguments) {
 void add_measuring_options(CLI::App& command, MeasureSettings& measure,
                            std::optional<int>& samples) {
   const char* group = "Measuring";
-  command
-      .add_option("--samples", samples,
-                  "Training sequences measured, from the first (the paper: 50; default: the "
-                  "preset's)")
-      ->check(CLI::PositiveNumber)
+  add_number(command, "--samples", samples,
+             "Training sequences measured, from the first (the paper: 50; default: the preset's)",
+             {1})
       ->group(group);
-  command.add_option("--eps", measure.eps, "Distances of T_mix")
-      ->delimiter(',')
-      ->check(CLI::Range(1e-300, 1.0))
-      ->capture_default_str()
+  add_number(command, "--eps", measure.eps, "Distances of T_mix", kThresholds)->group(group);
+  add_number(command, "--cutoff", measure.cutoff, "Of the truncated hitting times", kCutoffs)
       ->group(group);
-  command.add_option("--cutoff", measure.cutoff, "Of the truncated hitting times")
-      ->check(CLI::Range(std::int64_t{1}, std::int64_t{1000000000}))
-      ->capture_default_str()
-      ->group(group);
-  command.add_option("--horizon", measure.horizon, "Of the published convention's fidelity")
-      ->check(CLI::Range(std::int64_t{1}, std::int64_t{1000000000}))
-      ->capture_default_str()
+  add_number(command, "--horizon", measure.horizon, "Of the published convention's fidelity",
+             kCutoffs)
       ->group(group);
 }
 
@@ -159,19 +149,13 @@ void add_reproduce_command(CLI::App& app) {
       ->required()
       ->type_name("DIR")
       ->group(group);
-  command.add_option("--jobs", options.jobs, "Cells at the same time; they share the threads")
-      ->check(CLI::Range(1, 4096))
-      ->capture_default_str()
+  add_number(command, "--jobs", options.jobs, "Cells at the same time; they share the threads",
+             {1, 4096})
       ->group(group);
-  command.add_option("--threads", options.threads, "Threads (0: all CPUs)")
-      ->check(CLI::Range(0, 4096))
-      ->capture_default_str()
+  add_number(command, "--threads", options.threads, "Threads (0: all CPUs)", kThreadCounts)
       ->group(group);
-  command
-      .add_option("--checkpoint-every", options.checkpoint_interval,
-                  "Seconds between checkpoints of a training")
-      ->check(CLI::NonNegativeNumber)
-      ->capture_default_str()
+  add_number(command, "--checkpoint-every", options.checkpoint_interval,
+             "Seconds between checkpoints of a training", kSeconds)
       ->group(group);
   command.add_flag("--quiet", options.progress.quiet, "No progress on stderr")->group(group);
   command.callback([arguments] { run_reproduce(*arguments); });

@@ -4,10 +4,13 @@
 #include <string>
 
 #include "cli/commands.h"
+#include "cli/number_option.h"
+#include "cli/output.h"
 #include "cli/shell_text.h"
 #include "cli/stop_signals.h"
 #include "cli/training_options.h"
 #include "synergraph/core/error.h"
+#include "synergraph/core/terminal.h"
 #include "synergraph/train/checkpoint.h"
 #include "synergraph/train/run_notes.h"
 #include "synergraph/train/trainer.h"
@@ -52,7 +55,7 @@ struct TrainArguments {
 
 void add_settings(CLI::App& command, TrainSettings& settings) {
   const auto add = [&](const char* name, auto& value, const char* help, const char* group) {
-    command.add_option(name, value, help)->capture_default_str()->group(group);
+    add_number(command, name, value, help)->group(group);
   };
   add("--heads", settings.model.heads, "Attention heads a layer; they divide the width", "Model");
   add("--epochs", settings.epochs, "Passes over the training sequences", "Training");
@@ -133,20 +136,20 @@ void run_train(const CLI::App& command, TrainArguments& arguments) {
     outcome = train(arguments.settings, data, options);
   }
   if (!outcome.finished) {
-    const std::string note = fmt::format("stopped at step {}; continue with: {}\n", outcome.step,
-                                         resume_command(arguments));
-    std::fputs(note.c_str(), stderr);
+    print_note(fmt::format("stopped at step {}; continue with: {}", outcome.step,
+                           resume_command(arguments)));
     StopOnSignals::end_program();
     return;
   }
-  fmt::print("{} steps in {}\n", outcome.step, format_duration(outcome.seconds));
-  fmt::print("training loss {:.6g}, accuracy {:.4f}; {} loss {:.6g}, accuracy {:.4f}\n",
-             outcome.loss, outcome.accuracy,
-             data.held_out ? "held-out"
-                           : fmt::format("without dropout, on {} of the training pairs:",
-                                         data.judged_inputs.count),
-             outcome.judged_loss, outcome.judged_accuracy);
-  fmt::print("wrote {}\n", model_path(options.directory));
+  print(fmt::format("{} steps in {}\n"
+                    "training loss {:.6g}, accuracy {:.4f}; {} loss {:.6g}, accuracy {:.4f}\n"
+                    "wrote {}\n",
+                    outcome.step, format_duration(outcome.seconds), outcome.loss, outcome.accuracy,
+                    data.held_out ? "held-out"
+                                  : fmt::format("without dropout, on {} of the training pairs:",
+                                                data.judged_inputs.count),
+                    outcome.judged_loss, outcome.judged_accuracy,
+                    printable(model_path(options.directory))));
 }
 
 }  // namespace
@@ -188,21 +191,15 @@ void add_train_command(CLI::App& app) {
       ->add_flag("--resume", options.resume,
                  "Continue the run in DIR, or start it if there is none")
       ->group("Run");
-  command->add_option("--threads", options.threads, "Threads (0: all CPUs)")
-      ->check(CLI::Range(0, 4096))
-      ->capture_default_str()
+  add_number(*command, "--threads", options.threads, "Threads (0: all CPUs)", kThreadCounts)
       ->group("Run");
-  command
-      ->add_option("--checkpoint-every", options.checkpoint_interval,
-                   "Seconds between checkpoints; they are also written at the end and on signals")
-      ->check(CLI::NonNegativeNumber)
-      ->capture_default_str()
+  add_number(*command, "--checkpoint-every", options.checkpoint_interval,
+             "Seconds between checkpoints; they are also written at the end and on signals",
+             kSeconds)
       ->group("Run");
-  command
-      ->add_option("--track", options.track_every,
-                   "Measure mixing time and fidelity of every layer every N epochs, into the log")
-      ->check(CLI::NonNegativeNumber)
-      ->type_name("N")
+  add_number(*command, "--track", options.track_every,
+             "Measure mixing time and fidelity of every layer every N epochs, into the log", {0})
+      ->default_str("")
       ->group("Run");
   command->add_flag("--quiet", options.progress.quiet, "No progress on stderr")->group("Run");
   command->callback([command, arguments] { run_train(*command, *arguments); });

@@ -2,6 +2,7 @@
 
 #include <CLI/CLI.hpp>
 
+#include "cli/number_option.h"
 #include "synergraph/train/settings.h"
 
 namespace synergraph::cli {
@@ -41,7 +42,7 @@ void visit_training_settings(const Visit& visit) {
 /// Options for all of these.
 inline void add_training_settings(CLI::App& command, TrainSettings& settings) {
   visit_training_settings([&](const char* name, auto get, const char* help, const char* group) {
-    command.add_option(name, get(settings), help)->capture_default_str()->group(group);
+    add_number(command, name, get(settings), help)->group(group);
   });
 }
 

@@ -4,8 +4,11 @@
 #include <nlohmann/json.hpp>
 
 #include "cli/commands.h"
+#include "cli/number_option.h"
+#include "cli/output.h"
 #include "synergraph/core/error.h"
 #include "synergraph/io/atomic_file.h"
+#include "synergraph/report/json_text.h"
 #include "synergraph/report/verify_report.h"
 
 namespace synergraph::cli {
@@ -36,13 +39,13 @@ void run_verify(const VerifyArguments& arguments) {
   const std::vector<VerifiedModel> models =
       verify_checkpoints(arguments.directory, arguments.options);
   if (!arguments.json.empty()) {
-    const std::string json = json_report(models, arguments.options).dump(2) + '\n';
+    const std::string json = json_text(json_report(models, arguments.options));
     if (arguments.json == "-")
-      fmt::print("{}", json);
+      print(json);
     else
       write_file(arguments.json, json);
   }
-  if (arguments.json != "-") fmt::print("{}", format_report(models, arguments.options));
+  if (arguments.json != "-") print(format_report(models, arguments.options, output_columns()));
   int disagreeing = 0;
   for (const VerifiedModel& model : models) disagreeing += model.agrees() ? 0 : 1;
   if (disagreeing > 0)
@@ -60,13 +63,10 @@ void add_verify_command(CLI::App& app) {
   command.add_option("--checkpoints", arguments->directory, "Directory of the authors' models")
       ->required()
       ->type_name("DIR");
-  command.add_option("--samples", options.samples, "Random sequences to measure on")
-      ->check(CLI::Range(2, 10000000))
-      ->capture_default_str();
-  command.add_option("--seed", options.seed, "Seed of these sequences")->capture_default_str();
-  command.add_option("--threads", options.options.threads, "Threads (0: all CPUs)")
-      ->check(CLI::Range(0, 4096))
-      ->capture_default_str();
+  add_number(command, "--samples", options.samples, "Random sequences to measure on",
+             {2, 10000000});
+  add_number(command, "--seed", options.seed, "Seed of these sequences");
+  add_number(command, "--threads", options.options.threads, "Threads (0: all CPUs)", kThreadCounts);
   command
       .add_option("--json", arguments->json,
                   "Write everything as JSON; - for standard output instead of the tables")

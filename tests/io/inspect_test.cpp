@@ -35,6 +35,7 @@ TEST(InspectTest, AlignsTheTable) {
   EXPECT_EQ(outcome.output, path +
                                 ": PyTorch archive, 2 tensors, 5 elements, 32 B\n\n"
                                 "tensor  dtype    shape  size\n"
+                                "────────────────────────────\n"
                                 "0       float32  (2,)    8 B\n"
                                 "1       int64    (3,)   24 B\n");
 }
@@ -43,6 +44,8 @@ TEST(InspectTest, PrintsJson) {
   const Outcome outcome = inspect("--json " + data_file("all.safetensors"));
   EXPECT_EQ(outcome.status, 0);
   const nlohmann::json report = nlohmann::json::parse(outcome.output);
+  EXPECT_EQ(report.at("schema"), "synergraph.inspect");
+  EXPECT_EQ(report.at("schema_version"), 1);
   EXPECT_EQ(report.at("format"), "safetensors");
   EXPECT_EQ(report.at("tensors").size(), 15U);
   EXPECT_EQ(report.at("tensors").at(0), (nlohmann::json{{"name", "t.F64"},
@@ -55,7 +58,7 @@ TEST(InspectTest, PrintsJson) {
 
 TEST(InspectTest, ListsWhatItSkips) {
   const Outcome outcome = inspect(data_file("npz_stored.npz"));
-  EXPECT_NE(outcome.output.find("words            skipped: dtype '<U2' is not read\n"),
+  EXPECT_NE(outcome.output.find("\nwords    dtype '<U2' is not read\n"),
             std::string::npos)
       << outcome.output;
 }

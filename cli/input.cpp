@@ -1,0 +1,47 @@
+#include "cli/input.h"
+
+#include <fmt/core.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <cstdint>
+#include <cstring>
+
+#include "synergraph/core/error.h"
+#include "synergraph/io/atomic_file.h"
+
+namespace synergraph::cli {
+namespace {
+
+std::string read_standard_input(std::size_t most) {
+  std::string bytes;
+  std::array<char, 1 << 16> buffer{};
+  for (;;) {
+    const ssize_t got = read(STDIN_FILENO, buffer.data(), buffer.size());
+    if (got == 0) return bytes;
+    if (got < 0 && errno == EINTR) continue;
+    if (got < 0)
+      throw InputError(fmt::format("standard input: cannot read: {}", std::strerror(errno)));
+    bytes.append(buffer.data(), static_cast<std::size_t>(got));
+    if (bytes.size() > most)
+      throw InputError(fmt::format("standard input: more than {} bytes", most));
+  }
+}
+
+}  // namespace
+
+std::string read_text(const std::string& path, std::size_t most) {
+  return path == kStandardInput ? read_standard_input(most) : read_file(path, most);
+}
+
+TensorFile open_tensors(const std::string& path) {
+  if (path != kStandardInput) return TensorFile::open(path);
+  return TensorFile::open(memory_bytes(input_name(path), read_standard_input(SIZE_MAX)));
+}
+
+std::string input_name(const std::string& path) {
+  return path == kStandardInput ? "standard input" : path;
+}
+
+}  // namespace synergraph::cli

@@ -1,0 +1,22 @@
+#pragma once
+
+#include <cstddef>
+#include <string>
+
+#include "synergraph/io/tensor_file.h"
+
+namespace synergraph::cli {
+
+/// What "-" stands for where a command reads a file.
+inline constexpr const char* kStandardInput = "-";
+
+/// The text of a file of at most so many bytes, or of standard input.
+std::string read_text(const std::string& path, std::size_t most);
+
+/// The tensors of a file, or of standard input, which is read to its end into memory.
+TensorFile open_tensors(const std::string& path);
+
+/// What messages call it.
+std::string input_name(const std::string& path);
+
+}  // namespace synergraph::cli

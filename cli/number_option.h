@@ -1,0 +1,96 @@
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <concepts>
+#include <limits>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace synergraph::cli {
+
+/// The numbers that an option takes: from `least` to `most`, both included unless `above`.
+template <class Number>
+struct NumberRange {
+  Number least = std::numeric_limits<Number>::lowest();
+  Number most = std::numeric_limits<Number>::max();
+  bool above = false;  ///< greater than `least`
+};
+
+/// Thresholds of T_mix.
+inline constexpr NumberRange<double> kThresholds{0.0, 1.0, true};
+inline constexpr NumberRange<int> kThreadCounts{0, 4096};
+inline constexpr NumberRange<std::int64_t> kCutoffs{1, 1000000000};
+inline constexpr NumberRange<double> kSeconds{0.0};
+
+/// All of `text` as a number of the range. Anything else, such as NaN, a number that overflows or a
+/// sign that would wrap around, is a UsageError that names the option and what it takes: a number,
+/// or what the caller has already looked for, `other`.
+template <class Number>
+Number parse_option(const std::string& option, const std::string& text,
+                    const NumberRange<Number>& range, const std::string& other = "");
+
+/// How the help shows a number.
+std::string shown_number(double value);
+template <std::integral Number>
+std::string shown_number(Number value) {
+  return std::to_string(value);
+}
+
+/// What add_number() needs to know about a target: a number, perhaps one, or a list.
+template <class Target>
+struct NumberTarget {
+  using Number = Target;
+  static constexpr bool kList = false;
+  static constexpr bool kDefault = true;
+  static void begin(Target&) {}
+  static void set(Target& target, Number value) { target = value; }
+  static std::string shown(const Target& target) { return shown_number(target); }
+};
+template <class Value>
+struct NumberTarget<std::optional<Value>> {
+  using Number = Value;
+  static constexpr bool kList = false;
+  static constexpr bool kDefault = false;
+  static void begin(std::optional<Value>&) {}
+  static void set(std::optional<Value>& target, Number value) { target = value; }
+  static std::string shown(const std::optional<Value>&) { return ""; }
+};
+template <class Value>
+struct NumberTarget<std::vector<Value>> {
+  using Number = Value;
+  static constexpr bool kList = true;
+  static constexpr bool kDefault = true;
+  static void begin(std::vector<Value>& target) { target.clear(); }
+  static void set(std::vector<Value>& target, Number value) { target.push_back(value); }
+  static std::string shown(const std::vector<Value>& target) {
+    std::string text;
+    for (const Value value : target) text += (text.empty() ? "" : ",") + shown_number(value);
+    return text;
+  }
+};
+
+/// An option for a number, for one that need not be there, or for a list separated by commas; every
+/// option of every command that takes numbers is made here. The help shows the value that `target`
+/// has now, if it has one.
+template <class Target>
+CLI::Option* add_number(CLI::App& command, const std::string& name, Target& target,
+                        const std::string& help,
+                        NumberRange<typename NumberTarget<Target>::Number> range = {}) {
+  using Kind = NumberTarget<Target>;
+  CLI::Option* option = command.add_option(
+      name,
+      [&target, name, range](const CLI::results_t& texts) {
+        Kind::begin(target);
+        for (const std::string& text : texts) Kind::set(target, parse_option(name, text, range));
+        return true;
+      },
+      help, false, [&target] { return Kind::shown(target); });
+  option->type_name(std::floating_point<typename Kind::Number> ? "NUMBER" : "N");
+  option->type_size(1);
+  if (Kind::kList) option->expected(CLI::detail::expected_max_vector_size)->delimiter(',');
+  if (Kind::kDefault) option->capture_default_str();
+  return option;
+}
+
+}  // namespace synergraph::cli

@@ -1,0 +1,50 @@
+#include "cli/output.h"
+
+#include <fcntl.h>
+#include <fmt/core.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+
+#include "synergraph/core/error.h"
+#include "synergraph/core/terminal.h"
+
+namespace synergraph::cli {
+namespace {
+
+[[noreturn]] void fail_to_write() {
+  throw InputError(fmt::format("standard output: cannot write: {}", std::strerror(errno)));
+}
+
+}  // namespace
+
+void print(const std::string& text) {
+  const bool terminal = isatty(STDOUT_FILENO) != 0;
+  const std::string shown = terminal ? printable_lines(text) : text;
+  if (std::fwrite(shown.data(), 1, shown.size(), stdout) != shown.size()) fail_to_write();
+}
+
+void print_note(const std::string& line) {
+  const std::string shown = printable(line) + '\n';
+  std::fwrite(shown.data(), 1, shown.size(), stderr);
+}
+
+std::size_t output_columns() {
+  return terminal_columns(stdout);
+}
+
+void finish_output() {
+  if (std::fflush(stdout) != 0) fail_to_write();
+}
+
+void reserve_standard_streams() {
+  for (const int stream : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) {
+    if (fcntl(stream, F_GETFD) != -1) continue;
+    // Open the wrong way round, so that using it still fails. The lowest free number is the stream.
+    if (open("/dev/null", stream == STDIN_FILENO ? O_WRONLY : O_RDONLY) != stream) return;
+  }
+}
+
+}  // namespace synergraph::cli

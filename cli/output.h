@@ -1,0 +1,24 @@
+#pragma once
+
+#include <cstddef>
+#include <string>
+
+namespace synergraph::cli {
+
+/// Writes to standard output. What goes to a terminal cannot command it; into a file or a pipe goes
+/// every byte as it is. InputError if it cannot be written.
+void print(const std::string& text);
+
+/// A line on standard error, printable.
+void print_note(const std::string& line);
+
+/// Columns that print() has: those of the terminal, or no limit.
+std::size_t output_columns();
+
+/// Makes sure that all that was printed has been written. InputError if it has not.
+void finish_output();
+
+/// A standard stream that is closed must not become the next file that is opened. Call it first.
+void reserve_standard_streams();
+
+}  // namespace synergraph::cli
