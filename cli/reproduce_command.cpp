@@ -88,8 +88,9 @@ void run_reproduce(const ReproduceArguments& arguments) {
   report.findings = derive_findings(report.results);
   write_study(report, options.directory);
   print(format_report(report, output_columns()) +
-        fmt::format("\nwrote {}/report.html, results.json, tables/ and figures/\n",
-                    printable(options.directory)));
+        wrapped(fmt::format("\nwrote {}/report.html, results.json, tables/ and figures/\n",
+                            printable(options.directory)),
+                output_columns(), 2));
 }
 
 void add_grid_options(CLI::App& command, ReproduceArguments& arguments) {

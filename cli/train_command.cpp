@@ -141,15 +141,17 @@ void run_train(const CLI::App& command, TrainArguments& arguments) {
     StopOnSignals::end_program();
     return;
   }
-  print(fmt::format("{} steps in {}\n"
-                    "training loss {:.6g}, accuracy {:.4f}; {} loss {:.6g}, accuracy {:.4f}\n"
-                    "wrote {}\n",
-                    outcome.step, format_duration(outcome.seconds), outcome.loss, outcome.accuracy,
-                    data.held_out ? "held-out"
-                                  : fmt::format("without dropout, on {} of the training pairs:",
-                                                data.judged_inputs.count),
-                    outcome.judged_loss, outcome.judged_accuracy,
-                    printable(model_path(options.directory))));
+  print(wrapped(
+      fmt::format("{} steps in {}\n"
+                  "training loss {:.6g}, accuracy {:.4f}; {} loss {:.6g}, accuracy {:.4f}\n"
+                  "wrote {}\n",
+                  outcome.step, format_duration(outcome.seconds), outcome.loss, outcome.accuracy,
+                  data.held_out ? "held-out"
+                                : fmt::format("without dropout, on {} of the training pairs:",
+                                              data.judged_inputs.count),
+                  outcome.judged_loss, outcome.judged_accuracy,
+                  printable(model_path(options.directory))),
+      output_columns(), 2));
 }
 
 }  // namespace

@@ -64,8 +64,8 @@ void Progress::update(std::uint64_t done, const std::string& detail) {
 
 void Progress::note(const std::string& line) {
   if (options_.quiet) return;
-  report(options_.stream,
-         fmt::format("{}{}\n", drawn_ ? "\r\x1b[K" : "", printable(line)));
+  const std::string shown = wrapped(printable(line), terminal_columns(options_.stream), 2);
+  report(options_.stream, fmt::format("{}{}\n", drawn_ ? "\r\x1b[K" : "", shown));
   drawn_ = false;
 }
 

@@ -113,7 +113,8 @@ std::string describe(const HeadsReport& report) {
                         human(estimate.mean, 6), human(estimate.mean_error, 2),
                         human(m.combined.walk.truncated.mean, 6));
   text += fmt::format(
-      "measured with     {} walk, fidelity over {}, horizon {}, hitting times cut at {}\n",
+      "measured with     {} walk, fidelity as a fraction over {}, horizon {}, hitting times cut at "
+      "{}\n",
       name_of(report.options.normalization),
       fidelity.nodes == FidelityNodes::kSources ? "sources" : "all nodes",
       fidelity.horizon == 0 ? "certified" : fmt::format("{} steps", fidelity.horizon),

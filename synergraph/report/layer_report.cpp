@@ -167,7 +167,7 @@ std::string head_table(const LayerReport& report, const MetricsOptions& options,
 }
 
 std::string convention_title(Convention convention, const MetricsOptions& options) {
-  return fmt::format("{}: {} walk, fidelity over {} ({})\n", name_of(convention),
+  return fmt::format("{}: {} walk, fidelity as a fraction over {} ({})\n", name_of(convention),
                      name_of(options.normalization), name_of(options.fidelity.nodes),
                      options.fidelity.horizon == 0
                          ? std::string("certified")

@@ -46,18 +46,25 @@ std::size_t line_width(const std::vector<std::size_t>& widths,
   return total;
 }
 
-/// Narrows columns until each fits on a line beside the first `keys`: those give way first, the
-/// widest of them most, but not to less than a few letters.
+/// Narrows columns that do not fit on a line together. The first `keys` give way, the widest of
+/// them most, down to what the others leave or else a third of the line, and further until each
+/// other column fits beside them; they keep a few letters.
 void fit_columns(std::vector<std::size_t>& widths, std::size_t keys, std::size_t columns) {
-  if (columns == kUnlimited) return;
-  constexpr std::size_t kLeast = 6;
   const auto first_value = widths.begin() + static_cast<std::ptrdiff_t>(keys);
-  const std::size_t widest =
-      first_value == widths.end() ? 0 : *std::max_element(first_value, widths.end());
   const auto names = [&] {
     return std::accumulate(widths.begin(), first_value, keys * kGap.size());
   };
-  while (names() + widest > columns) {
+  const std::size_t values =
+      std::accumulate(first_value, widths.end(), (widths.size() - keys) * kGap.size());
+  if (columns == kUnlimited) return;
+  const std::size_t edge = columns + kGap.size();  // a line ends without a gap
+  if (names() + values <= edge) return;
+  const std::size_t widest =
+      first_value == widths.end() ? 0 : *std::max_element(first_value, widths.end());
+  const std::size_t share = std::max(columns / 3, edge - std::min(edge, values));
+  const std::size_t room_for_names = std::min(share, columns - std::min(columns, widest));
+  constexpr std::size_t kLeast = 6;
+  while (names() > room_for_names) {
     const auto name = std::max_element(widths.begin(), first_value);
     if (name == first_value || *name <= kLeast) break;
     --*name;

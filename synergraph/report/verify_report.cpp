@@ -173,8 +173,10 @@ std::string format_report(const std::vector<VerifiedModel>& models, const Verify
       convention_table(models, options));
   const Count times = count(models, &VerifiedLayer::mixing_time);
   const Count fidelities = count(models, &VerifiedLayer::fidelity);
-  text += fmt::format("\n{} of {} mixing times and {} of {} fidelities agree with the paper.\n",
-                      times.agree, times.all, fidelities.agree, fidelities.all);
+  text +=
+      wrapped(fmt::format("\n{} of {} mixing times and {} of {} fidelities agree with the paper.\n",
+                          times.agree, times.all, fidelities.agree, fidelities.all),
+              columns, 2);
   return text;
 }
 

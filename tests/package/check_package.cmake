@@ -16,3 +16,11 @@ if(NOT output MATCHES "mixing time 10")
   message(FATAL_ERROR "unexpected output: ${output}")
 endif()
 run(${SCRATCH}/prefix/bin/synergraph --version)
+
+# The manual page and the completions lie where man(1) and the shells look for them.
+foreach(file share/man/man1/synergraph.1 share/bash-completion/completions/synergraph
+             share/zsh/site-functions/_synergraph share/fish/vendor_completions.d/synergraph.fish)
+  if(NOT EXISTS ${SCRATCH}/prefix/${file})
+    message(FATAL_ERROR "${file} is not installed")
+  endif()
+endforeach()

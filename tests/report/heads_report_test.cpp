@@ -36,7 +36,8 @@ TEST(HeadsReport, TextIsTheTableOfTheFirstExample) {
             "mixing synergy    inf (fastest head alone over all together, eps 0.25)\n"
             "cross-head share  0.7407 of the weakest signal changes head on its way\n"
             "paper's bound     none: every head holds some node forever (p = 0)\n"
-            "measured with     per-head walk, fidelity over sources, horizon certified, hitting "
+            "measured with     per-head walk, fidelity as a fraction over sources, horizon "
+            "certified, hitting "
             "times cut at 100\n");
 }
 

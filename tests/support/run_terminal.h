@@ -17,14 +17,14 @@ namespace synergraph::testing_support {
 
 /// What `sh -c LINE` writes to a terminal of so many columns; both streams, carriage returns before
 /// line feeds left out.
-inline std::string run_on_terminal(const std::string& line, unsigned short columns) {
+inline std::string run_on_terminal(const std::string& line, int columns) {
   const int terminal = posix_openpt(O_RDWR | O_NOCTTY);
   EXPECT_GE(terminal, 0);
   EXPECT_EQ(grantpt(terminal), 0);
   EXPECT_EQ(unlockpt(terminal), 0);
   const std::string name = ptsname(terminal);
   const int other_end = open(name.c_str(), O_RDWR | O_NOCTTY);
-  const winsize size{40, columns, 0, 0};
+  const winsize size{40, static_cast<unsigned short>(columns), 0, 0};
   EXPECT_EQ(ioctl(other_end, TIOCSWINSZ, &size), 0);
   const pid_t child = fork();
   if (child == 0) {
