@@ -35,6 +35,28 @@ std::size_t edit_distance(const std::string& from, const std::string& to) {
   return distance[from.size()][to.size()];
 }
 
+/// Text that was broken into lines of up to 100 columns, for a narrower terminal: paragraphs are
+/// filled anew, lines that begin with blanks stay lines of their own.
+std::string refilled(const std::string& text, std::size_t columns) {
+  constexpr std::size_t kFullLine = 70;  // a paragraph goes on after a line as long as this
+  std::string joined;
+  std::size_t last = 0;  // width of the line before, 0 where it does not go on
+  std::istringstream lines(text);
+  for (std::string line; std::getline(lines, line);) {
+    const bool prose = !line.empty() && line.front() != ' ';
+    if (!joined.empty()) joined += prose && last >= kFullLine ? ' ' : '\n';
+    joined += line;
+    last = prose ? display_width(line) : 0;
+  }
+  std::string result;
+  std::istringstream paragraphs(joined);
+  for (std::string line; std::getline(paragraphs, line);) {
+    const std::size_t blanks = std::min(line.find_first_not_of(' '), line.size());
+    result += wrapped(line, columns, blanks == 0 ? 0 : blanks + 2) + '\n';
+  }
+  return result;
+}
+
 /// CLI11's help, wrapped at the terminal's edge.
 class HelpFormatter : public CLI::Formatter {
  public:
@@ -54,7 +76,8 @@ class HelpFormatter : public CLI::Formatter {
     return wrapped(CLI::Formatter::make_description(app), columns_);
   }
   std::string make_footer(const CLI::App* app) const override {
-    return wrapped(CLI::Formatter::make_footer(app), columns_, 4);
+    const std::string footer = CLI::Formatter::make_footer(app);
+    return columns_ >= 100 ? footer : refilled(footer, columns_);
   }
 
  private:

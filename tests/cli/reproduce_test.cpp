@@ -53,6 +53,11 @@ TEST_F(ReproduceTest, WritesTablesFiguresPageAndResults) {
       EXPECT_EQ(layer.at(key).at("samples"), 20) << key;
   }
   EXPECT_FALSE(results.at("findings").at("statements").empty());
+  for (const char* part : {"summaries", "trends", "synergy"})
+    for (const json& entry : results.at("findings").at(part)) {
+      EXPECT_GE(entry.at("layer"), 1) << part;
+      EXPECT_LE(entry.at("layer"), 2) << part;
+    }
   for (const std::string task : {"copy", "cycle"})
     for (const std::string table : {"mixing-", "fidelity-", "comparison-"})
       for (const std::string ending : {".md", ".csv", ".tex"})
