@@ -65,6 +65,29 @@ TEST(Step, TenAdamStepsAgreeWithTheReference) {
   EXPECT_EQ(state.step, 10U);
 }
 
+TEST(Step, DrawsTheMasksOfItsNumber) {
+  const ModelConfig config{
+      .vocabulary = 13, .length = 21, .width = 16, .heads = 4, .layers = 2, .hidden = 24};
+  TrainingState state(config);
+  initialise(state.model, 5);
+  const Sequences inputs = random_sequences(1, 6, config.length, config.vocabulary);
+  StepOptions options;
+  options.dropout = 0.3;
+  options.seed = 17;
+  const auto step = make_cpu_step(config, options, 1);
+  step->load(state);
+  BatchGradient gradient(config, 1);
+  for (std::uint32_t number = 0; number < 3; ++number) {
+    const Dropout dropout(0.3, 17, number);  // steps are counted from 0
+    const StepResult expected =
+        gradient.compute(state.model.values().data(), inputs, inputs, dropout);
+    const StepResult result = step->run(inputs, inputs);
+    EXPECT_EQ(result.loss, expected.loss);
+    EXPECT_EQ(result.correct, expected.correct);
+    step->save(state);
+  }
+}
+
 /// The largest entry of each tensor's gradient is checked against the slope of the loss along the
 /// gradient itself: d/dt loss(p + t g) = |g|^2 at t = 0.
 void expect_slopes(const ModelConfig& config, const Dropout& dropout) {

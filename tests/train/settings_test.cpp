@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "synergraph/core/error.h"
+#include "synergraph/train/data.h"
 
 namespace synergraph {
 namespace {
@@ -76,6 +77,30 @@ TEST(Settings, RunsThatCannotBeAreRefused) {
   EXPECT_THAT(message([](TrainSettings& s) { s.dropout = 1.0; }), HasSubstr("dropout must be"));
   EXPECT_THAT(message([](TrainSettings& s) { s.adam.learning_rate = -1; }),
               HasSubstr("learning rate must be positive"));
+}
+
+TEST(Settings, RunsAtTheEdgeOfWhatCanBeAreTaken) {
+  TrainSettings settings;
+  settings.batch = settings.sequences;
+  settings.dropout = 0.0;
+  settings.adam.beta1 = settings.adam.beta2 = 0.0;
+  settings.epochs = 0;
+  EXPECT_NO_THROW(validate(settings));
+
+  settings.model.length = 10;
+  settings.batch = 1;
+  settings.sequences = 65535;
+  settings.epochs = 65537;
+  EXPECT_EQ(settings.steps(), 0xFFFFFFFFU);
+  EXPECT_NO_THROW(validate(settings));
+  settings.sequences = settings.epochs = 65536;  // 2^32 steps
+  EXPECT_THROW(validate(settings), UsageError);
+  settings.model.length = 1 << 20;  // with the judged ones, 2^31 tokens and a few
+  settings.epochs = 1;
+  settings.sequences = 2047 - kJudged;
+  EXPECT_NO_THROW(validate(settings));
+  ++settings.sequences;
+  EXPECT_THROW(validate(settings), UsageError);
 }
 
 TEST(Settings, TheFirstDifferenceIsNamedAndEpochsMayDiffer) {

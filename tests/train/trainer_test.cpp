@@ -225,6 +225,49 @@ TEST_F(TrainerTest, TakesTheBatchesOfEveryEpochInItsOrder) {
   EXPECT_EQ(run.state.step, state.step);
 }
 
+TEST_F(TrainerTest, WritesACheckpointWheneverItsTimeHasCome) {
+  for (const bool always : {true, false}) {
+    TrainOptions how = options(always ? "always" : "seldom");
+    how.checkpoint_interval = always ? 0.0 : 1e6;
+    std::uint64_t steps = 0;
+    how.observer = [&](std::uint64_t step, const std::string&) {
+      EXPECT_EQ(step, ++steps);  // the checkpoint of this step is still to come
+      EXPECT_EQ(read_run(how.directory).position.step, always ? step - 1 : 0);
+    };
+    const TrainOutcome outcome = train(settings_, data_, how);
+    EXPECT_TRUE(outcome.finished);
+    EXPECT_EQ(steps, 21U);
+    EXPECT_EQ(read_run(how.directory).position.step, 21U);
+  }
+  EXPECT_EQ(state_bytes("always"), state_bytes("seldom"));
+}
+
+TEST_F(TrainerTest, StopsAfterTheStepInWhichItIsAsked) {
+  TrainOptions how = options("a");
+  std::atomic<bool> stop{false};
+  how.stop = &stop;
+  how.observer = [&](std::uint64_t step, const std::string&) { stop = step == 9; };
+  const TrainOutcome outcome = train(settings_, data_, how);
+  EXPECT_FALSE(outcome.finished);
+  EXPECT_EQ(outcome.step, 9U);
+  const RunPosition position = read_run(how.directory).position;
+  EXPECT_EQ(position.step, 9U);
+  EXPECT_EQ(position.sequences, 20);
+  EXPECT_EQ(outcome.loss, log_lines("a")[0]["loss"]);  // of the last whole epoch
+  EXPECT_EQ(position.last_loss, outcome.loss);
+  EXPECT_GT(position.loss_sum, 0.0);
+
+  // Resumed in the middle of an epoch, it has the numbers of a run that was not.
+  train(settings_, data_, resuming("a"));
+  train(settings_, data_, options("whole"));
+  const auto lines = log_lines("a");
+  const auto whole = log_lines("whole");
+  ASSERT_EQ(lines.size(), whole.size());
+  for (std::size_t k = 0; k < lines.size(); ++k)
+    for (const char* name : {"step", "epoch", "loss", "accuracy", "held_out_loss"})
+      EXPECT_EQ(lines[k][name], whole[k][name]) << name;
+}
+
 TEST_F(TrainerTest, AnEpochsLossIsTheMeanOverItsSequences) {
   // A model that does not move, without dropout: the epoch's loss is that of the whole, in which
   // the seven sequences of the last batch count as much as any.
@@ -277,6 +320,14 @@ TEST_F(TrainerTest, TracksMixingAndFidelityOfEveryLayer) {
   const auto lines = log_lines("a");
   EXPECT_FALSE(lines[0].contains("layers"));
   EXPECT_FALSE(lines[2].contains("layers"));
+  // Ten of the judged sequences, after that epoch.
+  settings_.epochs = 2;
+  train(settings_, data_, options("two"));
+  const Model model = load_model(TensorFile::open(model_path(options("two").directory)));
+  const auto expected = track_layers(model, data_.judged_inputs, 10, 1);
+  EXPECT_EQ(lines[1]["layers"][0]["fidelity"], expected[0].fidelity);
+  EXPECT_EQ(lines[1]["layers"][1]["hitting_time"], expected[1].hitting_time);
+  EXPECT_EQ(lines[1]["layers"][1]["best_head_fidelity"], expected[1].best_head_fidelity);
   ASSERT_EQ(lines[1]["layers"].size(), 2U);
   for (const auto& layer : lines[1]["layers"]) {
     // Attention of a model that has seen fourteen steps is near uniform: mean hitting times of a
