@@ -87,6 +87,7 @@ TEST(Dropout, ScaleMakesUpForTheRoundedRate) {
   // 0.1 is 6553.6 / 65536, rounded to 6554: 58982 of 65536 are kept.
   EXPECT_EQ(Dropout(0.1, 1, 1).scale(), 65536.0F / 58982.0F);
   EXPECT_EQ(Dropout(0.5, 1, 1).scale(), 2.0F);
+  EXPECT_EQ(Dropout(1.0 - 1e-9, 1, 1).scale(), 65536.0F);  // something is always kept
 }
 
 TEST(Dropout, IsOffByDefaultAndAtRateZero) {

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 
 #include "synergraph/core/error.h"
@@ -44,6 +45,8 @@ TEST(Parameters, ImpossibleSizesAreRefused) {
   EXPECT_EQ(message({.vocabulary = -3}), "vocabulary must be between 1 and 1048576, not -3");
   EXPECT_EQ(message({.width = 1 << 20, .heads = 1}),
             "the model would have more than 2^31 parameters");
+  EXPECT_EQ(message({.vocabulary = 1 << 20, .width = 1024}),  // its embeddings alone
+            "the model would have more than 2^31 parameters");
 }
 
 TEST(Initialise, DrawsEachTensorFromItsDistribution) {
@@ -78,6 +81,13 @@ TEST(Initialise, DrawsEachTensorFromItsDistribution) {
       EXPECT_NEAR(square, bound * bound / 3.0, 5.0 * bound * bound * std::sqrt(4.0 / 45 / size));
     }
   }
+  const auto equal = [&](const char* a, const char* b) {
+    return std::equal(model.tensor(a), model.tensor(a) + 32, model.tensor(b));
+  };
+  EXPECT_FALSE(equal("layers.0.attn.W_q.weight", "layers.0.attn.W_k.weight"));
+  EXPECT_FALSE(equal("layers.0.attn.W_q.weight", "layers.1.attn.W_q.weight"));
+  EXPECT_FALSE(equal("layers.0.attn.W_q.bias", "layers.0.attn.W_v.bias"));
+  EXPECT_FALSE(equal("token_emb.weight", "pos_emb.weight"));
   Model other(model.config());
   initialise(other, 7);
   EXPECT_EQ(other.values(), model.values());

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <set>
+
 #include "synergraph/core/error.h"
 
 namespace synergraph {
@@ -29,6 +31,9 @@ TEST(RandomSequences, AreUniformAndDependOnSeedAndIndexAlone) {
   const Sequences many = random_sequences(3, 400, 50, 16);
   EXPECT_TRUE(std::equal(few.tokens.begin(), few.tokens.end(), many.tokens.begin()));
   EXPECT_NE(random_sequences(4, 10, 50, 16).tokens, few.tokens);
+  std::set<std::vector<std::int32_t>> rows;
+  for (int k = 0; k < many.count; ++k) rows.insert({many.row(k), many.row(k) + 50});
+  EXPECT_EQ(rows.size(), 400U);
 
   std::vector<double> seen(16, 0.0);
   for (const std::int32_t token : many.tokens) seen.at(static_cast<std::size_t>(token)) += 1.0;

@@ -3,9 +3,12 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <chrono>
 #include <filesystem>
 #include <nlohmann/json.hpp>
+#include <set>
 #include <sstream>
+#include <thread>
 
 #include "synergraph/core/error.h"
 #include "synergraph/io/atomic_file.h"
@@ -242,6 +245,20 @@ TEST_F(TrainerTest, WritesACheckpointWheneverItsTimeHasCome) {
   EXPECT_EQ(state_bytes("always"), state_bytes("seldom"));
 }
 
+TEST_F(TrainerTest, WritesNoMoreCheckpointsThanTheirIntervalAllows) {
+  TrainOptions how = options("a");
+  how.checkpoint_interval = 0.1;
+  std::set<std::uint64_t> seen;
+  const auto begin = std::chrono::steady_clock::now();
+  how.observer = [&](std::uint64_t, const std::string&) {
+    seen.insert(read_run(how.directory).position.step);
+    std::this_thread::sleep_for(std::chrono::milliseconds(10));
+  };
+  train(settings_, data_, how);
+  const std::chrono::duration<double> taken = std::chrono::steady_clock::now() - begin;
+  EXPECT_LE(static_cast<double>(seen.size()), taken.count() / 0.1 + 1.0);  // one at the beginning
+}
+
 TEST_F(TrainerTest, StopsAfterTheStepInWhichItIsAsked) {
   TrainOptions how = options("a");
   std::atomic<bool> stop{false};
@@ -311,6 +328,15 @@ TEST_F(TrainerTest, TracksTheMeanOverTheSequences) {
     EXPECT_DOUBLE_EQ(all[layer].best_head_fidelity, mean[layer].best_head_fidelity);
   }
   EXPECT_NE(all[0].fidelity, all[1].fidelity);
+
+  // Each layer has its own head weights: those of the last change nothing else.
+  float* projection = model.tensor("layers.1.attn.out_proj.weight");
+  for (int row = 0; row < 16; ++row)
+    for (int column = 0; column < 4; ++column) projection[row * 16 + column] *= 100.0F;
+  const auto weighted = track_layers(model, data_.judged_inputs, 3, 2);
+  EXPECT_EQ(weighted[0].fidelity, all[0].fidelity);
+  EXPECT_NE(weighted[1].fidelity, all[1].fidelity);
+  EXPECT_EQ(weighted[1].best_head_fidelity, all[1].best_head_fidelity);
 }
 
 TEST_F(TrainerTest, TracksMixingAndFidelityOfEveryLayer) {
@@ -389,6 +415,31 @@ TEST_F(TrainerTest, FilesOfOthersAreNotOverwritten) {
                               std::filesystem::directory_iterator()),
                 1);
     }
+  }
+}
+
+TEST_F(TrainerTest, NotesThatAreNotOursAreNone) {
+  const std::string where = options("a").directory;
+  std::filesystem::create_directories(where);
+  EXPECT_FALSE(read_notes(where).has_value());
+  write_notes(where, {12.5, 7, true});
+  const std::string text = read_file(notes_path(where));
+  const std::optional<RunNotes> notes = read_notes(where);
+  ASSERT_TRUE(notes.has_value());
+  EXPECT_EQ(notes->seconds, 12.5);
+  EXPECT_EQ(notes->track_every, 7);
+  EXPECT_TRUE(notes->held_out);
+  for (const auto& [part, other] :
+       std::vector<std::pair<std::string, std::string>>{{"run 1", "run 2"},
+                                                        {"12.5", "-1"},
+                                                        {"12.5", "\"x\""},
+                                                        {"7", "-7"},
+                                                        {"true", "1"},
+                                                        {"{", ""},
+                                                        {"track", "trick"}}) {
+    std::string changed = text;
+    write_file(notes_path(where), changed.replace(changed.find(part), part.size(), other));
+    EXPECT_FALSE(read_notes(where).has_value()) << changed;
   }
 }
 
