@@ -4,11 +4,13 @@
 
 #include <algorithm>
 
+#include "synergraph/core/terminal.h"
+
 namespace synergraph::cli {
 namespace {
 
-bool is_control(char c) {
-  return static_cast<unsigned char>(c) < ' ' || c == 0x7f;
+bool is_ascii(char c) {
+  return c >= ' ' && c < 0x7f;
 }
 
 bool is_plain(char c) {
@@ -21,12 +23,12 @@ bool is_plain(char c) {
 
 std::string shell_word(std::string_view text) {
   if (!text.empty() && std::all_of(text.begin(), text.end(), is_plain)) return std::string(text);
-  const bool controls = std::any_of(text.begin(), text.end(), is_control);
-  std::string word = controls ? "$'" : "'";
+  const bool escapes = printable(text) != text;
+  std::string word = escapes ? "$'" : "'";
   for (const char c : text) {
-    if (is_control(c))
+    if (escapes && !is_ascii(c))
       word += fmt::format("\\{:03o}", static_cast<unsigned char>(c));
-    else if (controls && (c == '\\' || c == '\''))
+    else if (escapes && (c == '\\' || c == '\''))
       word += fmt::format("\\{}", c);
     else if (c == '\'')
       word += "'\\''";

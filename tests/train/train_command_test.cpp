@@ -183,9 +183,9 @@ TEST_F(TrainCommandTest, SaysHowToContinueInWordsThatAShellReadsAsMeant) {
   EXPECT_EQ(next.status, 0) << words << '\n' << next.err;
 
   // It is one line, whatever the name.
-  const pid_t other = start_long(path("a\n'\\\x1b"), small_);
+  const pid_t other = start_long(path("a\n'\\\x1b\xff"), small_);
   kill(other, SIGTERM);
-  EXPECT_THAT(wait(other).err, testing::EndsWith("/a\\012\\'\\\\\\033'\n"));
+  EXPECT_THAT(wait(other).err, testing::EndsWith("/a\\012\\'\\\\\\033\\377'\n"));
 }
 
 TEST_F(TrainCommandTest, OnlyOneTrainsInADirectory) {
