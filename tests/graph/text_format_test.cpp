@@ -1,5 +1,7 @@
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "synergraph/core/error.h"
 #include "synergraph/core/random.h"
 #include "synergraph/graph/multi_head_graph.h"

@@ -2,7 +2,8 @@
 
 #include <gtest/gtest.h>
 
-#include <bit>
+#include <algorithm>
+#include <cstring>
 #include <numeric>
 
 #include "synergraph/io/npy.h"
