@@ -140,6 +140,12 @@ TEST_F(ProgramCommand, AClosedOutputIsAnErrorAndNoFileTakesItsPlace) {
   EXPECT_THAT(read("message"), HasSubstr("standard output: cannot write"));
   EXPECT_EQ(read("c.csv").rfind("head,step,", 0), 0U);
   EXPECT_THAT(read("c.csv"), Not(HasSubstr("best head")));
+  // A training holds files open while it reports.
+  run("train " + small_training_ + "--threads 1 --out run >&- 2>&-; true");
+  for (const auto& entry : std::filesystem::recursive_directory_iterator(directory_ / "run")) {
+    const std::string text = read(std::filesystem::relative(entry.path(), directory_).string());
+    EXPECT_THAT(text, Not(HasSubstr(" steps"))) << entry.path();
+  }
 }
 
 TEST_F(ProgramCommand, NamesCannotCommandATerminal) {
