@@ -30,9 +30,12 @@ std::string describe_training(const Cell& cell) {
   return text;
 }
 
+/// Ends in what a measurement has gained since: results without it are measured again, from the
+/// models that are there.
 std::string describe_measurement(const MeasureSettings& settings) {
-  return fmt::format("samples = {}\neps = {}\ncutoff = {}\nhorizon = {}\n", settings.samples,
-                     fmt::join(settings.eps, ","), settings.cutoff, settings.horizon);
+  return fmt::format("samples = {}\neps = {}\ncutoff = {}\nhorizon = {}\nquantiles\n",
+                     settings.samples, fmt::join(settings.eps, ","), settings.cutoff,
+                     settings.horizon);
 }
 
 /// The text that a result must carry to be this cell's.
@@ -55,8 +58,9 @@ double number(const ordered_json& json) {
 }
 
 ordered_json to_json(const Summary& s) {
-  return {s.samples,     s.never,       s.undefined,      number(s.mean),
-          number(s.std), number(s.min), number(s.median), number(s.max)};
+  return {
+      s.samples,     s.never,          s.undefined,   number(s.mean),        number(s.std),
+      number(s.min), number(s.median), number(s.max), number(s.quantile_10), number(s.quantile_90)};
 }
 
 Summary summary_of(const ordered_json& json) {
@@ -69,6 +73,8 @@ Summary summary_of(const ordered_json& json) {
   s.min = number(json.at(5));
   s.median = number(json.at(6));
   s.max = number(json.at(7));
+  s.quantile_10 = number(json.at(8));
+  s.quantile_90 = number(json.at(9));
   return s;
 }
 

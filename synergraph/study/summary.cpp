@@ -5,6 +5,19 @@
 #include <limits>
 
 namespace synergraph {
+namespace {
+
+/// The value below which a share of the sorted values lies, interpolated between neighbours.
+double quantile(const std::vector<double>& sorted, double share) {
+  const double place = share * static_cast<double>(sorted.size() - 1);
+  const auto below = static_cast<std::size_t>(place);
+  const double part = place - static_cast<double>(below);
+  // Between two infinite values there is nothing to interpolate: that would be infinity - infinity.
+  if (part == 0.0 || std::isinf(sorted[below])) return sorted[below];
+  return sorted[below] + (sorted[below + 1] - sorted[below]) * part;
+}
+
+}  // namespace
 
 Summary summarise(std::vector<double> values) {
   constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
@@ -20,17 +33,14 @@ Summary summarise(std::vector<double> values) {
   summary.never = static_cast<std::size_t>(values.end() - finite_end);
   if (values.empty()) {
     summary.mean = summary.std = summary.min = summary.median = summary.max = kNan;
+    summary.quantile_10 = summary.quantile_90 = kNan;
     return summary;
   }
   summary.min = values.front();
   summary.max = values.back();
-  const std::size_t middle = values.size() / 2;
-  summary.median = values[middle];
-  // Two infinite values in the middle have an infinite median; one of them would make it NaN - NaN.
-  if (values.size() % 2 == 0)
-    summary.median = std::isinf(values[middle])
-                         ? values[middle]
-                         : values[middle - 1] + (values[middle] - values[middle - 1]) / 2;
+  summary.median = quantile(values, 0.5);
+  summary.quantile_10 = quantile(values, 0.1);
+  summary.quantile_90 = quantile(values, 0.9);
   const auto count = static_cast<double>(finite_end - values.begin());
   if (count == 0.0) {
     summary.mean = values.front();

@@ -16,6 +16,8 @@ struct Summary {
   double min = 0.0;   ///< of all values that exist, infinite ones included; NaN if none does
   double median = 0.0;
   double max = 0.0;
+  double quantile_10 = 0.0;  ///< a tenth of all values that exist is below; interpolated
+  double quantile_90 = 0.0;  ///< likewise above
 };
 
 /// The summary of `values`, in a fixed order of summation.

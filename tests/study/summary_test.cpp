@@ -42,6 +42,19 @@ TEST(SummaryTest, NothingButInfinityOrNothingAtAll) {
   EXPECT_EQ(none.undefined, 1U);
 }
 
+TEST(SummaryTest, QuantilesAreInterpolatedAndMayBeInfinite) {
+  std::vector<double> values;
+  for (int k = 0; k <= 20; ++k) values.push_back(k * k);
+  EXPECT_DOUBLE_EQ(summarise(values).quantile_10, 4.0);
+  EXPECT_DOUBLE_EQ(summarise(values).quantile_90, 324.0);
+  EXPECT_DOUBLE_EQ(summarise({1.0, 2.0}).quantile_10, 1.1);
+  EXPECT_DOUBLE_EQ(summarise({1.0, 2.0}).quantile_90, 1.9);
+  const Summary late = summarise({1.0, 2.0, 3.0, kInfinity, kInfinity});
+  EXPECT_DOUBLE_EQ(late.quantile_10, 1.4);
+  EXPECT_EQ(late.quantile_90, kInfinity);
+  EXPECT_TRUE(std::isnan(summarise({kNan}).quantile_90));
+}
+
 TEST(SummaryTest, TheOrderOfTheSamplesDoesNotMatter) {
   const Summary a = summarise({0.1, 0.7, 1e9, 0.3});
   const Summary b = summarise({1e9, 0.3, 0.1, 0.7});

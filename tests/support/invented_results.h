@@ -24,6 +24,8 @@ inline Summary invented_summary(double mean, double std) {
   Summary summary;
   summary.samples = kInventedSamples;
   summary.mean = summary.median = summary.min = summary.max = mean;
+  summary.quantile_10 = mean - std;
+  summary.quantile_90 = mean + std;
   summary.std = std;
   return summary;
 }
