@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "cli/commands.h"
+#include "cli/figure_options.h"
 #include "cli/input.h"
 #include "cli/metrics_options.h"
 #include "cli/number_option.h"
@@ -12,7 +13,6 @@
 #include "synergraph/core/error.h"
 #include "synergraph/io/atomic_file.h"
 #include "synergraph/model/load_model.h"
-#include "synergraph/report/figure.h"
 #include "synergraph/report/json_text.h"
 #include "synergraph/report/layer_figure.h"
 #include "synergraph/report/layer_report.h"
@@ -41,7 +41,7 @@ struct AnalyzeArguments {
   bool per_head = false;
   std::string per_sample;
   std::string json;
-  std::string figure;
+  FigureArguments figure;
   bool quiet = false;
 };
 
@@ -163,7 +163,10 @@ LayerWeights choose_weights(const AnalyzeArguments& arguments, const Input& inpu
 }
 
 void run_analyze(const AnalyzeArguments& arguments) {
-  if (!arguments.figure.empty()) check_figure_path(arguments.figure);
+  const FigureOptions figure = arguments.figure.resolve();
+  if (arguments.figure.wanted()) check_figure(arguments.figure.file);
+  for (const std::string& output : {arguments.per_sample, arguments.json})
+    if (!output.empty() && output != "-") check_writable(output);
   LayerReport report;
   report.range = parse_range(arguments);
   report.per_head = arguments.per_head;
@@ -181,6 +184,8 @@ void run_analyze(const AnalyzeArguments& arguments) {
                                           : open_attention(file, arguments, report.range);
   const LayerWeights weights = choose_weights(arguments, input, report.weights);
   report.reading = input.source->reading();
+  if (arguments.figure.wanted())
+    check_layer_figure(input.source->layers(), report.conventions.size(), figure);
   report.analysis = analyse(*input.source, weights, options);
   if (const auto* source = dynamic_cast<const ModelAttention*>(input.source.get())) {
     report.model = input.model->config();
@@ -188,7 +193,7 @@ void run_analyze(const AnalyzeArguments& arguments) {
     report.task = arguments.task;
   }
 
-  if (!arguments.figure.empty()) draw_layer_figure(arguments.figure, report);
+  if (arguments.figure.wanted()) draw_layer_figure(arguments.figure.file, report, figure);
   if (!arguments.per_sample.empty())
     write_file(arguments.per_sample, format_csv(csv_table(report)));
   if (arguments.json.empty()) {
@@ -288,11 +293,7 @@ void add_analyze_command(CLI::App& app) {
                   "write everything as JSON; - for standard output instead of the table")
       ->type_name("FILE")
       ->group(output);
-  command
-      .add_option("--figure", arguments->figure,
-                  "draw speed and fidelity by layer: FILE.svg, FILE.pdf or FILE.png")
-      ->type_name("FILE")
-      ->group(output);
+  arguments->figure.add_to(command, "draw speed and fidelity by layer", "layers");
   command.add_flag("--quiet", arguments->quiet, "no progress on stderr")->group(output);
   command.callback([arguments] { run_analyze(*arguments); });
 }

@@ -7,6 +7,7 @@
 #include "cli/input.h"
 #include "cli/output.h"
 #include "synergraph/core/error.h"
+#include "synergraph/io/atomic_file.h"
 #include "synergraph/io/npy.h"
 #include "synergraph/io/npz.h"
 #include "synergraph/io/safetensors.h"
@@ -33,6 +34,7 @@ void convert(const std::string& from, const std::string& to) {
   const std::string ending = std::filesystem::path(to).extension().string();
   if (ending != ".npy" && ending != ".npz" && ending != ".safetensors")
     throw UsageError(fmt::format("{}: expected a name in .npy, .npz or .safetensors", to));
+  check_writable(to);
   const TensorFile file = open_tensors(from);
   if (ending == ".npy" && file.tensors().size() != 1)
     throw UsageError(

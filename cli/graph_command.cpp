@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>
 
 #include "cli/commands.h"
+#include "cli/figure_options.h"
 #include "cli/input.h"
 #include "cli/metrics_options.h"
 #include "cli/number_option.h"
@@ -14,7 +15,6 @@
 #include "synergraph/graph/multi_head_graph.h"
 #include "synergraph/io/atomic_file.h"
 #include "synergraph/report/diffusion_figure.h"
-#include "synergraph/report/figure.h"
 #include "synergraph/report/heads_report.h"
 #include "synergraph/report/json_text.h"
 
@@ -34,7 +34,7 @@ struct GraphArguments {
   bool csv = false;
   int steps = 20;
   std::string curves;
-  std::string figure;
+  FigureArguments figure;
   std::string dot;
   std::string text;
 };
@@ -108,12 +108,17 @@ Table curves_table(const std::vector<Head>& heads, const std::vector<double>& we
 
 void run_graph(const GraphArguments& arguments) {
   if (arguments.json && arguments.csv) throw UsageError("--json and --csv exclude each other");
-  if (!arguments.figure.empty()) check_figure_path(arguments.figure);
+  const FigureOptions figure = arguments.figure.resolve();
+  if (arguments.figure.wanted()) check_figure(arguments.figure.file);
+  for (const std::string& output : {arguments.curves, arguments.dot, arguments.text})
+    if (!output.empty()) check_writable(output);
   const MetricsOptions options =
       arguments.metrics.resolve(arguments.metrics.chosen_convention(), Normalization::kPerHead);
   const MultiHeadGraph graph = load_graph(arguments);
   const std::vector<double> weights = head_weights(arguments, graph);
   const std::vector<Head> heads = heads_of_graph(graph);
+  const DiffusionFigureOptions drawing{arguments.steps, graph.node_names, figure};
+  if (arguments.figure.wanted()) check_diffusion_figure(heads, drawing);
 
   HeadsReport report;
   report.node_names = graph.node_names;
@@ -126,8 +131,8 @@ void run_graph(const GraphArguments& arguments) {
   if (!arguments.curves.empty())
     write_file(arguments.curves,
                format_csv(curves_table(heads, weights, graph.node_names, arguments.steps)));
-  if (!arguments.figure.empty())
-    draw_diffusion_figure(arguments.figure, heads, weights, {arguments.steps, graph.node_names});
+  if (arguments.figure.wanted())
+    draw_diffusion_figure(arguments.figure.file, heads, weights, drawing);
   if (!arguments.dot.empty()) write_file(arguments.dot, format_dot(graph));
   if (!arguments.text.empty()) write_file(arguments.text, format_graph_text(graph));
 
@@ -175,11 +180,7 @@ void add_graph_command(CLI::App& app) {
   command.add_option("--curves", arguments->curves, "write the signal curves to this CSV file")
       ->type_name("FILE")
       ->group(output);
-  command
-      .add_option("--figure", arguments->figure,
-                  "draw the diffusion figure: FILE.svg, FILE.pdf or FILE.png")
-      ->type_name("FILE")
-      ->group(output);
+  arguments->figure.add_to(command, "draw the diffusion figure", "heads");
   add_number(command, "--steps", arguments->steps, "diffusion steps in curves and figure",
              {1, 1000000})
       ->group(output);

@@ -5,6 +5,7 @@
 #include <optional>
 
 #include "cli/commands.h"
+#include "cli/figure_options.h"
 #include "cli/number_option.h"
 #include "cli/output.h"
 #include "cli/stop_signals.h"
@@ -48,6 +49,8 @@ struct ReproduceArguments {
   std::optional<int> sequences;
   GridSettings grid;
   GridOptions options;
+  FigureArguments figures;
+  bool no_figures = false;
 };
 
 /// The preset's values for what was not given.
@@ -72,6 +75,8 @@ GridSettings resolve(const ReproduceArguments& arguments) {
 void run_reproduce(const ReproduceArguments& arguments) {
   StudyReport report;
   report.grid = resolve(arguments);
+  StudyFigures figures{!arguments.no_figures, arguments.figures.resolve()};
+  if (figures.draw) check_study_figures(report.grid, figures);
   GridOptions options = arguments.options;
   options.stop = &StopOnSignals::requested();
   std::optional<std::vector<CellResult>> results;
@@ -86,11 +91,12 @@ void run_reproduce(const ReproduceArguments& arguments) {
   }
   report.results = std::move(*results);
   report.findings = derive_findings(report.results);
-  write_study(report, options.directory);
-  print(format_report(report, output_columns()) +
-        wrapped(fmt::format("\nwrote {}/report.html, results.json, tables/ and figures/\n",
-                            printable(options.directory)),
-                output_columns(), 2));
+  write_study(report, options.directory, figures);
+  print(
+      format_report(report, output_columns()) +
+      wrapped(fmt::format("\nwrote {}/report.html, results.json{}\n", printable(options.directory),
+                          figures.draw ? ", tables/ and figures/" : " and tables/"),
+              output_columns(), 2));
 }
 
 void add_grid_options(CLI::App& command, ReproduceArguments& arguments) {
@@ -159,6 +165,12 @@ void add_reproduce_command(CLI::App& app) {
              "Seconds between checkpoints of a training", kSeconds)
       ->group(group);
   command.add_flag("--quiet", options.progress.quiet, "No progress on stderr")->group(group);
+  const char* look = "Figures";
+  arguments->figures.add_style_to(command, look);
+  command.add_flag("--no-figures", arguments->no_figures, "Draw none; gnuplot is not needed then")
+      ->excludes("--figure-size")
+      ->excludes("--figure-title")
+      ->group(look);
   command.callback([arguments] { run_reproduce(*arguments); });
 }
 

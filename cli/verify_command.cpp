@@ -36,6 +36,7 @@ struct VerifyArguments {
 };
 
 void run_verify(const VerifyArguments& arguments) {
+  if (!arguments.json.empty() && arguments.json != "-") check_writable(arguments.json);
   const std::vector<VerifiedModel> models =
       verify_checkpoints(arguments.directory, arguments.options);
   if (!arguments.json.empty()) {

@@ -15,6 +15,7 @@
 
 #include "synergraph/core/error.h"
 #include "synergraph/core/parse_number.h"
+#include "synergraph/core/terminal.h"
 #include "synergraph/graph/attention.h"
 #include "synergraph/graph/multi_head_graph.h"
 #include "synergraph/graph/text_words.h"
@@ -243,7 +244,7 @@ std::string format_graph_text(const MultiHeadGraph& graph) {
 std::string format_dot(const MultiHeadGraph& graph) {
   const auto label = [](const std::string& text) {
     std::string out;
-    for (const char c : text) {
+    for (const char c : printable(text)) {
       if (c == '"' || c == '\\') out += '\\';
       out += c;
     }

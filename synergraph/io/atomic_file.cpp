@@ -128,6 +128,10 @@ void write_file(const std::string& path, std::string_view text) {
   file.commit();
 }
 
+void check_writable(const std::string& path) {
+  const AtomicFile trial(path);  // opens no pipe or device: that is left to commit()
+}
+
 void make_directory(const std::string& path) {
   std::error_code error;
   std::filesystem::create_directories(path, error);

@@ -38,6 +38,9 @@ class AtomicFile {
 /// Writes a whole text file atomically.
 void write_file(const std::string& path, std::string_view text);
 
+/// InputError unless this path can be written now: to fail before long work. Leaves nothing behind.
+void check_writable(const std::string& path);
+
 /// Makes a directory, and those it lies in, unless it is there. InputError names the system's
 /// reason.
 void make_directory(const std::string& path);

@@ -5,11 +5,16 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
+#include <cstdio>
 #include <filesystem>
+#include <memory>
 #include <string>
+#include <system_error>
 
 #include "synergraph/core/error.h"
+#include "synergraph/core/terminal.h"
 #include "synergraph/io/atomic_file.h"
 
 extern char** environ;  // NOLINT: POSIX's name
@@ -17,106 +22,165 @@ extern char** environ;  // NOLINT: POSIX's name
 namespace synergraph {
 namespace {
 
-std::string ending_of(const std::string& path) {
-  return std::filesystem::path(path).extension().string();
-}
+/// A kind of figure: how its files' names end, and their contents.
+struct Format {
+  std::string_view ending;
+  std::string_view last_words;
+};
 
-std::string terminal(const std::string& path, const FigureSize& size) {
-  const std::string ending = ending_of(path);
-  if (ending == ".svg")
-    return fmt::format(
-        "svg size {:.0f},{:.0f} dynamic enhanced font 'Helvetica,12' background 'white'",
-        size.width * 96, size.height * 96);
-  if (ending == ".pdf")
-    return fmt::format("pdfcairo size {}in,{}in enhanced font 'Helvetica,9'", size.width,
-                       size.height);
-  if (ending == ".png")
-    return fmt::format(
-        "pngcairo size {:.0f},{:.0f} enhanced font 'Helvetica,9' fontscale 2.0833 linewidth 2 "
-        "pointscale 2 background 'white'",
-        size.width * 200, size.height * 200);
+constexpr Format kFormats[] = {{".svg", "</svg>"}, {".pdf", "%%EOF"}, {".png", "IEND"}};
+
+const Format& format_of(const std::string& path) {
+  const std::string ending = std::filesystem::path(path).extension().string();
+  for (const Format& format : kFormats)
+    if (ending == format.ending) return format;
   throw UsageError(fmt::format("{}: a figure ends in .svg, .pdf or .png", path));
 }
 
-/// A file that is removed when it goes out of scope.
-class TemporaryFile {
+std::string terminal(const Format& format, const FigureSize& size) {
+  if (format.ending == ".svg")
+    return fmt::format(
+        "svg size {:.0f},{:.0f} dynamic noenhanced font 'Helvetica,12' background 'white'",
+        size.width * 96, size.height * 96);
+  if (format.ending == ".pdf")
+    return fmt::format("pdfcairo size {}in,{}in noenhanced font 'Helvetica,9'", size.width,
+                       size.height);
+  return fmt::format(
+      "pngcairo size {:.0f},{:.0f} noenhanced font 'Helvetica,9' fontscale 2.0833 linewidth 2 "
+      "pointscale 2 background 'white'",
+      size.width * 200, size.height * 200);
+}
+
+/// A file without a name, which goes when it is closed.
+class NamelessFile {
  public:
-  explicit TemporaryFile(const std::string& text) {
-    path_ = (std::filesystem::temp_directory_path() / "synergraph-XXXXXX").string();
-    const int descriptor = mkstemp(path_.data());
-    if (descriptor < 0) throw InputError(fmt::format("{}: cannot create a temporary file", path_));
-    close(descriptor);
-    try {
-      write_file(path_, text);
-    } catch (...) {
-      unlink(path_.c_str());
-      throw;
-    }
+  NamelessFile() : file_(std::tmpfile()) {
+    if (!file_) fail();
   }
-  ~TemporaryFile() { unlink(path_.c_str()); }
-  TemporaryFile(const TemporaryFile&) = delete;
-  TemporaryFile& operator=(const TemporaryFile&) = delete;
-  const std::string& path() const { return path_; }
+  int descriptor() const { return fileno(file_.get()); }
+
+  void write(const std::string& text) {
+    if (std::fwrite(text.data(), 1, text.size(), file_.get()) != text.size() ||
+        std::fflush(file_.get()) != 0 || std::fseek(file_.get(), 0, SEEK_SET) != 0)
+      fail();
+  }
+  std::string read() {
+    std::string text;
+    char buffer[1U << 14U];
+    std::rewind(file_.get());
+    while (const std::size_t got = std::fread(buffer, 1, sizeof buffer, file_.get()))
+      text.append(buffer, got);
+    if (std::ferror(file_.get()) != 0) fail();
+    return text;
+  }
 
  private:
-  std::string path_;
+  [[noreturn]] static void fail() {
+    throw InputError(
+        fmt::format("a temporary file for a figure: {}", std::generic_category().message(errno)));
+  }
+  struct Close {
+    void operator()(std::FILE* file) const { std::fclose(file); }
+  };
+  std::unique_ptr<std::FILE, Close> file_;
 };
 
-/// Runs gnuplot on a script, its messages going to a file. Returns its exit status, -1 if it could
-/// not run.
-int run_gnuplot(const std::string& script, const std::string& messages) {
+/// What gnuplot made of a script.
+struct Drawing {
+  int status = 0;  ///< of the program; -1: it could not be started
+  std::string output;
+  std::string messages;
+};
+
+/// Runs gnuplot, without a shell, without the user's settings, and without the name of any file.
+Drawing run_gnuplot(const std::string& script) {
+  NamelessFile input;
+  NamelessFile output;
+  NamelessFile messages;
+  input.write(script);
   posix_spawn_file_actions_t actions;
   posix_spawn_file_actions_init(&actions);
-  posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", 0, 0);
-  for (const int stream : {STDOUT_FILENO, STDERR_FILENO})
-    posix_spawn_file_actions_addopen(&actions, stream, messages.c_str(), 1 /* write */, 0600);
+  posix_spawn_file_actions_adddup2(&actions, input.descriptor(), STDIN_FILENO);
+  posix_spawn_file_actions_adddup2(&actions, output.descriptor(), STDOUT_FILENO);
+  posix_spawn_file_actions_adddup2(&actions, messages.descriptor(), STDERR_FILENO);
   std::string program = "gnuplot";
-  std::string argument = script;
-  char* arguments[] = {program.data(), argument.data(), nullptr};
+  std::string own_settings = "--default-settings";
+  char* arguments[] = {program.data(), own_settings.data(), nullptr};
   pid_t child = 0;
   const int failed = posix_spawnp(&child, "gnuplot", &actions, nullptr, arguments, environ);
   posix_spawn_file_actions_destroy(&actions);
-  if (failed != 0) return -1;
+  if (failed != 0) return {-1, "", ""};
   int status = 0;
   while (waitpid(child, &status, 0) < 0 && errno == EINTR) {
   }
-  return WIFEXITED(status) ? WEXITSTATUS(status) : 128;
+  return {WIFEXITED(status) ? WEXITSTATUS(status) : 128, output.read(), messages.read()};
+}
+
+bool missing(const Drawing& drawing) {
+  constexpr int kNoSuchProgram = 127;
+  return drawing.status == -1 || drawing.status == kNoSuchProgram;
+}
+
+[[noreturn]] void fail_missing(const std::string& what) {
+  throw InputError(
+      fmt::format("{}: figures need the program gnuplot, which is not installed", what));
+}
+
+bool complete(const std::string& output, const Format& format) {
+  constexpr std::size_t kTail = 16;  // the last words and what may follow them
+  return output.find(format.last_words, output.size() - std::min(output.size(), kTail)) !=
+         std::string::npos;
+}
+
+/// The first line that says something.
+std::string first_line(const std::string& text) {
+  const std::size_t from = text.find_first_not_of(" \n\t");
+  return from == std::string::npos ? "" : text.substr(from, text.find('\n', from) - from);
 }
 
 }  // namespace
 
-void check_figure_path(const std::string& path) {
-  (void)terminal(path, {});
+void require_gnuplot(const std::string& what) {
+  if (missing(run_gnuplot(""))) fail_missing(what);
+}
+
+void check_figure(const std::string& path) {
+  (void)format_of(path);
+  check_writable(path);
+  require_gnuplot(path);
 }
 
 std::string gnuplot_text(std::string_view text) {
   std::string out = "\"";
-  for (const char c : text) {
-    if (std::string_view("_^@&~{}").find(c) != std::string_view::npos) out += "\\\\";
-    if (c == '"' || c == '\\') out += c == '"' ? "\\" : "\\\\\\";
-    out += static_cast<unsigned char>(c) < ' ' ? ' ' : c;
+  for (const char c : printable(text)) {
+    const bool plain =
+        (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == ' ';
+    if (plain)
+      out += c;
+    else
+      out += fmt::format("\\0{:03o}", static_cast<unsigned char>(c));
   }
   return out + '"';
 }
 
+std::string gnuplot_tic(std::string_view text) {
+  std::string format;
+  for (const char c : text) format.append(c == '%' ? 2 : 1, c);
+  return gnuplot_text(format);
+}
+
 void draw_figure(const std::string& path, const FigureSize& size, const std::string& commands) {
-  const std::string set_terminal = terminal(path, size);
+  const Format& format = format_of(path);
   AtomicFile figure(path);
-  const TemporaryFile script(
-      fmt::format("set encoding utf8\nset terminal {}\nset output {}\n{}\nset output\n",
-                  set_terminal, gnuplot_text(figure.temporary_path()), commands));
-  const TemporaryFile messages("");
-  const int status = run_gnuplot(script.path(), messages.path());
-  if (status == -1 || status == 127)
-    throw InputError(
-        fmt::format("{}: figures need the program gnuplot, which is not installed", path));
-  const std::string said = read_file(messages.path());
-  if (status != 0) {
-    const std::size_t from = said.find_first_not_of(" \n\t");
-    const std::string line =
-        from == std::string::npos ? "" : said.substr(from, said.find('\n', from) - from);
-    throw InputError(fmt::format("{}: gnuplot failed: {}", path, line));
-  }
+  const Drawing drawing = run_gnuplot(
+      fmt::format("set encoding utf8\nset terminal {}\n{}\n", terminal(format, size), commands));
+  if (missing(drawing)) fail_missing(path);
+  // A disk that is full ends in a part of the figure, not in an error of gnuplot's.
+  if (drawing.status != 0 || !complete(drawing.output, format))
+    throw InputError(fmt::format(
+        "{}: gnuplot failed: {}", path,
+        drawing.status != 0 ? first_line(drawing.messages) : "the figure is not complete"));
+  figure.write(drawing.output);
   figure.commit();
 }
 

@@ -1,57 +1,53 @@
 #pragma once
 
-#include <fmt/core.h>
-
-#include <algorithm>
-#include <cmath>
 #include <limits>
 #include <string>
 
 namespace synergraph {
 
 /// A number for gnuplot, which leaves out points that do not exist.
-inline std::string gnuplot_number(double number) {
-  return std::isfinite(number) ? fmt::format("{:.8g}", number) : "NaN";
-}
+std::string gnuplot_number(double number);
 
-/// What a panel's y axis must show.
-struct Extent {
-  double low = std::numeric_limits<double>::infinity();  ///< smallest positive number
-  double high = 0.0;
+/// The y axis of panels that are compared: straight, or logarithmic where a straight one would hide
+/// the small numbers. What has no place on it has a line of its own at an edge, with its name:
+/// infinity ("never") above, and on a logarithmic axis zero below.
+class FigureAxis {
+ public:
+  /// Logarithmic if the largest number is more than `ratio` times the smallest positive one.
+  explicit FigureAxis(double ratio = 30.0) : ratio_(ratio) {}
 
-  void add(double number) {
-    if (!std::isfinite(number)) return;
-    high = std::max(high, number);
-    if (number > 0.0) low = std::min(low, number);
-  }
-  /// Logarithmic where a straight axis would hide the small ones.
-  bool logarithmic() const { return std::isfinite(low) && high / low > ratio; }
-  /// The axis' lower end.
-  double floor() const { return logarithmic() ? low / 1.5 : 0.0; }
+  /// The axis must show this number; NaN is none.
+  void add(double number);
 
-  /// Sets the y axis.
-  std::string commands() const {
-    if (!logarithmic())
-      return fmt::format(
-          "unset logscale y\nset yrange [0:{:.6g}]\nset ytics auto\nset format y '%g'\n",
-          high > 0.0 ? 1.08 * high : 1.0);
-    const double top = high * 1.5;
-    const bool few_decades = top / floor() < 2000.0 && low > 1e-4 && high < 1e5;
-    std::string tics = "auto";
-    if (few_decades) {
-      tics.clear();
-      for (double decade = std::pow(10.0, std::floor(std::log10(floor()))); decade < top;
-           decade *= 10)
-        for (const double step : {1.0, 2.0, 5.0})
-          tics += fmt::format("{}{:.6g}", tics.empty() ? "(" : ",", step * decade);
-      tics += ")";
-    }
-    return fmt::format(
-        "set logscale y\nset yrange [{:.6g}:{:.6g}]\nset ytics {}\nset format y '{}'\n", floor(),
-        top, tics, few_decades ? "%g" : "10^{%T}");
-  }
+  bool logarithmic() const;
 
-  double ratio = 30.0;  ///< of largest to smallest, from which on the axis is logarithmic
+  /// Whether the number stands on a line at an edge.
+  bool at_edge(double number) const;
+
+  /// Where on the axis the number is drawn.
+  double position(double number) const;
+
+  /// The gnuplot commands that set it.
+  std::string commands() const;
+
+ private:
+  /// The ends of the axis and its lines at the edges; logarithms on a logarithmic axis.
+  struct Range {
+    double low;
+    double high;
+    double zero;
+    double never;
+  };
+  Range range() const;
+  /// The smallest number that a logarithmic axis shows: it spans at most so many decades.
+  double least() const;
+  std::string tics() const;
+
+  double ratio_;
+  double low_ = std::numeric_limits<double>::infinity();  // smallest positive number
+  double high_ = 0.0;
+  bool zero_ = false;
+  bool never_ = false;
 };
 
 }  // namespace synergraph

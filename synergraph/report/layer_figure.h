@@ -2,14 +2,21 @@
 
 #include <string>
 
+#include "synergraph/report/figure.h"
 #include "synergraph/report/layer_report.h"
 
 namespace synergraph {
 
-/// Draws speed and fidelity along the layers: a row of two panels a convention, means with their
-/// standard deviation over the samples. Left the truncated and the untruncated mean hitting time,
-/// right the minimax fidelity of all heads together and of the best head. Single heads are faint
-/// dots where they were measured.
-void draw_layer_figure(const std::string& path, const LayerReport& report);
+/// Draws speed and fidelity along the layers, two panels a convention, all conventions on the same
+/// scales: medians over the samples, with bars from the 10 % to the 90 % quantile. First the
+/// truncated and the untruncated mean hitting time, then the minimax fidelity of all heads together
+/// and of the best head. Single heads are faint crosses where they were measured. `options.names`
+/// are the layers'.
+void draw_layer_figure(const std::string& path, const LayerReport& report,
+                       const FigureOptions& options);
+
+/// To fail before long work: UsageError unless draw_layer_figure() can follow the options.
+void check_layer_figure(const std::vector<AttentionLayer>& layers, std::size_t conventions,
+                        const FigureOptions& options);
 
 }  // namespace synergraph

@@ -8,6 +8,7 @@
 
 #include "synergraph/core/version.h"
 #include "synergraph/report/json_parts.h"
+#include "synergraph/report/layer_labels.h"
 
 namespace synergraph {
 namespace {
@@ -177,12 +178,8 @@ std::string convention_title(Convention convention, const MetricsOptions& option
 /// "12 heads", or "4 to 12 heads" where the layers differ.
 std::string counted(const std::vector<AttentionLayer>& layers, int AttentionLayer::*count,
                     const char* what) {
-  const auto [least, most] = std::minmax_element(
-      layers.begin(), layers.end(),
-      [&](const AttentionLayer& a, const AttentionLayer& b) { return a.*count < b.*count; });
-  if ((*least).*count == (*most).*count)
-    return fmt::format("{} {}{}", (*most).*count, what, (*most).*count == 1 ? "" : "s");
-  return fmt::format("{} to {} {}s", (*least).*count, (*most).*count, what);
+  const std::string range = count_range(layers, count);
+  return fmt::format("{} {}{}", range, what, range == "1" ? "" : "s");
 }
 
 }  // namespace

@@ -70,13 +70,15 @@ std::string inline_svg(const std::string& svg) {
   return begin == std::string::npos ? "" : svg.substr(begin);
 }
 
-/// gnuplot names parts of a figure; several figures on a page need names of their own.
+/// gnuplot names parts of a figure; several figures on a page need names of their own. Names stand
+/// inside tags: text is left alone.
 std::string with_own_names(std::string svg, std::size_t number) {
   for (const std::string mark : {"id=\"", "id='", "href=\"#", "href='#", "url(#"}) {
     const std::string own = fmt::format("f{}-", number);
     for (std::size_t at = svg.find(mark); at != std::string::npos;
          at = svg.find(mark, at + mark.size() + own.size()))
-      svg.insert(at + mark.size(), own);
+      if (svg.find_last_of("<>", at) != std::string::npos && svg[svg.find_last_of("<>", at)] == '<')
+        svg.insert(at + mark.size(), own);
   }
   return svg;
 }
@@ -134,7 +136,7 @@ std::string html_page(const StudyReport& report, const std::vector<PageFigure>& 
   html += "<h2>What the data say</h2>\n<ul>\n";
   for (const std::string& statement : report.findings.statements)
     html += "<li>" + escape(statement) + "</li>\n";
-  html += "</ul>\n<h2>Figures</h2>\n";
+  html += figures.empty() ? "</ul>\n" : "</ul>\n<h2>Figures</h2>\n";
   for (std::size_t k = 0; k < figures.size(); ++k)
     html +=
         fmt::format("<figure>{}<figcaption>{}</figcaption></figure>\n",

@@ -77,10 +77,11 @@ ordered_json json_findings(const Findings& findings) {
           {"synergy", std::move(synergy)},     {"speed_fidelity", std::move(correlations)}};
 }
 
-/// Draws a figure in the three formats.
+/// Draws a figure in the three formats; the SVG is for the page.
 template <class Draw>
-void draw_all(const std::string& stem, const Draw& draw) {
+PageFigure draw_all(const std::string& stem, const std::string& caption, const Draw& draw) {
   for (const char* ending : {"pdf", "png", "svg"}) draw(fmt::format("{}.{}", stem, ending));
+  return {read_file(stem + ".svg"), caption};
 }
 
 void draw_example(const std::string& path) {
@@ -88,6 +89,28 @@ void draw_example(const std::string& path) {
   const std::vector<double> equal(graph.heads.size(), 1.0);
   draw_diffusion_figure(path, heads_of_graph(graph), normalised_weights(equal, equal.size()),
                         {.steps = 20, .node_names = graph.node_names});
+}
+
+std::vector<PageFigure> draw_figures(const StudyReport& report, const std::string& directory,
+                                     const FigureOptions& options) {
+  make_directory(directory);
+  const auto study = [&](Convention convention) {
+    return [&report, &options, convention](const std::string& path) {
+      draw_study_figure(path, report.results, convention, options);
+    };
+  };
+  return {draw_all(directory + "/published",
+                   "Mixing time and fidelity by the published convention. Open marks: the paper's "
+                   "values.",
+                   study(Convention::kPublished)),
+          draw_all(directory + "/exact",
+                   "The same models by the exact convention: normalised columns, certified "
+                   "fidelity over the sources.",
+                   study(Convention::kExact)),
+          draw_all(directory + "/diffusion",
+                   "The paper's second worked example: signal of each node at the sink, and the "
+                   "minimax fidelity so far (dashed).",
+                   draw_example)};
 }
 
 }  // namespace
@@ -123,34 +146,24 @@ ordered_json json_report(const StudyReport& report) {
           {"findings", json_findings(report.findings)}};
 }
 
-void write_study(const StudyReport& report, const std::string& directory) {
+void check_study_figures(const GridSettings& grid, const StudyFigures& figures) {
+  check_study_figure(grid.tasks.size(), figures.options);
+  require_gnuplot("reproduce (or give --no-figures)");
+}
+
+void write_study(const StudyReport& report, const std::string& directory,
+                 const StudyFigures& figures) {
   make_directory(directory + "/tables");
-  make_directory(directory + "/figures");
+  write_file(directory + "/results.json", json_report(report).dump(1) + '\n');
   for (const StudyTable& table : study_tables(report.results, report.findings)) {
     const std::string stem = fmt::format("{}/tables/{}", directory, table.name);
     write_file(stem + ".md", markdown(table));
     write_file(stem + ".csv", format_csv(table.data));
     write_file(stem + ".tex", latex(table));
   }
-  const std::string figures = directory + "/figures/";
-  draw_all(figures + "published", [&](const std::string& path) {
-    draw_study_figure(path, report.results, Convention::kPublished);
-  });
-  draw_all(figures + "exact", [&](const std::string& path) {
-    draw_study_figure(path, report.results, Convention::kExact);
-  });
-  draw_all(figures + "diffusion", draw_example);
-  const std::vector<PageFigure> page_figures = {
-      {read_file(figures + "published.svg"),
-       "Mixing time and fidelity by the published convention. Diamonds: the paper's values."},
-      {read_file(figures + "exact.svg"),
-       "The same models by the exact convention: normalised columns, certified fidelity over the "
-       "sources."},
-      {read_file(figures + "diffusion.svg"),
-       "The paper's second worked example: signal of each node at the sink, and the minimax "
-       "fidelity so far (dashed)."}};
+  std::vector<PageFigure> page_figures;
+  if (figures.draw) page_figures = draw_figures(report, directory + "/figures", figures.options);
   write_file(directory + "/report.html", html_page(report, page_figures));
-  write_file(directory + "/results.json", json_report(report).dump(1) + '\n');
 }
 
 }  // namespace synergraph

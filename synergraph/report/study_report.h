@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "synergraph/core/terminal.h"
+#include "synergraph/report/figure.h"
 #include "synergraph/study/findings.h"
 #include "synergraph/study/grid.h"
 
@@ -32,8 +33,19 @@ struct PageFigure {
 };
 std::string html_page(const StudyReport& report, const std::vector<PageFigure>& figures);
 
+/// Which figures a study gets, and how they look.
+struct StudyFigures {
+  bool draw = true;
+  FigureOptions options = {};
+};
+
+/// To fail before long work: UsageError or InputError unless the figures of such a study can be
+/// drawn.
+void check_study_figures(const GridSettings& grid, const StudyFigures& figures);
+
 /// Writes results.json, tables/NAME.{md,csv,tex}, figures/NAME.{svg,pdf,png} and report.html into a
-/// directory, each atomically.
-void write_study(const StudyReport& report, const std::string& directory);
+/// directory, in this order, each atomically.
+void write_study(const StudyReport& report, const std::string& directory,
+                 const StudyFigures& figures);
 
 }  // namespace synergraph

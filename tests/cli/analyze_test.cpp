@@ -250,7 +250,7 @@ TEST_F(AnalyzeTest, LayersOfDifferentSizesShowInTheHeader) {
 TEST_F(AnalyzeTest, FigureAndSamples) {
   write_random("a.npy", {2, 3, 2, 6, 6});
   expect_success("analyze a.npy --convention both --figure f.svg --per-sample s.csv");
-  EXPECT_THAT(read("f.svg"), testing::HasSubstr("minimax fidelity"));
+  EXPECT_THAT(read("f.svg"), testing::HasSubstr("Minimax fidelity"));
   const std::string csv = read("s.csv");
   EXPECT_EQ(std::count(csv.begin(), csv.end(), '\n'), 1 + 2 * 2 * 3);
 }

@@ -71,6 +71,29 @@ TEST_F(ReproduceTest, WritesTablesFiguresPageAndResults) {
   EXPECT_THAT(page, testing::EndsWith("</html>\n"));
 }
 
+TEST_F(ReproduceTest, WritesResultsBeforeFiguresAndWithoutThem) {
+  // A figure that cannot be drawn: a file stands where its directory should be.
+  std::filesystem::create_directories(directory_ / "study");
+  write("study/figures", "");
+  EXPECT_EQ(run(small_ + "--out study").status, 1);
+  EXPECT_TRUE(exists("study/results.json"));
+  EXPECT_TRUE(exists("study/tables/mixing-copy.csv"));
+  EXPECT_FALSE(exists("study/report.html"));
+  const auto outcome = run(small_ + "--no-figures --out study");
+  EXPECT_EQ(outcome.status, 0) << outcome.err;
+  EXPECT_THAT(read("study/report.html"), testing::Not(HasSubstr("<svg")));
+}
+
+TEST_F(ReproduceTest, FiguresAreLaidOutAsAskedAndTextIsOnlyText) {
+  const std::string title = "a <b> id=\"x\" `touch PWN`";
+  const auto outcome = run(small_ + "--out study --figure-size 8x6 --figure-title '" + title + "'");
+  ASSERT_EQ(outcome.status, 0) << outcome.err;
+  EXPECT_FALSE(exists("PWN"));
+  EXPECT_THAT(read("study/figures/exact.svg"), HasSubstr("viewBox=\"0 0 768 576\""));
+  EXPECT_THAT(read("study/report.html"), HasSubstr("a &lt;b> id=\"x\" `touch PWN`"));
+  expect_refusal(small_ + "--out study --figure-size 1x1", 2, "too few for 2 by 2 panels");
+}
+
 TEST_F(ReproduceTest, KilledAtAnyTimeEndsInTheSameResults) {
   ASSERT_EQ(run(small_ + "--out whole").status, 0);
   const std::string arguments = small_ + "--checkpoint-every 0 --jobs 2 --out killed";

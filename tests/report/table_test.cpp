@@ -7,7 +7,6 @@
 #include <sstream>
 
 #include "synergraph/core/parse_number.h"
-#include "synergraph/report/figure.h"
 
 namespace synergraph {
 namespace {
@@ -90,13 +89,6 @@ TEST(Numbers, ForProgramsReadBackExactly) {
   EXPECT_EQ(exact(10.0), "10");
   EXPECT_EQ(exact(kInfinity), "inf");
   EXPECT_EQ(exact(std::nan("")), "");
-}
-
-TEST(GnuplotText, ShowsEveryCharacterAsItIs) {
-  EXPECT_EQ(gnuplot_text("Head 1"), "\"Head 1\"");
-  EXPECT_EQ(gnuplot_text("a_b"), "\"a\\\\_b\"");
-  EXPECT_EQ(gnuplot_text("say \"hi\""), "\"say \\\"hi\\\"\"");
-  EXPECT_EQ(gnuplot_text("two\nlines"), "\"two lines\"");
 }
 
 }  // namespace

@@ -1,0 +1,83 @@
+#include "synergraph/report/layer_labels.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+
+#include "synergraph/core/terminal.h"
+
+namespace synergraph {
+namespace {
+
+constexpr std::size_t kLongest = 18;  // of a name at a tic, in characters
+
+bool is_digit(char c) {
+  return c >= '0' && c <= '9';
+}
+
+bool is_number(std::string_view text) {
+  return !text.empty() && std::all_of(text.begin(), text.end(), is_digit);
+}
+
+/// The number in which the names differ: how many bytes stand before and after it in each.
+struct NumberPlace {
+  std::size_t before = 0;
+  std::size_t after = 0;
+};
+
+NumberPlace number_place(const std::vector<std::string>& names) {
+  const std::string& first = names.front();
+  NumberPlace place{first.size(), first.size()};
+  for (const std::string& name : names) {
+    const auto differ = std::mismatch(first.begin(), first.end(), name.begin(), name.end());
+    const auto from_end = std::mismatch(first.rbegin(), first.rend(), name.rbegin(), name.rend());
+    place.before = std::min(place.before, static_cast<std::size_t>(differ.first - first.begin()));
+    place.after = std::min(place.after, static_cast<std::size_t>(from_end.first - first.rbegin()));
+  }
+  // Digits that the numbers share belong to them.
+  while (place.before > 0 && is_digit(first[place.before - 1])) --place.before;
+  while (place.after > 0 && is_digit(first[first.size() - place.after])) --place.after;
+  return place;
+}
+
+}  // namespace
+
+std::string count_range(const std::vector<AttentionLayer>& layers, int AttentionLayer::*count) {
+  const auto [least, most] =
+      std::minmax_element(layers.begin(), layers.end(),
+                          [&](const auto& a, const auto& b) { return a.*count < b.*count; });
+  return (*least).*count == (*most).*count
+             ? fmt::format("{}", (*least).*count)
+             : fmt::format("{} to {}", (*least).*count, (*most).*count);
+}
+
+LayerLabels layer_labels(const std::vector<AttentionLayer>& layers,
+                         const std::vector<std::string>& names) {
+  LayerLabels labels{names, "layer"};
+  if (names.empty())
+    for (const AttentionLayer& layer : layers) labels.tics.push_back(layer.name);
+  if (layers.size() > 1) {
+    const NumberPlace place = number_place(labels.tics);
+    const auto number = [&](const std::string& name) {
+      return place.before + place.after > name.size()
+                 ? ""
+                 : name.substr(place.before, name.size() - place.before - place.after);
+    };
+    if (std::all_of(labels.tics.begin(), labels.tics.end(),
+                    [&](const std::string& name) { return is_number(number(name)); })) {
+      const std::string& first = labels.tics.front();
+      if (place.before + place.after > 0)
+        labels.axis = fmt::format("layer N in {}N{}", printable(first.substr(0, place.before)),
+                                  printable(first.substr(first.size() - place.after)));
+      for (std::string& name : labels.tics) name = number(name);
+    }
+  }
+  const bool one_length = is_number(count_range(layers, &AttentionLayer::tokens));
+  for (std::size_t l = 0; l < layers.size(); ++l) {
+    labels.tics[l] = cut_middle(printable(labels.tics[l]), kLongest);
+    if (!one_length) labels.tics[l] += fmt::format(", n={}", layers[l].tokens);
+  }
+  return labels;
+}
+
+}  // namespace synergraph
