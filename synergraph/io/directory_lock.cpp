@@ -30,14 +30,12 @@ DirectoryLock::DirectoryLock(const std::string& directory) : path_(directory + "
     if (descriptor_ < 0)
       throw InputError(
           fmt::format("{}: cannot write: {}", path_, std::generic_category().message(errno)));
-    const int failed = ::flock(descriptor_, LOCK_EX | LOCK_NB) == 0 ? 0 : errno;
-    if (failed == 0 && names(path_, descriptor_)) return;
+    // Some filesystems have no locks: there is nothing to hold there, and no reason not to work.
+    const bool held = ::flock(descriptor_, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK;
+    if (!held && names(path_, descriptor_)) return;
     ::close(descriptor_);
-    if (failed == EWOULDBLOCK)
+    if (held)
       throw InputError(fmt::format("{}: another run is at work in this directory", directory));
-    if (failed != 0 && failed != EINTR)
-      throw InputError(
-          fmt::format("{}: cannot lock: {}", path_, std::generic_category().message(failed)));
   }
 }
 

@@ -5,7 +5,8 @@
 namespace synergraph {
 
 /// Only one program works in a directory at a time: a locked file "synergraph.lock" in it, which
-/// goes with this object. The kernel ends the lock with its holder, however it dies.
+/// goes with this object. The kernel ends the lock with its holder, however it dies. On a
+/// filesystem without locks there is none.
 class DirectoryLock {
  public:
   /// InputError when another program holds it, or when it cannot be made.
