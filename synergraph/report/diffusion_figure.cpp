@@ -118,7 +118,7 @@ FigureLayout layout_of(std::size_t heads, const DiffusionFigureOptions& options)
   layout.rows = (panels + layout.columns - 1) / layout.columns;
   layout.panel = {1.75, layout.rows > 3 ? 1.2 : 1.5};
   layout.bottom = 0.55;
-  layout.down = 0.55;
+  layout.down = 0.62;
   std::size_t longest = std::string_view("minimax").size();
   for (int j = 0; named(sources) && j < sources; ++j)
     longest = std::max(longest, display_width(node_name(options, j)));

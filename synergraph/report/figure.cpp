@@ -37,14 +37,15 @@ const Format& format_of(const std::string& path) {
   throw UsageError(fmt::format("{}: a figure ends in .svg, .pdf or .png", path));
 }
 
+/// The three show text in the same size.
 std::string terminal(const Format& format, const FigureSize& size) {
   if (format.ending == ".svg")
     return fmt::format(
         "svg size {:.0f},{:.0f} dynamic noenhanced font 'Helvetica,12' background 'white'",
         size.width * 96, size.height * 96);
   if (format.ending == ".pdf")
-    return fmt::format("pdfcairo size {}in,{}in noenhanced font 'Helvetica,9'", size.width,
-                       size.height);
+    return fmt::format("pdfcairo size {}in,{}in noenhanced font 'Helvetica,9' fontscale 0.75",
+                       size.width, size.height);
   return fmt::format(
       "pngcairo size {:.0f},{:.0f} noenhanced font 'Helvetica,9' fontscale 2.0833 linewidth 2 "
       "pointscale 2 background 'white'",

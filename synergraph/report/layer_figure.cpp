@@ -137,7 +137,7 @@ LayerTics layer_tics(const LayerLabels& labels, double panel_width) {
   for (const std::string& tic : labels.tics) longest = std::max(longest, display_width(tic));
   const std::size_t layers = labels.tics.size();
   const double spacing = panel_width / static_cast<double>(layers);
-  const double width = kCharacterWidth * static_cast<double>(longest + 1);
+  const double width = kCharacterWidth * (static_cast<double>(longest) + 0.6);
   // Short names leave some out before they slant.
   constexpr std::size_t kShort = 3;
   constexpr double kSlanted = 0.17;  // that a slanted label takes along x

@@ -122,7 +122,7 @@ FigureLayout layout_of(std::size_t tasks) {
   layout.panel = {tasks == 1 ? 3.6 : 2.7, 1.75};
   layout.across = 0.65;
   layout.top = 0.55;
-  layout.down = 0.55;
+  layout.down = 0.65;
   layout.bottom = 0.48;
   return layout;
 }
