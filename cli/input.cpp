@@ -6,7 +6,7 @@
 #include <array>
 #include <cerrno>
 #include <cstdint>
-#include <cstring>
+#include <system_error>
 
 #include "synergraph/core/error.h"
 #include "synergraph/io/atomic_file.h"
@@ -22,7 +22,8 @@ std::string read_standard_input(std::size_t most) {
     if (got == 0) return bytes;
     if (got < 0 && errno == EINTR) continue;
     if (got < 0)
-      throw InputError(fmt::format("standard input: cannot read: {}", std::strerror(errno)));
+      throw InputError(
+          fmt::format("standard input: cannot read: {}", std::generic_category().message(errno)));
     bytes.append(buffer.data(), static_cast<std::size_t>(got));
     if (bytes.size() > most)
       throw InputError(fmt::format("standard input: more than {} bytes", most));

@@ -6,7 +6,7 @@
 
 #include <cerrno>
 #include <cstdio>
-#include <cstring>
+#include <system_error>
 
 #include "synergraph/core/error.h"
 #include "synergraph/core/terminal.h"
@@ -15,7 +15,8 @@ namespace synergraph::cli {
 namespace {
 
 [[noreturn]] void fail_to_write() {
-  throw InputError(fmt::format("standard output: cannot write: {}", std::strerror(errno)));
+  throw InputError(
+      fmt::format("standard output: cannot write: {}", std::generic_category().message(errno)));
 }
 
 }  // namespace

@@ -139,7 +139,7 @@ std::size_t terminal_columns(std::FILE* stream) {
   if (isatty(descriptor) == 0) return kUnlimited;
   winsize size{};
   if (ioctl(descriptor, TIOCGWINSZ, &size) == 0 && size.ws_col > 0) return size.ws_col;
-  const char* variable = std::getenv("COLUMNS");
+  const char* variable = std::getenv("COLUMNS");  // NOLINT(concurrency-mt-unsafe): no one sets it
   std::size_t columns = 0;
   constexpr std::size_t kUsual = 80;
   if (variable == nullptr || !parse_number(variable, columns) || columns == 0) return kUsual;
