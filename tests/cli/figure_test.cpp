@@ -118,13 +118,15 @@ TEST_F(FigureTest, ThePathIsNotInterpreted) {
 TEST_F(FigureTest, AFigureThatCannotBeWrittenIsAnError) {
   std::filesystem::create_symlink("/dev/full", directory_ / "full.svg");
   expect_refusal("graph --example 1 --figure full.svg", 1, "full.svg: ");
-  // A disk that fills up: no file may grow beyond a few kilobytes.
-  const std::string limited = "cd " + word(directory_.string()) +
-                              " && trap '' XFSZ && ulimit -f 4 && " SYNERGRAPH_CLI
-                              " graph --example 1 --figure small.svg >/dev/null 2>message";
-  EXPECT_EQ(WEXITSTATUS(std::system(limited.c_str())), 1);  // NOLINT: the test's own words
-  EXPECT_THAT(read("message"), testing::StartsWith("synergraph: "));
-  EXPECT_FALSE(exists("small.svg"));
+  // A disk that fills up, before gnuplot has its script or before it has drawn everything.
+  for (const std::string blocks : {"4", "16"}) {
+    const std::string limited =
+        "cd " + word(directory_.string()) + " && trap '' XFSZ && ulimit -f " + blocks +
+        " && " SYNERGRAPH_CLI " graph --example 1 --figure small.svg >/dev/null 2>message";
+    EXPECT_EQ(WEXITSTATUS(std::system(limited.c_str())), 1);  // NOLINT: the test's own words
+    EXPECT_THAT(read("message"), testing::StartsWith("synergraph: ")) << blocks;
+    EXPECT_FALSE(exists("small.svg")) << blocks;
+  }
 }
 
 TEST_F(FigureTest, SizeTitleAndNamesCanBeSet) {
@@ -165,7 +167,7 @@ TEST_F(FigureTest, LayersOfDifferentLengthsAreNamed) {
   EXPECT_THAT(read("f.svg"), HasSubstr("<text>2, n=2</text>"));
 }
 
-TEST_F(FigureTest, NeverAndZeroAreShownAtTheEdge) {
+TEST_F(FigureTest, NeverIsShownAtTheEdge) {
   // The first layer mixes, the second never does: its tokens look at themselves.
   const std::vector<double> mixing = {1.0, 0.0, 0.0, 0.5, 0.5, 0.0, 0.001, 0.001, 0.998};
   const std::vector<double> fixed = {1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0};
@@ -177,6 +179,12 @@ TEST_F(FigureTest, NeverAndZeroAreShownAtTheEdge) {
   write_layers("maps.safetensors", {"a1", "a2"});
   ASSERT_EQ(run("analyze maps.safetensors --figure f.svg").status, 0);
   EXPECT_THAT(read("f.svg"), Not(HasSubstr("<text>never</text>")));
+  // By the published convention walks end nowhere: both conventions then have the same scale.
+  ASSERT_EQ(run("analyze maps.safetensors --convention both --figure f.svg").status, 0);
+  const std::string svg = read("f.svg");
+  const std::size_t first = svg.find("<text>never</text>");
+  ASSERT_NE(first, std::string::npos);
+  EXPECT_NE(svg.find("<text>never</text>", first + 1), std::string::npos);
 }
 
 /// A path in a directory that is not there is noticed before anything is read or computed: the
