@@ -55,7 +55,8 @@ TEST_F(TensorStreamTest, PiecesAreInOrderWholeAndNoLargerThanAskedFor) {
       EXPECT_TRUE(pieces.next().empty());
       ASSERT_EQ(all.size(), static_cast<std::size_t>(stream.info.bytes()));
       const auto& whole = data_[static_cast<std::size_t>(&stream - streams.data())];
-      EXPECT_EQ(std::memcmp(all.data(), whole.data, all.size()), 0) << bytes;
+      EXPECT_TRUE(std::equal(all.begin(), all.end(), static_cast<const std::byte*>(whole.data)))
+          << bytes;
     }
   }
 }
