@@ -68,6 +68,7 @@ head "weight" weight 3
   EXPECT_EQ(graph.heads[1].weight, 3.0);
   EXPECT_EQ(parse_graph_text("nodes \"3\"\nhead a\n", "x").node_names,
             (std::vector<std::string>{"3"}));
+  EXPECT_EQ(parse_graph_text("nodes 3#4\nhead a#b\n", "x").heads[0].name, "a");
   EXPECT_EQ(parse_graph_text("nodes a\"b\nhead c\\n\n", "x").heads[0].name, "c\\n");
 }
 
