@@ -2,6 +2,7 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <cmath>
 #include <cstdlib>
@@ -140,7 +141,8 @@ TEST(SeriesStyleTest, EverySeriesHasItsOwnColourAndMark) {
 
 /// The study figure of such results.
 std::string study_svg(const std::vector<CellResult>& results) {
-  const std::string path = testing::TempDir() + "synergraph-study-figure.svg";
+  const std::string path =
+      testing::TempDir() + "synergraph-figure-" + std::to_string(getpid()) + ".svg";
   draw_study_figure(path, results, Convention::kPublished);
   std::string svg = read_file(path);
   std::filesystem::remove(path);

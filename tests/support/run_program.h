@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 #include <sys/wait.h>
+#include <unistd.h>
 
 #include <cstdlib>
 #include <filesystem>
@@ -25,7 +26,8 @@ class ProgramTest : public testing::Test {
   void SetUp() override {
     const auto* info = testing::UnitTest::GetInstance()->current_test_info();
     directory_ = std::filesystem::path(testing::TempDir()) /
-                 (std::string("synergraph-") + info->test_suite_name() + "-" + info->name());
+                 (std::string("synergraph-") + info->test_suite_name() + "-" + info->name() + "-" +
+                  std::to_string(getpid()));  // the same test may run elsewhere, too
     std::filesystem::remove_all(directory_);
     std::filesystem::create_directories(directory_);
   }
