@@ -112,8 +112,9 @@ void run_graph(const GraphArguments& arguments) {
   if (arguments.figure.wanted()) check_figure(arguments.figure.file);
   for (const std::string& output : {arguments.curves, arguments.dot, arguments.text})
     if (!output.empty()) check_writable(output);
-  const MetricsOptions options =
+  MetricsOptions options =
       arguments.metrics.resolve(arguments.metrics.chosen_convention(), Normalization::kPerHead);
+  options.fidelity.every_node = arguments.json;  // JSON lists them
   const MultiHeadGraph graph = load_graph(arguments);
   const std::vector<double> weights = head_weights(arguments, graph);
   const std::vector<Head> heads = heads_of_graph(graph);

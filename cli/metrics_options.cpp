@@ -36,9 +36,11 @@ void MetricsArguments::add_to(CLI::App& command, bool allow_both) {
   add_number(command, "--cutoff", cutoff, "steps at which truncated hitting times are cut",
              kCutoffs)
       ->group(group);
-  add_number(command, "--step-limit", step_limit,
-             "diffusion steps after which an uncertified fidelity is given as an interval",
-             {1, 1000000000000})
+  add_number(
+      command, "--step-limit", step_limit,
+      "diffusion steps after which an uncertified fidelity is given as an interval; 0: none, "
+      "later ones are searched by squaring",
+      {0, 1000000000000})
       ->group(group);
   add_number(command, "--threads", threads,
              "threads to use; 0: all CPUs. Results do not depend on it", kThreadCounts)
@@ -71,7 +73,8 @@ MetricsOptions MetricsArguments::resolve(Convention of, Normalization default_no
   options.walk.eps = eps;
   options.walk.cutoff = cutoff;
   options.walk.threads = threads;
-  options.fidelity.step_limit = step_limit;
+  if (step_limit > 0) options.fidelity.step_limit = step_limit;
+  options.fidelity.threads = threads;
   return options;
 }
 

@@ -17,7 +17,7 @@ struct MetricsArguments {
   std::optional<std::string> horizon;
   std::vector<double> eps = {0.25};
   std::int64_t cutoff = 100;
-  std::int64_t step_limit = 100000;
+  std::int64_t step_limit = 0;
   int threads = 0;
 
   /// `allow_both`: "both" is a convention too.

@@ -3,6 +3,7 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <limits>
 
@@ -20,75 +21,130 @@ constexpr double kTie = 1e-13;
 // 1e6 have fewer than 44 levels and so come out exactly.
 constexpr int kLevels = 44;
 
+/// What an eps asks of the walk. Near 1 the survival has no digits left to say how far it is from
+/// one, so there the chance to have arrived is compared with 1 - eps.
+struct Threshold {
+  bool of_arrival;
+  double value;
+
+  explicit Threshold(double eps)
+      : of_arrival(eps > 0.5), value(of_arrival ? (1.0 - eps) * (1.0 - kTie) : eps * (1.0 + kTie)) {}
+  /// By max_j s_t[j], or by min_j (1 - s_t[j]); NaN where that is not followed.
+  bool met(double worst_survival, double least_arrival) const {
+    return of_arrival ? least_arrival >= value : worst_survival <= value;
+  }
+};
+
+constexpr double kUnknown = std::numeric_limits<double>::quiet_NaN();
+
 /// The thresholds still searched for, and the times found.
 struct Search {
-  std::vector<double> threshold;
+  std::vector<Threshold> threshold;
   std::vector<double> time;
 
-  explicit Search(const std::vector<double>& eps)
-      : time(eps.size(), std::numeric_limits<double>::quiet_NaN()) {
+  explicit Search(const std::vector<double>& eps) : time(eps.size(), kUnknown) {
     for (const double e : eps) {
       if (!(e > 0.0)) throw UsageError(fmt::format("eps must be positive, not {}", e));
-      threshold.push_back(e * (1.0 + kTie));
+      threshold.emplace_back(e);
     }
-    settle(1.0, 0.0);
+    settle(1.0, 0.0, 0.0);
   }
   bool open(std::size_t k) const { return std::isnan(time[k]); }
   bool done() const {
     return std::none_of(time.begin(), time.end(), [](double t) { return std::isnan(t); });
   }
-  /// Records `when` for every open threshold that `worst` has come down to.
-  void settle(double worst, double when) {
+  /// Is a threshold of this kind still open?
+  bool follows(bool arrival) const {
     for (std::size_t k = 0; k < time.size(); ++k)
-      if (open(k) && worst <= threshold[k]) time[k] = when;
+      if (open(k) && threshold[k].of_arrival == arrival) return true;
+    return false;
+  }
+  /// Records `when` for every open threshold that is met.
+  void settle(double worst_survival, double least_arrival, double when) {
+    for (std::size_t k = 0; k < time.size(); ++k)
+      if (open(k) && threshold[k].met(worst_survival, least_arrival)) time[k] = when;
+  }
+  /// Would a survival settle anything?
+  bool crossed(double worst_survival) const {
+    for (std::size_t k = 0; k < time.size(); ++k)
+      if (open(k) && threshold[k].met(worst_survival, kUnknown)) return true;
+    return false;
   }
 };
 
 /// Looks through the newest panel of a sweep for crossings.
 void search_panel(const SurvivalSweep& sweep, Search& search) {
+  if (!search.crossed(sweep.worst_current())) return;
   const Propagation& states = sweep.states();
-  const double last = sweep.worst_current();
-  bool crossed = false;
-  for (std::size_t k = 0; k < search.time.size(); ++k)
-    crossed = crossed || (search.open(k) && last <= search.threshold[k]);
-  if (!crossed) return;
   const auto begin = static_cast<double>(states.time() - states.length());
-  for (int k = 1; k <= states.length(); ++k) search.settle(sweep.worst(k), begin + k);
+  for (int k = 1; k <= states.length(); ++k) search.settle(sweep.worst(k), kUnknown, begin + k);
 }
 
-/// Bisection for one threshold: survival at 2^(level - 1) is above it, at 2^level it is not.
+/// Steps through the chances to have arrived, 1 - s_t: P applied again and again to e_sink.
+void search_arrival(const Walk& walk, Search& search, std::int64_t stepping) {
+  std::vector<double> start(static_cast<std::size_t>(walk.nodes()), 0.0);
+  start.back() = 1.0;
+  Propagation states(walk.step, start.data());
+  while (search.follows(true) && states.time() < stepping) {
+    states.advance(stepping - states.time());
+    const auto begin = static_cast<double>(states.time() - states.length());
+    for (int k = 1; k <= states.length(); ++k) {
+      double least = 1.0;
+      for (int j = 0; j < walk.nodes(); ++j) least = std::min(least, states.at(j, k));
+      search.settle(kUnknown, least, begin + k);
+    }
+  }
+}
+
+/// Bisection for one threshold: it is not met at 2^(level - 1), and is at 2^level.
 struct Bisection {
   std::size_t index;  ///< of the threshold
   int level;
-  std::vector<double> survival;  ///< at `time`, still above the threshold
+  std::vector<double> state;  ///< survival, or arrival, at `time`, which does not meet it
   double time;
 };
 
-double largest(const std::vector<double>& values) {
-  return *std::max_element(values.begin(), values.end());
+/// Does a survival, or an arrival, meet the threshold?
+bool met(const Threshold& threshold, const std::vector<double>& state) {
+  return threshold.of_arrival
+             ? threshold.met(kUnknown, *std::min_element(state.begin(), state.end()))
+             : threshold.met(*std::max_element(state.begin(), state.end()), kUnknown);
 }
 
 /// Doubling, then bisection, for all open thresholds at once.
 void search_by_squaring(const Walk& walk, Search& search, const WalkOptions& options) {
   WalkPowers powers(walk, options.memory, options.threads);
+  const auto state_now = [&](bool arrival) {
+    return arrival ? powers.arrival() : powers.survival();
+  };
   std::vector<Bisection> running;
   std::vector<bool> bracketed(search.time.size(), false);
-  std::vector<double> before = powers.survival();
-  search.settle(largest(before), 1.0);
+  std::array<std::vector<double>, 2> before;  // survival, arrival
   std::size_t open = 0;
-  for (std::size_t k = 0; k < search.time.size(); ++k) open += search.open(k) ? 1 : 0;
+  for (const bool arrival : {false, true}) before[arrival ? 1 : 0] = state_now(arrival);
+  for (std::size_t k = 0; k < search.time.size(); ++k) {
+    if (search.open(k) && met(search.threshold[k], before[search.threshold[k].of_arrival ? 1 : 0]))
+      search.time[k] = 1.0;
+    open += search.open(k) ? 1 : 0;
+  }
   constexpr int kHighest = 1023;  // 2^1023 steps, the largest double's exponent: beyond it, never
   while (running.size() < open && powers.top_level() < kHighest) {
     powers.climb();
-    std::vector<double> now = powers.survival();
-    const double worst = largest(now);
     const int level = powers.top_level();
-    for (std::size_t k = 0; k < search.time.size(); ++k) {
-      if (!search.open(k) || bracketed[k] || worst > search.threshold[k]) continue;
-      bracketed[k] = true;
-      running.push_back({k, level, before, std::ldexp(1.0, level - 1)});
+    for (const bool arrival : {false, true}) {
+      if (!search.follows(arrival)) continue;
+      std::vector<double> now = state_now(arrival);
+      std::vector<double>& last = before[arrival ? 1 : 0];
+      for (std::size_t k = 0; k < search.time.size(); ++k) {
+        const Threshold& threshold = search.threshold[k];
+        if (!search.open(k) || bracketed[k] || threshold.of_arrival != arrival ||
+            !met(threshold, now))
+          continue;
+        bracketed[k] = true;
+        running.push_back({k, level, last, std::ldexp(1.0, level - 1)});
+      }
+      last = std::move(now);
     }
-    before = std::move(now);
   }
   std::vector<double> next(static_cast<std::size_t>(walk.nodes()));
   for (int level = powers.top_level() - 2; level >= 0; --level) {
@@ -98,9 +154,9 @@ void search_by_squaring(const Walk& walk, Search& search, const WalkOptions& opt
     if (!needed) continue;
     for (Bisection& b : running) {
       if (level > b.level - 2 || level < b.level - 2 - kLevels) continue;
-      powers.multiply(level, b.survival.data(), next.data());
-      if (largest(next) <= search.threshold[b.index]) continue;
-      b.survival = next;
+      powers.multiply(level, b.state.data(), next.data());
+      if (met(search.threshold[b.index], next)) continue;
+      b.state = next;
       b.time += std::ldexp(1.0, level);
     }
   }
@@ -115,9 +171,11 @@ void search_by_squaring(const Walk& walk, Search& search, const WalkOptions& opt
 /// pay, nothing is stepped.
 std::int64_t steps_worth_taking(int nodes, double worst_hitting, const Search& search) {
   const std::int64_t most = std::max(400, nodes / 8);
-  for (std::size_t k = 0; k < search.time.size(); ++k)
-    if (search.open(k) && (1.0 - search.threshold[k]) * worst_hitting > static_cast<double>(most))
-      return 0;
+  for (std::size_t k = 0; k < search.time.size(); ++k) {
+    const Threshold& threshold = search.threshold[k];
+    const double arrived = threshold.of_arrival ? threshold.value : 1.0 - threshold.value;
+    if (search.open(k) && arrived * worst_hitting > static_cast<double>(most)) return 0;
+  }
   return most;
 }
 
@@ -130,22 +188,23 @@ WalkSummary summarise_walk(const Walk& walk, const WalkOptions& options) {
   if (std::isinf(summary.hitting.max))
     for (std::size_t k = 0; k < search.time.size(); ++k)
       if (search.open(k)) search.time[k] = kInfinity;
-  if (walk.nodes() == 1) search.settle(0.0, 0.0);
+  if (walk.nodes() == 1) search.settle(0.0, 1.0, 0.0);
 
   const std::int64_t stepping = options.stepping >= 0
                                     ? options.stepping
                                     : steps_worth_taking(walk.nodes(), summary.hitting.max, search);
   SurvivalSweep sweep(walk);
-  TruncatedSum sum(walk.nodes(), options.cutoff);
+  TruncatedSum sum(walk.nodes(), options.cutoff, options.threads);
+  search_arrival(walk, search, stepping);
   for (;;) {
     const std::int64_t time = sweep.states().time();
     const bool sum_done = sum.complete();
-    const bool search_done = search.done() || time >= stepping;
+    const bool search_done = !search.follows(false) || time >= stepping;
     if (sum_done && search_done) break;
     sweep.advance(
         std::max(sum_done ? 0 : options.cutoff - time, search_done ? 0 : stepping - time));
     if (!sum_done) sum.add(sweep);
-    if (!search.done())
+    if (search.follows(false))
       search_panel(sweep, search);
     else
       sweep.restrict_to(sum.active(sweep));

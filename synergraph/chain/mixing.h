@@ -13,7 +13,8 @@ namespace synergraph {
 /// steps in about 40 squarings. Every eps must be positive; `threads` only changes the speed.
 ///
 /// A survival within 1e-13 (relative) of eps counts as having reached it: that is the rounding of
-/// the sums, and it makes ties such as s_t = 1/4 come out as on paper.
+/// the sums, and it makes ties such as s_t = 1/4 come out as on paper. Above eps = 1/2 the same is
+/// asked of the arrival, 1 - s_t against 1 - eps, which keeps its digits however near 1 eps is.
 std::vector<double> mixing_times(const Walk& walk, const std::vector<double>& eps, int threads = 0);
 
 /// One of them.

@@ -33,6 +33,17 @@ class WalkDraws {
   int left_ = 0;
 };
 
+// How often a bound may fail.
+constexpr double kDoubt = 0.05;
+
+/// The empirical Bernstein bound (Maurer and Pontil 2009, theorem 4, both sides) of the mean of
+/// walks with this sample variance, times in [0, cutoff]; `among` of them may fail together.
+double bernstein(double variance, const MonteCarloOptions& options, double among) {
+  const double log = std::log(4.0 * among / kDoubt);
+  return std::sqrt(2.0 * variance * log / options.walks) +
+         7.0 * static_cast<double>(options.cutoff) * log / (3.0 * (options.walks - 1.0));
+}
+
 /// Walks on running sums: from j to the first i >= j with sums(j, i) >= u, or to the sink.
 MonteCarloEstimate simulate_sums(const Matrix& sums, const MonteCarloOptions& options) {
   if (options.walks < 2)
@@ -40,7 +51,8 @@ MonteCarloEstimate simulate_sums(const Matrix& sums, const MonteCarloOptions& op
   if (options.cutoff < 0) throw UsageError("the cutoff cannot be negative");
   const int n = sums.rows();
   const auto size = static_cast<std::size_t>(n);
-  MonteCarloEstimate estimate{std::vector<double>(size), std::vector<double>(size)};
+  MonteCarloEstimate estimate{std::vector<double>(size), std::vector<double>(size),
+                              std::vector<double>(size)};
   std::vector<double> variance(size, 0.0);
   parallel_for(size, options.threads, [&](std::size_t start, int) {
     const RandomStream stream(options.seed, Purpose::kWalk, static_cast<std::uint32_t>(start));
@@ -65,11 +77,20 @@ MonteCarloEstimate simulate_sums(const Matrix& sums, const MonteCarloOptions& op
     estimate.node_error[start] = std::sqrt(variance[start] / count);
   });
   double variance_sum = 0.0;
+  double together = 0.0;  // the nodes' bounds, all of which hold at once with probability 0.95
+  for (std::size_t j = 0; j + 1 < size; ++j) {
+    estimate.node_bound[j] = bernstein(variance[j], options, 1.0);
+    together += bernstein(variance[j], options, n - 1.0) / n;
+  }
   for (std::size_t j = 0; j < size; ++j) {
     estimate.mean += estimate.node[j] / n;
     variance_sum += variance[j];
   }
   estimate.mean_error = std::sqrt(variance_sum / options.walks) / n;
+  // Hoeffding's, of (n - 1) S independent times in [0, cutoff].
+  const double hoeffding = static_cast<double>(options.cutoff) *
+                           std::sqrt((n - 1.0) * std::log(2.0 / kDoubt) / (2.0 * options.walks)) / n;
+  estimate.mean_bound = std::min(together, hoeffding);
   return estimate;
 }
 

@@ -1,9 +1,11 @@
 #include "synergraph/chain/survival_sweep.h"
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <utility>
 
+#include "synergraph/chain/walk_powers.h"
 #include "synergraph/core/simd.h"
 
 namespace synergraph {
@@ -14,6 +16,32 @@ ConstMatrixView among_sources(const Walk& walk) {
   ConstMatrixView view = walk.step.view();
   view.rows = view.cols = walk.sink();
   return view;
+}
+
+/// sum over t < cutoff of P^t s_0. With S(m) the sum over t < m, S(a + b) = S(a) + P^a S(b): bit by
+/// bit of the cutoff, S(2^k) being doubled on the way. Nothing is subtracted.
+std::vector<double> truncated_by_squaring(const Walk& walk, std::int64_t cutoff, int threads) {
+  WalkPowers powers(walk, 0.0, threads);
+  std::vector<double> doubled(static_cast<std::size_t>(walk.nodes()), 1.0);  // S(2^k)
+  doubled.back() = 0.0;
+  std::vector<double> sum(doubled.size(), 0.0);  // S(the lower bits)
+  std::vector<double> later(doubled.size());
+  const auto add_later = [&](const std::vector<double>& of, std::vector<double>& to) {
+    powers.multiply(powers.top_level(), of.data(), later.data());
+    for (std::size_t j = 0; j < to.size(); ++j) to[j] = doubled[j] + later[j];
+  };
+  for (auto bits = static_cast<std::uint64_t>(cutoff);;) {
+    if ((bits & 1U) != 0) add_later(sum, sum);
+    bits >>= 1U;
+    if (bits == 0) return sum;
+    add_later(doubled, doubled);
+    powers.climb();
+    // All have arrived: what is left changes no digit.
+    const std::vector<double> survival = powers.survival();
+    if (*std::max_element(survival.begin(), survival.end()) * static_cast<double>(cutoff) <
+        0x1.0p-54)
+      return doubled;
+  }
 }
 
 }  // namespace
@@ -38,14 +66,23 @@ double SurvivalSweep::worst_current() const {
   return worst;
 }
 
-TruncatedSum::TruncatedSum(int nodes, std::int64_t cutoff)
+TruncatedSum::TruncatedSum(int nodes, std::int64_t cutoff, int threads)
     : cutoff_(cutoff),
+      // n^2 a step, n^3 / 3 a squaring.
+      patience_(std::max<std::int64_t>(
+          400, static_cast<std::int64_t>(nodes) * std::bit_width(static_cast<std::uint64_t>(
+                                                      std::max<std::int64_t>(cutoff, 1))) / 3)),
+      threads_(threads),
       sum_(static_cast<std::size_t>(nodes), 0.0),
       complete_(cutoff <= 0 || nodes < 2) {}
 
 void TruncatedSum::add(const SurvivalSweep& sweep) {
   add_panel(sweep.states());
-  complete_ = sweep.states().time() >= cutoff_ || add_rest(sweep);
+  const std::int64_t time = sweep.states().time();
+  complete_ = time >= cutoff_ || add_rest(sweep);
+  if (complete_ || time < patience_ || cutoff_ - time < patience_) return;
+  sum_ = truncated_by_squaring(sweep.walk(), cutoff_, threads_);
+  complete_ = true;
 }
 
 void TruncatedSum::add_panel(const Propagation& states) {
@@ -96,8 +133,12 @@ bool TruncatedSum::add_rest(const SurvivalSweep& sweep) {
     share = std::max(share, now / sum_[static_cast<std::size_t>(j)]);
   }
   constexpr double kAccuracy = 0x1.0p-50;
+  // Ratios of survivals are rounded to this; of a walk that leaves less often they know nothing.
+  constexpr double kRatio = 0x1.0p-53;
+  constexpr double kRounding = 0x1.0p-45;
   // The sum of the first powers of x <= 1 changes by at most left^2 / 2 times the change of x.
-  if (share * (high - low) * left * left / 2.0 <= kAccuracy) {
+  if (share * (high - low) * left * left / 2.0 <= kAccuracy &&
+      share * kRatio * left * left / 2.0 <= kRounding) {
     add_powers(sweep, active, (low + high) / 2.0);
     return true;
   }
@@ -105,7 +146,8 @@ bool TruncatedSum::add_rest(const SurvivalSweep& sweep) {
   // the whole times a number between low^left and high^left.
   const double most = std::pow(high, left);
   const double least = std::pow(low, left);
-  if (most <= 0.5 && share * (most - least) <= kAccuracy * (1.0 - high)) {
+  if (most <= 0.5 && share * (most - least) <= kAccuracy * (1.0 - high) &&
+      share * most * left * kRatio <= kRounding * (1.0 - high)) {
     add_solution(sweep, active, 1.0 - (most + least) / 2.0);
     return true;
   }

@@ -42,12 +42,15 @@ class SurvivalSweep {
   Propagation states_;
 };
 
-/// Adds up E[min(T_j, cutoff)] along a sweep, in as few steps as fix it to rounding.
+/// Adds up E[min(T_j, cutoff)] along a sweep, in as few steps as fix it to rounding; by squaring
+/// where that takes less than the steps.
 class TruncatedSum {
  public:
-  TruncatedSum(int nodes, std::int64_t cutoff);
+  /// `threads` is for squarings; 0: all CPUs.
+  TruncatedSum(int nodes, std::int64_t cutoff, int threads = 0);
 
-  /// Adds the sweep's newest panel, up to the cutoff, and the rest if the panel tells it.
+  /// Adds the sweep's newest panel, up to the cutoff, and the rest if the panel tells it or steps
+  /// are no longer worth it.
   void add(const SurvivalSweep& sweep);
 
   /// Is the sum final?
@@ -65,6 +68,8 @@ class TruncatedSum {
   void add_solution(const SurvivalSweep& sweep, int active, double kept);
 
   std::int64_t cutoff_;
+  std::int64_t patience_;  // steps after which squaring takes over
+  int threads_;
   std::vector<double> sum_;
   bool complete_;
 };

@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "synergraph/core/error.h"
+#include "synergraph/core/safe_range.h"
 #include "synergraph/core/simd.h"
 #include "synergraph/core/triangular.h"
 
@@ -17,8 +18,14 @@ namespace {
 void normalise_row(Walk& walk, int j, const double* weights) {
   const int moves = walk.sink() - j;
   double* row = walk.step.row(j) + j;
-  const double forward = total(weights + 1, moves);
-  const double mass = weights[0] + forward;
+  double forward = total(weights + 1, moves);
+  double mass = weights[0] + forward;
+  if (!in_safe_range(mass) && mass > 0.0) {
+    scale_to_safe_range(weights, moves + 1, row);
+    weights = row;
+    forward = total(weights + 1, moves);
+    mass = weights[0] + forward;
+  }
   walk.leave[static_cast<std::size_t>(j)] = forward > 0.0 ? forward / mass : 0.0;
   const double scale = forward > 0.0 ? 1.0 / mass : 0.0;
   for (int i = 0; i <= moves; ++i) row[i] = weights[i] * scale;
@@ -136,22 +143,26 @@ Walk walk_of_rows(ConstMatrixView rows) {
   return walk;
 }
 
+WalkSum::WalkSum(int nodes)
+    : step_(nodes, nodes, ConvexSum::Part::kUpper), leave_(1, nodes, ConvexSum::Part::kWhole) {}
+
+void WalkSum::add(const Walk& walk, double weight) {
+  const int n = walk.nodes();
+  step_.add(walk.step, weight);
+  leave_.add({walk.leave.data(), 1, n, n}, weight);
+}
+
+Walk WalkSum::take() {
+  Walk walk{step_.take(), {}};
+  const Matrix leave = leave_.take();
+  walk.leave.assign(leave.row(0), leave.row(0) + leave.cols());
+  return walk;
+}
+
 Walk combine_walks(const std::vector<const Walk*>& walks, const std::vector<double>& weights) {
-  const int n = walks.front()->nodes();
-  Walk combined = empty_walk(n);
-  for (std::size_t h = 0; h < walks.size(); ++h) {
-    const double weight = weights[h];
-    for (int j = 0; j < n; ++j) {
-      const double* from = walks[h]->step.row(j);
-      double* to = combined.step.row(j);
-      for (int i = j; i < n; ++i) to[i] += weight * from[i];
-      combined.leave[static_cast<std::size_t>(j)] +=
-          weight * walks[h]->leave[static_cast<std::size_t>(j)];
-    }
-  }
-  for (int j = 0; j < n; ++j)
-    if (combined.leave[static_cast<std::size_t>(j)] == 0.0) combined.step(j, j) = 1.0;
-  return combined;
+  WalkSum sum(walks.front()->nodes());
+  for (std::size_t h = 0; h < walks.size(); ++h) sum.add(*walks[h], weights[h]);
+  return sum.take();
 }
 
 std::vector<bool> reaches_sink(const Walk& walk) {

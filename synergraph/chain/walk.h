@@ -2,6 +2,7 @@
 
 #include <vector>
 
+#include "synergraph/core/convex_sum.h"
 #include "synergraph/core/matrix.h"
 #include "synergraph/graph/feedforward_graph.h"
 
@@ -49,7 +50,21 @@ Walk published_walk_of_columns(ConstMatrixView columns);
 /// its diagonal is an error too: the sink is absorbing.
 Walk walk_of_rows(ConstMatrixView rows);
 
-/// sum_h weights[h] * walks[h], weights summing to one (theory: "Multi-head walk").
+/// The convex sum of walks that come one at a time, sum_h w_h P_h (theory: "Multi-head walk"): see
+/// ConvexSum. Copies of one walk give that walk.
+class WalkSum {
+ public:
+  explicit WalkSum(int nodes);
+  void add(const Walk& walk, double weight);
+  /// The sum; nothing can be added afterwards.
+  Walk take();
+
+ private:
+  ConvexSum step_;
+  ConvexSum leave_;
+};
+
+/// The same of walks that are all at hand.
 Walk combine_walks(const std::vector<const Walk*>& walks, const std::vector<double>& weights);
 
 /// reaches[j]: can a walk from j arrive at the sink?

@@ -1,6 +1,7 @@
 #include "synergraph/chain/walk_powers.h"
 
 #include <algorithm>
+#include <cmath>
 #include <utility>
 
 #include "synergraph/core/parallel.h"
@@ -122,15 +123,50 @@ std::vector<double> WalkPowers::survival() const {
   return result;
 }
 
+std::vector<double> WalkPowers::arrival() const {
+  const int sink = walk_.sink();
+  std::vector<double> result;
+  for (int j = 0; j <= sink; ++j) result.push_back(step()(j, sink));
+  return result;
+}
+
+const double* WalkPowers::row(int level, int j) const {
+  if (level == 0) return walk_.step.row(j) + j;
+  if (level == level_) return newest_.step.row(j) + j;
+  const auto found = kept_.find(level);
+  const std::ptrdiff_t before = j;  // rows, of n, n - 1, ... entries
+  return found == kept_.end()
+             ? nullptr
+             : found->second.entries.data() + before * walk_.nodes() - before * (before - 1) / 2;
+}
+
 void WalkPowers::multiply(int level, const double* in, double* out) {
-  kept_.erase(kept_.upper_bound(level), kept_.end());
   const auto found = kept_.find(level);
   if (found != kept_.end()) {
     multiply_packed(found->second.entries.data(), walk_.nodes(), in, out);
     return;
   }
+  if (level == 0) {
+    multiply_upper(walk_.step, in, out, threads_);
+    return;
+  }
+  kept_.erase(kept_.upper_bound(level), kept_.end());
   if (level_ != level) raise_to(level);
   multiply_upper(step(), in, out, threads_);
+}
+
+std::vector<double> multiply_power(const Walk& walk, double steps, std::vector<double> v,
+                                   int threads) {
+  WalkPowers powers(walk, 0.0, threads);
+  std::vector<double> next(v.size());
+  for (; steps > 0.0; steps = std::floor(steps / 2.0)) {
+    if (std::fmod(steps, 2.0) == 1.0) {
+      powers.multiply(powers.top_level(), v.data(), next.data());
+      std::swap(v, next);
+    }
+    if (steps >= 2.0) powers.climb();
+  }
+  return v;
 }
 
 }  // namespace synergraph

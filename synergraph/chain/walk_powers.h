@@ -26,9 +26,15 @@ class WalkPowers {
   /// Survival at time 2^top_level() from every node; 0 at the sink.
   std::vector<double> survival() const;
 
+  /// Its complement: the chance to have arrived at the sink by then; 1 at the sink.
+  std::vector<double> arrival() const;
+
   /// out = P^(2^level) in. Powers that were not kept are squared up again, and those above `level`
   /// are given up: ask from the highest level down.
   void multiply(int level, const double* in, double* out);
+
+  /// Row j of P^(2^level) from its diagonal on; nullptr where that power is not in memory.
+  const double* row(int level, int j) const;
 
   /// Squarings done so far.
   int squarings() const { return squarings_; }
@@ -60,5 +66,9 @@ class WalkPowers {
   int threads_;
   int squarings_ = 0;
 };
+
+/// P^steps v for a whole number of steps, however large, by repeated squaring.
+std::vector<double> multiply_power(const Walk& walk, double steps, std::vector<double> v,
+                                   int threads = 0);
 
 }  // namespace synergraph

@@ -1,7 +1,9 @@
 #include "synergraph/diffusion/absorption.h"
 
+#include <algorithm>
 #include <limits>
 
+#include "synergraph/core/safe_range.h"
 #include "synergraph/core/simd.h"
 
 namespace synergraph {
@@ -29,21 +31,48 @@ std::vector<double> absorption_probability(ConstMatrixView diffusion) {
       result[static_cast<std::size_t>(j)] = here;
       continue;
     }
-    const double share = here / down;
-    for (int k = 0; k < j; ++k) arrival[static_cast<std::size_t>(k)] += share * row[k];
+    if (in_safe_range(down)) {
+      const double share = here / down;
+      for (int k = 0; k < j; ++k) arrival[static_cast<std::size_t>(k)] += share * row[k];
+    } else {
+      for (int k = 0; k < j; ++k) arrival[static_cast<std::size_t>(k)] += here * (row[k] / down);
+    }
   }
   return result;
+}
+
+std::vector<double> last_arrival(ConstMatrixView diffusion) {
+  const int n = diffusion.rows;
+  std::vector<double> last(static_cast<std::size_t>(n), -1.0);
+  last.back() = 0.0;
+  for (int i = n - 1; i > 0; --i) {
+    if (last[static_cast<std::size_t>(i)] < 0.0) continue;
+    const double next = diffusion(i, i) > 0.0 ? std::numeric_limits<double>::infinity()
+                                              : last[static_cast<std::size_t>(i)] + 1.0;
+    const double* row = diffusion.row(i);
+    for (int j = 0; j < i; ++j)
+      if (row[j] > 0.0)
+        last[static_cast<std::size_t>(j)] = std::max(last[static_cast<std::size_t>(j)], next);
+  }
+  return last;
 }
 
 std::vector<double> passing_probability(ConstMatrixView diffusion, int target) {
   std::vector<double> passing(static_cast<std::size_t>(diffusion.rows), 0.0);
   passing[static_cast<std::size_t>(target)] = 1.0;
+  std::vector<double> scaled;  // a row that passes on next to nothing
   for (int i = target + 1; i < diffusion.rows; ++i) {
     const double* row = diffusion.row(i);
-    const double down = total(row, i);
-    if (down > 0.0)
-      passing[static_cast<std::size_t>(i)] =
-          dot(row + target, passing.data() + target, i - target) / down;
+    double down = total(row, i);
+    if (!(down > 0.0)) continue;
+    if (!in_safe_range(down)) {
+      scaled.resize(static_cast<std::size_t>(i));
+      scale_to_safe_range(row, i, scaled.data());
+      row = scaled.data();
+      down = total(row, i);
+    }
+    passing[static_cast<std::size_t>(i)] =
+        dot(row + target, passing.data() + target, i - target) / down;
   }
   return passing;
 }

@@ -1,6 +1,8 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
+#include <optional>
 #include <vector>
 
 #include "synergraph/heads/head.h"
@@ -18,8 +20,35 @@ struct CrossHead {
   double share(int j) const;
 };
 
-/// The split after `steps` >= 0 steps.
+/// The split of all nodes' signals after `steps` >= 0 steps, one step after the other.
 CrossHead cross_head(const std::vector<Head>& heads, const std::vector<double>& weights,
                      std::int64_t steps);
+
+/// Gives head h, mirrored: its diffusion on and below the diagonal, the diffusion transposed above
+/// it. Valid until the next call.
+using MirroredHeads = std::function<const Matrix&(int h)>;
+
+/// The cross-head share of one node's signal after any number of steps, from heads that come one at
+/// a time: add() each of them, then share(). Nothing cancels: where most of the signal stays in one
+/// head, the paths that change head are summed themselves.
+class CrossHeadShare {
+ public:
+  /// `whole` is the combined signal of the node at that time, which may be infinity. `weights` must
+  /// outlive this object.
+  CrossHeadShare(const std::vector<double>& weights, int node, double time, double whole);
+
+  void add(int h, const Matrix& mirrored);
+
+  /// NaN where there is no signal. `heads` is asked only where the heads are needed again.
+  double share(const MirroredHeads& heads) const;
+
+ private:
+  const std::vector<double>& weights_;
+  int node_;
+  double time_;
+  double whole_;
+  std::optional<double> share_;  // where no head need be looked at
+  double pure_ = 0.0;            // paths that stay in one head, of the heads so far
+};
 
 }  // namespace synergraph

@@ -2,11 +2,14 @@
 
 #include <fmt/core.h>
 
+#include <algorithm>
 #include <cmath>
+#include <numeric>
 #include <utility>
 
+#include "synergraph/core/convex_sum.h"
 #include "synergraph/core/error.h"
-#include "synergraph/core/simd.h"
+#include "synergraph/core/safe_range.h"
 #include "synergraph/diffusion/fidelity.h"
 
 namespace synergraph {
@@ -29,15 +32,16 @@ Head head_of_attention(std::string name, Matrix attention) {
 std::vector<double> normalised_weights(const std::vector<double>& raw, std::size_t heads) {
   if (raw.size() != heads)
     throw InputError(fmt::format("{} weights for {} heads", raw.size(), heads));
-  double sum = 0.0;
-  for (const double weight : raw) {
+  for (const double weight : raw)
     if (!std::isfinite(weight) || weight < 0.0)
       throw InputError(fmt::format("head weight {} is not finite and non-negative", weight));
-    sum += weight;
-  }
-  if (!(sum > 0.0)) throw InputError("all head weights are zero");
-  if (!std::isfinite(sum)) throw InputError("the sum of the head weights is not finite");
   std::vector<double> weights = raw;
+  double sum = std::accumulate(weights.begin(), weights.end(), 0.0);
+  if (!(sum > 0.0)) throw InputError("all head weights are zero");
+  if (!in_safe_range(sum)) {
+    scale_to_safe_range(weights.data(), static_cast<int>(weights.size()), weights.data());
+    sum = std::accumulate(weights.begin(), weights.end(), 0.0);
+  }
   for (double& weight : weights) weight /= sum;
   return weights;
 }
@@ -48,39 +52,29 @@ std::vector<double> learned_weights(ConstMatrixView output_projection, int heads
                                  output_projection.cols, heads));
   const int width = output_projection.cols / heads;
   std::vector<double> norms;
+  // In units of the largest entry: squares neither overflow nor vanish.
+  double largest = 0.0;
+  for (int row = 0; row < output_projection.rows; ++row)
+    for (int col = 0; col < output_projection.cols; ++col)
+      largest = std::max(largest, std::abs(output_projection(row, col)));
+  const int shift = in_safe_range(largest * largest) || largest == 0.0 ? 0 : -std::ilogb(largest);
   for (int h = 0; h < heads; ++h) {
     double squares = 0.0;
     for (int row = 0; row < output_projection.rows; ++row)
-      for (int col = h * width; col < (h + 1) * width; ++col)
-        squares += output_projection(row, col) * output_projection(row, col);
+      for (int col = h * width; col < (h + 1) * width; ++col) {
+        const double entry = std::ldexp(output_projection(row, col), shift);
+        squares += entry * entry;
+      }
     norms.push_back(std::sqrt(squares));
   }
   return normalised_weights(norms, static_cast<std::size_t>(heads));
 }
 
-void add_diffusion(const Matrix& diffusion, double weight, Matrix& combined) {
-  for (int i = 0; i < combined.rows(); ++i) {
-    const double* from = diffusion.row(i);
-    double* to = combined.row(i);
-    for (int j = 0; j <= i; ++j) to[j] += weight * from[j];
-  }
-}
-
-void finish_diffusion(Matrix& combined) {
-  // Weights sum to one only up to rounding; a node that keeps all it has must do so exactly.
-  for (int i = 0; i < combined.rows(); ++i) {
-    double* row = combined.row(i);
-    if (std::abs(row[i] - 1.0) < 1e-12 && total(row, i) == 0.0) row[i] = 1.0;
-  }
-}
-
 Matrix combine_diffusion(const std::vector<Head>& heads, const std::vector<double>& weights) {
   const int n = heads.front().diffusion.rows();
-  Matrix combined(n, n);
-  for (std::size_t h = 0; h < heads.size(); ++h)
-    add_diffusion(heads[h].diffusion, weights[h], combined);
-  finish_diffusion(combined);
-  return combined;
+  ConvexSum sum(n, n, ConvexSum::Part::kLower);
+  for (std::size_t h = 0; h < heads.size(); ++h) sum.add(heads[h].diffusion, weights[h]);
+  return sum.take();
 }
 
 Walk head_walk(const Head& head, Normalization normalization) {

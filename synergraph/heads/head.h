@@ -31,13 +31,9 @@ std::vector<double> normalised_weights(const std::vector<double>& raw, std::size
 /// an attention output projection (rows = outputs), normalised.
 std::vector<double> learned_weights(ConstMatrixView output_projection, int heads);
 
-/// D = sum_h w_h D_h (theory: "Multi-head diffusion operator"). Weights sum to one.
+/// D = sum_h w_h D_h (theory: "Multi-head diffusion operator"), each entry rounded once: see
+/// ConvexSum. Copies of one head give that head.
 Matrix combine_diffusion(const std::vector<Head>& heads, const std::vector<double>& weights);
-
-/// The same for heads that come one at a time: add_diffusion() for each of them to a zero matrix,
-/// then finish_diffusion().
-void add_diffusion(const Matrix& diffusion, double weight, Matrix& combined);
-void finish_diffusion(Matrix& combined);
 
 /// The walk of one head alone under a normalisation.
 Walk head_walk(const Head& head, Normalization normalization);

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <optional>
 #include <string_view>
 #include <vector>
 
@@ -39,6 +40,31 @@ struct Metrics {
   Fidelity fidelity;
 };
 
+/// The best head, and all heads together against it (theory: "Best head", "Synergy"). A fidelity
+/// that is not certified is an interval, and so is what follows from it.
+struct Synergy {
+  int best_head = 0;  ///< argmax of the heads' minimax fidelity: of its lower ends, the first
+  bool best_head_decided = true;     ///< no other head can be more faithful
+  double best_head_fidelity = 0.0;   ///< its minimax fidelity, or the lower end
+  double best_head_fidelity_upper = 0.0;
+  /// Combined over best head; infinity or NaN where that is x/0 or 0/0. NaN also where it is only
+  /// known to lie between `lower` and `upper`.
+  double value = 0.0;
+  double lower = 0.0;
+  double upper = 0.0;
+
+  /// Is it above 1? Nothing where the interval does not decide it.
+  std::optional<bool> present() const;
+};
+
+/// The ends of a minimax fidelity, equal where it is certified or its horizon fixed.
+struct FidelityRange {
+  double lower = 0.0;
+  double upper = 0.0;
+};
+
+Synergy compare_with_best(const std::vector<FidelityRange>& heads, const FidelityRange& combined);
+
 /// All of it for a multi-head system.
 struct HeadsMetrics {
   std::vector<double> weights;  ///< normalised
@@ -48,9 +74,7 @@ struct HeadsMetrics {
   MixingBound effective_bound;                 ///< the paper's bound, from it
   MixingBound adaptive;                        ///< the best the weights could make of that bound
 
-  int best_head = 0;                ///< argmax of the heads' minimax fidelity (theory: "Best head")
-  double best_head_fidelity = 0.0;  ///< its minimax fidelity
-  double synergy = 0.0;  ///< combined over best head; infinity or NaN where that is x/0 or 0/0
+  Synergy synergy;
   double mixing_synergy = 0.0;    ///< min_h T_mix(h) / T_mix(combined), same eps (the first)
   double cross_head_share = 0.0;  ///< of the combined minimax signal, at its node and time
 };

@@ -22,15 +22,23 @@ ordered_json numbers(const std::vector<double>& values) {
   return list;
 }
 
+/// A whole number; one too long for an integer as a floating-point number.
+ordered_json json_count(double value) {
+  constexpr double kExact = 0x1.0p53;
+  return value < kExact ? ordered_json(static_cast<std::int64_t>(value)) : ordered_json(value);
+}
+
 std::string eps_title(double eps) {
   return fmt::format("T_mix({})", eps);
 }
 
-/// The minimax fidelity, or its interval where the certificate was not reached in time.
+/// A number, or its interval where a certificate was not reached in time.
+std::string human_range(double lower, double upper) {
+  return upper > lower ? fmt::format("[{}, {}]", human(lower), human(upper)) : human(lower);
+}
+
 std::string human_fidelity(const Fidelity& fidelity) {
-  if (fidelity.minimax_upper > fidelity.minimax)
-    return fmt::format("[{}, {}]", human(fidelity.minimax), human(fidelity.minimax_upper));
-  return human(fidelity.minimax);
+  return human_range(fidelity.minimax, fidelity.minimax_upper);
 }
 
 std::string human_optimal_time(const Fidelity& fidelity) {
@@ -67,7 +75,7 @@ ordered_json json_metrics(const HeadsReport& report, const Metrics& metrics) {
         {"certified", fidelity.certified},
         {"node", node_name(report, fidelity.minimax_node)},
         {"time", json_number(fidelity.minimax_time)},
-        {"steps", fidelity.steps}}},
+        {"steps", json_count(fidelity.steps)}}},
       {"node_fidelity", numbers(fidelity.node)},
       {"node_fidelity_upper", numbers(fidelity.node_upper)},
       {"optimal_time", numbers(fidelity.optimal_time)}};
@@ -91,12 +99,18 @@ std::vector<std::string> text_row(const HeadsReport& report, const std::string& 
 std::string describe(const HeadsReport& report) {
   const HeadsMetrics& m = report.metrics;
   const FidelityOptions& fidelity = report.options.fidelity;
+  const Synergy& synergy = m.synergy;
   std::string text =
-      fmt::format("best head         {} (minimax fidelity {})\n",
-                  printable(report.head_names[static_cast<std::size_t>(m.best_head)]),
-                  human(m.best_head_fidelity));
-  const char* verdict = m.synergy > 1.0 ? "present: together above the best head" : "not present";
-  text += fmt::format("fidelity synergy  {} ({})\n", human(m.synergy), verdict);
+      fmt::format("best head         {} (minimax fidelity {}{})\n",
+                  printable(report.head_names[static_cast<std::size_t>(synergy.best_head)]),
+                  human_range(synergy.best_head_fidelity, synergy.best_head_fidelity_upper),
+                  synergy.best_head_decided ? "" : "; another may be better: not certified");
+  const std::optional<bool> present = synergy.present();
+  const char* verdict = !present   ? "undecided: fidelities are not certified"
+                        : *present ? "present: together above the best head"
+                                   : "not present";
+  text += fmt::format("fidelity synergy  {} ({})\n", human_range(synergy.lower, synergy.upper),
+                      verdict);
   text += fmt::format("mixing synergy    {} (fastest head alone over all together, eps {})\n",
                       human(m.mixing_synergy), report.options.walk.eps.front());
   text += fmt::format("cross-head share  {} of the weakest signal changes head on its way\n",
@@ -109,9 +123,10 @@ std::string describe(const HeadsReport& report) {
         human_time(m.effective_bound.steps), human(m.effective_forward_probability),
         human(m.effective_bound.valid_from, 2), human_time(m.adaptive.steps));
   for (const MonteCarloEstimate& estimate : report.monte_carlo)
-    text += fmt::format("Monte Carlo       mean cut hitting time {} +- {} (exact {})\n",
-                        human(estimate.mean, 6), human(estimate.mean_error, 2),
-                        human(m.combined.walk.truncated.mean, 6));
+    text += fmt::format(
+        "Monte Carlo       mean cut hitting time {} +- {}, within {} at 95 % (exact {})\n",
+        human(estimate.mean, 6), human(estimate.mean_error, 2), human(estimate.mean_bound, 2),
+        human(m.combined.walk.truncated.mean, 6));
   text += fmt::format(
       "measured with     {} walk, fidelity as a fraction over {}, horizon {}, hitting times cut at "
       "{}\n",
@@ -148,9 +163,11 @@ Table csv_table(const HeadsReport& report) {
   for (const char* title :
        {"hitting_mean", "hitting_max", "hitting_worst_node", "truncated_hitting_mean",
         "truncated_hitting_max", "minimax_fidelity", "minimax_fidelity_upper", "minimax_node",
-        "minimax_time", "certified", "best_head", "synergy", "mixing_synergy", "cross_head_share"})
+        "minimax_time", "certified", "best_head", "synergy", "mixing_synergy", "cross_head_share",
+        "best_head_decided", "synergy_lower", "synergy_upper"})
     table.header.emplace_back(title);
   const HeadsMetrics& all = report.metrics;
+  const Synergy& synergy = all.synergy;
   const auto row = [&](const std::string& name, double weight, const Metrics& m, bool combined) {
     std::vector<std::string> cells = {name, exact(weight), exact(m.forward_probability),
                                       exact(m.bound.steps), exact(m.bound.valid_from)};
@@ -162,10 +179,13 @@ Table csv_table(const HeadsReport& report) {
           exact(m.walk.truncated.max), exact(f.minimax), exact(f.minimax_upper),
           node_name(report, f.minimax_node), exact(f.minimax_time),
           std::string(f.certified ? "true" : "false"),
-          combined ? report.head_names[static_cast<std::size_t>(all.best_head)] : std::string(),
-          combined ? exact(all.synergy) : std::string(),
+          combined ? report.head_names[static_cast<std::size_t>(synergy.best_head)] : std::string(),
+          combined ? exact(synergy.value) : std::string(),
           combined ? exact(all.mixing_synergy) : std::string(),
-          combined ? exact(all.cross_head_share) : std::string()})
+          combined ? exact(all.cross_head_share) : std::string(),
+          combined ? std::string(synergy.best_head_decided ? "true" : "false") : std::string(),
+          combined ? exact(synergy.lower) : std::string(),
+          combined ? exact(synergy.upper) : std::string()})
       cells.push_back(cell);
     table.rows.push_back(std::move(cells));
   };
@@ -177,6 +197,8 @@ Table csv_table(const HeadsReport& report) {
 
 ordered_json json_report(const HeadsReport& report) {
   const HeadsMetrics& metrics = report.metrics;
+  const Synergy& synergy = metrics.synergy;
+  const std::optional<bool> present = synergy.present();
   const MetricsOptions& options = report.options;
   ordered_json heads = ordered_json::array();
   for (std::size_t h = 0; h < metrics.heads.size(); ++h) {
@@ -199,16 +221,21 @@ ordered_json json_report(const HeadsReport& report) {
       {"adaptive_bound",
        {{"steps", json_number(metrics.adaptive.steps)},
         {"valid_from_eps", metrics.adaptive.valid_from}}},
-      {"best_head", report.head_names[static_cast<std::size_t>(metrics.best_head)]},
-      {"best_head_fidelity", metrics.best_head_fidelity},
-      {"synergy", json_number(metrics.synergy)},
-      {"synergy_present", metrics.synergy > 1.0},
+      {"best_head", report.head_names[static_cast<std::size_t>(synergy.best_head)]},
+      {"best_head_decided", synergy.best_head_decided},
+      {"best_head_fidelity", synergy.best_head_fidelity},
+      {"best_head_fidelity_upper", synergy.best_head_fidelity_upper},
+      {"synergy", json_number(synergy.value)},
+      {"synergy_lower", json_number(synergy.lower)},
+      {"synergy_upper", json_number(synergy.upper)},
+      {"synergy_present", present ? ordered_json(*present) : ordered_json(nullptr)},
       {"mixing_synergy", json_number(metrics.mixing_synergy)},
       {"mixing_synergy_present", metrics.mixing_synergy > 1.0},
       {"cross_head_share", json_number(metrics.cross_head_share)}};
   for (const MonteCarloEstimate& estimate : report.monte_carlo)
     json["monte_carlo"] = {{"truncated_hitting_mean", estimate.mean},
-                           {"standard_error", estimate.mean_error}};
+                           {"standard_error", estimate.mean_error},
+                           {"error_bound_95", estimate.mean_bound}};
   return json;
 }
 

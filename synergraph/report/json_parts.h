@@ -46,6 +46,7 @@ inline nlohmann::ordered_json json_layer(const LayerResult& layer) {
   for (const auto& [key, summary] : layer.numbers)
     if (summary.undefined < summary.samples) json[key] = json_summary(summary);
   json["with_synergy"] = layer.with_synergy;
+  json["synergy_undecided"] = layer.undecided;
   json["rank_correlation"] = json_number(layer.rank_correlation);
   return json;
 }

@@ -46,9 +46,11 @@ ordered_json json_layer(const LayerReport& report, std::size_t c, std::size_t l)
                        {"tokens", layer.tokens},
                        {"combined", json_columns(columns, summary.combined)},
                        {"best_head", summary.best_head},
+                       {"best_head_undecided", summary.best_head_undecided},
                        {"best_head_fidelity", json_summary(summary.best_head_fidelity)},
                        {"synergy", json_summary(summary.synergy)},
                        {"synergy_share", summary.synergy_share},
+                       {"synergy_undecided", summary.synergy_undecided},
                        {"cross_head_share", json_summary(summary.cross_head_share)}};
   if (options.per_head_walks) {
     json["mixing_synergy"] = json_summary(summary.mixing_synergy);
@@ -131,9 +133,13 @@ std::string layer_table(const LayerReport& report, const MetricsOptions& options
     row.push_back(fidelity_cell(layer.combined[fidelity], layer.combined[fidelity + 1]));
     row.push_back(share == 1.0 ? fmt::format("{}", best)
                                : fmt::format("{} ({:.0f} %)", best, 100.0 * share));
+    if (layer.best_head_undecided > 0)
+      row.back() += fmt::format(" ({} undecided)", layer.best_head_undecided);
     row.push_back(cell(layer.best_head_fidelity, false));
     row.push_back(cell(layer.synergy, false));
     row.push_back(fmt::format("{:.0f} %", 100.0 * layer.synergy_share));
+    if (layer.synergy_undecided > 0)
+      row.back() += fmt::format(" ({} undecided)", layer.synergy_undecided);
     row.push_back(cell(layer.cross_head_share, false));
     if (options.per_head_walks) row.push_back(cell(layer.mixing_synergy, false));
     table.rows.push_back(std::move(row));
@@ -216,7 +222,8 @@ Table csv_table(const LayerReport& report) {
   table.header = {"convention", "layer", "sample", "head", "weight"};
   for (const SampleColumn& column : columns) table.header.push_back(column.key);
   for (const char* title : {"minimax_node", "best_head", "best_head_fidelity", "synergy",
-                            "mixing_synergy", "cross_head_share"})
+                            "mixing_synergy", "cross_head_share", "best_head_decided",
+                            "synergy_lower", "synergy_upper"})
     table.header.emplace_back(title);
   const std::size_t width = table.header.size();
   for (std::size_t c = 0; c < analysis.conventions.size(); ++c)
@@ -238,10 +245,13 @@ Table csv_table(const LayerReport& report) {
             table.rows.back().resize(width);
           }
         std::vector<std::string> all = row("combined", 1.0, sample.combined);
-        all.push_back(fmt::format("{}", sample.best_head));
-        for (const double value : {sample.best_head_fidelity, sample.synergy, sample.mixing_synergy,
+        const Synergy& synergy = sample.synergy;
+        all.push_back(fmt::format("{}", synergy.best_head));
+        for (const double value : {synergy.best_head_fidelity, synergy.value, sample.mixing_synergy,
                                    sample.cross_head_share})
           all.push_back(exact(value));
+        all.emplace_back(synergy.best_head_decided ? "true" : "false");
+        for (const double value : {synergy.lower, synergy.upper}) all.push_back(exact(value));
         table.rows.push_back(std::move(all));
       }
   return table;

@@ -86,8 +86,8 @@ LayerSummary summarise_layer(const std::vector<LayerSample>& samples,
           over(samples, [&](const LayerSample& s) { return column.value(s.heads[h]); }));
   }
   summary.best_head_fidelity =
-      over(samples, [](const LayerSample& s) { return s.best_head_fidelity; });
-  summary.synergy = over(samples, [](const LayerSample& s) { return s.synergy; });
+      over(samples, [](const LayerSample& s) { return s.synergy.best_head_fidelity; });
+  summary.synergy = over(samples, [](const LayerSample& s) { return s.synergy.value; });
   summary.mixing_synergy = over(samples, [](const LayerSample& s) { return s.mixing_synergy; });
   summary.cross_head_share = over(samples, [](const LayerSample& s) { return s.cross_head_share; });
   summary.effective_forward_probability =
@@ -97,8 +97,11 @@ LayerSummary summarise_layer(const std::vector<LayerSample>& samples,
   std::vector<int> wins(heads, 0);
   int synergies = 0;
   for (const LayerSample& sample : samples) {
-    ++wins[static_cast<std::size_t>(sample.best_head)];
-    if (sample.synergy > 1.0) ++synergies;
+    ++wins[static_cast<std::size_t>(sample.synergy.best_head)];
+    if (!sample.synergy.best_head_decided) ++summary.best_head_undecided;
+    const std::optional<bool> present = sample.synergy.present();
+    if (!present) ++summary.synergy_undecided;
+    if (present.value_or(false)) ++synergies;
   }
   summary.synergy_share = synergies / count;
   for (const int won : wins) summary.best_share.push_back(won / count);

@@ -51,6 +51,9 @@ struct LayerSummary {
   std::vector<double> best_share;  ///< share of the samples in which each head is the best
   int best_head = 0;               ///< the one that is most often
   double synergy_share = 0.0;      ///< share of the samples with synergy above 1
+  // Samples in which fidelities that are not certified leave open
+  int best_head_undecided = 0;  ///< which head is the best
+  int synergy_undecided = 0;    ///< whether there is synergy
 };
 
 LayerSummary summarise_layer(const std::vector<LayerSample>& samples,

@@ -18,7 +18,7 @@ constexpr double kKeptBytes = 64 << 20;
 // Working memory of all samples together, as far as it can be kept to.
 constexpr double kWorkingBytes = 512 << 20;
 // Matrices of working memory that measuring one head takes beside the heads themselves.
-constexpr double kWorkMatrices = 6;
+constexpr double kWorkMatrices = 8;
 
 double matrix_bytes(int tokens) {
   return 8.0 * static_cast<double>(tokens) * static_cast<double>(tokens);

@@ -13,7 +13,7 @@ namespace synergraph {
 
 /// Counts the changes of this program after which equal settings give other results. Results of
 /// another version are never taken for today's.
-inline constexpr int kResultsVersion = 3;
+inline constexpr int kResultsVersion = 4;
 
 /// How a trained model is measured, by both conventions.
 struct MeasureSettings {
@@ -35,6 +35,7 @@ struct LayerResult {
   /// "best_head_fidelity", "synergy", "mixing_synergy", "cross_head_share".
   std::map<std::string, Summary> numbers;
   std::int64_t with_synergy = 0;  ///< samples in which all heads together beat the best one
+  std::int64_t undecided = 0;     ///< samples whose fidelities, not certified, do not tell
   /// Spearman's rank correlation of truncated hitting time and fidelity over the samples; NaN where
   /// one of them does not vary.
   double rank_correlation = 0.0;

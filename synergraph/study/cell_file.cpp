@@ -85,6 +85,7 @@ ordered_json to_json(const std::vector<LayerResult>& layers) {
     for (const auto& [key, summary] : layer.numbers) numbers[key] = to_json(summary);
     json.push_back({{"numbers", std::move(numbers)},
                     {"with_synergy", layer.with_synergy},
+                    {"synergy_undecided", layer.undecided},
                     {"rank_correlation", number(layer.rank_correlation)}});
   }
   return json;
@@ -97,6 +98,7 @@ std::vector<LayerResult> layers_of(const ordered_json& json, const Cell& cell) {
     for (const auto& [key, summary] : entry.at("numbers").items())
       layer.numbers[key] = summary_of(summary);
     layer.with_synergy = entry.at("with_synergy").get<std::int64_t>();
+    layer.undecided = entry.at("synergy_undecided").get<std::int64_t>();
     layer.rank_correlation = number(entry.at("rank_correlation"));
     for (const char* key : {kSpeedKey, kFidelityKey, kBestHeadKey})
       if (!layer.numbers.contains(key)) throw InputError(fmt::format("{} is missing", key));

@@ -1,11 +1,12 @@
 #include "synergraph/study/layer_metrics.h"
 
 #include <algorithm>
-#include <cmath>
+#include <optional>
 
+#include "synergraph/core/convex_sum.h"
 #include "synergraph/core/parallel.h"
-#include "synergraph/core/propagation.h"
 #include "synergraph/core/triangular.h"
+#include "synergraph/heads/cross_head.h"
 
 namespace synergraph {
 namespace {
@@ -16,30 +17,12 @@ constexpr double kPowersBytes = 640 << 20;
 /// D = sum_h w_h D_h, as combine_diffusion() has it, mirrored.
 Matrix combine(SampleHeads& heads, const std::vector<double>& weights) {
   const int n = heads.tokens();
-  Matrix combined(n, n);
+  ConvexSum sum(n, n, ConvexSum::Part::kLower);
   for (int h = 0; h < heads.heads(); ++h)
-    add_diffusion(heads.head(h), weights[static_cast<std::size_t>(h)], combined);
-  finish_diffusion(combined);
+    sum.add(heads.head(h), weights[static_cast<std::size_t>(h)]);
+  Matrix combined = sum.take();
   transpose_lower(combined, combined.view());
   return combined;
-}
-
-/// sum += weight * walk; an empty sum becomes one.
-void add_walk(const Walk& walk, double weight, Walk& sum) {
-  const int n = walk.nodes();
-  if (sum.nodes() == 0) sum = {Matrix(n, n), std::vector<double>(static_cast<std::size_t>(n), 0.0)};
-  for (int j = 0; j < n; ++j) {
-    const double* from = walk.step.row(j);
-    double* to = sum.step.row(j);
-    for (int i = j; i < n; ++i) to[i] += weight * from[i];
-    sum.leave[static_cast<std::size_t>(j)] += weight * walk.leave[static_cast<std::size_t>(j)];
-  }
-}
-
-/// Weights sum to one only up to rounding; a node that is never left must stay exactly.
-void finish_walk(Walk& sum) {
-  for (int j = 0; j < sum.nodes(); ++j)
-    if (sum.leave[static_cast<std::size_t>(j)] == 0.0) sum.step(j, j) = 1.0;
 }
 
 void set_walk(SampleMetrics& metrics, const Walk& walk, const WalkOptions& options) {
@@ -59,23 +42,6 @@ void set_fidelity(SampleMetrics& metrics, const Fidelity& result) {
   metrics.fidelity_node = result.minimax_node;
 }
 
-/// w^t (D^t)(sink, node), or 0 where that is lost in the rounding of `whole`.
-double pure_signal(const Matrix& mirrored, double weight, std::int64_t time, int node,
-                   double whole) {
-  if (!(weight > 0.0)) return 0.0;
-  const auto steps = static_cast<double>(time);
-  if (steps * std::log2(weight) < std::log2(whole) - 60.0) return 0.0;
-  // Signal only moves to lower nodes: those below `node` do not matter.
-  const int count = mirrored.rows() - node;
-  const ConstMatrixView columns{mirrored.row(node) + node, count, count, mirrored.stride()};
-  ScratchVector<double> start(static_cast<std::size_t>(count), 0.0);
-  start.back() = 1.0;
-  Propagation states(columns, start.data());
-  while (states.time() < time) states.advance(time - states.time());
-  const double signal = states.at(0, static_cast<int>(time - (states.time() - states.length())));
-  return std::pow(weight, steps) * signal;
-}
-
 /// Measures one sample; see measure_sample().
 class Measurement {
  public:
@@ -84,13 +50,14 @@ class Measurement {
       : heads_(heads),
         weights_(weights),
         options_(options),
-        result_(options.conventions.size()),
-        pure_(options.conventions.size(), 0.0) {
+        result_(options.conventions.size()) {
     const int at_once =
         std::min(default_thread_count(), problems_in_memory(heads.heads(), heads.tokens()));
     for (MetricsOptions convention : options.conventions) {
       convention.walk.threads = options.threads;
       convention.walk.memory = kPowersBytes / at_once;
+      convention.fidelity.threads = options.threads;
+      convention.fidelity.memory = kPowersBytes / at_once;
       convention.fidelity.minimax_alone = true;
       fidelities_.push_back(convention.fidelity);
       conventions_.push_back(std::move(convention));
@@ -128,8 +95,8 @@ class Measurement {
   std::vector<MetricsOptions> conventions_;
   std::vector<FidelityOptions> fidelities_;  // of every convention
   std::vector<LayerSample> result_;
-  std::vector<double> pure_;  // the combined minimax signal's paths that stay in one head
-  Walk per_head_;             // the sum of the heads' walks
+  std::vector<CrossHeadShare> shares_;  // of every convention's combined minimax signal
+  std::optional<WalkSum> per_head_;     // of the heads' walks
   double fastest_ = std::numeric_limits<double>::infinity();  // T_mix of the fastest head
 };
 
@@ -152,6 +119,9 @@ void Measurement::measure_combined() {
   std::vector<SampleMetrics*> into;
   for (LayerSample& sample : result_) into.push_back(&sample.combined);
   measure_side_by_side(mirrored, true, into);
+  for (const SampleMetrics* combined : into)
+    shares_.emplace_back(weights_, combined->fidelity_node, combined->fidelity_time,
+                         combined->fidelity);
   const bool pooled = std::any_of(conventions_.begin(), conventions_.end(),
                                   [&](const MetricsOptions& c) { return is_pooled(c); });
   if (!pooled) return;
@@ -188,16 +158,11 @@ void Measurement::measure_head(int h) {
   std::vector<SampleMetrics*> into;
   for (LayerSample& sample : result_) into.push_back(&sample.heads[at]);
   measure_side_by_side(mirrored, walks(), into);
-  for (std::size_t c = 0; c < conventions_.size(); ++c) {
-    const SampleMetrics& combined = result_[c].combined;
-    if (combined.fidelity > 0.0 && std::isfinite(combined.fidelity_time))
-      pure_[c] +=
-          pure_signal(mirrored, weights_[at], static_cast<std::int64_t>(combined.fidelity_time),
-                      combined.fidelity_node, combined.fidelity);
-  }
+  for (CrossHeadShare& share : shares_) share.add(h, mirrored);
   if (!walks() && !any(Normalization::kPerHead)) return;
   const Walk walk = walk_of_columns(mirrored);  // pooled and per head are the same for one head
-  add_walk(walk, weights_[at], per_head_);
+  if (!per_head_) per_head_.emplace(heads_.tokens());
+  per_head_->add(walk, weights_[at]);
   if (walks()) measure_head_walk(walk, into);
 }
 
@@ -223,38 +188,30 @@ double Measurement::mixing(const Walk& walk) const {
 
 /// What needs the convex sum of the heads' walks.
 void Measurement::measure_per_head_walk() {
-  if (per_head_.nodes() == 0) return;
-  finish_walk(per_head_);
+  if (!per_head_) return;
+  const Walk walk = per_head_->take();
   for (std::size_t c = 0; c < conventions_.size(); ++c)
     if (conventions_[c].normalization == Normalization::kPerHead)
-      set_walk(result_[c].combined, per_head_, conventions_[c].walk);
+      set_walk(result_[c].combined, walk, conventions_[c].walk);
   if (!walks() || conventions_.front().walk.eps.empty()) return;
-  const double synergy = ratio(fastest_, mixing(per_head_));
+  const double synergy = ratio(fastest_, mixing(walk));
   for (LayerSample& sample : result_) sample.mixing_synergy = synergy;
 }
 
 void Measurement::finish(std::size_t c) {
   LayerSample& sample = result_[c];
   std::vector<double> forward;
-  for (std::size_t h = 0; h < sample.heads.size(); ++h) {
-    const SampleMetrics& head = sample.heads[h];
+  std::vector<FidelityRange> ranges;
+  for (const SampleMetrics& head : sample.heads) {
     forward.push_back(head.forward_probability);
-    if (h == 0 || head.fidelity > sample.best_head_fidelity) {
-      sample.best_head = static_cast<int>(h);
-      sample.best_head_fidelity = head.fidelity;
-    }
+    ranges.push_back({head.fidelity, head.fidelity_upper});
   }
   if (walks())
     sample.effective_forward_probability = combined_forward_probability(forward, weights_);
   const SampleMetrics& combined = sample.combined;
-  sample.synergy = ratio(combined.fidelity, sample.best_head_fidelity);
-  const bool one_head = std::count(weights_.begin(), weights_.end(), 1.0) == 1;
-  if (!(combined.fidelity > 0.0))
-    sample.cross_head_share = std::numeric_limits<double>::quiet_NaN();
-  else if (one_head || std::isinf(combined.fidelity_time))
-    sample.cross_head_share = one_head ? 0.0 : 1.0;
-  else
-    sample.cross_head_share = std::clamp(1.0 - pure_[c] / combined.fidelity, 0.0, 1.0);
+  sample.synergy = compare_with_best(ranges, {combined.fidelity, combined.fidelity_upper});
+  sample.cross_head_share =
+      shares_[c].share([&](int h) -> const Matrix& { return heads_.head(h); });
 }
 
 std::vector<LayerSample> Measurement::run() {

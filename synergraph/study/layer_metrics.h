@@ -26,9 +26,7 @@ struct SampleMetrics {
 struct LayerSample {
   SampleMetrics combined;
   std::vector<SampleMetrics> heads;
-  int best_head = 0;
-  double best_head_fidelity = 0.0;
-  double synergy = 0.0;
+  Synergy synergy;
   double cross_head_share = 0.0;
   double effective_forward_probability = std::numeric_limits<double>::quiet_NaN();
   /// Measured with the heads' walks; by the per-head normalisation whatever the convention.

@@ -26,12 +26,13 @@ LayerResult layer_result(const std::vector<LayerSample>& samples, const MetricsO
   result.numbers["synergy"] = summary.synergy;
   result.numbers["mixing_synergy"] = summary.mixing_synergy;
   result.numbers["cross_head_share"] = summary.cross_head_share;
+  result.undecided = summary.synergy_undecided;
   std::vector<double> times;
   std::vector<double> fidelities;
   for (const LayerSample& sample : samples) {
     times.push_back(sample.combined.truncated_mean);
     fidelities.push_back(sample.combined.fidelity);
-    if (sample.synergy > 1.0) ++result.with_synergy;
+    if (sample.synergy.present().value_or(false)) ++result.with_synergy;
   }
   result.rank_correlation = rank_correlation(times, fidelities);
   return result;

@@ -47,13 +47,21 @@ Summary summarise(std::vector<double> values) {
     summary.std = kNan;
     return summary;
   }
+  // In units of a power of two where squares would overflow or vanish; exact otherwise.
+  const double largest = std::max(std::abs(values.front()), std::abs(*std::prev(finite_end)));
+  const bool safe = largest == 0.0 || (largest > 0x1.0p-400 && largest < 0x1.0p400);
+  const int exponent = safe ? 0 : std::ilogb(largest);
   double sum = 0.0;
-  for (auto value = values.begin(); value != finite_end; ++value) sum += *value;
-  summary.mean = sum / count;
-  double squares = 0.0;
   for (auto value = values.begin(); value != finite_end; ++value)
-    squares += (*value - summary.mean) * (*value - summary.mean);
-  summary.std = std::sqrt(squares / count);
+    sum += std::ldexp(*value, -exponent);
+  const double mean = sum / count;
+  double squares = 0.0;
+  for (auto value = values.begin(); value != finite_end; ++value) {
+    const double deviation = std::ldexp(*value, -exponent) - mean;
+    squares += deviation * deviation;
+  }
+  summary.mean = std::ldexp(mean, exponent);
+  summary.std = std::ldexp(std::sqrt(squares / count), exponent);
   return summary;
 }
 

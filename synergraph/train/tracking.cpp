@@ -34,7 +34,7 @@ LayerTrack measure(const SampleAttention& attention, const std::vector<double>& 
   const HeadsMetrics metrics = measure_heads(heads_of(attention), weights, options);
   return {metrics.combined.walk.mixing.at(0), metrics.combined.walk.hitting.mean,
           metrics.combined.walk.truncated.mean, metrics.combined.fidelity.minimax,
-          metrics.best_head_fidelity};
+          metrics.synergy.best_head_fidelity};
 }
 
 }  // namespace

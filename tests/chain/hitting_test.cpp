@@ -227,5 +227,50 @@ TEST(HittingTimes, OfTheExactIdentityAreInfinite) {
   EXPECT_EQ(truncated_hitting_times(walk_of_attention(identity), 100).node[0], 100.0);
 }
 
+// A node that leaves with probability g: E[min(T, M)] = (1 - (1 - g)^M) / g, to full precision
+// however slow it is and however late the cutoff; a second node that leaves faster changes nothing.
+TEST(TruncatedHittingTimes, KeepTheirDigitsAtLateCutoffs) {
+  for (const double g : {3e-15, 1e-12, 1e-9, 1e-7, 1e-3, 0.3}) {
+    for (const std::int64_t cutoff : {std::int64_t{1000}, std::int64_t{123456},
+                                      std::int64_t{1000000000}, std::int64_t{1} << 40}) {
+      const Walk two = walk_of_graph(FeedforwardGraph(2, {{0, 0, 1.0 - g}, {0, 1, g}}));
+      const double leave = two.leave[0];
+      const double expected = -std::expm1(static_cast<double>(cutoff) * std::log1p(-leave)) / leave;
+      EXPECT_NEAR(truncated_hitting_times(two, cutoff).node[0], expected, 1e-13 * expected)
+          << g << ' ' << cutoff;
+      // One that leaves at once to the slow one: one step more.
+      const Walk three =
+          walk_of_graph(FeedforwardGraph(3, {{0, 1}, {1, 1, 1.0 - g}, {1, 2, g}}, false));
+      const double later =
+          1.0 - std::expm1(static_cast<double>(cutoff - 1) * std::log1p(-leave)) / leave;
+      EXPECT_NEAR(truncated_hitting_times(three, cutoff).node[0], later, 1e-13 * later)
+          << g << ' ' << cutoff;
+    }
+  }
+}
+
+// Two slow nodes of nearly equal rates, and one that is never left.
+TEST(TruncatedHittingTimes, BySquaringEqualStepping) {
+  for (std::uint32_t index = 0; index < 40; ++index) {
+    auto system = testing_support::random_attention_system(index);
+    Walk walk = head_walk(system.heads.front(), Normalization::kPooled);
+    for (int j = 0; j < walk.sink(); ++j) {  // slowed down a hundredfold
+      for (int i = j + 1; i < walk.nodes(); ++i) walk.step(j, i) *= 0.01;
+      walk.leave[static_cast<std::size_t>(j)] *= 0.01;
+      walk.step(j, j) = 1.0 - walk.leave[static_cast<std::size_t>(j)];
+    }
+    const int cutoff = 3000 + static_cast<int>(index) * 101;
+    const Matrix curve = survival(walk, cutoff - 1);
+    const HittingTimes times = truncated_hitting_times(walk, cutoff);
+    for (int j = 0; j < walk.nodes(); ++j) {
+      double sum = 0.0;
+      for (int t = 0; t < cutoff; ++t) sum += curve(t, j);
+      EXPECT_NEAR(times.node[static_cast<std::size_t>(j)], sum, 1e-11 * sum) << index;
+    }
+  }
+  const Walk held = walk_of_graph(FeedforwardGraph(4, {{0, 1}, {2, 3, 1e-6}}));
+  EXPECT_EQ(truncated_hitting_times(held, 1000000).node[1], 1e6);
+}
+
 }  // namespace
 }  // namespace synergraph

@@ -201,5 +201,28 @@ TEST(SummariseWalk, AgreesWithItsParts) {
   }
 }
 
+// One node that leaves with probability g: s_t = (1 - g)^t, so T_mix(eps) is the first t with
+// 1 - (1 - g)^t >= 1 - eps; for eps near 1 that is (1 - eps) / g steps.
+TEST(MixingTime, KeepsItsDigitsNearEpsOne) {
+  for (const double g : {1e-15, 1e-9, 0x1.0p-40, 0x1.0p-20, 1e-3}) {
+    const Walk walk = walk_of_graph(FeedforwardGraph(2, {{0, 0, 1.0 - g}, {0, 1, g}}));
+    for (const double left : {0x1.0p-10, 0x1.0p-30, 0x1.0p-45, 0x1.0p-52}) {
+      const double eps = 1.0 - left;  // exact
+      const double expected =
+          std::max(1.0, std::ceil(std::log1p(-left) / std::log1p(-walk.leave[0]) * (1.0 - 1e-13)));
+      const double found = mixing_time(walk, eps);
+      EXPECT_NEAR(found, expected, expected < 1e6 ? 0.0 : 1e-9 * expected) << g << ' ' << left;
+      EXPECT_EQ(summarise_walk(walk, {.eps = {eps}, .stepping = 0}).mixing[0], found);
+    }
+  }
+  // Both kinds of thresholds at once are what each is alone.
+  const auto system = testing_support::random_attention_system(12);
+  const Walk walk = combine_walk(system.heads, system.weights, Normalization::kPooled);
+  const std::vector<double> eps = {0.9, 0.25, 0.5, 0.51, 0.999, 0.01, 1.0};
+  const std::vector<double> together = mixing_times(walk, eps);
+  for (std::size_t k = 0; k < eps.size(); ++k) EXPECT_EQ(together[k], mixing_time(walk, eps[k]));
+  EXPECT_EQ(together.back(), 0.0);
+}
+
 }  // namespace
 }  // namespace synergraph

@@ -68,5 +68,52 @@ TEST(MonteCarlo, RejectsTooFewWalks) {
   EXPECT_THROW(simulate(walk, {.walks = 5, .cutoff = -1}), UsageError);
 }
 
+// The sample variance divides by S - 1: two walks from the first node of two.
+TEST(MonteCarlo, ErrorsDivideByOneLess) {
+  const MonteCarloEstimate two =
+      simulate(walk_of_graph(star_graph(2)), {.walks = 2, .cutoff = 1000, .seed = 5});
+  const MonteCarloEstimate other =
+      simulate(walk_of_graph(star_graph(2)), {.walks = 2, .cutoff = 1000, .seed = 5, .threads = 1});
+  EXPECT_EQ(two.mean, other.mean);
+  // Times a and b: their mean m, variance (a - m)^2 + (b - m)^2 over 1, error sqrt(variance / 2)
+  // = |a - b| / 2. All of them are whole numbers, so twice the mean and twice the error have the
+  // same parity, and the error is not zero for some seed.
+  int distinct = 0;
+  for (std::uint64_t seed = 1; seed <= 20; ++seed) {
+    const MonteCarloEstimate estimate =
+        simulate(walk_of_graph(star_graph(2)), {.walks = 2, .cutoff = 1000, .seed = seed});
+    const double sum = 2.0 * estimate.node[0];
+    const double difference = 2.0 * estimate.node_error[0];
+    EXPECT_EQ(difference, std::round(difference)) << seed;
+    EXPECT_EQ(std::fmod(sum + difference, 2.0), 0.0) << seed;
+    distinct += difference > 0.0 ? 1 : 0;
+  }
+  EXPECT_GT(distinct, 5);
+}
+
+// A walk that leaves once in a thousand: fifty walks of a hundred steps mostly see nothing, and the
+// standard error is 0. The bound knows that it could have been missed.
+TEST(MonteCarlo, BoundsHoldWhereNothingRareWasSeen) {
+  const Walk walk = walk_of_graph(FeedforwardGraph(2, {{0, 1, 1e-5}}));
+  const double exact = truncated_hitting_times(walk, 100).mean;
+  const MonteCarloEstimate estimate = simulate(walk, {.walks = 50, .cutoff = 100});
+  ASSERT_EQ(estimate.mean_error, 0.0);
+  EXPECT_NE(estimate.mean, exact);
+  EXPECT_LE(std::abs(estimate.mean - exact), estimate.mean_bound);
+  // And they hold for at least 95 of 100 in general, with room to spare.
+  int failed = 0;
+  for (std::uint32_t index = 0; index < 200; ++index) {
+    const auto system = testing_support::random_attention_system(index);
+    const Walk random = combine_walk(system.heads, system.weights, Normalization::kPooled);
+    const HittingTimes times = truncated_hitting_times(random, 30);
+    const MonteCarloEstimate sampled = simulate(random, {.walks = 20, .cutoff = 30, .seed = index});
+    failed += std::abs(sampled.mean - times.mean) > sampled.mean_bound * (1 + 1e-12) ? 1 : 0;
+    for (std::size_t j = 0; j + 1 < times.node.size(); ++j)
+      failed += std::abs(sampled.node[j] - times.node[j]) > sampled.node_bound[j] ? 1 : 0;
+    EXPECT_EQ(sampled.node_bound.back(), 0.0);
+  }
+  EXPECT_EQ(failed, 0);
+}
+
 }  // namespace
 }  // namespace synergraph

@@ -111,5 +111,38 @@ TEST(Walk, RowsAreCheckedWithTheirPlace) {
   EXPECT_NE(message(Matrix(2, 3)).find("2 x 3"), std::string::npos);
 }
 
+// Weights whose sum, or its reciprocal, is no double.
+TEST(Walk, OfTinyAndHugeWeightsIsThatOfTheirRatios) {
+  for (const double unit : {1.0, 1e-310, 1e-323, 1e300, 1.5e308}) {
+    const Walk walk =
+        walk_of_graph(FeedforwardGraph(3, {{0, 1, unit}, {0, 2, unit}, {1, 2, unit}}, false));
+    EXPECT_EQ(walk.step(0, 1), 0.5) << unit;
+    EXPECT_EQ(walk.step(0, 2), 0.5) << unit;
+    EXPECT_EQ(walk.leave[0], 1.0) << unit;
+  }
+  Matrix attention(3, 3);
+  attention(0, 0) = attention(1, 0) = attention(2, 0) = 1.0;
+  attention(1, 1) = 3e-310;
+  attention(2, 1) = 2e-310;
+  attention(2, 2) = 1e-310;
+  const Walk walk = walk_of_attention(attention);
+  EXPECT_NEAR(walk.step(1, 1), 0.6, 1e-13);  // subnormal entries have 13 digits
+  EXPECT_NEAR(walk.step(1, 2), 0.4, 1e-13);
+  EXPECT_NEAR(walk.leave[1], 0.4, 1e-13);
+}
+
+TEST(Walk, OfCopiesIsTheWalk) {
+  for (std::uint32_t index = 0; index < 100; ++index) {
+    auto system = testing_support::random_attention_system(index);
+    const Walk one = head_walk(system.heads.front(), Normalization::kPerHead);
+    const std::vector<const Walk*> copies(9, &one);
+    RandomSequence draws(5, Purpose::kTest, index);
+    const Walk sum = combine_walks(copies, testing_support::random_weights(9, draws));
+    EXPECT_EQ(sum.leave, one.leave);
+    for (int j = 0; j < one.nodes(); ++j)
+      for (int i = j; i < one.nodes(); ++i) ASSERT_EQ(sum.step(j, i), one.step(j, i));
+  }
+}
+
 }  // namespace
 }  // namespace synergraph

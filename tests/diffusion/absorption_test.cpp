@@ -74,5 +74,34 @@ TEST(Passing, IsOneAtTheTargetAndHarmonicAbove) {
   }
 }
 
+TEST(LastArrival, IsTheLongestWayUnlessSomethingIsHeldUp) {
+  // 4 -> 3 -> 1 -> 0 and 4 -> 1; 2 keeps half of what it gets but nothing gets there.
+  Matrix diffusion(5, 5);
+  diffusion(0, 0) = 1.0;
+  diffusion(1, 0) = 1.0;
+  diffusion(2, 0) = diffusion(2, 2) = 0.5;
+  diffusion(3, 1) = 1.0;
+  diffusion(4, 3) = diffusion(4, 1) = 0.5;
+  EXPECT_EQ(last_arrival(diffusion), (std::vector<double>{3.0, 2.0, -1.0, 1.0, 0.0}));
+  diffusion(3, 1) = 0.75;
+  diffusion(3, 3) = 0.25;
+  const double never = std::numeric_limits<double>::infinity();
+  EXPECT_EQ(last_arrival(diffusion), (std::vector<double>{never, never, -1.0, 1.0, 0.0}));
+}
+
+// Rows that pass on less than the reciprocal of the largest double.
+TEST(Absorption, OfRowsThatPassOnNextToNothing) {
+  Matrix diffusion(4, 4);
+  diffusion(0, 0) = diffusion(1, 1) = 1.0;
+  diffusion(2, 0) = 1e-310;
+  diffusion(2, 1) = 3e-310;
+  diffusion(2, 2) = 1.0;
+  diffusion(3, 2) = 1.0;
+  const std::vector<double> absorbed = absorption_probability(diffusion);
+  EXPECT_NEAR(absorbed[0], 0.25, 1e-13);
+  EXPECT_NEAR(absorbed[1], 0.75, 1e-13);
+  EXPECT_NEAR(passing_probability(diffusion, 1)[3], 0.75, 1e-13);
+}
+
 }  // namespace
 }  // namespace synergraph

@@ -288,5 +288,124 @@ TEST(Fidelity, CountsTheSinksOwnSignalOnlyWhenAskedTo) {
   EXPECT_EQ(all.minimax_node, n - 1);
 }
 
+/// A random diffusion without self-loops but for nodes that keep all they get.
+Matrix random_layers(std::uint32_t index) {
+  RandomSequence draws(77, Purpose::kTest, index);
+  const int nodes = 2 + static_cast<int>(draws.below(14));
+  return diffusion_matrix(random_graph(nodes, 0.1 + 0.5 * draws.uniform(), index, false));
+}
+
+// Without self-loops all signal has arrived after n - 1 steps: every fidelity is attained, and the
+// first step that attains it is that of the plain computation.
+TEST(Fidelity, WithoutSelfLoopsIsAttained) {
+  for (std::uint32_t index = 0; index < 1000; ++index) {
+    const Matrix diffusion = random_layers(index);
+    const Fidelity result = fidelity(diffusion, {.every_node = true});
+    EXPECT_TRUE(result.certified);
+    const Matrix curves = signal_curves(diffusion, diffusion.rows() + 1);
+    for (int j = 0; j + 1 < diffusion.rows(); ++j) {
+      const auto at = static_cast<std::size_t>(j);
+      double most = 0.0;
+      for (int t = 1; t < curves.rows(); ++t) most = std::max(most, curves(t, j));
+      int first = 1;
+      while (curves(first, j) < most * (1.0 - 1e-13)) ++first;
+      EXPECT_NEAR(result.node[at], most, 1e-13 * most) << index;
+      EXPECT_EQ(result.optimal_time[at], first) << index << " node " << j;
+    }
+  }
+}
+
+// What one set of options gives does not depend on those asked for beside it.
+TEST(Fidelity, DoesNotDependOnItsCompanions) {
+  for (std::uint32_t index = 0; index < 1000; ++index) {
+    const Matrix diffusion = random_layers(index);
+    const std::vector<FidelityOptions> options = {
+        {}, {.nodes = FidelityNodes::kAll, .horizon = 100, .minimax_alone = true}, {.horizon = 90}};
+    Matrix mirrored = diffusion;
+    transpose_lower(diffusion, mirrored.view());
+    const std::vector<Fidelity> together = fidelities(mirrored, options);
+    for (std::size_t k = 0; k < options.size(); ++k) {
+      const Fidelity alone = fidelity(diffusion, options[k]);
+      EXPECT_EQ(together[k].minimax_time, alone.minimax_time) << index << ' ' << k;
+      EXPECT_EQ(together[k].minimax_node, alone.minimax_node) << index << ' ' << k;
+      EXPECT_NEAR(together[k].minimax, alone.minimax, 1e-14 * alone.minimax);
+    }
+  }
+}
+
+TEST(Fidelity, TheFirstOfEqualNodesAttainsTheMinimax) {
+  Matrix diffusion(4, 4);
+  for (int j = 0; j < 3; ++j) diffusion(j, j) = 1.0;
+  diffusion(3, 0) = 0.1 + 0.2;  // not 0.3, by its last bit
+  diffusion(3, 1) = 0.3;
+  diffusion(3, 2) = 0.4;
+  EXPECT_EQ(fidelity(diffusion).minimax_node, 0);
+  EXPECT_EQ(fidelity(diffusion, {.horizon = 5}).minimax_node, 0);
+}
+
+/// The chain of n nodes whose nodes pass on the part d of what they have: r_t[j] is binomial.
+Matrix slow_chain(int nodes, double d) {
+  Matrix chain(nodes, nodes);
+  chain(0, 0) = 1.0;
+  for (int i = 1; i < nodes; ++i) {
+    chain(i, i - 1) = d;
+    chain(i, i) = 1.0 - d;
+  }
+  return chain;
+}
+
+// r_t[j] = C(t, k) d^k (1 - d)^(t - k) with k = n - 1 - j moves; it grows while (t + 1)(1 - d) >=
+// t + 1 - k, so the peak is at t = ceil(k / d) - 1. No number of steps is too many.
+TEST(Fidelity, OfASlowChainIsThePeakOfTheBinomial) {
+  for (const double d : {0x1.0p-9, 0x1.0p-14, 0x1.0p-30, 0x1.0p-47, 1e-100, 1e-290}) {
+    const int n = 6;
+    const Fidelity result = fidelity(slow_chain(n, d), {.every_node = true});
+    EXPECT_TRUE(result.certified) << d;
+    for (int j = 1; j < n - 1; ++j) {
+      const int k = n - 1 - j;
+      const double t = std::ceil(k / d) - 1.0;
+      double peak = std::exp((t - k) * std::log1p(-d));
+      for (int m = 0; m < k; ++m) peak *= (t - m) * d / (m + 1.0);
+      const auto at = static_cast<std::size_t>(j);
+      EXPECT_NEAR(result.node[at], peak, 3e-12 * peak) << d << " node " << j;
+      EXPECT_EQ(result.node_upper[at], result.node[at]);
+      EXPECT_NEAR(result.optimal_time[at], t, t < 1e6 ? 0.0 : 1e-5 * t) << d << " node " << j;
+    }
+    EXPECT_EQ(result.node[0], 1.0);
+    const Fidelity minimax = fidelity(slow_chain(n, d));
+    EXPECT_TRUE(minimax.certified);
+    EXPECT_EQ(minimax.minimax_node, 1);
+    EXPECT_NEAR(minimax.minimax, result.node[1], 2e-12 * result.node[1]);
+  }
+}
+
+// Fast and slow nodes mixed, several peaks a node: squaring finds what a long stepping finds.
+TEST(Fidelity, BySquaringEqualsStepping) {
+  int slow = 0;
+  for (std::uint32_t index = 0; index < 120; ++index) {
+    RandomSequence draws(78, Purpose::kTest, index);
+    const int n = 3 + static_cast<int>(draws.below(7));
+    Matrix diffusion = testing_support::random_attention(n, 2.0, draws);
+    for (int i = 1; i < n; ++i) {
+      const double keep = draws.below(2) == 0 ? std::pow(10.0, -4.0 * draws.uniform()) : 1.0;
+      double down = 0.0;
+      for (int j = 0; j < i; ++j) down += diffusion(i, j) *= keep;
+      diffusion(i, i) = 1.0 - down;
+    }
+    std::vector<double> expected = brute_force(diffusion, 400000);
+    expected.front() = 1.0;  // in the end
+    const Fidelity result = fidelity(diffusion, {.every_node = true});
+    EXPECT_TRUE(result.certified) << index;
+    slow += result.steps > 2100.0 ? 1 : 0;
+    for (std::size_t j = 0; j < expected.size(); ++j)
+      EXPECT_NEAR(result.node[j], expected[j], 1e-10 * expected[j]) << index << " node " << j;
+    const Fidelity minimax = fidelity(diffusion);
+    EXPECT_TRUE(minimax.certified) << index;
+    const double smallest = smallest_source(expected);
+    EXPECT_NEAR(minimax.minimax, smallest, 1e-10 * smallest) << index;
+  }
+  EXPECT_GT(slow, 40);
+}
+
 }  // namespace
 }  // namespace synergraph

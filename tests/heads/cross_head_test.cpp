@@ -4,7 +4,9 @@
 
 #include <cmath>
 
+#include "synergraph/core/triangular.h"
 #include "synergraph/diffusion/fidelity.h"
+#include "synergraph/heads/synergy.h"
 #include "tests/support/random_inputs.h"
 
 namespace synergraph {
@@ -86,6 +88,104 @@ TEST(CrossHead, OfIdenticalHeadsIsCombinatorial) {
   for (int steps = 1; steps <= 10; ++steps) {
     const CrossHead split = cross_head(heads, weights, steps);
     EXPECT_NEAR(split.share(0), 1.0 - std::pow(4.0, 1 - steps), 1e-14);
+  }
+}
+
+/// The share of one node's signal, from heads that come one at a time.
+double share_of(const std::vector<Head>& heads, const std::vector<double>& weights, int node,
+                double time, double whole) {
+  std::vector<Matrix> mirrored;
+  for (const Head& head : heads) {
+    mirrored.push_back(head.diffusion);
+    transpose_lower(mirrored.back(), mirrored.back().view());
+  }
+  CrossHeadShare share(weights, node, time, whole);
+  for (std::size_t h = 0; h < heads.size(); ++h) share.add(static_cast<int>(h), mirrored[h]);
+  return share.share([&](int h) -> const Matrix& { return mirrored[static_cast<std::size_t>(h)]; });
+}
+
+// The share of one node is that of the step by step split, whichever part is the larger, down to
+// weights that hardly count.
+TEST(CrossHeadShare, EqualsTheSplitToItsLastDigits) {
+  for (std::uint32_t index = 0; index < 2000; ++index) {
+    auto system = index % 2 == 0 ? testing_support::random_graph_system(index)
+                                 : testing_support::random_attention_system(index);
+    if (index % 3 == 0) {  // one head has nearly all the weight
+      std::vector<double> raw(system.heads.size(), 1e-12);
+      raw[index % raw.size()] = 1.0;
+      system.weights = normalised_weights(raw, raw.size());
+    }
+    const int steps = 1 + static_cast<int>(index % 40);
+    const CrossHead split = cross_head(system.heads, system.weights, steps);
+    for (std::size_t j = 0; j < split.whole.size(); ++j) {
+      const double share =
+          share_of(system.heads, system.weights, static_cast<int>(j), steps, split.whole[j]);
+      const double expected = split.share(static_cast<int>(j));
+      if (std::isnan(expected))
+        ASSERT_TRUE(std::isnan(share));
+      else
+        ASSERT_NEAR(share, expected, 1e-12 * expected) << index << " node " << j;
+    }
+  }
+}
+
+// Head 1 keeps half and takes half from the token before, head 2 is uniform, weights 1 and w: of
+// the paths to the first token in five steps all but the part of order w stay in head 1.
+TEST(CrossHeadShare, LosesNoDigitWhereNearlyAllStays) {
+  const int n = 6;
+  Matrix previous(n, n);
+  Matrix uniform(n, n);
+  previous(0, 0) = 1.0;
+  for (int i = 0; i < n; ++i) {
+    if (i > 0) previous(i, i) = previous(i, i - 1) = 0.5;
+    for (int j = 0; j <= i; ++j) uniform(i, j) = 1.0 / (i + 1);
+  }
+  const std::vector<Head> heads = {head_of_attention("", previous), head_of_attention("", uniform)};
+  const std::vector<double> weights = normalised_weights({1.0, 1e-12}, 2);
+  const HeadsMetrics metrics =
+      measure_heads(heads, weights, convention_options(Convention::kExact));
+  EXPECT_NEAR(metrics.cross_head_share, 5.3800e-12, 5e-16);
+}
+
+// Two chains without self-loops: the signal of the first node takes n - 1 steps, all of them in one
+// head for the part sum_h w_h^(n-1).
+TEST(CrossHeadShare, OfEqualChainsIsCombinatorial) {
+  for (const int n : {2, 10, 26}) {
+    const Head chain = heads_of_graph(multi_head_graph({{"", 1.0, chain_graph(n, false)}})).front();
+    for (const double w : {0.5, 0.99, 1.0 - 1e-9}) {
+      const std::vector<Head> heads = {chain, chain};
+      const std::vector<double> weights = {w, 1.0 - w};
+      const double other = weights[1];
+      const double expected =
+          n == 2 ? 0.0 : -std::expm1((n - 1) * std::log1p(-other)) - std::pow(other, n - 1);
+      const HeadsMetrics metrics =
+          measure_heads(heads, weights, convention_options(Convention::kExact));
+      EXPECT_EQ(metrics.combined.fidelity.minimax_time, n - 1.0);
+      EXPECT_NEAR(metrics.cross_head_share, expected, 1e-11 * expected) << n << ' ' << w;
+      EXPECT_NEAR(cross_head(heads, weights, n - 1).share(0), expected, 1e-11);
+    }
+  }
+}
+
+// After millions of steps: two copies of a slow head with weights 1 - w and w, the share of paths
+// that ever change is 1 - (1 - w)^t - w^t, whatever the head.
+TEST(CrossHeadShare, HoldsForMillionsOfSteps) {
+  Matrix slow(4, 4);
+  slow(0, 0) = 1.0;
+  for (int i = 1; i < 4; ++i) {
+    slow(i, i - 1) = 0x1.0p-22;
+    slow(i, i) = 1.0 - 0x1.0p-22;
+  }
+  const std::vector<Head> heads(2, head_of_attention("", slow));
+  for (const double w : {0x1.0p-60, 0x1.0p-40, 0x1.0p-24, 0x1.0p-10, 0.5}) {
+    const std::vector<double> weights = {1.0 - w, w};
+    const HeadsMetrics metrics =
+        measure_heads(heads, weights, convention_options(Convention::kExact));
+    const double t = metrics.combined.fidelity.minimax_time;
+    ASSERT_GT(t, 1e6);
+    const double expected = -std::expm1(t * std::log1p(-w));
+    EXPECT_NEAR(metrics.cross_head_share, expected, 1e-9 * expected) << w;
+    EXPECT_EQ(metrics.synergy.value, 1.0);
   }
 }
 

@@ -1,5 +1,6 @@
 #include "synergraph/heads/synergy.h"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -39,7 +40,7 @@ TEST(WorkedExample1, HeadsThatFailAloneSucceedTogether) {
   EXPECT_EQ(metrics.combined.walk.mixing[0], 10.0);
   EXPECT_EQ(metrics.combined.fidelity.minimax, 27.0 / 64);
   EXPECT_EQ(metrics.mixing_synergy, kInfinity);
-  EXPECT_EQ(metrics.synergy, kInfinity);
+  EXPECT_EQ(metrics.synergy.value, kInfinity);
 }
 
 // The combined minimax fidelity exceeds that of either head: 3/8, 1/4, and 5/12 together.
@@ -49,8 +50,8 @@ TEST(WorkedExample2, CombinedExceedsTheBestHead) {
   EXPECT_NEAR(metrics.heads[0].fidelity.minimax, 0.375, 1e-15);
   EXPECT_NEAR(metrics.heads[1].fidelity.minimax, 0.25, 1e-15);
   EXPECT_NEAR(metrics.combined.fidelity.minimax, 5.0 / 12, 1e-15);
-  EXPECT_EQ(metrics.best_head, 0);
-  EXPECT_NEAR(metrics.synergy, (5.0 / 12) / 0.375, 1e-14);
+  EXPECT_EQ(metrics.synergy.best_head, 0);
+  EXPECT_NEAR(metrics.synergy.value, (5.0 / 12) / 0.375, 1e-14);
   EXPECT_TRUE(metrics.combined.fidelity.certified);
 }
 
@@ -61,7 +62,8 @@ TEST(Weights, AreNormalisedAndChecked) {
   EXPECT_THROW(normalised_weights({1, -3}, 2), InputError);
   EXPECT_THROW(normalised_weights({0, 0}, 2), InputError);
   EXPECT_THROW(normalised_weights({1, std::nan("")}, 2), InputError);
-  EXPECT_THROW(normalised_weights({1e308, 1e308}, 2), InputError);
+  EXPECT_EQ(normalised_weights({1e308, 1e308}, 2), (std::vector<double>{0.5, 0.5}));
+  EXPECT_EQ(normalised_weights({1e-310, 3e-310}, 2)[1], 3e-310 / (1e-310 + 3e-310));
 }
 
 TEST(LearnedWeights, AreTheNormsOfColumnBlocks) {
@@ -84,7 +86,7 @@ TEST(MeasureHeads, OfOneHeadIsTheHead) {
     for (const auto convention : {Convention::kExact, Convention::kPublished}) {
       const HeadsMetrics metrics =
           measure_heads(system.heads, {1.0}, convention_options(convention));
-      EXPECT_EQ(metrics.best_head, 0);
+      EXPECT_EQ(metrics.synergy.best_head, 0);
       const double alone = metrics.heads[0].fidelity.minimax;
       EXPECT_NEAR(metrics.combined.fidelity.minimax, alone, 1e-14 * alone);
       EXPECT_EQ(metrics.combined.walk.mixing, metrics.heads[0].walk.mixing);
@@ -128,7 +130,7 @@ TEST(MeasureHeads, HandlesIdentityHeadsAndAlmostIdentityHeads) {
       EXPECT_EQ(metrics.combined.walk.mixing[0], kInfinity);
       EXPECT_EQ(metrics.combined.fidelity.minimax, 0.0);
       EXPECT_TRUE(metrics.combined.fidelity.certified);
-      EXPECT_TRUE(std::isnan(metrics.synergy));
+      EXPECT_TRUE(std::isnan(metrics.synergy.value));
     } else {
       // Each of n - 1 moves takes 1/leak steps on average (exactly (1 + leak) / leak).
       EXPECT_NEAR(metrics.combined.walk.hitting.max * leak, n - 1.0, 1e-10);
@@ -146,6 +148,96 @@ TEST(Ratio, SaysWhatCannotBeCompared) {
   EXPECT_EQ(ratio(10, kInfinity), 0.0);
   EXPECT_TRUE(std::isnan(ratio(0, 0)));
   EXPECT_TRUE(std::isnan(ratio(kInfinity, kInfinity)));
+}
+
+// Copies of one head are that head: no synergy, to the last bit, however many and however slow.
+TEST(Synergy, OfCopiesIsExactlyOne) {
+  const double d = 0x1.0p-14;
+  Matrix slow(3, 3);
+  slow(0, 0) = 1.0;
+  slow(1, 0) = slow(2, 1) = d;
+  slow(1, 1) = slow(2, 2) = 1.0 - d;
+  std::vector<Head> originals = {head_of_attention("", slow)};
+  for (std::uint32_t index = 0; index < 100; ++index)
+    originals.push_back(testing_support::random_attention_system(index).heads.front());
+  for (const int nodes : {2, 3, 9})
+    originals.push_back(heads_of_graph(multi_head_graph({{"", 1.0, chain_graph(nodes)}})).front());
+  for (const Head& head : originals)
+    for (const std::size_t copies : {2U, 9U, 13U}) {
+      const std::vector<Head> heads(copies, head);
+      for (const auto convention : {Convention::kExact, Convention::kPublished}) {
+        const HeadsMetrics metrics =
+            measure_heads(heads, normalised_weights(std::vector<double>(copies, 1.0), copies),
+                          convention_options(convention));
+        if (metrics.combined.fidelity.minimax > 0.0) {
+          EXPECT_EQ(metrics.synergy.value, 1.0);
+        }
+        EXPECT_EQ(metrics.synergy.present(), false);
+        EXPECT_EQ(metrics.combined.walk.mixing, metrics.heads[0].walk.mixing);
+      }
+    }
+}
+
+// The slow head is the better one, by far, but needs a hundred million steps to show it.
+TEST(Synergy, TheBestHeadMayBeSlow) {
+  Matrix slow(3, 3);
+  slow(0, 0) = 1.0;
+  slow(1, 0) = slow(2, 1) = 1e-8;
+  slow(1, 1) = slow(2, 2) = 0.99999999;
+  Matrix fast(3, 3);
+  fast(0, 0) = 1.0;
+  fast(1, 0) = fast(2, 0) = 0.9;
+  fast(1, 1) = 0.1;
+  fast(2, 1) = 0.0625;
+  fast(2, 2) = 0.0375;
+  const std::vector<Head> heads = {head_of_attention("", slow), head_of_attention("", fast)};
+  MetricsOptions options = convention_options(Convention::kExact);
+  const HeadsMetrics exact = measure_heads(heads, {0.5, 0.5}, options);
+  EXPECT_EQ(exact.synergy.best_head, 0);
+  EXPECT_TRUE(exact.synergy.best_head_decided);
+  EXPECT_NEAR(exact.synergy.best_head_fidelity, std::exp(-1.0), 1e-8);
+  EXPECT_NEAR(exact.synergy.value, 0.0908, 5e-5);
+  EXPECT_EQ(exact.synergy.present(), false);
+  // With a limit the intervals do not decide it, and that is said.
+  options.fidelity.step_limit = 100;
+  const HeadsMetrics limited = measure_heads(heads, {0.5, 0.5}, options);
+  EXPECT_FALSE(limited.synergy.best_head_decided);
+  EXPECT_TRUE(std::isnan(limited.synergy.value));
+  EXPECT_LE(limited.synergy.lower, exact.synergy.value);
+  EXPECT_GE(limited.synergy.upper, exact.synergy.value);
+  EXPECT_EQ(limited.synergy.present(), false);  // 0.0334 against at least 0.0625
+}
+
+TEST(Synergy, IsDecidedByTheIntervalsWhereTheyDecide) {
+  using testing::Optional;
+  const Synergy clear = compare_with_best({{0.2, 0.3}, {0.4, 0.5}}, {0.6, 0.7});
+  EXPECT_EQ(clear.best_head, 1);
+  EXPECT_TRUE(clear.best_head_decided);
+  EXPECT_DOUBLE_EQ(clear.lower, 1.2);
+  EXPECT_DOUBLE_EQ(clear.upper, 1.75);
+  EXPECT_TRUE(std::isnan(clear.value));
+  EXPECT_THAT(clear.present(), Optional(true));
+  const Synergy open = compare_with_best({{0.2, 0.6}, {0.4, 0.5}}, {0.5, 0.5});
+  EXPECT_EQ(open.best_head, 1);
+  EXPECT_FALSE(open.best_head_decided);
+  EXPECT_EQ(open.best_head_fidelity_upper, 0.6);
+  EXPECT_EQ(open.present(), std::nullopt);
+  const Synergy tie = compare_with_best({{0.4, 0.4}, {0.4, 0.4}}, {0.4, 0.4});
+  EXPECT_EQ(tie.best_head, 0);
+  EXPECT_TRUE(tie.best_head_decided);
+  EXPECT_EQ(tie.value, 1.0);
+  EXPECT_THAT(tie.present(), Optional(false));
+  EXPECT_TRUE(std::isnan(compare_with_best({{0, 0}}, {0, 0}).value));
+  EXPECT_THAT(compare_with_best({{0, 0}}, {0, 0}).present(), Optional(false));
+}
+
+TEST(LearnedWeights, OfHugeAndTinyProjections) {
+  Matrix projection(1, 2);
+  for (const double unit : {1e-200, 1.0, 1e200}) {
+    projection(0, 0) = unit;
+    projection(0, 1) = 3.0 * unit;
+    EXPECT_DOUBLE_EQ(learned_weights(projection, 2)[1], 0.75);
+  }
 }
 
 }  // namespace

@@ -163,8 +163,8 @@ TEST(Vectors, Softmax) {
     const HeadsMetrics over_sources = measure_heads(heads, weights, sources);
     compare(as_published.combined.fidelity.minimax, "fidelity_published");
     compare(over_sources.combined.fidelity.minimax, "fidelity_sources");
-    compare(as_published.best_head_fidelity, "best_head_published");
-    compare(over_sources.best_head_fidelity, "best_head_sources");
+    compare(as_published.synergy.best_head_fidelity, "best_head_published");
+    compare(over_sources.synergy.best_head_fidelity, "best_head_sources");
     expect_close(over_sources.combined.fidelity.node, entry["node_fidelity"],
                  name + " node fidelity");
     std::vector<double> alone;

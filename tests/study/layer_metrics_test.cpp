@@ -69,9 +69,9 @@ TEST(LayerMetricsTest, EqualsMeasuringTheHeadsUnderEveryConvention) {
         expect_same(all[c].combined, expected.combined, true);
         for (std::size_t h = 0; h < system.heads.size(); ++h)
           expect_same(all[c].heads[h], expected.heads[h], per_head);
-        EXPECT_EQ(all[c].best_head, expected.best_head);
-        expect_same(all[c].best_head_fidelity, expected.best_head_fidelity, "best head");
-        expect_same(all[c].synergy, expected.synergy, "synergy");
+        EXPECT_EQ(all[c].synergy.best_head, expected.synergy.best_head);
+        expect_same(all[c].synergy.best_head_fidelity, expected.synergy.best_head_fidelity, "best head");
+        expect_same(all[c].synergy.value, expected.synergy.value, "synergy");
         expect_same(all[c].mixing_synergy, expected.mixing_synergy, "mixing synergy");
         if (per_head)
           expect_same(all[c].effective_forward_probability, expected.effective_forward_probability,

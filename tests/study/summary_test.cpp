@@ -62,5 +62,15 @@ TEST(SummaryTest, TheOrderOfTheSamplesDoesNotMatter) {
   EXPECT_EQ(a.std, b.std);
 }
 
+// Squares that would overflow, or vanish: mean and deviation of v times any unit are theirs of v
+// times that unit.
+TEST(Summary, OfHugeAndTinyNumbers) {
+  for (const double unit : {1e-300, 1e-170, 1.0, 1e154, 1e200, 4e307}) {
+    const Summary summary = summarise({1.0 * unit, 2.0 * unit, 4.0 * unit});
+    EXPECT_NEAR(summary.mean / unit, 7.0 / 3, 1e-14) << unit;
+    EXPECT_NEAR(summary.std / unit, std::sqrt(14.0) / 3, 1e-14) << unit;
+  }
+}
+
 }  // namespace
 }  // namespace synergraph

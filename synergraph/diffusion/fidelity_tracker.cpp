@@ -1,0 +1,284 @@
+#include "synergraph/diffusion/fidelity_tracker.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "synergraph/core/error.h"
+#include "synergraph/core/simd.h"
+#include "synergraph/diffusion/absorption.h"
+
+namespace synergraph {
+namespace {
+
+// A bound is met when it is met to rounding: it is a sum of up to n non-negative products.
+constexpr double kRounding = 1e-14;
+// Steps before the first look at whether a minimax is final.
+constexpr int kFirstSteps = 8;
+constexpr double kInfinity = std::numeric_limits<double>::infinity();
+
+}  // namespace
+
+FidelityTracker::FidelityTracker(ConstMatrixView diffusion, const Propagation& states,
+                                 const FidelityOptions& options, std::unique_ptr<SlowSignal>& slow)
+    : options_(options),
+      diffusion_(diffusion),
+      states_(states),
+      slow_(slow),
+      active_(diffusion.rows) {
+  if (options.horizon < 0)
+    throw UsageError(fmt::format("a horizon is not negative: {}", options.horizon));
+  const auto n = static_cast<std::size_t>(diffusion.rows);
+  result_.node.assign(n, 0.0);
+  result_.node_upper.assign(n, 1.0);
+  result_.optimal_time.assign(n, 1.0);
+  timed_.assign(n, 0.0);
+  final_.assign(n, false);
+  if (fixed())
+    supremum_.assign(n, std::numeric_limits<double>::quiet_NaN());
+  else
+    supremum_ = absorption_probability(diffusion_);
+  chosen_ = diffusion.rows - (options.nodes == FidelityNodes::kSources ? 1 : 0);
+}
+
+/// How far to step before the powers take over: about as long as those would take. Rounding grows
+/// with the steps, too.
+std::int64_t FidelityTracker::most_steps() const {
+  return limited() ? options_.step_limit : std::max(2000, 4 * nodes());
+}
+
+std::int64_t FidelityTracker::steps_left() const {
+  const std::int64_t useful = fixed() ? options_.horizon - states_.time() : Propagation::kPanel;
+  // A minimax is mostly final after a few steps, so do not begin with a whole panel.
+  const bool minimax = fixed() ? options_.minimax_alone : !options_.every_node;
+  return minimax && states_.time() == 0 ? std::min<std::int64_t>(useful, kFirstSteps) : useful;
+}
+
+/// Two maxima that differ by rounding are a tie, and the first of them gives the optimal time.
+void FidelityTracker::look_at(int j, double value, double time, double rounding) {
+  phi(j) = std::max(phi(j), value);
+  double& timed = timed_[static_cast<std::size_t>(j)];
+  if (value > timed * (1.0 + rounding)) {
+    timed = value;
+    result_.optimal_time[static_cast<std::size_t>(j)] = time;
+  }
+}
+
+/// Maxima over the newest panel's states at times 1 .. limit, and over the state after it.
+void FidelityTracker::look_at_panel(std::int64_t limit) {
+  const int length = states_.length();
+  const std::int64_t begin = states_.time() - length;
+  const auto last = static_cast<int>(std::min<std::int64_t>(length, limit - begin));
+  for (int j = 0; j < states_.active(); ++j) {
+    // The start, t = 0, does not count; only at the sink is it not zero.
+    const int first = begin == 0 && j == nodes() - 1 ? 1 : 0;
+    const double after = last == length ? states_.current(j) : 0.0;
+    double inside = 0.0;  // the largest of the panel itself
+    if (first == 0 && last == length) {
+      inside = largest(states_.unordered(j), length, inside);
+    } else {
+      const int end = last == length ? length : last + 1;
+      states_.find(j, first, end, [&](double value) {
+        inside = std::max(inside, value);
+        return false;
+      });
+    }
+    const double most = std::max(inside, after);
+    if (!(most > phi(j))) continue;
+    const double tie = most * (1.0 - kRounding);
+    const auto reaches = [&](double value) { return value >= tie; };
+    const int place = inside < tie ? length : states_.find(j, first, length, reaches);
+    look_at(j, most, static_cast<double>(begin + place), kRounding);
+  }
+  result_.steps = static_cast<double>(std::min(states_.time(), limit));
+}
+
+/// Can no node's maximum change any more, within rounding?
+bool FidelityTracker::all_final() const {
+  double above = 0.0;  // S_j: the signal at nodes >= j
+  for (int j = states_.active() - 1; j >= 0; --j) {
+    above += states_.current(j);
+    if (above > result_.node[static_cast<std::size_t>(j)] * (1.0 + kRounding)) return false;
+  }
+  return true;
+}
+
+/// What is left above node `active_` is lost in the rounding of every maximum below it.
+void FidelityTracker::drop_dead_nodes() {
+  double smallest = kInfinity;
+  for (int j = 0; j < active_; ++j) smallest = std::min(smallest, phi(j));
+  double above = 0.0;
+  while (active_ > 0 && above + states_.current(active_ - 1) <= 0x1.0p-56 * smallest)
+    above += states_.current(--active_);
+}
+
+/// The first of the chosen nodes whose fidelity so far is, within rounding, the smallest.
+int FidelityTracker::smallest() const {
+  double least = kInfinity;
+  for (int j = 0; j < chosen_; ++j) least = std::min(least, lower(j));
+  int first = 0;
+  while (lower(first) > least * (1.0 + kRounding)) ++first;
+  return first;
+}
+
+/// Is node j's fidelity final? Tightens its upper bound in any case.
+bool FidelityTracker::certify(int j) {
+  const auto at = static_cast<std::size_t>(j);
+  if (known(j) || final_[at]) return true;
+  double& upper = result_.node_upper[at];
+  double above = 0.0;
+  for (int i = j; i < nodes(); ++i) above += states_.current(i);
+  upper = std::min(upper, above);
+  if (upper > phi(j)) {
+    if (passed_to_ != j) {
+      passing_ = passing_probability(diffusion_, j);
+      passed_to_ = j;
+    }
+    double ever = 0.0;
+    for (int i = j; i < nodes(); ++i)
+      ever += states_.current(i) * passing_[static_cast<std::size_t>(i)];
+    upper = std::min(upper, ever);
+  }
+  if (upper > phi(j) * (1.0 + kRounding)) return false;
+  upper = phi(j);
+  final_[at] = true;
+  return true;
+}
+
+/// Are all nodes final? The sharper bounds of all of them cost much: they are asked for at times
+/// that double.
+bool FidelityTracker::certify_every() {
+  bool all = true;
+  double above = 0.0;
+  for (int j = nodes() - 1; j >= 0; --j) {
+    const auto at = static_cast<std::size_t>(j);
+    above += states_.current(j);
+    if (!final_[at] && above <= phi(j) * (1.0 + kRounding)) {
+      result_.node_upper[at] = phi(j);
+      final_[at] = true;
+    }
+    all = all && (known(j) || final_[at]);
+  }
+  if (all || states_.time() < next_look_) return all;
+  next_look_ = 2 * states_.time();
+  all = true;
+  for (int j = 0; j < nodes(); ++j) all = certify(j) && all;
+  return all;
+}
+
+/// Is everything asked for final?
+bool FidelityTracker::certify_chosen() {
+  return options_.every_node ? certify_every() : chosen_ == 0 || certify(smallest());
+}
+
+void FidelityTracker::look() {
+  if (fixed()) {
+    look_at_panel(options_.horizon);
+    done_ = states_.time() >= options_.horizon ||
+            (options_.minimax_alone ? chosen_ == 0 || certify(smallest()) : all_final());
+    if (!done_ && !options_.minimax_alone) drop_dead_nodes();
+  } else {
+    look_at_panel(states_.time());
+    result_.certified = certify_chosen();
+    done_ = result_.certified || states_.time() >= most_steps();
+  }
+  if (done_) finish();
+}
+
+/// The peak of node j over all times that were not stepped through. Is it final?
+bool FidelityTracker::peak_slowly(int j, double enough) {
+  const auto at = static_cast<std::size_t>(j);
+  if (known(j) || final_[at]) return true;
+  const Peak before{phi(j), result_.optimal_time[at], result_.node_upper[at]};
+  const Peak peak = slow_->peak(j, static_cast<double>(states_.time()), before, enough);
+  phi(j) = timed_[at] = peak.value;
+  result_.optimal_time[at] = peak.time;
+  result_.node_upper[at] = std::max(peak.upper, peak.value);
+  final_[at] = peak.upper == peak.value;
+  return final_[at];
+}
+
+/// Certifies by powers what stepping did not, and bounds the other nodes.
+void FidelityTracker::search_slowly() {
+  if (!slow_) slow_ = std::make_unique<SlowSignal>(diffusion_, options_.memory, options_.threads);
+  const auto raise_all = [&] {
+    slow_->for_each_power([&](double time, const std::vector<double>& signal) {
+      if (time > static_cast<double>(states_.time()))
+        for (int j = 0; j < nodes(); ++j)
+          look_at(j, signal[static_cast<std::size_t>(j)], time, SlowSignal::kPrecision);
+    });
+  };
+  result_.certified = true;
+  if (options_.every_node) {
+    for (int j = 0; j < nodes(); ++j)
+      result_.certified = peak_slowly(j, kInfinity) && result_.certified;
+  } else {
+    // The smallest so far is followed to its peak; once that stays the smallest, it is the minimax.
+    double least = kInfinity;  // of the peaks that are final
+    std::vector<bool> followed(static_cast<std::size_t>(nodes()), false);
+    for (;;) {
+      const int j = smallest();
+      if (followed[static_cast<std::size_t>(j)] || known(j)) break;
+      followed[static_cast<std::size_t>(j)] = true;
+      if (peak_slowly(j, least)) least = std::min(least, lower(j));
+      raise_all();
+    }
+    const int j = smallest();
+    result_.certified = known(j) || final_[static_cast<std::size_t>(j)];
+  }
+  const std::vector<double> bounds = slow_->bounds(static_cast<double>(states_.time()));
+  for (int j = 0; j < nodes(); ++j) {
+    double& upper = result_.node_upper[static_cast<std::size_t>(j)];
+    if (!final_[static_cast<std::size_t>(j)])
+      upper = std::max(phi(j), std::min(upper, bounds[static_cast<std::size_t>(j)]));
+  }
+  result_.steps = std::max(result_.steps, slow_->latest());
+}
+
+/// Final values and bounds of all nodes, from the last state.
+void FidelityTracker::close_bounds() {
+  double above = 0.0;
+  for (int j = nodes() - 1; j >= 0; --j) {
+    const auto at = static_cast<std::size_t>(j);
+    above += states_.current(j);
+    if (!known(j) && !final_[at])
+      result_.node_upper[at] = std::max(phi(j), std::min(result_.node_upper[at], above));
+  }
+  // A node that keeps what it gets has its supremum when the last has arrived.
+  if (nodes() == 1 || std::none_of(supremum_.begin(), supremum_.end(),
+                                   [](double value) { return !std::isnan(value); }))
+    return;
+  // A sink that keeps a part of what it has never stops sending, as mostly.
+  const int sink = nodes() - 1;
+  const bool endless = diffusion_(sink, sink) > 0.0 && !known(sink);
+  const std::vector<double> last = endless ? std::vector<double>() : last_arrival(diffusion_);
+  for (int j = 0; j < nodes(); ++j) {
+    const auto at = static_cast<std::size_t>(j);
+    if (!known(j)) continue;
+    const double arrived = !endless ? last[at] : supremum_[at] > 0.0 ? kInfinity : 0.0;
+    result_.node[at] = result_.node_upper[at] = supremum_[at];
+    result_.optimal_time[at] = std::max(1.0, arrived);
+  }
+}
+
+void FidelityTracker::finish() {
+  if (fixed() && !options_.minimax_alone) {
+    result_.steps = static_cast<double>(options_.horizon);
+    result_.node_upper = result_.node;
+  } else {
+    if (!fixed() && !result_.certified && !limited()) search_slowly();
+    close_bounds();
+  }
+  if (chosen_ == 0) return;
+  const int j = smallest();
+  result_.minimax = lower(j);
+  result_.minimax_node = j;
+  result_.minimax_time = result_.optimal_time[static_cast<std::size_t>(j)];
+  const auto upper = result_.node_upper.begin();
+  result_.minimax_upper =
+      result_.certified || fixed() ? result_.minimax : *std::min_element(upper, upper + chosen_);
+}
+
+}  // namespace synergraph

@@ -1,0 +1,77 @@
+#pragma once
+
+#include <cmath>
+#include <memory>
+#include <utility>
+#include <vector>
+
+#include "synergraph/core/propagation.h"
+#include "synergraph/diffusion/fidelity.h"
+#include "synergraph/diffusion/slow_signal.h"
+
+namespace synergraph {
+
+/// Follows the signal at the sink through time under one set of options, and keeps each node's
+/// maximum: see fidelity().
+class FidelityTracker {
+ public:
+  /// All must outlive this object. `slow` is made when it is first needed, and shared by trackers
+  /// of the same diffusion.
+  FidelityTracker(ConstMatrixView diffusion, const Propagation& states,
+                  const FidelityOptions& options, std::unique_ptr<SlowSignal>& slow);
+
+  /// Takes in the newest panel of the signal.
+  void look();
+  /// Is the result final? It does not change afterwards, whatever becomes of the signal.
+  bool done() const { return done_; }
+  /// Nodes from here on no longer change the result.
+  int active() const { return active_; }
+  /// Steps that are certainly of use.
+  std::int64_t steps_left() const;
+
+  Fidelity take() { return std::move(result_); }
+
+ private:
+  bool fixed() const { return options_.horizon > 0; }
+  bool limited() const { return options_.step_limit < std::numeric_limits<std::int64_t>::max(); }
+  int nodes() const { return diffusion_.rows; }
+  double& phi(int j) { return result_.node[static_cast<std::size_t>(j)]; }
+  bool known(int j) const { return !std::isnan(supremum_[static_cast<std::size_t>(j)]); }
+  /// What node j's fidelity is at least.
+  double lower(int j) const {
+    const auto at = static_cast<std::size_t>(j);
+    return known(j) ? supremum_[at] : result_.node[at];
+  }
+  std::int64_t most_steps() const;
+
+  void look_at(int j, double value, double time, double rounding);
+  void look_at_panel(std::int64_t limit);
+  bool all_final() const;
+  void drop_dead_nodes();
+  int smallest() const;
+  bool certify(int j);
+  bool certify_chosen();
+  bool certify_every();
+  void search_slowly();
+  bool peak_slowly(int j, double enough);
+  void close_bounds();
+  void finish();
+
+  const FidelityOptions& options_;
+  ConstMatrixView diffusion_;
+  const Propagation& states_;
+  std::unique_ptr<SlowSignal>& slow_;
+  Fidelity result_;
+  bool done_ = false;
+  int active_;
+  std::vector<double> timed_;     // the signal at each node's optimal time
+  std::vector<bool> final_;       // its fidelity is certified
+  int chosen_;                    // nodes that count for the minimax
+  std::vector<double> supremum_;  // of nodes that keep what they get; NaN where it is not known
+  std::int64_t next_look_ = 0;    // when every node is asked the expensive question again
+  // The sharper bound of one node: the probability of ever being passed on to it, from every node.
+  int passed_to_ = -1;
+  std::vector<double> passing_;
+};
+
+}  // namespace synergraph

@@ -1,0 +1,254 @@
+#include "synergraph/diffusion/slow_signal.h"
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+#include "synergraph/core/simd.h"
+#include "synergraph/diffusion/absorption.h"
+
+namespace synergraph {
+namespace {
+
+constexpr int kHighest = 1022;  // 2^1023 is the largest power of two that is a number
+// Spans looked at on one level before the search is given up: mostly there are two or three.
+constexpr std::size_t kMostSpans = 512;
+
+}  // namespace
+
+Walk way_back(ConstMatrixView diffusion) {
+  const int n = diffusion.rows;
+  Walk walk{Matrix(n, n), std::vector<double>(static_cast<std::size_t>(n), 0.0)};
+  for (int i = 0; i < n; ++i) {
+    const double* row = diffusion.row(i);
+    double* to = walk.step.row(n - 1 - i);
+    const double down = total(row, i);
+    if (!(down > 0.0)) {
+      to[n - 1 - i] = 1.0;
+      continue;
+    }
+    const double mass = down + row[i];
+    walk.leave[static_cast<std::size_t>(n - 1 - i)] = down / mass;
+    for (int j = 0; j <= i; ++j) to[n - 1 - j] = row[j] / mass;
+  }
+  return walk;
+}
+
+SlowSignal::SlowSignal(ConstMatrixView diffusion, double memory, int threads)
+    : diffusion_(diffusion), walk_(way_back(diffusion)), powers_(walk_, memory, threads) {
+  Vector one(walk_.step.row(0), walk_.step.row(0) + nodes());
+  Vector two(one.size());
+  multiply_row(one, 0, two);
+  most_.push_back(one);
+  least_.push_back(std::move(one));
+  for (std::size_t i = 0; i < two.size(); ++i) {
+    most_[0][i] = std::max(most_[0][i], two[i]);
+    least_[0][i] = std::min(least_[0][i], two[i]);
+  }
+}
+
+double SlowSignal::power_of_two(int level) {
+  return std::ldexp(1.0, level);
+}
+
+/// out = in * D^(2^level), a row vector; false where that power is not in memory.
+bool SlowSignal::multiply_row(const Vector& in, int level, Vector& out) const {
+  const int n = nodes();
+  std::fill(out.begin(), out.end(), 0.0);
+  for (int i = 0; i < n; ++i) {
+    const double* row = powers_.row(level, i);
+    if (row == nullptr) return false;
+    const double amount = in[static_cast<std::size_t>(i)];
+    if (amount == 0.0) continue;
+    for (int k = 0; k < n - i; ++k) out[static_cast<std::size_t>(i + k)] += amount * row[k];
+  }
+  return true;
+}
+
+/// out = D^(2^level) * in, a column vector as long as it is not zero.
+bool SlowSignal::multiply_column(const Vector& in, int level, Vector& out) const {
+  const auto count = static_cast<int>(in.size());
+  out.resize(in.size());
+  for (int i = 0; i < count; ++i) {
+    const double* row = powers_.row(level, i);
+    if (row == nullptr) return false;
+    out[static_cast<std::size_t>(i)] = dot(row, in.data() + i, count - i);
+  }
+  return true;
+}
+
+bool SlowSignal::read_signal(int level, Vector& signal) const {
+  const double* row = powers_.row(level, 0);
+  if (row == nullptr) return false;
+  std::reverse_copy(row, row + nodes(), signal.begin());
+  return true;
+}
+
+/// The next power, and the bounds between it and the one after it. False where there is no room.
+bool SlowSignal::climb() {
+  const int level = powers_.top_level();
+  if (level >= kHighest || (level > 0 && powers_.row(level - 1, 0) == nullptr)) return false;
+  powers_.climb();
+  if (powers_.row(level, 0) == nullptr) return false;
+  // Times 2^(level+1) .. 2^(level+2) are 2^level or 2^(level+1) later than those of the last
+  // bounds.
+  const auto next = [&](const std::vector<Vector>& bounds, auto choose) {
+    Vector sooner(bounds.back().size());
+    Vector later(bounds.back().size());
+    multiply_row(bounds.back(), level, sooner);
+    multiply_row(bounds.back(), level + 1, later);
+    for (std::size_t i = 0; i < later.size(); ++i) sooner[i] = choose(sooner[i], later[i]);
+    return sooner;
+  };
+  most_.push_back(next(most_, [](double a, double b) { return std::max(a, b); }));
+  least_.push_back(next(least_, [](double a, double b) { return std::min(a, b); }));
+  return true;
+}
+
+std::vector<double> SlowSignal::bounds(double begin) const {
+  // At any later time the signal at j or above it, of which j's can come.
+  Vector bound(most_.front().size(), 0.0);
+  double above = 0.0;
+  Vector signal(bound.size());
+  read_signal(powers_.top_level(), signal);
+  for (std::size_t j = bound.size(); j-- > 0;) bound[j] = above += signal[j];
+  for (int level = std::max(0, std::ilogb(std::max(1.0, begin)));
+       level < static_cast<int>(most_.size()); ++level)
+    for (std::size_t j = 0; j < bound.size(); ++j)
+      bound[j] = std::max(bound[j], most_[static_cast<std::size_t>(level)][bound.size() - 1 - j]);
+  return bound;
+}
+
+Peak SlowSignal::peak(int node, double begin, const Peak& so_far, double enough) {
+  Peak peak = so_far;
+  // Later than the last power: what will ever be passed on to the node.
+  const Vector passing = passing_probability(diffusion_, node);
+  Vector signal(passing.size());
+  double later = 1.0;
+  do {
+    read_signal(powers_.top_level(), signal);
+    if (!(latest() > begin)) continue;
+    peak.raise(signal[static_cast<std::size_t>(node)], latest(), kPrecision);
+    later = dot(signal.data() + node, passing.data() + node, nodes() - node);
+  } while (later > peak.value * (1.0 + kPrecision) && climb());
+  if (peak.value > enough) return peak;
+  if (!search(node, begin, peak, enough)) {
+    for (const Vector& most : most_)
+      later = std::max(later, most[most.size() - 1 - static_cast<std::size_t>(node)]);
+    peak.upper = std::clamp(later, peak.value, peak.upper);
+  } else if (!(peak.value > enough)) {
+    polish(node, begin, peak);
+    peak.upper = later <= peak.value * (1.0 + kPrecision) ? peak.value : later;
+  }
+  return peak;
+}
+
+/// The search leaves a time whose signal is the peak's to its precision. Up to a few million steps
+/// the first that is the peak's to rounding is found by looking at all times around it.
+void SlowSignal::polish(int node, double begin, Peak& peak) const {
+  constexpr double kLatest = 0x1.0p22;
+  if (!(peak.time > begin && peak.time <= kLatest)) return;
+  const double reach = std::ceil(4e-6 * peak.time) + 1.0;  // signals are flat: 2 sqrt(kPrecision)
+  const double first = std::max(begin, peak.time - reach);
+  Vector column(static_cast<std::size_t>(nodes() - node), 0.0);
+  column.back() = 1.0;
+  Vector next;
+  for (int level = 0; power_of_two(level) <= first; ++level)
+    if (std::fmod(std::floor(first / power_of_two(level)), 2.0) == 1.0) {
+      if (!multiply_column(column, level, next)) return;
+      std::swap(column, next);
+    }
+  Peak found{column.front(), first};
+  for (double time = first + 1.0; time <= peak.time + reach; time += 1.0) {
+    multiply_column(column, 0, next);
+    std::swap(column, next);
+    found.raise(column.front(), time, 1e-14);
+  }
+  if (found.value < peak.value * (1.0 - kPrecision)) return;
+  peak.value = std::max(peak.value, found.value);
+  peak.time = found.time;
+}
+
+/// The two halves of the times 2^octave .. 2^(octave + 1), if the peak may be there.
+bool SlowSignal::add_octave(int octave, int target, std::vector<Span>& spans) const {
+  for (const int level : {octave - 1, octave}) {
+    Span span{level == octave ? 1.5 * power_of_two(octave) : power_of_two(octave), {}};
+    for (int i = 0; i <= target; ++i) {
+      const double* row = powers_.row(level, i);
+      if (row == nullptr) return false;
+      span.column.push_back(row[target - i]);
+    }
+    spans.push_back(std::move(span));
+  }
+  return true;
+}
+
+/// The signal at both ends of a span, and what it is at most in between: it cannot rise faster from
+/// the left end, nor fall faster to the right one, than its differences allow, which are the signal
+/// of 2^level .. 2^(level+1) steps times (D - 1) applied to the span's column.
+void SlowSignal::look_at(Span& span, int level, Peak& peak) const {
+  const double length = power_of_two(level);
+  const auto count = static_cast<int>(span.column.size());
+  const Vector& most = most_[static_cast<std::size_t>(level)];
+  const Vector& least = least_[static_cast<std::size_t>(level)];
+  const double left = dot(powers_.row(level, 0), span.column.data(), count);
+  const double right = dot(powers_.row(level + 1, 0), span.column.data(), count);
+  peak.raise(left, span.begin, kPrecision);
+  peak.raise(right, span.begin + length, kPrecision);
+  double rise = 0.0;
+  double fall = 0.0;
+  double size = 0.0;
+  for (int i = 0; i < count; ++i) {
+    const auto at = static_cast<std::size_t>(i);
+    const double in = dot(walk_.step.row(i) + i + 1, span.column.data() + i + 1, count - i - 1);
+    const double out = walk_.leave[at] * span.column[at];
+    const double change = in - out;
+    rise += change * (change > 0.0 ? most[at] : least[at]);
+    fall += change * (change > 0.0 ? least[at] : most[at]);
+    size += (in + out) * most[at];
+  }
+  const double rounding = 1e-15 * size;
+  rise += rounding;
+  fall -= rounding;
+  const double first_order = dot(most.data(), span.column.data(), count);
+  double between = std::max(left, right);
+  if (rise > 0.0 && fall < 0.0) {
+    const double meet = std::clamp((right - left - length * fall) / (rise - fall), 0.0, length);
+    between = std::max(between, left + meet * rise);
+  }
+  span.bound = std::min(first_order, between);
+}
+
+/// Halves the spans that may hold the peak until none is left; then `peak` has its value. False
+/// where memory or patience does not suffice.
+bool SlowSignal::search(int node, double begin, Peak& peak, double enough) const {
+  const int target = nodes() - 1 - node;
+  const int first_octave = std::max(1, std::ilogb(std::max(2.0, begin)));
+  std::vector<Span> spans;
+  for (int level = powers_.top_level() - 2; level >= 0; --level) {
+    const int octave = level + 1;
+    const double most = most_[static_cast<std::size_t>(octave)][static_cast<std::size_t>(target)];
+    if (octave >= first_octave && most > peak.value * (1.0 + kPrecision) &&
+        !add_octave(octave, target, spans))
+      return false;
+    for (Span& span : spans) look_at(span, level, peak);
+    if (peak.value > enough) return true;
+    std::vector<Span> halves;
+    for (const Span& span : spans) {
+      if (level == 0 || span.bound <= peak.value * (1.0 + kPrecision)) continue;
+      Span sooner{span.begin, {}};
+      Span later{span.begin + power_of_two(level - 1), {}};
+      if (!multiply_column(span.column, level - 1, sooner.column) ||
+          !multiply_column(sooner.column, level - 1, later.column))
+        return false;
+      halves.push_back(std::move(sooner));
+      halves.push_back(std::move(later));
+    }
+    if (halves.size() > kMostSpans) return false;
+    spans = std::move(halves);
+    if (spans.empty() && octave <= first_octave) break;
+  }
+  return true;
+}
+
+}  // namespace synergraph

@@ -1,0 +1,168 @@
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "synergraph/chain/walk_powers.h"
+#include "synergraph/core/convex_sum.h"
+#include "synergraph/core/propagation.h"
+#include "synergraph/core/simd.h"
+#include "synergraph/core/triangular.h"
+#include "synergraph/diffusion/slow_signal.h"
+#include "synergraph/heads/cross_head.h"
+
+namespace synergraph {
+namespace {
+
+// Steps taken one by one; beyond, powers are squared.
+constexpr double kMostSteps = 4096.0;
+// Numbers kept for one sum over paths.
+constexpr double kMostKept = 1 << 23;
+
+/// The part of a mirrored matrix that the way from the sink to `node` can touch.
+ConstMatrixView from_node_on(const Matrix& mirrored, int node) {
+  const int count = mirrored.rows() - node;
+  return {mirrored.row(node) + node, count, count, mirrored.stride()};
+}
+
+/// (D^time)(sink, node).
+double signal_after(const Matrix& mirrored, double time, int node) {
+  const ConstMatrixView part = from_node_on(mirrored, node);
+  const auto count = static_cast<std::size_t>(part.rows);
+  if (time > kMostSteps) {
+    std::vector<double> target(static_cast<std::size_t>(mirrored.rows()), 0.0);
+    target[count - 1] = 1.0;
+    return multiply_power(way_back(mirrored), time, std::move(target)).front();
+  }
+  ScratchVector<double> start(count, 0.0);
+  start.back() = 1.0;
+  const auto steps = static_cast<std::int64_t>(time);
+  Propagation states(part, start.data());
+  while (states.time() < steps) states.advance(steps - states.time());
+  return states.at(0, static_cast<int>(steps - (states.time() - states.length())));
+}
+
+/// D = sum_h w_h D_h over the heads that `chosen` accepts.
+template <class Chosen>
+Matrix combine(const MirroredHeads& heads, const std::vector<double>& weights, Chosen chosen) {
+  const int n = heads(0).rows();
+  ConvexSum sum(n, n, ConvexSum::Part::kLower);
+  for (std::size_t h = 0; h < weights.size(); ++h)
+    if (weights[h] > 0.0 && chosen(h)) sum.add(heads(static_cast<int>(h)), weights[h]);
+  return sum.take();
+}
+
+double share_of(double cross, double pure) {
+  return cross / (cross + pure);
+}
+
+/// By the step of the first change: s steps in head h, one in another, the rest in any. With
+/// p_s = w_h^s e_sink D_h^s and c_q = D^q e_node, that is the sum over heads h, g != h and s of
+/// p_s (w_g D_g) c_{t-1-s}. Heads come one at a time, each is paired with the sum of those before.
+double share_by_first_change(const MirroredHeads& heads, const std::vector<double>& weights,
+                             int node, int steps) {
+  const Matrix combined = combine(heads, weights, [](std::size_t) { return true; });
+  const int count = combined.rows() - node;
+  const auto apply = [&](ConstMatrixView lower, const double* in, double factor, double* out) {
+    for (int i = 0; i < count; ++i) out[i] = factor * dot(lower.row(i), in, i + 1);
+  };
+  Matrix after(steps, count);  // c_q
+  after(0, 0) = 1.0;
+  for (int q = 1; q < steps; ++q)
+    apply(from_node_on(combined, node), after.row(q - 1), 1.0, after.row(q));
+
+  Matrix before_sum(steps + 1, count);  // of p_s, over the heads so far
+  Matrix change_sum(steps, count);      // of w_g D_g c_q
+  Matrix before(steps + 1, count);
+  Matrix change(steps, count);
+  double cross = 0.0;
+  double pure = 0.0;
+  for (std::size_t h = 0; h < weights.size(); ++h) {
+    if (!(weights[h] > 0.0)) continue;
+    const ConstMatrixView head = from_node_on(heads(static_cast<int>(h)), node);
+    before(0, count - 1) = 1.0;
+    for (int s = 0; s < steps; ++s)
+      for (int j = 0; j < count; ++j)
+        before(s + 1, j) = weights[h] * dot(head.row(j) + j, before.row(s) + j, count - j);
+    for (int q = 0; q < steps; ++q) apply(head, after.row(q), weights[h], change.row(q));
+    for (int s = 1; s < steps; ++s)
+      cross += dot(before_sum.row(s), change.row(steps - 1 - s), count) +
+               dot(before.row(s), change_sum.row(steps - 1 - s), count);
+    pure += before(steps, 0);
+    for (int s = 0; s < steps; ++s)
+      for (int j = 0; j < count; ++j) {
+        before_sum(s, j) += before(s, j);
+        change_sum(s, j) += change(s, j);
+      }
+  }
+  return share_of(cross, pure);
+}
+
+/// By powers, for times so long that only the heaviest head can hold a path: a walk on pairs of a
+/// node and whether the path has left that head.
+double share_by_powers(const MirroredHeads& heads, const std::vector<double>& weights, int node,
+                       double time) {
+  const auto heaviest = static_cast<std::size_t>(
+      std::max_element(weights.begin(), weights.end()) - weights.begin());
+  const double weight = weights[heaviest];
+  double other_weight = 0.0;
+  for (std::size_t h = 0; h < weights.size(); ++h)
+    if (h != heaviest) other_weight += weights[h];
+  const double mass = weight + other_weight;
+  const auto in = [&](auto chosen) { return way_back(combine(heads, weights, chosen)); };
+  const Walk one = in([&](std::size_t h) { return h == heaviest; });
+  const Walk others = in([&](std::size_t h) { return h != heaviest; });
+  const Walk all = in([](std::size_t) { return true; });
+  const int n = all.nodes();
+  Walk pairs{Matrix(2 * n, 2 * n), std::vector<double>(static_cast<std::size_t>(2 * n), 0.0)};
+  for (int i = 0; i < n; ++i) {
+    const auto at = static_cast<std::size_t>(i);
+    for (int k = i; k < n; ++k) {
+      pairs.step(i, k) = weight / mass * one.step(i, k);
+      pairs.step(i, n + k) = other_weight / mass * others.step(i, k);
+      pairs.step(n + i, n + k) = all.step(i, k);
+    }
+    pairs.leave[at] = (weight * one.leave[at] + other_weight) / mass;
+    pairs.leave[static_cast<std::size_t>(n) + at] = all.leave[at];
+  }
+  const auto arrives = [&](int target) {
+    std::vector<double> v(static_cast<std::size_t>(2 * n), 0.0);
+    v[static_cast<std::size_t>(target)] = 1.0;
+    return multiply_power(pairs, time, std::move(v)).front();
+  };
+  const int target = n - 1 - node;
+  return share_of(arrives(n + target), arrives(target));
+}
+
+}  // namespace
+
+CrossHeadShare::CrossHeadShare(const std::vector<double>& weights, int node, double time,
+                               double whole)
+    : weights_(weights), node_(node), time_(time), whole_(whole) {
+  const auto heads =
+      std::count_if(weights.begin(), weights.end(), [](double weight) { return weight > 0.0; });
+  if (!(whole > 0.0))
+    share_ = std::numeric_limits<double>::quiet_NaN();
+  else if (heads == 1 || time <= 1.0)
+    share_ = 0.0;  // there is nothing to change to, or no step to do it in
+  else if (std::isinf(time))
+    share_ = 1.0;  // in the limit no path has stayed in one head
+}
+
+void CrossHeadShare::add(int h, const Matrix& mirrored) {
+  const double weight = weights_[static_cast<std::size_t>(h)];
+  if (share_ || !(weight > 0.0)) return;
+  // A part that is lost in the rounding of the whole need not be followed.
+  if (time_ * std::log2(weight) < std::log2(whole_) - 60.0) return;
+  pure_ += std::pow(weight, time_) * signal_after(mirrored, time_, node_);
+}
+
+double CrossHeadShare::share(const MirroredHeads& heads) const {
+  if (share_) return *share_;
+  if (pure_ <= whole_ / 2.0) return 1.0 - pure_ / whole_;  // no digit is lost
+  const double kept = 4.0 * time_ * (heads(0).rows() - node_);
+  return time_ <= kMostSteps && kept <= kMostKept
+             ? share_by_first_change(heads, weights_, node_, static_cast<int>(time_))
+             : share_by_powers(heads, weights_, node_, time_);
+}
+
+}  // namespace synergraph
