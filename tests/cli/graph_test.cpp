@@ -1,5 +1,6 @@
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <nlohmann/json.hpp>
 
 #include "tests/support/run_program.h"
@@ -161,6 +162,60 @@ TEST_F(GraphCommand, ExplainsItself) {
        {"--example", "--generate", "--json", "--csv", "--curves", "--figure", "chain:N"})
     EXPECT_NE(help.out.find(word), std::string::npos) << word;
   EXPECT_EQ(run("--version").out.rfind("synergraph ", 0), 0U);
+}
+
+TEST_F(GraphCommand, GivesTheTimeOfAnAttainedFidelityAndItsShare) {
+  const json chains = json::parse(
+      run("graph --generate chain:10 --generate chain:10 --no-self-loops --weights 99,1 --json")
+          .out);
+  EXPECT_EQ(chains["combined"]["minimax_fidelity"]["time"], 9);
+  EXPECT_NEAR(chains["cross_head_share"].get<double>(), 1 - std::pow(.99, 9) - std::pow(.01, 9),
+              1e-14);
+  const std::string matrix = " matrix\n1 0 0 0\n0 1 0 0\n0 .5 .5 0\n.125 0 .875 0\n";
+  write("copies.txt", "nodes 4\nhead a weight 9" + matrix + "head b weight 1" + matrix);
+  const json copies = json::parse(run("graph copies.txt --json").out);
+  EXPECT_EQ(copies["combined"]["minimax_fidelity"]["time"], 1);
+  EXPECT_EQ(copies["cross_head_share"], 0);
+  EXPECT_EQ(copies["synergy"], 1);
+  EXPECT_EQ(copies["synergy_present"], false);
+}
+
+TEST_F(GraphCommand, ReadsWeightsOfAnySize) {
+  write("tiny.txt", "nodes 3\nself-loops off\nhead a\n0 -> 1 : 1e-310\n0 -> 2 : 1e-310\n1 -> 2\n");
+  const json tiny = json::parse(run("graph tiny.txt --json").out)["combined"];
+  EXPECT_EQ(tiny["mixing_time"][0]["steps"], 2);
+  EXPECT_NEAR(tiny["hitting_time"]["mean"].get<double>(), 5.0 / 6, 1e-14);
+  write("huge.txt", "nodes 3\nhead a\n0 -> 1 : 1e308\n0 -> 2 : 1e308\n1 -> 2\n");
+  const json huge = json::parse(run("graph huge.txt --json").out)["combined"];
+  EXPECT_EQ(huge["forward_probability"], 0.5);
+  EXPECT_EQ(huge["mixing_time"][0]["steps"], 2);
+  EXPECT_EQ(huge["minimax_fidelity"]["certified"], true);
+}
+
+// JSON lists every node, so every node is certified there.
+TEST_F(GraphCommand, CertifiesEveryNodeItLists) {
+  const json star = json::parse(
+      run("graph --generate star:8 --generate complete:8 --weights 999,1 --json").out)["combined"];
+  EXPECT_NEAR(star["node_fidelity"][1].get<double>(), 0.1901, 5e-5);
+  EXPECT_EQ(star["optimal_time"][1], 1297);
+  EXPECT_EQ(star["node_fidelity"], star["node_fidelity_upper"]);
+}
+
+TEST_F(GraphCommand, SaysWhatIntervalsLeaveOpen) {
+  write("slow.txt",
+        "nodes 3\nhead slow matrix\n1 0 0\n1e-8 0.99999999 0\n0 1e-8 0.99999999\n"
+        "head fast matrix\n1 0 0\n.9 .1 0\n.9 .0625 .0375\n");
+  const json exact = json::parse(run("graph slow.txt --json").out);
+  EXPECT_EQ(exact["best_head"], "slow");
+  EXPECT_EQ(exact["best_head_decided"], true);
+  EXPECT_NEAR(exact["synergy"].get<double>(), 0.0908, 5e-5);
+  const json limited = json::parse(run("graph slow.txt --step-limit 1000 --json").out);
+  EXPECT_EQ(limited["best_head_decided"], false);
+  EXPECT_TRUE(limited["synergy"].is_null());
+  EXPECT_LT(limited["synergy_lower"], exact["synergy"]);
+  EXPECT_GT(limited["synergy_upper"], exact["synergy"]);
+  const std::string text = run("graph slow.txt --step-limit 1000").out;
+  EXPECT_NE(text.find("not certified"), std::string::npos) << text;
 }
 
 }  // namespace

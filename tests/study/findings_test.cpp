@@ -286,5 +286,29 @@ TEST(Statements, OfNothing) {
   EXPECT_TRUE(derive_findings({}).statements.empty());
 }
 
+// All heads together exactly as faithful as the best one: no synergy, by samples or by means.
+TEST(Findings, SynergyOfExactlyOneIsNone) {
+  const Findings findings = derive_findings({invented_result("copy", 4, 1, {{1, 0.5, 0.5, 0}}),
+                                             invented_result("copy", 4, 2, {{1, 0.25, 0.25, 0}})});
+  ASSERT_FALSE(findings.synergy.empty());
+  for (const SynergyShare& share : findings.synergy) {
+    EXPECT_EQ(share.samples.estimate, 0.0);
+    EXPECT_EQ(share.seeds.estimate, 0.0);
+  }
+}
+
+TEST(HasLearned, AsksForWhatTheTaskAllows) {
+  CellResult result = invented_result("copy", 1, 1, {{1, 0.5, 0.5, 0}});
+  for (const auto& [accuracy, learned] : {std::pair(1.0, true), {0.996, true}, {0.98, false}}) {
+    result.accuracy = accuracy;
+    EXPECT_EQ(has_learned(result), learned) << accuracy;
+  }
+  result.cell.train.task = "cycle";  // the first of its tokens cannot be known
+  result.accuracy = 0.986;
+  EXPECT_TRUE(has_learned(result));
+  result.accuracy = 0.984;
+  EXPECT_FALSE(has_learned(result));
+}
+
 }  // namespace
 }  // namespace synergraph

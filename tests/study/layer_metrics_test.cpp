@@ -4,6 +4,7 @@
 
 #include <cmath>
 
+#include "synergraph/study/analysis.h"
 #include "tests/support/random_inputs.h"
 
 namespace synergraph {
@@ -70,7 +71,8 @@ TEST(LayerMetricsTest, EqualsMeasuringTheHeadsUnderEveryConvention) {
         for (std::size_t h = 0; h < system.heads.size(); ++h)
           expect_same(all[c].heads[h], expected.heads[h], per_head);
         EXPECT_EQ(all[c].synergy.best_head, expected.synergy.best_head);
-        expect_same(all[c].synergy.best_head_fidelity, expected.synergy.best_head_fidelity, "best head");
+        expect_same(all[c].synergy.best_head_fidelity, expected.synergy.best_head_fidelity,
+                    "best head");
         expect_same(all[c].synergy.value, expected.synergy.value, "synergy");
         expect_same(all[c].mixing_synergy, expected.mixing_synergy, "mixing synergy");
         if (per_head)
@@ -106,6 +108,40 @@ TEST(LayerMetricsTest, AHeadOfWeightOneLeavesNothingToOthers) {
           .front();
   EXPECT_EQ(sample.cross_head_share, 0.0);
   EXPECT_EQ(sample.combined.fidelity, sample.heads.front().fidelity);
+}
+
+// Copies of a head in an analysis: the share of samples with synergy is zero, not nearly zero.
+TEST(LayerMetricsTest, CopiesOfAHeadShowNoSynergy) {
+  const MetricsOptions options = convention_options(Convention::kExact);
+  std::vector<LayerSample> samples;
+  for (std::uint32_t index = 0; index < 50; ++index) {
+    System system = random_attention_system(index);
+    system.heads.assign(9, system.heads.front());
+    system.weights.assign(9, 1.0 / 9);
+    SampleHeads heads = sample_of(system);
+    samples.push_back(measure_sample(heads, system.weights, {.conventions = {options}}).front());
+    EXPECT_EQ(samples.back().mixing_synergy, 1.0);
+  }
+  const LayerSummary summary = summarise_layer(samples, options);
+  EXPECT_EQ(summary.synergy_share, 0.0);
+  EXPECT_EQ(summary.synergy.min, 1.0);
+  EXPECT_EQ(summary.synergy.max, 1.0);
+  EXPECT_EQ(summary.best_share.front(), 1.0);
+}
+
+// What intervals do not decide is counted as such, and not as synergy.
+TEST(LayerMetricsTest, CountsWhatIsUndecided) {
+  std::vector<LayerSample> samples(4);
+  for (LayerSample& sample : samples) sample.heads.resize(2);
+  samples[0].synergy = compare_with_best({{0.2, 0.2}, {0.1, 0.1}}, {0.3, 0.3});
+  samples[1].synergy = compare_with_best({{0.2, 0.9}, {0.3, 0.3}}, {0.4, 0.4});
+  samples[2].synergy = compare_with_best({{0.2, 0.2}, {0.1, 0.1}}, {0.1, 0.9});
+  samples[3].synergy = compare_with_best({{0.2, 0.2}, {0.1, 0.1}}, {0.2, 0.2});
+  const LayerSummary summary = summarise_layer(samples, convention_options(Convention::kExact));
+  EXPECT_EQ(summary.synergy_share, 0.25);
+  EXPECT_EQ(summary.synergy_undecided, 2);
+  EXPECT_EQ(summary.best_head_undecided, 1);
+  EXPECT_EQ(summary.synergy.undefined, 2U);
 }
 
 }  // namespace

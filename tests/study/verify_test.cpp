@@ -36,5 +36,21 @@ TEST(Compare, NeverAgreesWithANumberThatDoesNotExist) {
   EXPECT_FALSE(compare({1.0, 1.0}, 0.0, std::numeric_limits<double>::infinity(), 0.0, 100).agrees);
 }
 
+TEST(VerifiedModelTest, AgreesOnlyIfEveryNumberOfEveryLayerDoes) {
+  const ComparedValue good = compare({10.0, 7.0}, 0.0, 10.0, 7.0, 1000);
+  const ComparedValue bad = compare({10.0, 7.0}, 0.0, 30.0, 7.0, 1000);
+  ASSERT_TRUE(good.agrees);
+  ASSERT_FALSE(bad.agrees);
+  VerifiedModel model;
+  model.layers.resize(2);
+  for (VerifiedLayer& layer : model.layers) layer.mixing_time = layer.fidelity = good;
+  EXPECT_TRUE(model.agrees());
+  model.layers[1].fidelity = bad;
+  EXPECT_FALSE(model.agrees());
+  model.layers[1].fidelity = good;
+  model.layers[0].mixing_time = bad;
+  EXPECT_FALSE(model.agrees());
+}
+
 }  // namespace
 }  // namespace synergraph
