@@ -11,8 +11,10 @@
 
 namespace synergraph {
 
-/// Counts the changes of this program after which equal settings give other results. Results of
-/// another version are never taken for today's.
+/// Count the changes of this program after which equal settings give other models, and after which
+/// equal models give other numbers. Results of other versions are never taken for today's; models
+/// are measured again without being trained again.
+inline constexpr int kTrainingVersion = 3;
 inline constexpr int kResultsVersion = 4;
 
 /// How a trained model is measured, by both conventions.

@@ -24,18 +24,16 @@ std::string fingerprint_of(const std::string& text) {
 }
 
 std::string describe_training(const Cell& cell) {
-  std::string text = fmt::format("results {}\n", kResultsVersion);
+  std::string text = fmt::format("results {}\n", kTrainingVersion);
   for (const auto& [name, value] : to_metadata(cell.train))
     text += fmt::format("{} = {}\n", name, value);
   return text;
 }
 
-/// Ends in what a measurement has gained since: results without it are measured again, from the
-/// models that are there.
 std::string describe_measurement(const MeasureSettings& settings) {
-  return fmt::format("samples = {}\neps = {}\ncutoff = {}\nhorizon = {}\nquantiles\n",
+  return fmt::format("samples = {}\neps = {}\ncutoff = {}\nhorizon = {}\nmeasured by {}\n",
                      settings.samples, fmt::join(settings.eps, ","), settings.cutoff,
-                     settings.horizon);
+                     settings.horizon, kResultsVersion);
 }
 
 /// The text that a result must carry to be this cell's.

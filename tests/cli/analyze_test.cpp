@@ -88,10 +88,10 @@ TEST_F(AnalyzeTest, AStackIsMeasuredSampleBySample) {
         const HeadsMetrics m = measure_heads(heads, weights, convention_options(convention));
         fidelity += m.combined.fidelity.minimax / kSamples;
         truncated += m.combined.walk.truncated.mean / kSamples;
-        best += m.best_head_fidelity / kSamples;
+        best += m.synergy.best_head_fidelity / kSamples;
         share += m.cross_head_share / kSamples;
         first_head += m.heads.front().walk.truncated.mean / kSamples;
-        synergies += m.synergy > 1.0 ? 1 : 0;
+        synergies += m.synergy.value > 1.0 ? 1 : 0;
       }
       const json& layer = layers[l];
       const auto mean = [](const json& summary) { return summary["mean"].get<double>(); };

@@ -120,7 +120,9 @@ TEST(LayerMetricsTest, CopiesOfAHeadShowNoSynergy) {
     system.weights.assign(9, 1.0 / 9);
     SampleHeads heads = sample_of(system);
     samples.push_back(measure_sample(heads, system.weights, {.conventions = {options}}).front());
-    EXPECT_EQ(samples.back().mixing_synergy, 1.0);
+    if (heads.tokens() > 1) {  // one token is there at once: 0/0
+      EXPECT_EQ(samples.back().mixing_synergy, 1.0);
+    }
   }
   const LayerSummary summary = summarise_layer(samples, options);
   EXPECT_EQ(summary.synergy_share, 0.0);
