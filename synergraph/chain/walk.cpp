@@ -13,19 +13,23 @@
 namespace synergraph {
 namespace {
 
+void normalise_row(Walk& walk, int j, const double* weights);
+
+/// Weights whose sum, or its reciprocal, may be no number.
+[[gnu::noinline, gnu::cold]] void normalise_extreme_row(Walk& walk, int j, const double* weights) {
+  double* row = walk.step.row(j) + j;
+  scale_to_safe_range(weights, walk.nodes() - j, row);
+  normalise_row(walk, j, row);
+}
+
 /// Row j of a walk as a probability distribution in proportion to `weights`, its non-negative
 /// weights from the diagonal on: weights[i - j] for the step to i. They may be the row itself.
 void normalise_row(Walk& walk, int j, const double* weights) {
   const int moves = walk.sink() - j;
   double* row = walk.step.row(j) + j;
-  double forward = total(weights + 1, moves);
-  double mass = weights[0] + forward;
-  if (!in_safe_range(mass) && mass > 0.0) {
-    scale_to_safe_range(weights, moves + 1, row);
-    weights = row;
-    forward = total(weights + 1, moves);
-    mass = weights[0] + forward;
-  }
+  const double forward = total(weights + 1, moves);
+  const double mass = weights[0] + forward;
+  if (!in_safe_range(mass) && mass > 0.0) return normalise_extreme_row(walk, j, weights);
   walk.leave[static_cast<std::size_t>(j)] = forward > 0.0 ? forward / mass : 0.0;
   const double scale = forward > 0.0 ? 1.0 / mass : 0.0;
   for (int i = 0; i <= moves; ++i) row[i] = weights[i] * scale;

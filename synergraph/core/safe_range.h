@@ -1,14 +1,19 @@
 #pragma once
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
+#include <cstdint>
 
 namespace synergraph {
 
 /// Is a sum of non-negative numbers far from overflow and underflow, so that its reciprocal and its
 /// square are numbers of full precision? Infinity and NaN are not.
 inline bool in_safe_range(double sum) {
-  return sum >= 0x1.0p-500 && sum <= 0x1.0p500;
+  // Doubles that are not negative are ordered as their bits are: one comparison for both ends.
+  constexpr auto kLeast = std::bit_cast<std::uint64_t>(0x1.0p-500);
+  constexpr auto kMost = std::bit_cast<std::uint64_t>(0x1.0p500);
+  return std::bit_cast<std::uint64_t>(sum) - kLeast <= kMost - kLeast;
 }
 
 /// to = from times a power of two that brings the largest entry near one: exact but for entries

@@ -7,6 +7,17 @@
 #include "synergraph/core/simd.h"
 
 namespace synergraph {
+namespace {
+
+/// The passing probability of node i, which passes on so little that products with it vanish.
+[[gnu::noinline, gnu::cold]] double passing_next_to_nothing(const double* row, int i, int target,
+                                                            const double* passing) {
+  std::vector<double> scaled(static_cast<std::size_t>(i));
+  scale_to_safe_range(row, i, scaled.data());
+  return dot(scaled.data() + target, passing, i - target) / total(scaled.data(), i);
+}
+
+}  // namespace
 
 std::vector<double> absorption_probability(ConstMatrixView diffusion) {
   const int n = diffusion.rows;
@@ -60,19 +71,14 @@ std::vector<double> last_arrival(ConstMatrixView diffusion) {
 std::vector<double> passing_probability(ConstMatrixView diffusion, int target) {
   std::vector<double> passing(static_cast<std::size_t>(diffusion.rows), 0.0);
   passing[static_cast<std::size_t>(target)] = 1.0;
-  std::vector<double> scaled;  // a row that passes on next to nothing
   for (int i = target + 1; i < diffusion.rows; ++i) {
     const double* row = diffusion.row(i);
-    double down = total(row, i);
-    if (!(down > 0.0)) continue;
-    if (!in_safe_range(down)) {
-      scaled.resize(static_cast<std::size_t>(i));
-      scale_to_safe_range(row, i, scaled.data());
-      row = scaled.data();
-      down = total(row, i);
-    }
-    passing[static_cast<std::size_t>(i)] =
-        dot(row + target, passing.data() + target, i - target) / down;
+    const double down = total(row, i);
+    const double* from = passing.data() + target;
+    if (in_safe_range(down))
+      passing[static_cast<std::size_t>(i)] = dot(row + target, from, i - target) / down;
+    else if (down > 0.0)
+      passing[static_cast<std::size_t>(i)] = passing_next_to_nothing(row, i, target, from);
   }
   return passing;
 }

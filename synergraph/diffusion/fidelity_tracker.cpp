@@ -35,7 +35,6 @@ FidelityTracker::FidelityTracker(ConstMatrixView diffusion, const Propagation& s
   result_.node_upper.assign(n, 1.0);
   result_.optimal_time.assign(n, 1.0);
   timed_.assign(n, 0.0);
-  final_.assign(n, false);
   if (fixed())
     supremum_.assign(n, std::numeric_limits<double>::quiet_NaN());
   else
@@ -54,6 +53,14 @@ std::int64_t FidelityTracker::steps_left() const {
   // A minimax is mostly final after a few steps, so do not begin with a whole panel.
   const bool minimax = fixed() ? options_.minimax_alone : !options_.every_node;
   return minimax && states_.time() == 0 ? std::min<std::int64_t>(useful, kFirstSteps) : useful;
+}
+
+/// Node j's fidelity is what has been found, for all times.
+void FidelityTracker::set_final(int j) {
+  const auto at = static_cast<std::size_t>(j);
+  final_.resize(result_.node.size(), false);
+  final_[at] = true;
+  result_.node_upper[at] = result_.node[at];
 }
 
 /// Two maxima that differ by rounding are a tie, and the first of them gives the optimal time.
@@ -125,9 +132,8 @@ int FidelityTracker::smallest() const {
 
 /// Is node j's fidelity final? Tightens its upper bound in any case.
 bool FidelityTracker::certify(int j) {
-  const auto at = static_cast<std::size_t>(j);
-  if (known(j) || final_[at]) return true;
-  double& upper = result_.node_upper[at];
+  if (is_final(j)) return true;
+  double& upper = result_.node_upper[static_cast<std::size_t>(j)];
   double above = 0.0;
   for (int i = j; i < nodes(); ++i) above += states_.current(i);
   upper = std::min(upper, above);
@@ -143,7 +149,7 @@ bool FidelityTracker::certify(int j) {
   }
   if (upper > phi(j) * (1.0 + kRounding)) return false;
   upper = phi(j);
-  final_[at] = true;
+  if (options_.every_node) set_final(j);
   return true;
 }
 
@@ -153,13 +159,9 @@ bool FidelityTracker::certify_every() {
   bool all = true;
   double above = 0.0;
   for (int j = nodes() - 1; j >= 0; --j) {
-    const auto at = static_cast<std::size_t>(j);
     above += states_.current(j);
-    if (!final_[at] && above <= phi(j) * (1.0 + kRounding)) {
-      result_.node_upper[at] = phi(j);
-      final_[at] = true;
-    }
-    all = all && (known(j) || final_[at]);
+    if (!is_final(j) && above <= phi(j) * (1.0 + kRounding)) set_final(j);
+    all = all && is_final(j);
   }
   if (all || states_.time() < next_look_) return all;
   next_look_ = 2 * states_.time();
@@ -189,15 +191,15 @@ void FidelityTracker::look() {
 
 /// The peak of node j over all times that were not stepped through. Is it final?
 bool FidelityTracker::peak_slowly(int j, double enough) {
+  if (is_final(j)) return true;
   const auto at = static_cast<std::size_t>(j);
-  if (known(j) || final_[at]) return true;
   const Peak before{phi(j), result_.optimal_time[at], result_.node_upper[at]};
   const Peak peak = slow_->peak(j, static_cast<double>(states_.time()), before, enough);
   phi(j) = timed_[at] = peak.value;
   result_.optimal_time[at] = peak.time;
   result_.node_upper[at] = std::max(peak.upper, peak.value);
-  final_[at] = peak.upper == peak.value;
-  return final_[at];
+  if (peak.upper == peak.value) set_final(j);
+  return is_final(j);
 }
 
 /// Certifies by powers what stepping did not, and bounds the other nodes.
@@ -225,13 +227,12 @@ void FidelityTracker::search_slowly() {
       if (peak_slowly(j, least)) least = std::min(least, lower(j));
       raise_all();
     }
-    const int j = smallest();
-    result_.certified = known(j) || final_[static_cast<std::size_t>(j)];
+    result_.certified = is_final(smallest());
   }
   const std::vector<double> bounds = slow_->bounds(static_cast<double>(states_.time()));
   for (int j = 0; j < nodes(); ++j) {
     double& upper = result_.node_upper[static_cast<std::size_t>(j)];
-    if (!final_[static_cast<std::size_t>(j)])
+    if (!is_final(j))
       upper = std::max(phi(j), std::min(upper, bounds[static_cast<std::size_t>(j)]));
   }
   result_.steps = std::max(result_.steps, slow_->latest());
@@ -239,27 +240,22 @@ void FidelityTracker::search_slowly() {
 
 /// Final values and bounds of all nodes, from the last state.
 void FidelityTracker::close_bounds() {
+  // A node that keeps what it gets has its supremum when the last has arrived. A sink that keeps a
+  // part of what it has never stops sending, as mostly.
+  const int sink = nodes() - 1;
+  const bool endless = fixed() || (diffusion_(sink, sink) > 0.0 && !known(sink));
+  const std::vector<double> last = endless ? std::vector<double>() : last_arrival(diffusion_);
   double above = 0.0;
-  for (int j = nodes() - 1; j >= 0; --j) {
+  for (int j = sink; j >= 0; --j) {
     const auto at = static_cast<std::size_t>(j);
     above += states_.current(j);
-    if (!known(j) && !final_[at])
+    if (known(j)) {
+      const double arrived = !endless ? last[at] : supremum_[at] > 0.0 ? kInfinity : 0.0;
+      result_.node[at] = result_.node_upper[at] = supremum_[at];
+      result_.optimal_time[at] = std::max(1.0, arrived);
+    } else if (!is_final(j)) {
       result_.node_upper[at] = std::max(phi(j), std::min(result_.node_upper[at], above));
-  }
-  // A node that keeps what it gets has its supremum when the last has arrived.
-  if (nodes() == 1 || std::none_of(supremum_.begin(), supremum_.end(),
-                                   [](double value) { return !std::isnan(value); }))
-    return;
-  // A sink that keeps a part of what it has never stops sending, as mostly.
-  const int sink = nodes() - 1;
-  const bool endless = diffusion_(sink, sink) > 0.0 && !known(sink);
-  const std::vector<double> last = endless ? std::vector<double>() : last_arrival(diffusion_);
-  for (int j = 0; j < nodes(); ++j) {
-    const auto at = static_cast<std::size_t>(j);
-    if (!known(j)) continue;
-    const double arrived = !endless ? last[at] : supremum_[at] > 0.0 ? kInfinity : 0.0;
-    result_.node[at] = result_.node_upper[at] = supremum_[at];
-    result_.optimal_time[at] = std::max(1.0, arrived);
+    }
   }
 }
 

@@ -37,6 +37,10 @@ class FidelityTracker {
   int nodes() const { return diffusion_.rows; }
   double& phi(int j) { return result_.node[static_cast<std::size_t>(j)]; }
   bool known(int j) const { return !std::isnan(supremum_[static_cast<std::size_t>(j)]); }
+  bool is_final(int j) const {
+    return known(j) || (!final_.empty() && final_[static_cast<std::size_t>(j)]);
+  }
+  void set_final(int j);
   /// What node j's fidelity is at least.
   double lower(int j) const {
     const auto at = static_cast<std::size_t>(j);
@@ -65,7 +69,7 @@ class FidelityTracker {
   bool done_ = false;
   int active_;
   std::vector<double> timed_;     // the signal at each node's optimal time
-  std::vector<bool> final_;       // its fidelity is certified
+  std::vector<bool> final_;       // its fidelity is certified; empty: nobody's is
   int chosen_;                    // nodes that count for the minimax
   std::vector<double> supremum_;  // of nodes that keep what they get; NaN where it is not known
   std::int64_t next_look_ = 0;    // when every node is asked the expensive question again
