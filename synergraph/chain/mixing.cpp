@@ -28,7 +28,8 @@ struct Threshold {
   double value;
 
   explicit Threshold(double eps)
-      : of_arrival(eps > 0.5), value(of_arrival ? (1.0 - eps) * (1.0 - kTie) : eps * (1.0 + kTie)) {}
+      : of_arrival(eps > 0.5),
+        value(of_arrival ? (1.0 - eps) * (1.0 - kTie) : eps * (1.0 + kTie)) {}
   /// By max_j s_t[j], or by min_j (1 - s_t[j]); NaN where that is not followed.
   bool met(double worst_survival, double least_arrival) const {
     return of_arrival ? least_arrival >= value : worst_survival <= value;

@@ -89,7 +89,8 @@ MonteCarloEstimate simulate_sums(const Matrix& sums, const MonteCarloOptions& op
   estimate.mean_error = std::sqrt(variance_sum / options.walks) / n;
   // Hoeffding's, of (n - 1) S independent times in [0, cutoff].
   const double hoeffding = static_cast<double>(options.cutoff) *
-                           std::sqrt((n - 1.0) * std::log(2.0 / kDoubt) / (2.0 * options.walks)) / n;
+                           std::sqrt((n - 1.0) * std::log(2.0 / kDoubt) / (2.0 * options.walks)) /
+                           n;
   estimate.mean_bound = std::min(together, hoeffding);
   return estimate;
 }

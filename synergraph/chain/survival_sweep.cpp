@@ -70,8 +70,9 @@ TruncatedSum::TruncatedSum(int nodes, std::int64_t cutoff, int threads)
     : cutoff_(cutoff),
       // n^2 a step, n^3 / 3 a squaring.
       patience_(std::max<std::int64_t>(
-          400, static_cast<std::int64_t>(nodes) * std::bit_width(static_cast<std::uint64_t>(
-                                                      std::max<std::int64_t>(cutoff, 1))) / 3)),
+          400, static_cast<std::int64_t>(nodes) *
+                   std::bit_width(static_cast<std::uint64_t>(std::max<std::int64_t>(cutoff, 1))) /
+                   3)),
       threads_(threads),
       sum_(static_cast<std::size_t>(nodes), 0.0),
       complete_(cutoff <= 0 || nodes < 2) {}

@@ -101,8 +101,8 @@ double share_by_first_change(const MirroredHeads& heads, const std::vector<doubl
 /// node and whether the path has left that head.
 double share_by_powers(const MirroredHeads& heads, const std::vector<double>& weights, int node,
                        double time) {
-  const auto heaviest = static_cast<std::size_t>(
-      std::max_element(weights.begin(), weights.end()) - weights.begin());
+  const auto heaviest =
+      static_cast<std::size_t>(std::max_element(weights.begin(), weights.end()) - weights.begin());
   const double weight = weights[heaviest];
   double other_weight = 0.0;
   for (std::size_t h = 0; h < weights.size(); ++h)

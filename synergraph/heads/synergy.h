@@ -44,8 +44,8 @@ struct Metrics {
 /// that is not certified is an interval, and so is what follows from it.
 struct Synergy {
   int best_head = 0;  ///< argmax of the heads' minimax fidelity: of its lower ends, the first
-  bool best_head_decided = true;     ///< no other head can be more faithful
-  double best_head_fidelity = 0.0;   ///< its minimax fidelity, or the lower end
+  bool best_head_decided = true;    ///< no other head can be more faithful
+  double best_head_fidelity = 0.0;  ///< its minimax fidelity, or the lower end
   double best_head_fidelity_upper = 0.0;
   /// Combined over best head; infinity or NaN where that is x/0 or 0/0. NaN also where it is only
   /// known to lie between `lower` and `upper`.

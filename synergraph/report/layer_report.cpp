@@ -221,9 +221,9 @@ Table csv_table(const LayerReport& report) {
   Table table;
   table.header = {"convention", "layer", "sample", "head", "weight"};
   for (const SampleColumn& column : columns) table.header.push_back(column.key);
-  for (const char* title : {"minimax_node", "best_head", "best_head_fidelity", "synergy",
-                            "mixing_synergy", "cross_head_share", "best_head_decided",
-                            "synergy_lower", "synergy_upper"})
+  for (const char* title :
+       {"minimax_node", "best_head", "best_head_fidelity", "synergy", "mixing_synergy",
+        "cross_head_share", "best_head_decided", "synergy_lower", "synergy_upper"})
     table.header.emplace_back(title);
   const std::size_t width = table.header.size();
   for (std::size_t c = 0; c < analysis.conventions.size(); ++c)

@@ -47,10 +47,7 @@ class Measurement {
  public:
   Measurement(SampleHeads& heads, const std::vector<double>& weights,
               const LayerMetricsOptions& options)
-      : heads_(heads),
-        weights_(weights),
-        options_(options),
-        result_(options.conventions.size()) {
+      : heads_(heads), weights_(weights), options_(options), result_(options.conventions.size()) {
     const int at_once =
         std::min(default_thread_count(), problems_in_memory(heads.heads(), heads.tokens()));
     for (MetricsOptions convention : options.conventions) {

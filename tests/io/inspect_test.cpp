@@ -58,8 +58,7 @@ TEST(InspectTest, PrintsJson) {
 
 TEST(InspectTest, ListsWhatItSkips) {
   const Outcome outcome = inspect(data_file("npz_stored.npz"));
-  EXPECT_NE(outcome.output.find("\nwords    dtype '<U2' is not read\n"),
-            std::string::npos)
+  EXPECT_NE(outcome.output.find("\nwords    dtype '<U2' is not read\n"), std::string::npos)
       << outcome.output;
 }
 
