@@ -15,11 +15,14 @@ namespace {
 /// "a whole number from 1 to 4096", "a number above 0, at most 1".
 template <class Number>
 std::string described(const NumberRange<Number>& range) {
+  const bool bounded_above = range.most < std::numeric_limits<Number>::max();
   if constexpr (std::integral<Number>) {
-    return fmt::format("a whole number from {} to {}", range.least, range.most);
+    // Only a seed may be anything that its type holds.
+    return bounded_above || sizeof(Number) == 8
+               ? fmt::format("a whole number from {} to {}", range.least, range.most)
+               : fmt::format("a whole number of at least {}", range.least);
   } else {
     const bool bounded_below = range.least > std::numeric_limits<Number>::lowest();
-    const bool bounded_above = range.most < std::numeric_limits<Number>::max();
     if (!bounded_below && !bounded_above) return "a finite number";
     if (!bounded_above)
       return fmt::format("a finite number {} {}", range.above ? "above" : "of at least",

@@ -9,10 +9,11 @@
 
 namespace synergraph::cli {
 
-/// The numbers that an option takes: from `least` to `most`, both included unless `above`.
+/// The numbers that an option takes: from `least` to `most`, both included unless `above`. Whole
+/// numbers are counts and seeds: never negative unless a range says so.
 template <class Number>
 struct NumberRange {
-  Number least = std::numeric_limits<Number>::lowest();
+  Number least = std::integral<Number> ? Number{0} : std::numeric_limits<Number>::lowest();
   Number most = std::numeric_limits<Number>::max();
   bool above = false;  ///< greater than `least`
 };
