@@ -13,6 +13,7 @@
 #include "synergraph/core/error.h"
 #include "synergraph/graph/generators.h"
 #include "synergraph/graph/multi_head_graph.h"
+#include "synergraph/heads/measure.h"
 #include "synergraph/io/atomic_file.h"
 #include "synergraph/report/diffusion_figure.h"
 #include "synergraph/report/heads_report.h"
@@ -125,6 +126,7 @@ void run_graph(const GraphArguments& arguments) {
   report.node_names = graph.node_names;
   report.options = options;
   for (const Head& head : heads) report.head_names.push_back(head.name);
+  report.weights = weights;
   report.metrics = measure_heads(heads, weights, options);
   if (arguments.monte_carlo > 0)
     report.monte_carlo.push_back(sample(heads, weights, options, arguments));

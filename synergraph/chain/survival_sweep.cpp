@@ -1,7 +1,6 @@
 #include "synergraph/chain/survival_sweep.h"
 
 #include <algorithm>
-#include <bit>
 #include <cmath>
 #include <utility>
 
@@ -16,6 +15,12 @@ ConstMatrixView among_sources(const Walk& walk) {
   ConstMatrixView view = walk.step.view();
   view.rows = view.cols = walk.sink();
   return view;
+}
+
+/// n^2 a step against n^3 / 3 a squaring, of which the cutoff needs one a bit.
+std::int64_t steps_before_squaring(int nodes, std::int64_t cutoff) {
+  const double squarings = std::log2(static_cast<double>(std::max<std::int64_t>(cutoff, 2)));
+  return std::max<std::int64_t>(400, static_cast<std::int64_t>(nodes * squarings / 3.0));
 }
 
 /// sum over t < cutoff of P^t s_0. With S(m) the sum over t < m, S(a + b) = S(a) + P^a S(b): bit by
@@ -68,11 +73,7 @@ double SurvivalSweep::worst_current() const {
 
 TruncatedSum::TruncatedSum(int nodes, std::int64_t cutoff, int threads)
     : cutoff_(cutoff),
-      // n^2 a step, n^3 / 3 a squaring.
-      patience_(std::max<std::int64_t>(
-          400, static_cast<std::int64_t>(nodes) *
-                   std::bit_width(static_cast<std::uint64_t>(std::max<std::int64_t>(cutoff, 1))) /
-                   3)),
+      patience_(steps_before_squaring(nodes, cutoff)),
       threads_(threads),
       sum_(static_cast<std::size_t>(nodes), 0.0),
       complete_(cutoff <= 0 || nodes < 2) {}

@@ -91,14 +91,16 @@ Walk walk_of_graph(const FeedforwardGraph& graph) {
   return walk;
 }
 
-Walk walk_of_columns(ConstMatrixView columns) {
+Walk walk_of_columns(const MirroredMatrix& attention) {
+  const ConstMatrixView columns = attention.view();
   Walk walk = blank_walk(columns.rows);
   for (int j = 0; j < walk.sink(); ++j) normalise_row(walk, j, columns.row(j) + j);
   make_sink_absorbing(walk);
   return walk;
 }
 
-Walk published_walk_of_columns(ConstMatrixView columns) {
+Walk published_walk_of_columns(const MirroredMatrix& attention) {
+  const ConstMatrixView columns = attention.view();
   Walk walk = blank_walk(columns.rows);
   for (int j = 0; j < walk.sink(); ++j) cut_row(walk, j, columns.row(j) + j);
   make_sink_absorbing(walk);

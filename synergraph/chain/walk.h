@@ -4,6 +4,7 @@
 
 #include "synergraph/core/convex_sum.h"
 #include "synergraph/core/matrix.h"
+#include "synergraph/core/mirrored_matrix.h"
 #include "synergraph/graph/feedforward_graph.h"
 
 namespace synergraph {
@@ -40,10 +41,9 @@ Walk walk_of_attention(ConstMatrixView attention);
 /// first i whose running sum of A[.][j] reaches u, or the sink if none does.
 Walk published_walk(ConstMatrixView attention);
 
-/// The same two from the transposed attention: row j of `columns` holds A[j .. n-1][j] from its
-/// diagonal on; what is below the diagonal is not read.
-Walk walk_of_columns(ConstMatrixView columns);
-Walk published_walk_of_columns(ConstMatrixView columns);
+/// The same two from attention whose columns are at hand.
+Walk walk_of_columns(const MirroredMatrix& attention);
+Walk published_walk_of_columns(const MirroredMatrix& attention);
 
 /// The walk with the given rows: non-negative, upper triangular, rows summing to one within 1e-9
 /// (then divided by their sums). InputError names the row otherwise. What the last row holds beside

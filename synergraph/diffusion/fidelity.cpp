@@ -92,9 +92,9 @@ Fidelity fidelity(ConstMatrixView diffusion, const FidelityOptions& options) {
   return std::move(follow(diffusion, transposed(diffusion), {options}).front());
 }
 
-std::vector<Fidelity> fidelities(ConstMatrixView mirrored,
+std::vector<Fidelity> fidelities(const MirroredMatrix& diffusion,
                                  const std::vector<FidelityOptions>& options) {
-  return follow(mirrored, mirrored, options);
+  return follow(diffusion.view(), diffusion.view(), options);
 }
 
 }  // namespace synergraph

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "synergraph/core/matrix.h"
+#include "synergraph/core/mirrored_matrix.h"
 #include "synergraph/graph/feedforward_graph.h"
 
 namespace synergraph {
@@ -72,9 +73,8 @@ struct Fidelity {
 /// spans of time that cannot hold the peak are ruled out, the others halved.
 Fidelity fidelity(ConstMatrixView diffusion, const FidelityOptions& options = {});
 
-/// The same under several options at once, from one propagation. `mirrored` holds D on and below
-/// its diagonal and D transposed above it: see transpose_lower().
-std::vector<Fidelity> fidelities(ConstMatrixView mirrored,
+/// The same under several options at once, from one propagation.
+std::vector<Fidelity> fidelities(const MirroredMatrix& diffusion,
                                  const std::vector<FidelityOptions>& options);
 
 }  // namespace synergraph

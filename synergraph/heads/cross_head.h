@@ -5,6 +5,7 @@
 #include <optional>
 #include <vector>
 
+#include "synergraph/core/mirrored_matrix.h"
 #include "synergraph/heads/head.h"
 
 namespace synergraph {
@@ -24,9 +25,8 @@ struct CrossHead {
 CrossHead cross_head(const std::vector<Head>& heads, const std::vector<double>& weights,
                      std::int64_t steps);
 
-/// Gives head h, mirrored: its diffusion on and below the diagonal, the diffusion transposed above
-/// it. Valid until the next call.
-using MirroredHeads = std::function<const Matrix&(int h)>;
+/// Gives the diffusion of head h, valid until the next call.
+using MirroredHeads = std::function<const MirroredMatrix&(int h)>;
 
 /// The cross-head share of one node's signal after any number of steps, from heads that come one at
 /// a time: add() each of them, then share(). Nothing cancels: where most of the signal stays in one
@@ -37,7 +37,7 @@ class CrossHeadShare {
   /// outlive this object.
   CrossHeadShare(const std::vector<double>& weights, int node, double time, double whole);
 
-  void add(int h, const Matrix& mirrored);
+  void add(int h, const MirroredMatrix& diffusion);
 
   /// NaN where there is no signal. `heads` is asked only where the heads are needed again.
   double share(const MirroredHeads& heads) const;

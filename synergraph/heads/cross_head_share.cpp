@@ -6,7 +6,6 @@
 #include "synergraph/core/convex_sum.h"
 #include "synergraph/core/propagation.h"
 #include "synergraph/core/simd.h"
-#include "synergraph/core/triangular.h"
 #include "synergraph/diffusion/slow_signal.h"
 #include "synergraph/heads/cross_head.h"
 
@@ -18,20 +17,14 @@ constexpr double kMostSteps = 4096.0;
 // Numbers kept for one sum over paths.
 constexpr double kMostKept = 1 << 23;
 
-/// The part of a mirrored matrix that the way from the sink to `node` can touch.
-ConstMatrixView from_node_on(const Matrix& mirrored, int node) {
-  const int count = mirrored.rows() - node;
-  return {mirrored.row(node) + node, count, count, mirrored.stride()};
-}
-
 /// (D^time)(sink, node).
-double signal_after(const Matrix& mirrored, double time, int node) {
-  const ConstMatrixView part = from_node_on(mirrored, node);
+double signal_after(const MirroredMatrix& diffusion, double time, int node) {
+  const ConstMatrixView part = diffusion.from(node);  // what the way from the sink can touch
   const auto count = static_cast<std::size_t>(part.rows);
   if (time > kMostSteps) {
-    std::vector<double> target(static_cast<std::size_t>(mirrored.rows()), 0.0);
+    std::vector<double> target(static_cast<std::size_t>(diffusion.nodes()), 0.0);
     target[count - 1] = 1.0;
-    return multiply_power(way_back(mirrored), time, std::move(target)).front();
+    return multiply_power(way_back(diffusion.view()), time, std::move(target)).front();
   }
   ScratchVector<double> start(count, 0.0);
   start.back() = 1.0;
@@ -44,10 +37,10 @@ double signal_after(const Matrix& mirrored, double time, int node) {
 /// D = sum_h w_h D_h over the heads that `chosen` accepts.
 template <class Chosen>
 Matrix combine(const MirroredHeads& heads, const std::vector<double>& weights, Chosen chosen) {
-  const int n = heads(0).rows();
+  const int n = heads(0).nodes();
   ConvexSum sum(n, n, ConvexSum::Part::kLower);
   for (std::size_t h = 0; h < weights.size(); ++h)
-    if (weights[h] > 0.0 && chosen(h)) sum.add(heads(static_cast<int>(h)), weights[h]);
+    if (weights[h] > 0.0 && chosen(h)) sum.add(heads(static_cast<int>(h)).view(), weights[h]);
   return sum.take();
 }
 
@@ -60,15 +53,14 @@ double share_of(double cross, double pure) {
 /// p_s (w_g D_g) c_{t-1-s}. Heads come one at a time, each is paired with the sum of those before.
 double share_by_first_change(const MirroredHeads& heads, const std::vector<double>& weights,
                              int node, int steps) {
-  const Matrix combined = combine(heads, weights, [](std::size_t) { return true; });
-  const int count = combined.rows() - node;
+  const MirroredMatrix combined(combine(heads, weights, [](std::size_t) { return true; }));
+  const int count = combined.nodes() - node;
   const auto apply = [&](ConstMatrixView lower, const double* in, double factor, double* out) {
     for (int i = 0; i < count; ++i) out[i] = factor * dot(lower.row(i), in, i + 1);
   };
   Matrix after(steps, count);  // c_q
   after(0, 0) = 1.0;
-  for (int q = 1; q < steps; ++q)
-    apply(from_node_on(combined, node), after.row(q - 1), 1.0, after.row(q));
+  for (int q = 1; q < steps; ++q) apply(combined.from(node), after.row(q - 1), 1.0, after.row(q));
 
   Matrix before_sum(steps + 1, count);  // of p_s, over the heads so far
   Matrix change_sum(steps, count);      // of w_g D_g c_q
@@ -78,7 +70,7 @@ double share_by_first_change(const MirroredHeads& heads, const std::vector<doubl
   double pure = 0.0;
   for (std::size_t h = 0; h < weights.size(); ++h) {
     if (!(weights[h] > 0.0)) continue;
-    const ConstMatrixView head = from_node_on(heads(static_cast<int>(h)), node);
+    const ConstMatrixView head = heads(static_cast<int>(h)).from(node);
     before(0, count - 1) = 1.0;
     for (int s = 0; s < steps; ++s)
       for (int j = 0; j < count; ++j)
@@ -148,18 +140,18 @@ CrossHeadShare::CrossHeadShare(const std::vector<double>& weights, int node, dou
     share_ = 1.0;  // in the limit no path has stayed in one head
 }
 
-void CrossHeadShare::add(int h, const Matrix& mirrored) {
+void CrossHeadShare::add(int h, const MirroredMatrix& diffusion) {
   const double weight = weights_[static_cast<std::size_t>(h)];
   if (share_ || !(weight > 0.0)) return;
   // A part that is lost in the rounding of the whole need not be followed.
   if (time_ * std::log2(weight) < std::log2(whole_) - 60.0) return;
-  pure_ += std::pow(weight, time_) * signal_after(mirrored, time_, node_);
+  pure_ += std::pow(weight, time_) * signal_after(diffusion, time_, node_);
 }
 
 double CrossHeadShare::share(const MirroredHeads& heads) const {
   if (share_) return *share_;
   if (pure_ <= whole_ / 2.0) return 1.0 - pure_ / whole_;  // no digit is lost
-  const double kept = 4.0 * time_ * (heads(0).rows() - node_);
+  const double kept = 4.0 * time_ * (heads(0).nodes() - node_);
   return time_ <= kMostSteps && kept <= kMostKept
              ? share_by_first_change(heads, weights_, node_, static_cast<int>(time_))
              : share_by_powers(heads, weights_, node_, time_);

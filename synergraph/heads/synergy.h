@@ -1,5 +1,6 @@
 #pragma once
 
+#include <limits>
 #include <optional>
 #include <string_view>
 #include <vector>
@@ -32,10 +33,11 @@ std::string_view name_of(Convention convention);
 std::string_view name_of(Normalization normalization);
 std::string_view name_of(FidelityNodes nodes);
 
-/// Speed and fidelity of one head, or of all heads together.
+/// Speed and fidelity of one head, or of all heads together. Lists of nodes may be left out.
 struct Metrics {
-  double forward_probability = 0.0;  ///< of this walk itself
-  MixingBound bound;                 ///< from it
+  /// Of this walk itself; NaN where no walk was measured.
+  double forward_probability = std::numeric_limits<double>::quiet_NaN();
+  MixingBound bound;  ///< from it
   WalkSummary walk;
   Fidelity fidelity;
 };
@@ -65,28 +67,23 @@ struct FidelityRange {
 
 Synergy compare_with_best(const std::vector<FidelityRange>& heads, const FidelityRange& combined);
 
-/// All of it for a multi-head system.
+/// All of it for a multi-head system under one convention.
 struct HeadsMetrics {
-  std::vector<double> weights;  ///< normalised
   std::vector<Metrics> heads;
   Metrics combined;
-  double effective_forward_probability = 0.0;  ///< sum_h w_h p_h, as the paper's theorem has it
-  MixingBound effective_bound;                 ///< the paper's bound, from it
-  MixingBound adaptive;                        ///< the best the weights could make of that bound
+  // Measured with the heads' walks
+  /// sum_h w_h p_h, as the paper's theorem has it
+  double effective_forward_probability = std::numeric_limits<double>::quiet_NaN();
+  MixingBound effective_bound;  ///< the paper's bound, from it
+  MixingBound adaptive;         ///< the best the weights could make of that bound
+  /// min_h T_mix(h) / T_mix(combined), by the first eps and with the per-head normalisation
+  /// whatever the convention (theory: "Mixing synergy"): above 1 where the heads together are
+  /// faster than the fastest of them; NaN where none ever mixes.
+  double mixing_synergy = std::numeric_limits<double>::quiet_NaN();
 
   Synergy synergy;
-  double mixing_synergy = 0.0;    ///< min_h T_mix(h) / T_mix(combined), same eps (the first)
   double cross_head_share = 0.0;  ///< of the combined minimax signal, at its node and time
 };
-
-/// Measures heads with normalised weights.
-HeadsMetrics measure_heads(const std::vector<Head>& heads, const std::vector<double>& weights,
-                           const MetricsOptions& options);
-
-/// min_h T_mix(h) / T_mix(combined) with the per-head normalisation (theory: "Mixing synergy"):
-/// above 1 where the heads together are faster than the fastest of them; NaN where none ever mixes.
-double mixing_synergy(const std::vector<Head>& heads, const std::vector<double>& weights,
-                      double eps, int threads = 0);
 
 /// a / b, also where both are infinite or zero: NaN. Ratios of fidelities and of times.
 double ratio(double a, double b);

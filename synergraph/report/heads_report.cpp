@@ -148,7 +148,7 @@ std::string format_report(const HeadsReport& report, std::size_t columns) {
   const HeadsMetrics& metrics = report.metrics;
   for (std::size_t h = 0; h < metrics.heads.size(); ++h)
     table.rows.push_back(
-        text_row(report, report.head_names[h], metrics.weights[h], metrics.heads[h]));
+        text_row(report, report.head_names[h], report.weights[h], metrics.heads[h]));
   table.rows.push_back(text_row(report, "combined", 1.0, metrics.combined));
   constexpr std::size_t kLabel = 18;  // what describe() begins its lines with
   return format_text(table, columns) + '\n' + wrapped(describe(report), columns, kLabel);
@@ -190,7 +190,7 @@ Table csv_table(const HeadsReport& report) {
     table.rows.push_back(std::move(cells));
   };
   for (std::size_t h = 0; h < all.heads.size(); ++h)
-    row(report.head_names[h], all.weights[h], all.heads[h], false);
+    row(report.head_names[h], report.weights[h], all.heads[h], false);
   row("combined", 1.0, all.combined, true);
   return table;
 }
@@ -202,7 +202,7 @@ ordered_json json_report(const HeadsReport& report) {
   const MetricsOptions& options = report.options;
   ordered_json heads = ordered_json::array();
   for (std::size_t h = 0; h < metrics.heads.size(); ++h) {
-    ordered_json head = {{"name", report.head_names[h]}, {"weight", metrics.weights[h]}};
+    ordered_json head = {{"name", report.head_names[h]}, {"weight", report.weights[h]}};
     head.update(json_metrics(report, metrics.heads[h]));
     heads.push_back(std::move(head));
   }

@@ -15,6 +15,7 @@ struct HeadsReport {
   std::vector<std::string> head_names;
   std::vector<std::string> node_names;
   MetricsOptions options;
+  std::vector<double> weights;  ///< normalised
   HeadsMetrics metrics;
   /// The sampled mean truncated hitting time of the combined walk, if it was asked for.
   std::vector<MonteCarloEstimate> monte_carlo;

@@ -229,13 +229,13 @@ Table csv_table(const LayerReport& report) {
   for (std::size_t c = 0; c < analysis.conventions.size(); ++c)
     for (std::size_t l = 0; l < analysis.layers.size(); ++l)
       for (std::size_t s = 0; s < analysis.samples[c][l].size(); ++s) {
-        const LayerSample& sample = analysis.samples[c][l][s];
-        const auto row = [&](const std::string& head, double weight, const SampleMetrics& m) {
+        const HeadsMetrics& sample = analysis.samples[c][l][s];
+        const auto row = [&](const std::string& head, double weight, const Metrics& m) {
           std::vector<std::string> cells = {std::string(name_of(report.conventions[c])),
                                             analysis.layers[l].name, fmt::format("{}", s), head,
                                             exact(weight)};
           for (const SampleColumn& column : columns) cells.push_back(exact(column.value(m)));
-          cells.push_back(fmt::format("{}", m.fidelity_node));
+          cells.push_back(fmt::format("{}", m.fidelity.minimax_node));
           return cells;
         };
         if (report.per_head)

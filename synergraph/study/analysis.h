@@ -7,7 +7,6 @@
 #include "synergraph/core/progress.h"
 #include "synergraph/study/attention_source.h"
 #include "synergraph/study/head_weights.h"
-#include "synergraph/study/layer_metrics.h"
 #include "synergraph/study/summary.h"
 
 namespace synergraph {
@@ -24,7 +23,7 @@ struct Analysis {
   std::vector<AttentionLayer> layers;
   LayerWeights weights;
   std::vector<MetricsOptions> conventions;
-  std::vector<std::vector<std::vector<LayerSample>>> samples;
+  std::vector<std::vector<std::vector<HeadsMetrics>>> samples;
 };
 
 /// Measures every layer on every sample.
@@ -33,10 +32,10 @@ Analysis analyse(AttentionSource& source, LayerWeights weights, const AnalysisOp
 /// One number of a head, or of all heads together, and how files call it.
 struct SampleColumn {
   std::string key;
-  std::function<double(const SampleMetrics&)> value;
+  std::function<double(const Metrics&)> value;
 };
 
-/// The numbers of SampleMetrics in their order in files; the speed comes first.
+/// The numbers of Metrics in their order in files; the speed comes first. NaN: not measured.
 std::vector<SampleColumn> sample_columns(const MetricsOptions& options);
 
 /// A layer over its samples.
@@ -56,7 +55,7 @@ struct LayerSummary {
   int synergy_undecided = 0;    ///< whether there is synergy
 };
 
-LayerSummary summarise_layer(const std::vector<LayerSample>& samples,
+LayerSummary summarise_layer(const std::vector<HeadsMetrics>& samples,
                              const MetricsOptions& options);
 
 }  // namespace synergraph

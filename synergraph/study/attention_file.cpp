@@ -212,7 +212,7 @@ void AttentionFile::for_each(int threads, const SampleVisitor& visitor) {
     const auto [layer, sample] = places[index];
     const AttentionLayer& shape = layers_[static_cast<std::size_t>(layer)];
     auto& heads = workspaces[static_cast<std::size_t>(worker)];
-    if (!heads || heads->heads() != shape.heads || heads->tokens() != shape.tokens)
+    if (!heads || heads->heads() != shape.heads || heads->nodes() != shape.tokens)
       heads.emplace(shape.heads, shape.tokens);
     const bool good = reading.pass(index, [&, l = layer, s = sample] {
       heads->start([this, l, s](int head, Matrix& into) { read(l, s, head, into); });

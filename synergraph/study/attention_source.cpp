@@ -8,7 +8,6 @@
 
 #include "synergraph/core/error.h"
 #include "synergraph/core/simd.h"
-#include "synergraph/core/triangular.h"
 
 namespace synergraph {
 namespace {
@@ -105,16 +104,15 @@ void SampleHeads::start(Reader reader) {
   reader_ = std::move(reader);
   held_ = -1;
   const auto wanted = static_cast<std::size_t>(keep_ ? heads_ : 1);
-  while (matrices_.size() < wanted) matrices_.emplace_back(tokens_, tokens_);
+  while (matrices_.size() < wanted) matrices_.emplace_back(Matrix(tokens_, tokens_));
   for (int h = 0; keep_ && h < heads_; ++h) read(h, matrices_[static_cast<std::size_t>(h)]);
 }
 
-void SampleHeads::read(int h, Matrix& into) {
-  reader_(h, into);
-  transpose_lower(into, into.view());
+void SampleHeads::read(int h, MirroredMatrix& into) const {
+  into.refill([&](Matrix& lower) { reader_(h, lower); });
 }
 
-const Matrix& SampleHeads::head(int h) {
+const MirroredMatrix& SampleHeads::head(int h) {
   if (keep_) return matrices_[static_cast<std::size_t>(h)];
   if (held_ != h) {
     held_ = -1;

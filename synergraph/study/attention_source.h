@@ -8,6 +8,7 @@
 
 #include "synergraph/core/matrix.h"
 #include "synergraph/graph/attention.h"
+#include "synergraph/heads/measure.h"
 #include "synergraph/io/dtype.h"
 
 namespace synergraph {
@@ -47,30 +48,28 @@ void cut_attention(const std::function<const double*(int i)>& row, int columns, 
 
 /// The heads of one layer on one sample, exact causal attention each. Few small heads are all in
 /// memory, large ones are read one at a time.
-class SampleHeads {
+class SampleHeads : public HeadSource {
  public:
   /// Reads one head into the lower triangle of an n x n matrix.
   using Reader = std::function<void(int head, Matrix& into)>;
 
   SampleHeads(int heads, int tokens);
 
-  int heads() const { return heads_; }
-  int tokens() const { return tokens_; }
+  int heads() const override { return heads_; }
+  int nodes() const override { return tokens_; }
 
   /// From now on the heads of another sample. Reads them at once if they are kept.
   void start(Reader reader);
 
-  /// One head, mirrored: the attention on and below the diagonal, the attention transposed above
-  /// it. Valid until the next call.
-  const Matrix& head(int h);
+  const MirroredMatrix& head(int h) override;
 
  private:
-  void read(int h, Matrix& into);
+  void read(int h, MirroredMatrix& into) const;
 
   int heads_;
   int tokens_;
   bool keep_;
-  std::vector<Matrix> matrices_;
+  std::vector<MirroredMatrix> matrices_;
   Reader reader_;
   int held_ = -1;  // the head in matrices_.front() if only one is held
 };

@@ -135,7 +135,7 @@ class GridRun {
     const int count = cell.measure.samples;
     const Sequences samples{
         count, data.inputs.length, {data.inputs.row(0), data.inputs.row(count)}};
-    MeasureOptions options;
+    MeasureModelOptions options;
     options.threads = threads_;
     options.progress.quiet = true;
     ModelMeasurement measured =

@@ -16,7 +16,7 @@ MetricsOptions metrics_options(Convention convention, const MeasureSettings& set
   return options;
 }
 
-LayerResult layer_result(const std::vector<LayerSample>& samples, const MetricsOptions& options) {
+LayerResult layer_result(const std::vector<HeadsMetrics>& samples, const MetricsOptions& options) {
   const LayerSummary summary = summarise_layer(samples, options);
   const std::vector<SampleColumn> columns = sample_columns(options);
   LayerResult result;
@@ -29,9 +29,9 @@ LayerResult layer_result(const std::vector<LayerSample>& samples, const MetricsO
   result.undecided = summary.synergy_undecided;
   std::vector<double> times;
   std::vector<double> fidelities;
-  for (const LayerSample& sample : samples) {
-    times.push_back(sample.combined.truncated_mean);
-    fidelities.push_back(sample.combined.fidelity);
+  for (const HeadsMetrics& sample : samples) {
+    times.push_back(sample.combined.walk.truncated.mean);
+    fidelities.push_back(sample.combined.fidelity.minimax);
     if (sample.synergy.present().value_or(false)) ++result.with_synergy;
   }
   result.rank_correlation = rank_correlation(times, fidelities);
@@ -41,7 +41,8 @@ LayerResult layer_result(const std::vector<LayerSample>& samples, const MetricsO
 }  // namespace
 
 ModelMeasurement measure_model(const Model& model, const Task& task, const Sequences& sequences,
-                               const MeasureSettings& settings, const MeasureOptions& options) {
+                               const MeasureSettings& settings,
+                               const MeasureModelOptions& options) {
   AnalysisOptions analysis_options;
   analysis_options.threads = options.threads;
   analysis_options.progress = options.progress;
@@ -55,7 +56,7 @@ ModelMeasurement measure_model(const Model& model, const Task& task, const Seque
   measurement.accuracy = source.evaluation()->accuracy;
   for (std::size_t c = 0; c < analysis.conventions.size(); ++c) {
     auto& layers = c == 0 ? measurement.exact : measurement.published;
-    for (const std::vector<LayerSample>& samples : analysis.samples[c])
+    for (const std::vector<HeadsMetrics>& samples : analysis.samples[c])
       layers.push_back(layer_result(samples, analysis.conventions[c]));
   }
   return measurement;

@@ -15,7 +15,7 @@ struct ModelMeasurement {
   std::vector<LayerResult> published;
 };
 
-struct MeasureOptions {
+struct MeasureModelOptions {
   int threads = 0;  ///< 0: all CPUs; results do not depend on it
   ProgressOptions progress;
 };
@@ -23,6 +23,6 @@ struct MeasureOptions {
 /// Measures every layer of a model on every given sequence, with the learned head weights.
 /// `settings.samples` is not used: all sequences are.
 ModelMeasurement measure_model(const Model& model, const Task& task, const Sequences& sequences,
-                               const MeasureSettings& settings, const MeasureOptions& options);
+                               const MeasureSettings& settings, const MeasureModelOptions& options);
 
 }  // namespace synergraph

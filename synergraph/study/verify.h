@@ -58,7 +58,7 @@ struct VerifyOptions {
   int samples = 1000;      ///< random sequences
   std::uint64_t seed = 1;  ///< of them
   MeasureSettings measure;
-  MeasureOptions options;
+  MeasureModelOptions options;
 };
 
 /// Measures every checkpoint {H}_heads_{task}.pt (or .pth, .safetensors, .npz) in a directory whose

@@ -5,7 +5,7 @@
 #include <algorithm>
 
 #include "synergraph/graph/attention.h"
-#include "synergraph/heads/synergy.h"
+#include "synergraph/heads/measure.h"
 #include "synergraph/model/evaluate.h"
 
 namespace synergraph {

@@ -5,7 +5,7 @@
 #include <fstream>
 #include <nlohmann/json.hpp>
 
-#include "synergraph/heads/synergy.h"
+#include "synergraph/heads/measure.h"
 #include "synergraph/io/npy.h"
 #include "synergraph/io/npz.h"
 #include "synergraph/io/safetensors.h"

@@ -5,7 +5,6 @@
 #include <cmath>
 
 #include "synergraph/core/error.h"
-#include "synergraph/core/triangular.h"
 #include "synergraph/graph/generators.h"
 #include "tests/support/random_inputs.h"
 
@@ -191,7 +190,7 @@ TEST(Fidelity, SeveralOptionsFromOnePropagation) {
   for (std::uint32_t index = 0; index < 300; ++index) {
     const auto system = index % 2 == 0 ? testing_support::random_graph_system(index)
                                        : testing_support::random_attention_system(index);
-    Matrix diffusion = combine_diffusion(system.heads, system.weights);
+    const Matrix diffusion = combine_diffusion(system.heads, system.weights);
     const std::vector<FidelityOptions> options = {
         {},
         {.nodes = FidelityNodes::kAll, .horizon = 100, .minimax_alone = true},
@@ -199,8 +198,7 @@ TEST(Fidelity, SeveralOptionsFromOnePropagation) {
         {.every_node = true}};
     std::vector<Fidelity> expected;
     for (const FidelityOptions& each : options) expected.push_back(fidelity(diffusion, each));
-    transpose_lower(diffusion, diffusion.view());
-    const std::vector<Fidelity> results = fidelities(diffusion, options);
+    const std::vector<Fidelity> results = fidelities(MirroredMatrix(diffusion), options);
     ASSERT_EQ(results.size(), options.size());
     for (std::size_t k = 0; k < options.size(); ++k) {
       SCOPED_TRACE(testing::Message() << "system " << index << ", options " << k);
@@ -321,9 +319,7 @@ TEST(Fidelity, DoesNotDependOnItsCompanions) {
     const Matrix diffusion = random_layers(index);
     const std::vector<FidelityOptions> options = {
         {}, {.nodes = FidelityNodes::kAll, .horizon = 100, .minimax_alone = true}, {.horizon = 90}};
-    Matrix mirrored = diffusion;
-    transpose_lower(diffusion, mirrored.view());
-    const std::vector<Fidelity> together = fidelities(mirrored, options);
+    const std::vector<Fidelity> together = fidelities(MirroredMatrix(diffusion), options);
     for (std::size_t k = 0; k < options.size(); ++k) {
       const Fidelity alone = fidelity(diffusion, options[k]);
       EXPECT_EQ(together[k].minimax_time, alone.minimax_time) << index << ' ' << k;

@@ -4,9 +4,8 @@
 
 #include <cmath>
 
-#include "synergraph/core/triangular.h"
 #include "synergraph/diffusion/fidelity.h"
-#include "synergraph/heads/synergy.h"
+#include "synergraph/heads/measure.h"
 #include "tests/support/random_inputs.h"
 
 namespace synergraph {
@@ -94,14 +93,12 @@ TEST(CrossHead, OfIdenticalHeadsIsCombinatorial) {
 /// The share of one node's signal, from heads that come one at a time.
 double share_of(const std::vector<Head>& heads, const std::vector<double>& weights, int node,
                 double time, double whole) {
-  std::vector<Matrix> mirrored;
-  for (const Head& head : heads) {
-    mirrored.push_back(head.diffusion);
-    transpose_lower(mirrored.back(), mirrored.back().view());
-  }
+  std::vector<MirroredMatrix> mirrored;
+  for (const Head& head : heads) mirrored.emplace_back(head.diffusion);
   CrossHeadShare share(weights, node, time, whole);
   for (std::size_t h = 0; h < heads.size(); ++h) share.add(static_cast<int>(h), mirrored[h]);
-  return share.share([&](int h) -> const Matrix& { return mirrored[static_cast<std::size_t>(h)]; });
+  return share.share(
+      [&](int h) -> const MirroredMatrix& { return mirrored[static_cast<std::size_t>(h)]; });
 }
 
 // The share of one node is that of the step by step split, whichever part is the larger, down to

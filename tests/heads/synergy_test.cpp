@@ -1,4 +1,4 @@
-#include "synergraph/heads/synergy.h"
+#include "synergraph/heads/measure.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

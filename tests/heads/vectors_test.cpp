@@ -7,7 +7,7 @@
 #include <fstream>
 #include <nlohmann/json.hpp>
 
-#include "synergraph/heads/synergy.h"
+#include "synergraph/heads/measure.h"
 #include "synergraph/io/tensor_file.h"
 
 namespace synergraph {

@@ -4,6 +4,8 @@
 
 #include <nlohmann/json.hpp>
 
+#include "synergraph/heads/measure.h"
+
 namespace synergraph {
 namespace {
 
@@ -14,7 +16,8 @@ HeadsReport example(int number) {
   report.node_names = graph.node_names;
   for (const Head& head : heads) report.head_names.push_back(head.name);
   report.options.normalization = Normalization::kPerHead;
-  report.metrics = measure_heads(heads, {0.5, 0.5}, report.options);
+  report.weights = {0.5, 0.5};
+  report.metrics = measure_heads(heads, report.weights, report.options);
   return report;
 }
 

@@ -45,7 +45,11 @@ class AttentionFileTest : public InTemporaryDirectory {
   static std::vector<Matrix> all(AttentionSource& source) {
     std::vector<Matrix> matrices;
     source.for_each(1, [&](int, int, int, SampleHeads& heads) {
-      for (int h = 0; h < heads.heads(); ++h) matrices.push_back(heads.head(h));
+      for (int h = 0; h < heads.heads(); ++h) {
+        const ConstMatrixView head = heads.head(h).view();
+        Matrix& copy = matrices.emplace_back(head.rows, head.cols);
+        for (int i = 0; i < head.rows; ++i) std::copy_n(head.row(i), head.cols, copy.row(i));
+      }
     });
     return matrices;
   }
@@ -380,7 +384,7 @@ TEST(SampleHeadsTest, LargeHeadsAreReadOneAtATime) {
         into(0, 0) = 100 * sample + head;
       });
       for (const int head : {0, 0, 1, count - 1, 0, 0})
-        EXPECT_EQ(heads.head(head)(0, 0), 100 * sample + head);
+        EXPECT_EQ(heads.head(head).view()(0, 0), 100 * sample + head);
     }
     EXPECT_EQ(reads[0], count == 9 ? 4 : 2);
     EXPECT_EQ(reads[1], 2);

@@ -268,8 +268,7 @@ TEST_F(TrainCommandTest, BadUsageIsOneLineAndTouchesNothing) {
   expect_refused("--learning-rate 0", 2, "learning rate must be positive, not 0");
   expect_refused("--task sort", 2, "unknown task 'sort': expected one of copy, cycle, zero");
   expect_refused("--data x.npy", 2, "--data requires --targets");
-  expect_refused("--heads two", 2,
-                 "--heads: expected a whole number of at least 0, got 'two'");
+  expect_refused("--heads two", 2, "--heads: expected a whole number of at least 0, got 'two'");
   EXPECT_EQ(run("--task copy").status, 2);  // no --out
 }
 

@@ -1,0 +1,265 @@
+#include "synergraph/heads/measure.h"
+
+#include <algorithm>
+#include <limits>
+#include <optional>
+#include <utility>
+
+#include "synergraph/core/convex_sum.h"
+#include "synergraph/core/parallel.h"
+#include "synergraph/heads/cross_head.h"
+
+namespace synergraph {
+namespace {
+
+/// D = sum_h w_h D_h, as combine_diffusion() has it.
+MirroredMatrix combine(HeadSource& heads, const std::vector<double>& weights) {
+  const int n = heads.nodes();
+  ConvexSum sum(n, n, ConvexSum::Part::kLower);
+  for (int h = 0; h < heads.heads(); ++h)
+    sum.add(heads.head(h).view(), weights[static_cast<std::size_t>(h)]);
+  return MirroredMatrix(sum.take());
+}
+
+FidelityRange range_of(const Metrics& metrics) {
+  return {metrics.fidelity.minimax, metrics.fidelity.minimax_upper};
+}
+
+/// Measures one system; see measure().
+class Measurement {
+ public:
+  Measurement(HeadSource& heads, const std::vector<double>& weights, const MeasureOptions& options)
+      : heads_(heads), weights_(weights), options_(options), result_(options.conventions.size()) {
+    for (const MetricsOptions& convention : options.conventions) {
+      fidelities_.push_back(convention.fidelity);
+      if (!options.nodes) fidelities_.back().minimax_alone = true;
+    }
+    for (HeadsMetrics& system : result_)
+      system.heads.resize(static_cast<std::size_t>(heads.heads()));
+  }
+
+  std::vector<HeadsMetrics> run();
+
+ private:
+  const std::vector<MetricsOptions>& conventions() const { return options_.conventions; }
+  bool walks() const { return conventions().front().per_head_walks; }
+  bool any(Normalization normalization) const {
+    return std::any_of(conventions().begin(), conventions().end(),
+                       [&](const MetricsOptions& c) { return c.normalization == normalization; });
+  }
+  void set_walk(Metrics& metrics, const Walk& walk, const WalkOptions& options) const;
+  void set_walks(const std::vector<Metrics*>& into, Normalization normalization,
+                 const Walk& walk) const;
+  void measure_side_by_side(const MirroredMatrix& diffusion, bool with_walks,
+                            const std::vector<Metrics*>& into);
+  void measure_combined();
+  void measure_head(int h);
+  void measure_only_head();
+  void measure_per_head_walk();
+  double mixing(const Walk& walk, const std::vector<Metrics*>& measured,
+                Normalization normalization) const;
+  void set_mixing_synergy(double fastest, double combined);
+  void finish(std::size_t c);
+
+  HeadSource& heads_;
+  const std::vector<double>& weights_;
+  const MeasureOptions& options_;
+  std::vector<FidelityOptions> fidelities_;  // of every convention
+  std::vector<HeadsMetrics> result_;
+  std::vector<CrossHeadShare> shares_;  // of every convention's combined minimax signal
+  std::optional<WalkSum> per_head_;     // of the heads' walks
+  double fastest_ = std::numeric_limits<double>::infinity();  // T_mix of the fastest head
+};
+
+void Measurement::set_walk(Metrics& metrics, const Walk& walk, const WalkOptions& options) const {
+  metrics.forward_probability = forward_probability(walk);
+  metrics.bound = mixing_bound(walk.nodes(), metrics.forward_probability);
+  metrics.walk = summarise_walk(walk, options);
+  if (options_.nodes) return;
+  metrics.walk.hitting.node = {};
+  metrics.walk.truncated.node = {};
+}
+
+/// The walk under every convention of this normalisation.
+void Measurement::set_walks(const std::vector<Metrics*>& into, Normalization normalization,
+                            const Walk& walk) const {
+  for (std::size_t c = 0; c < conventions().size(); ++c)
+    if (conventions()[c].normalization == normalization)
+      set_walk(*into[c], walk, conventions()[c].walk);
+}
+
+/// Fidelities and published walks, side by side. Other walks come alone, as a slow one is squared
+/// on all threads and in much memory; a published one never is, since it cannot leave node 0.
+void Measurement::measure_side_by_side(const MirroredMatrix& diffusion, bool with_walks,
+                                       const std::vector<Metrics*>& into) {
+  parallel_for(1 + conventions().size(), options_.threads, [&](std::size_t task, int) {
+    if (task == 0) {
+      std::vector<Fidelity> results = fidelities(diffusion, fidelities_);
+      for (std::size_t c = 0; c < results.size(); ++c) {
+        if (!options_.nodes) results[c].node = results[c].node_upper = results[c].optimal_time = {};
+        into[c]->fidelity = std::move(results[c]);
+      }
+    } else if (with_walks && conventions()[task - 1].normalization == Normalization::kPublished) {
+      set_walk(*into[task - 1], published_walk_of_columns(diffusion), conventions()[task - 1].walk);
+    }
+  });
+}
+
+void Measurement::measure_combined() {
+  const MirroredMatrix diffusion = combine(heads_, weights_);
+  std::vector<Metrics*> into;
+  for (HeadsMetrics& system : result_) into.push_back(&system.combined);
+  measure_side_by_side(diffusion, true, into);
+  for (const Metrics* combined : into)
+    shares_.emplace_back(weights_, combined->fidelity.minimax_node, combined->fidelity.minimax_time,
+                         combined->fidelity.minimax);
+  if (any(Normalization::kPooled))
+    set_walks(into, Normalization::kPooled, walk_of_columns(diffusion));
+}
+
+void Measurement::measure_head(int h) {
+  const auto at = static_cast<std::size_t>(h);
+  const MirroredMatrix& diffusion = heads_.head(h);
+  std::vector<Metrics*> into;
+  for (HeadsMetrics& system : result_) into.push_back(&system.heads[at]);
+  measure_side_by_side(diffusion, walks(), into);
+  for (CrossHeadShare& share : shares_) share.add(h, diffusion);
+  if (!walks() && !any(Normalization::kPerHead)) return;
+
+  const Walk* own = heads_.own_walk(h);
+  std::optional<Walk> columns;  // pooled; per head, too, unless the head has a walk of its own
+  if (own == nullptr || (walks() && any(Normalization::kPooled)))
+    columns = walk_of_columns(diffusion);
+  const Walk& walk = own != nullptr ? *own : *columns;
+  if (!per_head_) per_head_.emplace(heads_.nodes());
+  per_head_->add(walk, weights_[at]);
+  if (!walks()) return;
+  if (columns) set_walks(into, Normalization::kPooled, *columns);
+  set_walks(into, Normalization::kPerHead, walk);
+  const bool same = own == nullptr && !any(Normalization::kPerHead);
+  fastest_ = std::min(fastest_,
+                      mixing(walk, into, same ? Normalization::kPooled : Normalization::kPerHead));
+}
+
+/// A single head is the combination itself: nothing is measured twice.
+void Measurement::measure_only_head() {
+  std::vector<Metrics*> into;
+  for (HeadsMetrics& system : result_) into.push_back(&system.combined);
+  const Walk* own = heads_.own_walk(0);
+  std::optional<Walk> columns;
+  const auto walk = [&]() -> const Walk& {
+    if (own != nullptr) return *own;
+    if (!columns) columns = walk_of_columns(heads_.head(0));
+    return *columns;
+  };
+  if (any(Normalization::kPerHead)) set_walks(into, Normalization::kPerHead, walk());
+  for (HeadsMetrics& system : result_) {
+    if (walks())
+      system.heads.front() = system.combined;
+    else
+      system.heads.front().fidelity = system.combined.fidelity;
+  }
+  if (!walks() || conventions().front().walk.eps.empty()) return;
+  const bool pooled = own == nullptr && any(Normalization::kPooled);
+  const double time = pooled ? mixing({}, into, Normalization::kPooled)
+                             : mixing(walk(), into, Normalization::kPerHead);
+  set_mixing_synergy(time, time);
+}
+
+/// T_mix for the first eps of a walk that was measured under the conventions of a normalisation, if
+/// there are any.
+double Measurement::mixing(const Walk& walk, const std::vector<Metrics*>& measured,
+                           Normalization normalization) const {
+  if (conventions().front().walk.eps.empty()) return std::numeric_limits<double>::quiet_NaN();
+  for (std::size_t c = 0; c < conventions().size(); ++c)
+    if (conventions()[c].normalization == normalization) return measured[c]->walk.mixing.front();
+  WalkOptions options = conventions().front().walk;
+  options.eps.resize(1);
+  options.cutoff = 0;
+  return summarise_walk(walk, options).mixing.front();
+}
+
+/// What needs the convex sum of the heads' walks.
+void Measurement::measure_per_head_walk() {
+  if (!per_head_) return;
+  const Walk walk = per_head_->take();
+  std::vector<Metrics*> into;
+  for (HeadsMetrics& system : result_) into.push_back(&system.combined);
+  set_walks(into, Normalization::kPerHead, walk);
+  if (walks()) set_mixing_synergy(fastest_, mixing(walk, into, Normalization::kPerHead));
+}
+
+void Measurement::set_mixing_synergy(double fastest, double combined) {
+  for (HeadsMetrics& system : result_) system.mixing_synergy = ratio(fastest, combined);
+}
+
+void Measurement::finish(std::size_t c) {
+  HeadsMetrics& system = result_[c];
+  std::vector<FidelityRange> ranges;
+  for (const Metrics& head : system.heads) ranges.push_back(range_of(head));
+  system.synergy = compare_with_best(ranges, range_of(system.combined));
+  system.cross_head_share =
+      shares_[c].share([&](int h) -> const MirroredMatrix& { return heads_.head(h); });
+  if (!walks()) return;
+  std::vector<double> forward;
+  for (const Metrics& head : system.heads) forward.push_back(head.forward_probability);
+  system.effective_forward_probability = combined_forward_probability(forward, weights_);
+  system.effective_bound = mixing_bound(heads_.nodes(), system.effective_forward_probability);
+  system.adaptive = adaptive_bound(heads_.nodes(), forward);
+}
+
+std::vector<HeadsMetrics> Measurement::run() {
+  measure_combined();
+  if (heads_.heads() == 1) {
+    measure_only_head();
+    options_.head_done();
+  } else {
+    for (int h = 0; h < heads_.heads(); ++h) {
+      measure_head(h);
+      options_.head_done();
+    }
+    measure_per_head_walk();
+  }
+  for (std::size_t c = 0; c < conventions().size(); ++c) finish(c);
+  return std::move(result_);
+}
+
+/// Heads in memory.
+class HeadList : public HeadSource {
+ public:
+  explicit HeadList(const std::vector<Head>& heads) : list_(heads) {}
+  int heads() const override { return static_cast<int>(list_.size()); }
+  int nodes() const override { return list_.front().diffusion.rows(); }
+  const MirroredMatrix& head(int h) override {
+    if (held_ != h) mirrored_ = MirroredMatrix(list_[static_cast<std::size_t>(h)].diffusion);
+    held_ = h;
+    return mirrored_;
+  }
+  const Walk* own_walk(int h) override {
+    const auto& walk = list_[static_cast<std::size_t>(h)].graph_walk;
+    return walk ? &*walk : nullptr;
+  }
+
+ private:
+  const std::vector<Head>& list_;
+  int held_ = -1;
+  MirroredMatrix mirrored_;
+};
+
+}  // namespace
+
+std::vector<HeadsMetrics> measure(HeadSource& heads, const std::vector<double>& weights,
+                                  const MeasureOptions& options) {
+  return Measurement(heads, weights, options).run();
+}
+
+HeadsMetrics measure_heads(const std::vector<Head>& heads, const std::vector<double>& weights,
+                           const MetricsOptions& options) {
+  HeadList source(heads);
+  return std::move(
+      measure(source, weights,
+              {.conventions = {options}, .nodes = true, .threads = options.walk.threads})
+          .front());
+}
+
+}  // namespace synergraph

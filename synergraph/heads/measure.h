@@ -1,0 +1,51 @@
+#pragma once
+
+#include <functional>
+#include <vector>
+
+#include "synergraph/core/mirrored_matrix.h"
+#include "synergraph/heads/head.h"
+#include "synergraph/heads/synergy.h"
+
+namespace synergraph {
+
+/// The heads of one multi-head system, one at a time: in memory, or read when they are asked for.
+class HeadSource {
+ public:
+  virtual ~HeadSource() = default;
+  HeadSource() = default;
+  HeadSource(const HeadSource&) = default;
+  HeadSource(HeadSource&&) = default;
+  HeadSource& operator=(const HeadSource&) = default;
+  HeadSource& operator=(HeadSource&&) = default;
+
+  virtual int heads() const = 0;
+  virtual int nodes() const = 0;
+
+  /// The diffusion of head h, valid until the next call.
+  virtual const MirroredMatrix& head(int h) = 0;
+
+  /// The walk of a head that does not walk by its diffusion's columns: a graph, along its edges.
+  virtual const Walk* own_walk(int /*h*/) { return nullptr; }
+};
+
+/// How measure() goes about it.
+struct MeasureOptions {
+  /// One HeadsMetrics each. Their per_head_walks must agree; their first eps is that of the mixing
+  /// synergy.
+  std::vector<MetricsOptions> conventions = {};
+  bool nodes = false;                       ///< keep the numbers of every node, too
+  int threads = 1;                          ///< for what can be measured side by side
+  std::function<void()> head_done = [] {};  ///< called after every head
+};
+
+/// Measures a multi-head system under all conventions, each head being read twice and one in memory
+/// at a time, unless nearly all of a signal stays in one head. Weights are normalised.
+std::vector<HeadsMetrics> measure(HeadSource& heads, const std::vector<double>& weights,
+                                  const MeasureOptions& options);
+
+/// The same for heads in memory, with the numbers of every node.
+HeadsMetrics measure_heads(const std::vector<Head>& heads, const std::vector<double>& weights,
+                           const MetricsOptions& options);
+
+}  // namespace synergraph
