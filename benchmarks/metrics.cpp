@@ -5,10 +5,10 @@
 
 #include <cmath>
 
+#include "benchmarks/multiply_adds.h"
 #include "synergraph/chain/mixing.h"
-#include "synergraph/core/propagation.h"
+#include "synergraph/core/array_math.h"
 #include "synergraph/core/random.h"
-#include "synergraph/core/simd.h"
 #include "synergraph/core/triangular.h"
 #include "synergraph/diffusion/fidelity.h"
 #include "synergraph/graph/generators.h"
@@ -46,19 +46,9 @@ void report_flops(benchmark::State& state, double multiply_adds) {
 
 /// What one core can do at most: independent multiply-adds in registers.
 void fma_peak(benchmark::State& state) {
-  constexpr int kSums = 12;
-  constexpr int kRounds = 1000;
-  Vec sums[kSums];
-  for (Vec& sum : sums) sum = broadcast(1.0);
-  Vec factor = broadcast(1.0 - 1e-9);
-  for (auto _ : state) {
-    pin(factor);
-    for (int round = 0; round < kRounds; ++round)
-      for (int k = 0; k < kSums; ++k) sums[k] = sums[k] * factor + factor;
-    benchmark::ClobberMemory();
-  }
-  for (Vec& sum : sums) benchmark::DoNotOptimize(sum[0]);
-  report_flops(state, static_cast<double>(kSums) * kLanes * kRounds);
+  double multiply_adds = 0.0;
+  for (auto _ : state) multiply_adds = spend_multiply_adds();
+  report_flops(state, multiply_adds);
 }
 BENCHMARK(fma_peak);
 

@@ -3,7 +3,7 @@
 #include <chrono>
 
 #include "synergraph/core/aligned_memory.h"
-#include "synergraph/model/gemm.h"
+#include "synergraph/core/kernels/kernels.h"
 
 /// Products of square matrices that stay in cache: what one core can do.
 class Products {
@@ -17,15 +17,15 @@ class Products {
   double time(int count) {
     const auto start = std::chrono::steady_clock::now();
     for (int k = 0; k < count; ++k)
-      synergraph::multiply({.rows = size_,
-                            .cols = size_,
-                            .depth = size_,
-                            .a = a_.data(),
-                            .a_stride = size_,
-                            .b = b_.data(),
-                            .b_stride = size_,
-                            .c = c_.data(),
-                            .c_stride = size_});
+      synergraph::kernels().multiply({.rows = size_,
+                                      .cols = size_,
+                                      .depth = size_,
+                                      .a = a_.data(),
+                                      .a_stride = size_,
+                                      .b = b_.data(),
+                                      .b_stride = size_,
+                                      .c = c_.data(),
+                                      .c_stride = size_});
     return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   }
 

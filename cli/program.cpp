@@ -10,6 +10,7 @@
 #include "cli/commands.h"
 #include "cli/output.h"
 #include "synergraph/core/error.h"
+#include "synergraph/core/instruction_set.h"
 #include "synergraph/core/terminal.h"
 #include "synergraph/core/version.h"
 
@@ -136,7 +137,7 @@ void check_options(const CLI::App& command, const std::vector<std::string>& argu
 
 void add_commands(CLI::App& app) {
   app.name("synergraph");
-  app.set_version_flag("--version", std::string("synergraph ") + kVersion);
+  app.set_version_flag("--version", fmt::format("synergraph {} ({})", kVersion, instruction_set()));
   app.require_subcommand(1);
   app.formatter(std::make_shared<HelpFormatter>(output_columns()));  // commands inherit it
   add_analyze_command(app);

@@ -15,13 +15,11 @@ if(CMAKE_CXX_COMPILER_ID MATCHES "Clang")
 endif()
 
 # Floating point: fused multiply-add everywhere, no value-changing reassociation. `-fopenmp-simd` only
-# enables the vectorisation pragmas; it brings no OpenMP runtime.
+# enables the vectorisation pragmas; it brings no OpenMP runtime. The code that gains from newer
+# instructions is in synergraph/core/kernels.
 add_library(synergraph_optimise INTERFACE)
 target_compile_options(synergraph_optimise INTERFACE -ffp-contract=fast -fno-math-errno -fno-trapping-math
                                                      -fopenmp-simd)
-if(SYNERGRAPH_NATIVE)
-  target_compile_options(synergraph_optimise INTERFACE -march=native)
-endif()
 
 if(SYNERGRAPH_SANITIZE)
   add_compile_options(-fsanitize=${SYNERGRAPH_SANITIZE} -fno-omit-frame-pointer)

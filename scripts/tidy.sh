@@ -9,7 +9,9 @@ build=build/release
 mkdir -p $build/tidy
 headers=$(find synergraph cli -name '*.h' | sort | xargs cat .clang-tidy | sha256sum | cut -c1-16)
 flags="-std=c++20 -I. -I$build/generated -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wno-pass-failed
-       -march=native -ffp-contract=fast -fno-math-errno -fopenmp-simd"
+       -ffp-contract=fast -fno-math-errno -fopenmp-simd"
+# The kernels are looked at as they are compiled for AVX2.
+kernel_flags="-march=x86-64-v3 -DSYNERGRAPH_ISA=v3 -Wno-psabi"
 
 # check FOLDER BUILD HEADERS FLAGS...
 check() {
@@ -18,6 +20,8 @@ check() {
   stamps=$2/tidy/$3
   status=0
   shift 3
+  # shellcheck disable=SC2086
+  case $unit in *-kernels.cpp) set -- "$@" $kernel_flags ;; esac
   while [ -n "$files" ]; do
     # Take out the files that clash with earlier ones; they are the next unit.
     later=""
@@ -45,5 +49,6 @@ check() {
   return $status
 }
 export -f check
+export kernel_flags
 find synergraph cli -name '*.cpp' -printf '%h\n' | sort | uniq -c | sort -rn | awk '{ print $2 }' |
   xargs -P "$(nproc)" -I{} bash -c 'check "$@"' _ {} $build "$headers" $flags

@@ -5,7 +5,7 @@
 #include <limits>
 
 #include "synergraph/chain/survival_sweep.h"
-#include "synergraph/core/simd.h"
+#include "synergraph/core/kernels/kernels.h"
 
 namespace synergraph {
 
@@ -13,9 +13,9 @@ Matrix survival(const Walk& walk, int steps) {
   Matrix curve(steps + 1, walk.nodes());
   for (int j = 0; j < walk.sink(); ++j) curve(0, j) = 1.0;
   SurvivalSweep sweep(walk);
-  for (int begin = 0; begin <= steps; begin += Propagation::kPanel) {
+  for (int begin = 0; begin <= steps; begin += Propagation::panel()) {
     sweep.advance();
-    const int count = std::min(Propagation::kPanel, steps + 1 - begin);
+    const int count = std::min(Propagation::panel(), steps + 1 - begin);
     for (int j = 0; j < walk.sink(); ++j)
       for (int k = 0; k < count; ++k) curve(begin + k, j) = sweep.states().at(j, k);
   }
@@ -42,25 +42,26 @@ HittingTimes truncated_hitting_times(const Walk& walk, std::int64_t cutoff) {
 }
 
 HittingTimes hitting_times(const Walk& walk) {
-  const int n = walk.nodes();
-  std::vector<double> time(static_cast<std::size_t>(n), 0.0);
-  // Nodes that cannot reach the sink are infinite; so is every node that may step to one of them.
-  // They enter the sums as zeros, so that 0 * infinity never arises.
-  std::vector<double> finite(static_cast<std::size_t>(n), 0.0);
+  const int sink = walk.sink();
+  // A node that cannot reach the sink takes infinitely long, and so does every node that may step
+  // to one of them. With an infinite pivot they enter the sums as zeros, so that 0 * infinity never
+  // arises.
+  constexpr double kInfinity = std::numeric_limits<double>::infinity();
   std::vector<int> infinite;
-  for (int j = n - 2; j >= 0; --j) {
+  for (int j = sink - 1; j >= 0; --j) {
     const double* row = walk.step.row(j);
-    const auto at = static_cast<std::size_t>(j);
-    const bool never = !(walk.leave[at] > 0.0) || std::any_of(infinite.begin(), infinite.end(),
-                                                              [&](int i) { return row[i] > 0.0; });
-    if (never) {
+    const auto may_step_to = [&](int i) { return row[i] > 0.0; };
+    if (!(walk.leave[static_cast<std::size_t>(j)] > 0.0) ||
+        std::any_of(infinite.begin(), infinite.end(), may_step_to))
       infinite.push_back(j);
-      time[at] = std::numeric_limits<double>::infinity();
-      continue;
-    }
-    finite[at] = time[at] =
-        (1.0 + dot(row + j + 1, finite.data() + j + 1, n - j - 1)) / walk.leave[at];
   }
+  std::vector<double> pivot;
+  if (!infinite.empty()) pivot = walk.leave;
+  for (const int j : infinite) pivot[static_cast<std::size_t>(j)] = kInfinity;
+  std::vector<double> time(walk.leave.size(), 0.0);
+  kernels().back_substitute(walk.step, nullptr, infinite.empty() ? walk.leave.data() : pivot.data(),
+                            0, sink, time.data());
+  for (const int j : infinite) time[static_cast<std::size_t>(j)] = kInfinity;
   return summarise_hitting(std::move(time));
 }
 

@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "synergraph/chain/walk_powers.h"
-#include "synergraph/core/simd.h"
+#include "synergraph/core/array_math.h"
 
 namespace synergraph {
 namespace {
@@ -60,9 +60,14 @@ SurvivalSweep::SurvivalSweep(const Walk& walk)
 }
 
 double SurvivalSweep::worst(int k) const {
-  double worst = 0.0;
-  for (int j = 0; j < states_.active(); ++j) worst = std::max(worst, states_.at(j, k));
-  return worst;
+  // Four maxima side by side: one would wait for itself at every node.
+  double worst[4] = {};
+  int j = 0;
+  for (; j + 4 <= states_.active(); j += 4)
+    for (int part = 0; part < 4; ++part)
+      worst[part] = std::max(worst[part], states_.at(j + part, k));
+  for (; j < states_.active(); ++j) worst[0] = std::max(worst[0], states_.at(j, k));
+  return std::max(std::max(worst[0], worst[1]), std::max(worst[2], worst[3]));
 }
 
 double SurvivalSweep::worst_current() const {

@@ -17,7 +17,8 @@ class SurvivalSweep {
   explicit SurvivalSweep(const Walk& walk);
 
   /// The next panel of states; see Propagation::advance.
-  void advance(std::int64_t steps = Propagation::kPanel) { states_.advance(steps); }
+  void advance(std::int64_t steps) { states_.advance(steps); }
+  void advance() { states_.advance(); }
   const Propagation& states() const { return states_; }
 
   /// max_j s_t[j] for t = states().time() - states().length() + k.

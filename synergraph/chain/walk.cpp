@@ -6,62 +6,27 @@
 #include <cmath>
 
 #include "synergraph/core/error.h"
+#include "synergraph/core/kernels/kernels.h"
 #include "synergraph/core/safe_range.h"
-#include "synergraph/core/simd.h"
 #include "synergraph/core/triangular.h"
 
 namespace synergraph {
 namespace {
 
-void normalise_row(Walk& walk, int j, const double* weights);
-
-/// Weights whose sum, or its reciprocal, may be no number.
-[[gnu::noinline, gnu::cold]] void normalise_extreme_row(Walk& walk, int j, const double* weights) {
-  double* row = walk.step.row(j) + j;
-  scale_to_safe_range(weights, walk.nodes() - j, row);
-  normalise_row(walk, j, row);
+/// Rows in proportion to `weights`, from their diagonals on. They may be the rows themselves.
+void normalise_rows(Walk& walk, ConstMatrixView weights) {
+  const MatrixView step = walk.step.view();
+  kernels().normalise_rows(weights, step, walk.leave.data(), 0, step.rows);
+  for (int j = 0; j < step.rows; ++j) {
+    if (walk.leave[static_cast<std::size_t>(j)] >= 0.0) continue;
+    scale_to_safe_range(weights.row(j) + j, step.rows - j, step.row(j) + j);
+    kernels().normalise_rows(step, step, walk.leave.data(), j, j + 1);
+  }
 }
 
-/// Row j of a walk as a probability distribution in proportion to `weights`, its non-negative
-/// weights from the diagonal on: weights[i - j] for the step to i. They may be the row itself.
-void normalise_row(Walk& walk, int j, const double* weights) {
-  const int moves = walk.sink() - j;
-  double* row = walk.step.row(j) + j;
-  const double forward = total(weights + 1, moves);
-  const double mass = weights[0] + forward;
-  if (!in_safe_range(mass) && mass > 0.0) return normalise_extreme_row(walk, j, weights);
-  walk.leave[static_cast<std::size_t>(j)] = forward > 0.0 ? forward / mass : 0.0;
-  const double scale = forward > 0.0 ? 1.0 / mass : 0.0;
-  for (int i = 0; i <= moves; ++i) row[i] = weights[i] * scale;
-  if (!(forward > 0.0)) row[0] = 1.0;  // no way out: it stays, exactly
-}
-
-/// Row j of the published walk from the attention to j: weights[i - j] is A[i][j].
-void cut_row(Walk& walk, int j, const double* weights) {
-  const int moves = walk.sink() - j;
-  double* row = walk.step.row(j) + j;
-  // Blocks that end below one in sum are taken as they are; in the block that reaches one, each
-  // entry adds to min(1, sum) all of it, or what is left below one.
-  constexpr int kBlock = 2 * kLanes;
-  double sum = 0.0;
-  int i = 0;
-  for (; i + kBlock <= moves + 1; i += kBlock) {
-    const Vec low = load(weights + i);
-    const Vec high = load(weights + i + kLanes);
-    const double with = sum + synergraph::sum(low + high);
-    if (!(with < 1.0)) break;
-    store(row + i, low);
-    store(row + i + kLanes, high);
-    sum = with;
-  }
-  for (; i <= moves && sum < 1.0; ++i) {
-    row[i] = std::min(weights[i], 1.0 - sum);
-    sum += weights[i];
-  }
-  std::fill(row + i, row + moves + 1, 0.0);
-  const double missing = std::max(0.0, 1.0 - sum);
-  walk.leave[static_cast<std::size_t>(j)] = total(row + 1, moves) + missing;
-  row[moves] += missing;
+/// Rows of the published walk from the transposed attention.
+void cut_rows(Walk& walk, ConstMatrixView weights) {
+  kernels().cut_rows(weights, walk.step.view(), walk.leave.data());
 }
 
 void make_sink_absorbing(Walk& walk) {
@@ -86,7 +51,7 @@ Walk blank_walk(int nodes) {
 Walk walk_of_graph(const FeedforwardGraph& graph) {
   Walk walk = empty_walk(graph.nodes());
   for (const Edge& edge : graph.edges()) walk.step(edge.from, edge.to) = edge.weight;
-  for (int j = 0; j < walk.sink(); ++j) normalise_row(walk, j, walk.step.row(j) + j);
+  normalise_rows(walk, walk.step);
   make_sink_absorbing(walk);
   return walk;
 }
@@ -94,7 +59,7 @@ Walk walk_of_graph(const FeedforwardGraph& graph) {
 Walk walk_of_columns(const MirroredMatrix& attention) {
   const ConstMatrixView columns = attention.view();
   Walk walk = blank_walk(columns.rows);
-  for (int j = 0; j < walk.sink(); ++j) normalise_row(walk, j, columns.row(j) + j);
+  normalise_rows(walk, columns);
   make_sink_absorbing(walk);
   return walk;
 }
@@ -102,7 +67,7 @@ Walk walk_of_columns(const MirroredMatrix& attention) {
 Walk published_walk_of_columns(const MirroredMatrix& attention) {
   const ConstMatrixView columns = attention.view();
   Walk walk = blank_walk(columns.rows);
-  for (int j = 0; j < walk.sink(); ++j) cut_row(walk, j, columns.row(j) + j);
+  cut_rows(walk, columns);
   make_sink_absorbing(walk);
   return walk;
 }
@@ -110,7 +75,7 @@ Walk published_walk_of_columns(const MirroredMatrix& attention) {
 Walk walk_of_attention(ConstMatrixView attention) {
   Walk walk = blank_walk(attention.rows);
   transpose_lower(attention, walk.step.view());
-  for (int j = 0; j < walk.sink(); ++j) normalise_row(walk, j, walk.step.row(j) + j);
+  normalise_rows(walk, walk.step);
   make_sink_absorbing(walk);
   return walk;
 }
@@ -118,7 +83,7 @@ Walk walk_of_attention(ConstMatrixView attention) {
 Walk published_walk(ConstMatrixView attention) {
   Walk walk = blank_walk(attention.rows);
   transpose_lower(attention, walk.step.view());
-  for (int j = 0; j < walk.sink(); ++j) cut_row(walk, j, walk.step.row(j) + j);
+  cut_rows(walk, walk.step);
   make_sink_absorbing(walk);
   return walk;
 }
@@ -144,8 +109,8 @@ Walk walk_of_rows(ConstMatrixView rows) {
     if (std::abs(sum - 1.0) > kRowTolerance)
       throw InputError(
           fmt::format("walk: row {} sums to {}, expected 1 within {}", j, sum, kRowTolerance));
-    normalise_row(walk, j, walk.step.row(j) + j);
   }
+  normalise_rows(walk, walk.step);
   return walk;
 }
 

@@ -4,35 +4,12 @@
 #include <cmath>
 #include <utility>
 
+#include "synergraph/core/array_math.h"
+#include "synergraph/core/kernels/kernels.h"
 #include "synergraph/core/parallel.h"
-#include "synergraph/core/simd.h"
 #include "synergraph/core/triangular.h"
 
 namespace synergraph {
-namespace {
-
-/// Makes row j of a squared walk exact where the product is not: the chance to stay from its
-/// complement, the forward entries to sum to it. `stay` and `leave` are those before squaring;
-/// returns the new leave.
-double finish_row(double* row, int j, int n, double stay, double leave) {
-  std::fill(row + std::max(0, j - kZeroBand), row + j, 0.0);
-  const double left = leave * (2.0 - leave);
-  // While most mass stays, the complement is the precise number; later the power itself is.
-  row[j] = left <= 0.5 ? 1.0 - left : stay * stay;
-  const double forward = total(row + j + 1, n - j - 1);
-  if (forward > 0.0) {
-    const double scale = left / forward;
-    for (int i = j + 1; i < n; ++i) row[i] *= scale;
-  }
-  return left;
-}
-
-/// out = upper * in for a packed upper triangular matrix.
-void multiply_packed(const double* entries, int n, const double* in, double* out) {
-  for (int j = 0; j < n; entries += n - j, ++j) out[j] = dot(entries, in + j, n - j);
-}
-
-}  // namespace
 
 WalkPowers::WalkPowers(const Walk& walk, double memory, int threads)
     : walk_(walk), threads_(threads) {
@@ -53,10 +30,8 @@ void WalkPowers::square() {
   const auto tasks = static_cast<std::size_t>((n + kRowsPerTask - 1) / kRowsPerTask);
   parallel_for(tasks, n < 1024 ? 1 : threads_, [&](std::size_t task, int) {
     const int begin = static_cast<int>(task) * kRowsPerTask;
-    for (int j = begin; j < std::min(n, begin + kRowsPerTask); ++j) {
-      const auto at = static_cast<std::size_t>(j);
-      spare_.leave[at] = finish_row(spare_.step.row(j), j, n, from(j, j), leave()[at]);
-    }
+    kernels().finish_squared_rows(from, leave().data(), spare_.step.view(), spare_.leave.data(),
+                                  begin, std::min(n, begin + kRowsPerTask));
   });
   std::swap(newest_, spare_);
   ++level_;
@@ -143,7 +118,7 @@ const double* WalkPowers::row(int level, int j) const {
 void WalkPowers::multiply(int level, const double* in, double* out) {
   const auto found = kept_.find(level);
   if (found != kept_.end()) {
-    multiply_packed(found->second.entries.data(), walk_.nodes(), in, out);
+    kernels().multiply_packed(found->second.entries.data(), walk_.nodes(), in, out);
     return;
   }
   if (level == 0) {

@@ -15,8 +15,8 @@ struct View {
   int cols = 0;
   std::ptrdiff_t stride = 0;
 
-  T* row(int i) const { return data + i * stride; }
-  T& operator()(int i, int j) const { return data[i * stride + j]; }
+  [[gnu::always_inline]] T* row(int i) const { return data + i * stride; }
+  [[gnu::always_inline]] T& operator()(int i, int j) const { return data[i * stride + j]; }
   operator View<const T>() const { return {data, rows, cols, stride}; }  // NOLINT: views convert
 };
 using MatrixView = View<double>;

@@ -3,7 +3,6 @@
 #include <cstdint>
 
 #include "synergraph/core/matrix.h"
-#include "synergraph/core/simd.h"
 
 namespace synergraph {
 
@@ -15,15 +14,16 @@ namespace synergraph {
 /// and x_0 are non-negative nothing cancels.
 class Propagation {
  public:
-  /// Most steps in one panel.
-  static constexpr int kPanel = 5 * kLanes;
+  /// Most steps in one panel: some vector registers, as wide as this CPU's are.
+  static int panel();
 
   /// `upper` must outlive this object; entries below its diagonal are never read.
   Propagation(ConstMatrixView upper, const double* start);
 
   /// Computes the next panel, the states x_t for time() <= t < time() + length() of the old time().
-  /// Its length is `steps` rounded up to full registers, at most kPanel.
-  void advance(std::int64_t steps = kPanel);
+  /// Its length is `steps` rounded up to full registers, at most panel().
+  void advance(std::int64_t steps);
+  void advance() { advance(panel_); }
 
   /// Steps finished so far: current() is x_{time()}.
   std::int64_t time() const { return time_; }
@@ -34,7 +34,7 @@ class Propagation {
   /// x_{time() - length() + k}[j] for 0 <= k <= length().
   double at(int j, int k) const {
     const double* state = states_.data() + offset(j);
-    return k == length_ ? state[kPanel] : state[k % runs_ * kLanes + k / runs_];
+    return k == length_ ? state[panel_] : state[k % runs_ * lanes_ + k / runs_];
   }
 
   /// Calls visit(at(j, k)) for k = first .. last - 1, in order, until it returns true; returns that
@@ -43,14 +43,14 @@ class Propagation {
   int find(int j, int first, int last, Visit visit) const {
     const double* state = states_.data() + offset(j);
     int k = first;
-    for (int lane = first / runs_, v = first % runs_; lane < kLanes; ++lane, v = 0)
+    for (int lane = first / runs_, v = first % runs_; lane < lanes_; ++lane, v = 0)
       for (; v < runs_; ++v, ++k)
-        if (k >= last || visit(state[v * kLanes + lane])) return k;
+        if (k >= last || visit(state[v * lanes_ + lane])) return k;
     return last;
   }
 
   /// The newest state, x_{time()}[j].
-  double current(int j) const { return states_[static_cast<std::size_t>(offset(j) + kPanel)]; }
+  double current(int j) const { return states_[static_cast<std::size_t>(offset(j) + panel_)]; }
 
   /// The states of node j in the newest panel, length() of them, in no particular order.
   const double* unordered(int j) const { return states_.data() + offset(j); }
@@ -63,10 +63,12 @@ class Propagation {
   // Node j's row: the panel, then the state after it; padded to keep rows on cache lines. Step k of
   // the panel is in lane k / runs_ of register k % runs_, so that steps that follow each other are
   // in registers that follow each other: the recurrence along time needs no shuffles.
-  static constexpr int kPitch = kPanel + (kPanel % 8 == 4 ? 4 : 8);
-  static std::ptrdiff_t offset(int j) { return static_cast<std::ptrdiff_t>(j) * kPitch; }
+  std::ptrdiff_t offset(int j) const { return static_cast<std::ptrdiff_t>(j) * pitch_; }
 
   ConstMatrixView upper_;
+  int lanes_;  // of a register
+  int panel_;
+  int pitch_;
   ScratchVector<double> states_;
   std::int64_t time_ = 0;
   int length_ = 0;

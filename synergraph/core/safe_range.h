@@ -7,12 +7,16 @@
 
 namespace synergraph {
 
+/// The ends of the range below.
+inline constexpr double kSafeLeast = 0x1.0p-500;
+inline constexpr double kSafeMost = 0x1.0p500;
+
 /// Is a sum of non-negative numbers far from overflow and underflow, so that its reciprocal and its
 /// square are numbers of full precision? Infinity and NaN are not.
 inline bool in_safe_range(double sum) {
   // Doubles that are not negative are ordered as their bits are: one comparison for both ends.
-  constexpr auto kLeast = std::bit_cast<std::uint64_t>(0x1.0p-500);
-  constexpr auto kMost = std::bit_cast<std::uint64_t>(0x1.0p500);
+  constexpr auto kLeast = std::bit_cast<std::uint64_t>(kSafeLeast);
+  constexpr auto kMost = std::bit_cast<std::uint64_t>(kSafeMost);
   return std::bit_cast<std::uint64_t>(sum) - kLeast <= kMost - kLeast;
 }
 

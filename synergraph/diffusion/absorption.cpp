@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <limits>
 
+#include "synergraph/core/array_math.h"
 #include "synergraph/core/safe_range.h"
-#include "synergraph/core/simd.h"
 
 namespace synergraph {
 namespace {
@@ -43,8 +43,7 @@ std::vector<double> absorption_probability(ConstMatrixView diffusion) {
       continue;
     }
     if (in_safe_range(down)) {
-      const double share = here / down;
-      for (int k = 0; k < j; ++k) arrival[static_cast<std::size_t>(k)] += share * row[k];
+      add_scaled(row, here / down, j, arrival.data());
     } else {
       for (int k = 0; k < j; ++k) arrival[static_cast<std::size_t>(k)] += here * (row[k] / down);
     }

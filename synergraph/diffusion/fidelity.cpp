@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <memory>
 
+#include "synergraph/core/array_math.h"
 #include "synergraph/core/propagation.h"
 #include "synergraph/core/safe_range.h"
-#include "synergraph/core/simd.h"
 #include "synergraph/core/triangular.h"
 #include "synergraph/diffusion/fidelity_tracker.h"
 
@@ -79,9 +79,9 @@ Matrix signal_curves(ConstMatrixView diffusion, int steps) {
   const Matrix columns = transposed(diffusion);
   Propagation states = signal(columns);
   Matrix curves(steps + 1, diffusion.rows);
-  for (int begin = 0; begin <= steps; begin += Propagation::kPanel) {
+  for (int begin = 0; begin <= steps; begin += Propagation::panel()) {
     states.advance();
-    const int count = std::min(Propagation::kPanel, steps + 1 - begin);
+    const int count = std::min(Propagation::panel(), steps + 1 - begin);
     for (int j = 0; j < diffusion.rows; ++j)
       for (int k = 0; k < count; ++k) curves(begin + k, j) = states.at(j, k);
   }

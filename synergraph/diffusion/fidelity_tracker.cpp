@@ -6,8 +6,8 @@
 #include <cmath>
 #include <limits>
 
+#include "synergraph/core/array_math.h"
 #include "synergraph/core/error.h"
-#include "synergraph/core/simd.h"
 #include "synergraph/diffusion/absorption.h"
 
 namespace synergraph {
@@ -49,7 +49,7 @@ std::int64_t FidelityTracker::most_steps() const {
 }
 
 std::int64_t FidelityTracker::steps_left() const {
-  const std::int64_t useful = fixed() ? options_.horizon - states_.time() : Propagation::kPanel;
+  const std::int64_t useful = fixed() ? options_.horizon - states_.time() : Propagation::panel();
   // A minimax is mostly final after a few steps, so do not begin with a whole panel.
   const bool minimax = fixed() ? options_.minimax_alone : !options_.every_node;
   return minimax && states_.time() == 0 ? std::min<std::int64_t>(useful, kFirstSteps) : useful;

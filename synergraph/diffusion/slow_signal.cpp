@@ -4,7 +4,7 @@
 #include <cmath>
 #include <utility>
 
-#include "synergraph/core/simd.h"
+#include "synergraph/core/array_math.h"
 #include "synergraph/diffusion/absorption.h"
 
 namespace synergraph {
@@ -60,7 +60,7 @@ bool SlowSignal::multiply_row(const Vector& in, int level, Vector& out) const {
     if (row == nullptr) return false;
     const double amount = in[static_cast<std::size_t>(i)];
     if (amount == 0.0) continue;
-    for (int k = 0; k < n - i; ++k) out[static_cast<std::size_t>(i + k)] += amount * row[k];
+    add_scaled(row, amount, n - i, out.data() + i);
   }
   return true;
 }

@@ -4,8 +4,8 @@
 
 #include <cmath>
 
+#include "synergraph/core/array_math.h"
 #include "synergraph/core/error.h"
-#include "synergraph/core/simd.h"
 
 namespace synergraph {
 namespace {
@@ -16,22 +16,6 @@ namespace {
                                           : "is above the diagonal: a token attends to a later one";
   throw InputError(
       fmt::format("{}: entry {} in row {}, column {} {}", check.name, value, row, col, why));
-}
-
-/// Are all entries in [low, high]? NaN is not.
-bool within(const double* entries, int count, double low, double high) {
-  const Vec lowest = broadcast(low);
-  const Vec highest = broadcast(high);
-  auto good = lowest <= highest;
-  int k = 0;
-  for (; k + kLanes <= count; k += kLanes) {
-    const Vec x = load(entries + k);
-    good &= (x >= lowest) & (x <= highest);
-  }
-  bool all = true;
-  for (int lane = 0; lane < kLanes; ++lane) all = all && good[lane] != 0;
-  for (; k < count; ++k) all = all && entries[k] >= low && entries[k] <= high;
-  return all;
 }
 
 }  // namespace

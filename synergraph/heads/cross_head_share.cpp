@@ -3,9 +3,9 @@
 #include <limits>
 
 #include "synergraph/chain/walk_powers.h"
+#include "synergraph/core/array_math.h"
 #include "synergraph/core/convex_sum.h"
 #include "synergraph/core/propagation.h"
-#include "synergraph/core/simd.h"
 #include "synergraph/diffusion/slow_signal.h"
 #include "synergraph/heads/cross_head.h"
 

@@ -2,151 +2,17 @@
 
 #include <fmt/core.h>
 
-#ifdef __AVX2__
-#include <immintrin.h>
-#endif
-
 #include <algorithm>
 #include <cmath>
 
 #include "synergraph/core/error.h"
+#include "synergraph/core/kernels/kernels.h"
 #include "synergraph/core/random.h"
 
 namespace synergraph {
 namespace {
 
 constexpr double kUnits = 65536.0;
-
-#ifdef __AVX2__
-
-constexpr long long kMultiplier0 = 0xD2511F53;
-constexpr long long kMultiplier1 = 0xCD9E8D57;
-constexpr int kRounds = 10;
-
-/// Philox4x32-10 on four counters, each word in the low half of a 64-bit lane. What stands in the
-/// high halves does not matter.
-struct Counters {
-  __m256i word[4];
-};
-
-[[gnu::always_inline]] inline __m256i high(__m256i product) {
-  return _mm256_srli_epi64(product, 32);
-}
-[[gnu::always_inline]] inline __m256i product0(__m256i word) {
-  return _mm256_mul_epu32(word, _mm256_set1_epi64x(kMultiplier0));
-}
-[[gnu::always_inline]] inline __m256i product1(__m256i word) {
-  return _mm256_mul_epu32(word, _mm256_set1_epi64x(kMultiplier1));
-}
-
-/// All ones in the halfwords that are not below the threshold.
-[[gnu::always_inline]] inline __m256i at_least(__m256i values, __m256i threshold) {
-  return _mm256_cmpeq_epi16(_mm256_max_epu16(values, threshold), values);
-}
-[[gnu::always_inline]] inline std::uint8_t byte_of(__m256i lanes) {
-  return static_cast<std::uint8_t>(_mm256_movemask_ps(_mm256_castsi256_ps(lanes)));
-}
-
-/// Mask bytes of one step. All but the lowest word of a counter is the same for 2^32 blocks, so
-/// that half of the first two rounds is, too: it is done once, here, and so are the rounds' keys.
-class MaskBytes {
- public:
-  MaskBytes(std::uint64_t seed, std::uint32_t step, std::uint32_t threshold, std::uint32_t upper)
-      : limit_(_mm256_set1_epi16(static_cast<std::int16_t>(threshold))) {
-    auto key0 = static_cast<std::uint32_t>(seed);
-    auto key1 = static_cast<std::uint32_t>(seed >> 32U);
-    for (Key& key : keys_) {
-      key = {_mm256_set1_epi64x(key0), _mm256_set1_epi64x(key1)};
-      key0 += 0x9E3779B9U;
-      key1 += 0xBB67AE85U;
-    }
-    const __m256i word1 = _mm256_set1_epi64x(upper);
-    const __m256i word3 = _mm256_set1_epi64x(static_cast<std::uint32_t>(Purpose::kDropout));
-    const __m256i first1 = product1(_mm256_set1_epi64x(step));
-    const __m256i word0 = _mm256_xor_si256(high(first1), _mm256_xor_si256(keys_[0].first, word1));
-    first2_ = _mm256_xor_si256(keys_[0].second, word3);
-    second0_ = _mm256_xor_si256(keys_[1].first, first1);
-    second3_ = product0(word0);
-    second2_ = _mm256_xor_si256(high(second3_), keys_[1].second);
-  }
-
-  /// Eight bytes from the eight blocks whose lower words start at `lower`, a multiple of 8.
-  [[gnu::always_inline]] void write(std::uint32_t lower, std::uint8_t* bytes) const {
-    const __m256i start = _mm256_set1_epi64x(lower);
-    Counters even = begin(_mm256_add_epi64(start, _mm256_set_epi64x(6, 4, 2, 0)));
-    Counters odd = begin(_mm256_add_epi64(start, _mm256_set_epi64x(7, 5, 3, 1)));
-    for (int k = 2; k < kRounds; ++k) {
-      round(even, keys_[k]);
-      round(odd, keys_[k]);
-    }
-    for (int w = 0; w < 4; ++w) {
-      const __m256i words =
-          _mm256_blend_epi32(even.word[w], _mm256_slli_epi64(odd.word[w], 32), 0b10101010);
-      const __m256i kept = at_least(words, limit_);
-      bytes[2 * w] = byte_of(_mm256_slli_epi32(kept, 16));
-      bytes[2 * w + 1] = byte_of(kept);
-    }
-  }
-
- private:
-  struct Key {
-    __m256i first;
-    __m256i second;
-  };
-
-  /// The first two rounds.
-  [[gnu::always_inline]] Counters begin(__m256i word0) const {
-    const __m256i first0 = product0(word0);
-    const __m256i second1 = product1(_mm256_xor_si256(high(first0), first2_));
-    return {{_mm256_xor_si256(high(second1), second0_), second1, _mm256_xor_si256(first0, second2_),
-             second3_}};
-  }
-
-  [[gnu::always_inline]] static void round(Counters& c, const Key& key) {
-    const __m256i p0 = product0(c.word[0]);
-    const __m256i p1 = product1(c.word[2]);
-    c.word[0] = _mm256_xor_si256(high(p1), _mm256_xor_si256(key.first, c.word[1]));
-    c.word[1] = p1;
-    c.word[2] = _mm256_xor_si256(high(p0), _mm256_xor_si256(key.second, c.word[3]));
-    c.word[3] = p0;
-  }
-
-  Key keys_[kRounds];
-  __m256i limit_;
-  // Parts of the first and second round that do not depend on the lowest word.
-  __m256i first2_;
-  __m256i second0_;
-  __m256i second2_;
-  __m256i second3_;
-};
-
-#else
-
-/// Mask bytes of one step.
-class MaskBytes {
- public:
-  MaskBytes(std::uint64_t seed, std::uint32_t step, std::uint32_t threshold, std::uint32_t upper)
-      : stream_(seed, Purpose::kDropout, step), threshold_(threshold), upper_(upper) {}
-
-  /// Eight bytes from the eight blocks whose lower words start at `lower`, a multiple of 8.
-  void write(std::uint32_t lower, std::uint8_t* bytes) const {
-    std::fill(bytes, bytes + 8, std::uint8_t{0});
-    for (unsigned lane = 0; lane < 8; ++lane) {
-      const auto words = stream_.words((std::uint64_t{upper_} << 32U) + lower + lane);
-      for (unsigned half = 0; half < 8; ++half) {
-        const std::uint32_t draw = (words[half / 2] >> (16U * (half % 2))) & 0xFFFFU;
-        if (draw >= threshold_) bytes[half] = static_cast<std::uint8_t>(bytes[half] | (1U << lane));
-      }
-    }
-  }
-
- private:
-  RandomStream stream_;
-  std::uint32_t threshold_;
-  std::uint32_t upper_;
-};
-
-#endif
 
 }  // namespace
 
@@ -168,9 +34,9 @@ void Dropout::mask(int layer, DropoutSite site, std::uint64_t first_byte, std::s
     const auto lower = static_cast<std::uint32_t>(block);
     // Up to the next change of the upper word.
     const std::size_t part = std::min<std::uint64_t>(count - byte, whole - lower);
-    const MaskBytes mask_bytes(seed_, step_, threshold_, static_cast<std::uint32_t>(block >> 32U));
-    for (std::size_t k = 0; k < part; k += 8)
-      mask_bytes.write(lower + static_cast<std::uint32_t>(k), bytes + byte + k);
+    kernels().dropout_mask({seed_, static_cast<std::uint32_t>(Purpose::kDropout), step_, threshold_,
+                            static_cast<std::uint32_t>(block >> 32U)},
+                           lower, part, bytes + byte);
     byte += part;
   }
 }

@@ -5,8 +5,8 @@
 #include <memory>
 
 #include "synergraph/core/error.h"
+#include "synergraph/core/kernels/kernels.h"
 #include "synergraph/core/parallel.h"
-#include "synergraph/model/gemm.h"
 #include "synergraph/model/sequence_pass.h"
 
 namespace synergraph {
@@ -24,7 +24,7 @@ void visit(const AttentionVisitor& visitor, Workspace& work, int sample, int lay
   const auto n = static_cast<std::size_t>(config.length);
   work.attention.resize(static_cast<std::size_t>(config.heads) * n * n);
   const LayerActivations& activations = work.pass.layer(layer);
-  unpack_attention(work.pass.attention(), activations.weights, activations.inverse_sums,
+  kernels().unpack_attention(work.pass.attention(), activations.weights, activations.inverse_sums,
                    work.attention.data());
   visitor({sample, layer, worker, config.heads, config.length, work.attention.data()});
 }
@@ -77,10 +77,10 @@ Evaluation evaluate(const Model& model, const Sequences& inputs, const Sequences
     }
     pass.finish(tensors);
     if (options.want_logits)
-      transpose(config.vocabulary, config.length, pass.logits(), pass.shape().stride,
+      kernels().transpose(config.vocabulary, config.length, pass.logits(), pass.shape().stride,
                 result.logits.data() + index * sample_logits, config.vocabulary);
     losses[index] =
-        cross_entropy(pass.shape(), config.vocabulary, targets.row(sample), 0.0F, pass.logits());
+        kernels().cross_entropy(pass.shape(), config.vocabulary, targets.row(sample), 0.0F, pass.logits());
   });
 
   std::int64_t correct = 0;

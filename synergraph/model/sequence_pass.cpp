@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <memory>
 
-#include "synergraph/model/gemm.h"
+#include "synergraph/core/kernels/kernels.h"
 
 namespace synergraph {
 namespace {
@@ -49,7 +49,7 @@ SequencePass::SequencePass(const ModelConfig& config, Keep keep)
     : config_(config),
       keep_(keep),
       shape_(config.length, config.width),
-      attention_(config, shape_) {
+      attention_(config.heads, shape_) {
   const std::ptrdiff_t stride = shape_.stride;
   const std::ptrdiff_t e = config.width;
   const auto sets =
@@ -85,7 +85,7 @@ SequencePass::SequencePass(const ModelConfig& config, Keep keep)
 }
 
 void SequencePass::start(const ModelTensors<const float>& model, const std::int32_t* tokens) {
-  embed(shape_, tokens, model.token_embedding, model.position_embedding, config_.width, scratch_,
+  kernels().embed(shape_, tokens, model.token_embedding, model.position_embedding, config_.width, scratch_,
         layers_[0].x);
 }
 
@@ -93,8 +93,8 @@ void SequencePass::project(const ModelTensors<const float>& model, int layer) {
   const LayerTensors<const float>& weights = model.layers[static_cast<std::size_t>(layer)];
   const LayerActivations& a = this->layer(layer);
   const int e = config_.width;
-  rms_norm(shape_, a.x, weights.norm1, a.inverse_rms1, a.normed1);
-  multiply({.rows = 3 * e,
+  kernels().rms_norm(shape_, a.x, weights.norm1, a.inverse_rms1, a.normed1);
+  kernels().multiply({.rows = 3 * e,
             .cols = shape_.columns,
             .depth = e,
             .a = weights.qkv_weight,
@@ -121,9 +121,9 @@ void SequencePass::attend(const ModelTensors<const float>& model, int layer, con
     dropout.mask(layer, DropoutSite::kMlp, place * mlp_bytes, mlp_bytes, a.mlp_mask);
   }
 
-  attention_forward(attention_, {a.qkv, a.weights, a.inverse_sums, a.attended, scratch_,
+  kernels().attention_forward(attention_, {a.qkv, a.weights, a.inverse_sums, a.attended, scratch_,
                                  drop ? a.attention_mask : nullptr, dropout.scale()});
-  multiply({.rows = e,
+  kernels().multiply({.rows = e,
             .cols = shape_.columns,
             .depth = e,
             .a = weights.attn_weight,
@@ -135,8 +135,8 @@ void SequencePass::attend(const ModelTensors<const float>& model, int layer, con
             .source = a.x,
             .bias = weights.attn_bias});
 
-  rms_norm(shape_, a.x2, weights.norm2, a.inverse_rms2, a.normed2);
-  multiply({.rows = config_.hidden,
+  kernels().rms_norm(shape_, a.x2, weights.norm2, a.inverse_rms2, a.normed2);
+  kernels().multiply({.rows = config_.hidden,
             .cols = shape_.columns,
             .depth = e,
             .a = weights.mlp_in,
@@ -147,7 +147,7 @@ void SequencePass::attend(const ModelTensors<const float>& model, int layer, con
             .c_stride = stride,
             .bias = weights.mlp_in_bias,
             .relu = true});
-  multiply({.rows = e,
+  kernels().multiply({.rows = e,
             .cols = shape_.columns,
             .depth = config_.hidden,
             .a = weights.mlp_out,
@@ -158,12 +158,12 @@ void SequencePass::attend(const ModelTensors<const float>& model, int layer, con
             .c_stride = stride,
             .bias = weights.mlp_out_bias});
   const auto next = static_cast<std::size_t>(layer) + 1;
-  add_residual(shape_, a.x2, scratch_, drop ? a.mlp_mask : nullptr, dropout.scale(),
+  kernels().add_residual(shape_, a.x2, scratch_, drop ? a.mlp_mask : nullptr, dropout.scale(),
                next < layers_.size() ? layers_[next].x : output_);
 }
 
 void SequencePass::finish(const ModelTensors<const float>& model) {
-  multiply({.rows = config_.vocabulary,
+  kernels().multiply({.rows = config_.vocabulary,
             .cols = shape_.columns,
             .depth = config_.width,
             .a = model.output_weight,

@@ -3,10 +3,9 @@
 #include <cstdint>
 #include <vector>
 
-#include "synergraph/core/matrix.h"
-#include "synergraph/model/attention.h"
+#include "synergraph/core/aligned_memory.h"
+#include "synergraph/core/kernels/attention_shape.h"
 #include "synergraph/model/dropout.h"
-#include "synergraph/model/layers.h"
 #include "synergraph/model/parameters.h"
 
 namespace synergraph {

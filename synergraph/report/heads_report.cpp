@@ -5,6 +5,7 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
+#include "synergraph/core/instruction_set.h"
 #include "synergraph/core/version.h"
 #include "synergraph/report/json_parts.h"
 
@@ -210,6 +211,7 @@ ordered_json json_report(const HeadsReport& report) {
       {"schema", "synergraph.graph"},
       {"schema_version", kSchemaVersion},
       {"program", std::string("synergraph ") + kVersion},
+      {"isa", instruction_set()},
       {"settings", json_settings(options)},
       {"nodes", report.node_names},
       {"heads", std::move(heads)},

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
+#include "synergraph/core/instruction_set.h"
 #include "synergraph/core/version.h"
 #include "synergraph/report/json_parts.h"
 #include "synergraph/report/layer_labels.h"
@@ -272,6 +273,7 @@ ordered_json json_report(const LayerReport& report) {
       {"schema", "synergraph.analyze"},
       {"schema_version", kSchemaVersion},
       {"program", std::string("synergraph ") + kVersion},
+      {"isa", instruction_set()},
       {"source", report.model ? "model" : "attention"},
       {"weights", report.weights},
       {"range",

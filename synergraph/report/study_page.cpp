@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "synergraph/core/instruction_set.h"
 #include "synergraph/core/version.h"
 #include "synergraph/report/findings_tables.h"
 #include "synergraph/report/study_report.h"
@@ -106,7 +107,7 @@ std::string settings(const StudyReport& report) {
                 {"cutoff", fmt::format("{}", grid.measure.cutoff)},
                 {"horizon (published)", fmt::format("{}", grid.measure.horizon)}};
   for (const auto& [name, value] : common_training(grid)) table.rows.push_back({name, value});
-  table.rows.push_back({"program", fmt::format("synergraph {}", kVersion)});
+  table.rows.push_back({"program", fmt::format("synergraph {} ({})", kVersion, instruction_set())});
   table.rows.push_back({"results version", fmt::format("{}", kResultsVersion)});
   return html_table(table);
 }

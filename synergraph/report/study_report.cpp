@@ -4,6 +4,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "synergraph/core/instruction_set.h"
 #include "synergraph/core/version.h"
 #include "synergraph/graph/multi_head_graph.h"
 #include "synergraph/io/atomic_file.h"
@@ -132,6 +133,7 @@ ordered_json json_report(const StudyReport& report) {
   return {{"schema", "synergraph.reproduce"},
           {"schema_version", kSchemaVersion},
           {"program", std::string("synergraph ") + kVersion},
+          {"isa", instruction_set()},
           {"results_version", kResultsVersion},
           {"settings",
            {{"tasks", report.grid.tasks},

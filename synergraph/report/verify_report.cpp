@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
+#include "synergraph/core/instruction_set.h"
 #include "synergraph/core/version.h"
 #include "synergraph/report/json_parts.h"
 #include "synergraph/report/table.h"
@@ -209,6 +210,7 @@ ordered_json json_report(const std::vector<VerifiedModel>& models, const VerifyO
   return {{"schema", "synergraph.verify"},
           {"schema_version", kSchemaVersion},
           {"program", std::string("synergraph ") + kVersion},
+          {"isa", instruction_set()},
           {"samples", options.samples},
           {"seed", options.seed},
           {"agreement", kAgreement},

@@ -6,8 +6,8 @@
 #include <bit>
 #include <cmath>
 
+#include "synergraph/core/array_math.h"
 #include "synergraph/core/error.h"
-#include "synergraph/core/simd.h"
 
 namespace synergraph {
 namespace {

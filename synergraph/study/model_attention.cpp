@@ -5,9 +5,9 @@
 #include <algorithm>
 #include <cmath>
 
+#include "synergraph/core/array_math.h"
 #include "synergraph/core/error.h"
 #include "synergraph/core/parallel.h"
-#include "synergraph/core/simd.h"
 
 namespace synergraph {
 namespace {

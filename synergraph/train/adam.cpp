@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "synergraph/core/error.h"
+#include "synergraph/core/kernels/kernels.h"
 
 namespace synergraph {
 namespace {
@@ -28,23 +29,15 @@ void adam_update(const AdamOptions& options, std::uint32_t step, const AdamBuffe
                  std::size_t count) {
   const double correction1 = 1.0 - std::pow(options.beta1, step);
   const double correction2 = 1.0 - std::pow(options.beta2, step);
-  const auto beta1 = static_cast<float>(options.beta1);
-  const auto beta2 = static_cast<float>(options.beta2);
-  const auto rest1 = static_cast<float>(1.0 - options.beta1);
-  const auto rest2 = static_cast<float>(1.0 - options.beta2);
-  const auto rate = static_cast<float>(options.learning_rate / correction1);
-  const auto root = static_cast<float>(1.0 / std::sqrt(correction2));
-  const auto epsilon = static_cast<float>(options.epsilon);
-  float* p = buffers.parameters;
-  float* m = buffers.first_moment;
-  float* v = buffers.second_moment;
-  const float* g = buffers.gradient;
-#pragma omp simd
-  for (std::size_t k = 0; k < count; ++k) {
-    m[k] = beta1 * m[k] + rest1 * g[k];
-    v[k] = beta2 * v[k] + rest2 * (g[k] * g[k]);
-    p[k] -= rate * m[k] / (std::sqrt(v[k]) * root + epsilon);
-  }
+  const AdamFactors factors{.beta1 = static_cast<float>(options.beta1),
+                            .beta2 = static_cast<float>(options.beta2),
+                            .rest1 = static_cast<float>(1.0 - options.beta1),
+                            .rest2 = static_cast<float>(1.0 - options.beta2),
+                            .rate = static_cast<float>(options.learning_rate / correction1),
+                            .root = static_cast<float>(1.0 / std::sqrt(correction2)),
+                            .epsilon = static_cast<float>(options.epsilon)};
+  kernels().adam(factors, count, buffers.gradient, buffers.parameters, buffers.first_moment,
+                 buffers.second_moment);
 }
 
 }  // namespace synergraph

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "synergraph/core/error.h"
+#include "synergraph/core/instruction_set.h"
 #include "synergraph/core/version.h"
 #include "synergraph/io/safetensors.h"
 
@@ -123,6 +124,7 @@ void write_checkpoint(const std::string& directory, const TrainSettings& setting
   const ParameterLayout& layout = state.model.layout();
   auto metadata = to_metadata(settings);
   metadata["version"] = kVersion;
+  metadata["isa"] = instruction_set();
   metadata["step"] = fmt::format("{}", position.step);
 
   const std::array<std::int64_t, kRunNumbers> counts = {static_cast<std::int64_t>(position.step),

@@ -3,6 +3,8 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
+#include "synergraph/core/instruction_set.h"
+#include "synergraph/core/version.h"
 #include "tests/support/run_program.h"
 
 namespace synergraph {
@@ -161,7 +163,26 @@ TEST_F(GraphCommand, ExplainsItself) {
   for (const char* word :
        {"--example", "--generate", "--json", "--csv", "--curves", "--figure", "chain:N"})
     EXPECT_NE(help.out.find(word), std::string::npos) << word;
-  EXPECT_EQ(run("--version").out.rfind("synergraph ", 0), 0U);
+}
+
+TEST_F(GraphCommand, NamesItsInstructionSetAndTakesAnother) {
+  EXPECT_EQ(run("--version").out,
+            std::string("synergraph ") + kVersion + " (" + instruction_set() + ")\n");
+  const auto isa_of_results = [&] {
+    return json::parse(run("graph --example 1 --json").out)["isa"];
+  };
+  EXPECT_EQ(isa_of_results(), instruction_set());
+#if defined(__x86_64__)
+  setenv("SYNERGRAPH_ISA", "v2", 1);
+  EXPECT_NE(run("--version").out.find("(x86-64-v2)"), std::string::npos);
+  EXPECT_EQ(isa_of_results(), "x86-64-v2");
+#endif
+  for (const char* unknown : {"v9", "native", "v2 "}) {
+    setenv("SYNERGRAPH_ISA", unknown, 1);
+    for (const char* command : {"--version", "graph --example 1", "inspect none.npy"})
+      expect_refusal(command, 2, std::string("SYNERGRAPH_ISA is '") + unknown + "', this CPU and");
+  }
+  unsetenv("SYNERGRAPH_ISA");
 }
 
 TEST_F(GraphCommand, GivesTheTimeOfAnAttainedFidelityAndItsShare) {

@@ -1,13 +1,12 @@
-#include "synergraph/model/gemm.h"
-
 #include <gtest/gtest.h>
 
 #include <algorithm>
 #include <cmath>
+#include <vector>
 
-#include "synergraph/core/matrix.h"
+#include "synergraph/core/aligned_memory.h"
+#include "synergraph/core/kernels/kernels.h"
 #include "synergraph/core/random.h"
-#include "synergraph/model/simd.h"
 
 namespace synergraph {
 namespace {
@@ -42,19 +41,19 @@ TEST_P(GemmTest, AgreesWithTheDefinition) {
       const auto bias = random_values(static_cast<std::size_t>(rows), 4);
       for (const int variant : {0, 1, 2, 3}) {
         AlignedVector<float> c(static_cast<std::size_t>(stride * rows), 7.0F);
-        multiply({.rows = rows,
-                  .cols = cols,
-                  .depth = depth,
-                  .a = a.data(),
-                  .a_stride = a_stride,
-                  .a_transposed = transposed,
-                  .b = b.data(),
-                  .b_stride = stride,
-                  .c = c.data(),
-                  .c_stride = stride,
-                  .source = variant % 2 == 1 ? source.data() : nullptr,
-                  .bias = variant >= 1 ? bias.data() : nullptr,
-                  .relu = variant >= 2});
+        kernels().multiply({.rows = rows,
+                            .cols = cols,
+                            .depth = depth,
+                            .a = a.data(),
+                            .a_stride = a_stride,
+                            .a_transposed = transposed,
+                            .b = b.data(),
+                            .b_stride = stride,
+                            .c = c.data(),
+                            .c_stride = stride,
+                            .source = variant % 2 == 1 ? source.data() : nullptr,
+                            .bias = variant >= 1 ? bias.data() : nullptr,
+                            .relu = variant >= 2});
         for (int i = 0; i < rows; ++i) {
           for (int j = 0; j < cols; ++j) {
             double expected = variant >= 1 ? bias[static_cast<std::size_t>(i)] : 0.0F;
@@ -81,7 +80,7 @@ TEST(Transpose, MovesEveryEntry) {
     const int target_stride = rows + 5;
     const auto source = random_values(static_cast<std::size_t>(rows * source_stride), 5);
     AlignedVector<float> target(static_cast<std::size_t>(cols * target_stride), 3.0F);
-    transpose(rows, cols, source.data(), source_stride, target.data(), target_stride);
+    kernels().transpose(rows, cols, source.data(), source_stride, target.data(), target_stride);
     for (int j = 0; j < cols; ++j) {
       for (int i = 0; i < target_stride; ++i)
         ASSERT_EQ(target[static_cast<std::size_t>(j * target_stride + i)],
@@ -90,14 +89,30 @@ TEST(Transpose, MovesEveryEntry) {
   }
 }
 
-TEST(Simd, Exp2IsAccurateToTheLastPlaces) {
-  for (int k = 0; k < 40000; ++k) {
-    const float t = -126.0F + 0.006F * static_cast<float>(k);
-    const double expected = std::exp2(static_cast<double>(t));
-    ASSERT_NEAR(simd::exp2(simd::splat(t))[3] / expected, 1.0, 2.5e-7) << t;
+// Of two logits, 0 and t, the gradient of the second is its probability: e^t, almost.
+TEST(CrossEntropy, ExponentialsAreAccurateToTheLastPlaces) {
+  const SequenceShape shape(8, 1);
+  for (int k = 0; k < 10000; ++k) {
+    AlignedVector<float> logits(static_cast<std::size_t>(2 * shape.stride), 0.0F);
+    for (int p = 0; p < 8; ++p)
+      logits[static_cast<std::size_t>(shape.stride + p)] =
+          -0.001F * static_cast<float>(8 * k + p + 1);
+    const AlignedVector<float> given = logits;
+    const std::vector<std::int32_t> targets(8, 0);
+    const SequenceLoss loss =
+        kernels().cross_entropy(shape, 2, targets.data(), 1.0F, logits.data());
+    ASSERT_EQ(loss.correct, 8);
+    double expected_loss = 0.0;
+    for (int p = 0; p < 8; ++p) {
+      const auto at = static_cast<std::size_t>(shape.stride + p);
+      const double term = std::exp(static_cast<double>(given[at]));
+      expected_loss += std::log1p(term);
+      // The argument is rounded to float on its way to a power of two.
+      const double tolerance = 3e-7 + 1.2e-7 * std::abs(static_cast<double>(given[at]));
+      ASSERT_NEAR(logits[at] * (1.0 + term) / term, 1.0, tolerance) << given[at];
+    }
+    ASSERT_NEAR(loss.loss, expected_loss, 1e-5 * expected_loss);
   }
-  EXPECT_EQ(simd::exp2(simd::splat(0.0F))[0], 1.0F);
-  EXPECT_LT(simd::exp2(simd::splat(-1e30F))[0], 1.2e-38F);
 }
 
 }  // namespace

@@ -1,7 +1,7 @@
 #pragma once
 
-#include "synergraph/core/matrix.h"
-#include "synergraph/model/attention.h"
+#include "synergraph/core/aligned_memory.h"
+#include "synergraph/core/kernels/attention_shape.h"
 
 namespace synergraph {
 
@@ -15,19 +15,16 @@ class AttentionBackward {
   void run(const AttentionBuffers& forward, const float* dattended, float* dqkv);
 
  private:
-  void run_block(const AttentionBuffers& forward, const float* dattended, float* dqkv, int head,
-                 const QueryBlock& block);
-
   AttentionShape shape_;
-  int row_ = 0;  ///< floats of one position of one head: head_width, padded
-  // Of one head, position-major: (stride x row_).
+  // See AttentionWorkspace.
+  int row_;
   AlignedVector<float> query_;
   AlignedVector<float> dout_;
   AlignedVector<float> dkey_;
   AlignedVector<float> dvalue_;
-  AlignedVector<float> dscores_;  ///< of one block: (keys x lanes)
-  AlignedVector<float> kept_;     ///< of one block: its weights less the dropped ones
-  AlignedVector<float> scaled_;   ///< of one head: (head_width x stride)
+  AlignedVector<float> dscores_;
+  AlignedVector<float> kept_;
+  AlignedVector<float> scaled_;
 };
 
 }  // namespace synergraph

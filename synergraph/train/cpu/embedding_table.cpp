@@ -2,16 +2,11 @@
 
 #include <algorithm>
 
+#include "synergraph/core/kernels/kernels.h"
 #include "synergraph/core/parallel.h"
-#include "synergraph/model/gemm.h"
-#include "synergraph/model/simd.h"
-#include "synergraph/train/cpu/layer_backward.h"
 
 namespace synergraph {
 namespace {
-
-using simd::kLanes;
-using simd::Lanes;
 
 constexpr int kRowsPerTask = 48;
 
@@ -53,7 +48,7 @@ void EmbeddingTable::prepare(const ModelTensors<const float>& model,
     for (int k = 0; k < 3 * e; ++k) to[k] = from[k] * model.layers[0].norm1[c];
   }
   for_row_blocks(rows(), threads, [&](int first, int count) {
-    multiply({.rows = count,
+    kernels().multiply({.rows = count,
               .cols = 3 * e,
               .depth = e,
               .a = model.token_embedding + static_cast<std::ptrdiff_t>(first) * e,
@@ -69,40 +64,19 @@ void EmbeddingTable::forward(const SequenceShape& shape, const std::int32_t* tok
                              const LayerTensors<const float>& model, const LayerActivations& layer,
                              float* scratch) const {
   const int size = 3 * config_.width;
-  inverse_rms(shape, layer.x, layer.inverse_rms1);
-  embed({shape.length, size}, tokens, values_.data(), values_.data() + positions(), stride_,
+  kernels().inverse_rms(shape, layer.x, layer.inverse_rms1);
+  kernels().embed({shape.length, size}, tokens, values_.data(), values_.data() + positions(), stride_,
         scratch, layer.qkv);
-  for (int k = 0; k < size; ++k) {
-    float* to = layer.qkv + static_cast<std::ptrdiff_t>(k) * shape.stride;
-    for (int p = 0; p < shape.columns; p += kLanes)
-      simd::store(to + p, simd::load(to + p) * simd::load(layer.inverse_rms1 + p) +
-                              simd::splat(model.qkv_bias[k]));
-  }
+  kernels().scale_positions(shape, size, layer.inverse_rms1, model.qkv_bias, layer.qkv);
 }
 
 void EmbeddingTable::backward(const SequenceShape& shape, const std::int32_t* tokens,
                               const LayerTensors<const float>& model, const LayerActivations& layer,
                               float* dqkv, float* scratch, float* dx, float* dtable) const {
-  const std::ptrdiff_t stride = shape.stride;
   const int size = 3 * config_.width;
-  // With y = r u, u linear in x: dx gets -x r^2 / E (dy . y) through r. Here y = qkv - bias.
-  for (int p = 0; p < shape.columns; p += kLanes) {
-    const Lanes r = simd::load(layer.inverse_rms1 + p);
-    Lanes even = {};
-    Lanes odd = {};
-    for (int k = 0; k < size; ++k) {
-      float* dy = dqkv + k * stride + p;
-      const Lanes y = simd::load(layer.qkv + k * stride + p) - model.qkv_bias[k];
-      (k % 2 == 0 ? even : odd) += simd::load(dy) * y;
-      simd::store(dy, simd::load(dy) * r);
-    }
-    const Lanes shrink = (even + odd) * r * r / static_cast<float>(shape.width);
-    for (int c = 0; c < shape.width; ++c) {
-      float* to = dx + c * stride + p;
-      simd::store(to, simd::load(to) - simd::load(layer.x + c * stride + p) * shrink);
-    }
-  }
-  embed_backward({shape.length, size}, tokens, dqkv, scratch, dtable, dtable + positions(), stride_,
+  kernels().scale_positions_backward(shape, size, layer.x, layer.inverse_rms1, layer.qkv,
+                                     model.qkv_bias, dqkv, dx);
+  kernels().embed_backward({shape.length, size}, tokens, dqkv, scratch, dtable, dtable + positions(), stride_,
                  Into::kAdd);
 }
 
@@ -117,7 +91,7 @@ void EmbeddingTable::finish(const ModelTensors<const float>& model, const float*
       scaled_[floats(k, row) + static_cast<std::size_t>(c)] = weight[k * e + c] * gain[c];
   for_row_blocks(rows(), threads, [&](int first, int count) {
     float* dembeddings = dembeddings_.data() + static_cast<std::ptrdiff_t>(first) * row;
-    multiply({.rows = count,
+    kernels().multiply({.rows = count,
               .cols = e,
               .depth = 3 * e,
               .a = dtable + static_cast<std::ptrdiff_t>(first) * stride_,
@@ -132,7 +106,7 @@ void EmbeddingTable::finish(const ModelTensors<const float>& model, const float*
     }
   });
   for_row_blocks(3 * e, threads, [&](int first, int count) {
-    multiply({.rows = count,
+    kernels().multiply({.rows = count,
               .cols = e,
               .depth = rows(),
               .a = dtable + first,
@@ -143,16 +117,8 @@ void EmbeddingTable::finish(const ModelTensors<const float>& model, const float*
               .c = dscaled_.data() + static_cast<std::ptrdiff_t>(first) * row,
               .c_stride = row});
   });
-  float* dgain = gradient.layers[0].norm1;
-  float* dweight = gradient.layers[0].qkv_weight;
-  std::fill_n(dgain, e, 0.0F);
-  for (int k = 0; k < 3 * e; ++k) {
-    const float* from = dscaled_.data() + static_cast<std::ptrdiff_t>(k) * row;
-    for (int c = 0; c < e; ++c) {
-      dgain[c] += weight[k * e + c] * from[c];
-      dweight[k * e + c] = gain[c] * from[c];
-    }
-  }
+  kernels().scaled_weight_backward(3 * e, e, weight, gain, dscaled_.data(), row,
+                                   gradient.layers[0].qkv_weight, gradient.layers[0].norm1);
 }
 
 }  // namespace synergraph

@@ -1,5 +1,7 @@
 #include "synergraph/train/cpu/group_sums.h"
 
+#include "synergraph/core/kernels/kernels.h"
+
 namespace synergraph {
 
 void GroupSums::start(int groups, std::size_t table_size) {
@@ -40,11 +42,7 @@ void GroupSums::complete(int group) {
     Buffer* buffer = buffer_of_[static_cast<std::size_t>(added_)];
     if (added_ > 0) {
       lock.unlock();
-      float* sum = buffer_of_[0]->values.data();
-      const float* values = buffer->values.data();
-      const std::size_t size = buffer->values.size();
-#pragma omp simd
-      for (std::size_t k = 0; k < size; ++k) sum[k] += values[k];
+      kernels().add(buffer->values.data(), buffer->values.size(), buffer_of_[0]->values.data());
       lock.lock();
       free_.push_back(buffer);
     }

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 
-#include "synergraph/model/gemm.h"
 
 namespace synergraph {
 namespace {
@@ -20,12 +19,12 @@ void transpose_weights(const ModelConfig& config, const ModelTensors<const float
   for (std::size_t layer = 0; layer < model.layers.size(); ++layer) {
     const LayerTensors<const float>& from = model.layers[layer];
     const LayerTensors<float>& to = transposed.layers[layer];
-    transpose(3 * e, e, from.qkv_weight, e, to.qkv_weight, 3 * e);
-    transpose(e, e, from.attn_weight, e, to.attn_weight, e);
-    transpose(f, e, from.mlp_in, e, to.mlp_in, f);
-    transpose(e, f, from.mlp_out, f, to.mlp_out, e);
+    kernels().transpose(3 * e, e, from.qkv_weight, e, to.qkv_weight, 3 * e);
+    kernels().transpose(e, e, from.attn_weight, e, to.attn_weight, e);
+    kernels().transpose(f, e, from.mlp_in, e, to.mlp_in, f);
+    kernels().transpose(e, f, from.mlp_out, f, to.mlp_out, e);
   }
-  transpose(config.vocabulary, e, model.output_weight, e, transposed.output_weight,
+  kernels().transpose(config.vocabulary, e, model.output_weight, e, transposed.output_weight,
             config.vocabulary);
 }
 
@@ -40,7 +39,7 @@ SequenceBackward::SequenceBackward(const ModelConfig& config)
 void SequenceBackward::weight_backward(const Linear& linear, Into into) {
   const SequenceShape& shape = pass_.shape();
   const int stride = spread(linear.in);
-  transpose(linear.in, shape.length, linear.x, shape.stride, transposed_.data(), stride);
+  kernels().transpose(linear.in, shape.length, linear.x, shape.stride, transposed_.data(), stride);
   Gemm gemm{.rows = linear.rows,
             .cols = linear.in,
             .depth = shape.length,
@@ -52,7 +51,7 @@ void SequenceBackward::weight_backward(const Linear& linear, Into into) {
             .c_stride = linear.in,
             .source = into == Into::kAdd ? linear.dweight : nullptr};
   if (linear.in % 8 == 0) {
-    multiply(gemm);
+    kernels().multiply(gemm);
     return;
   }
   // Rows that are not whole vectors: the product would write beyond their ends.
@@ -60,7 +59,7 @@ void SequenceBackward::weight_backward(const Linear& linear, Into into) {
   gemm.c = dweight_.data();
   gemm.c_stride = stride;
   gemm.source = nullptr;
-  multiply(gemm);
+  kernels().multiply(gemm);
   for (int row = 0; row < linear.rows; ++row) {
     float* to = linear.dweight + static_cast<std::ptrdiff_t>(row) * linear.in;
     const float* from = dweight_.data() + static_cast<std::ptrdiff_t>(row) * stride;
@@ -70,7 +69,7 @@ void SequenceBackward::weight_backward(const Linear& linear, Into into) {
 
 void SequenceBackward::linear_backward(const Linear& linear, Into into) {
   weight_backward(linear, into);
-  multiply({.rows = linear.in,
+  kernels().multiply({.rows = linear.in,
             .cols = pass_.shape().columns,
             .depth = linear.rows,
             .a = linear.transposed,
@@ -94,19 +93,19 @@ void SequenceBackward::mlp_backward(const StepParameters& parameters, int layer,
   const int f = pass_.config().hidden;
   const float* dy = dx_.data();
   if (dropout.active()) {
-    dropout_backward(shape, dx_.data(), activations.mlp_mask, dropout.scale(), dy_.data(),
+    kernels().dropout_backward(shape, dx_.data(), activations.mlp_mask, dropout.scale(), dy_.data(),
                      gradient.mlp_out_bias, into);
     dy = dy_.data();
   } else {
-    bias_backward(e, shape, dy, gradient.mlp_out_bias, into);
+    kernels().bias_backward(e, shape, dy, gradient.mlp_out_bias, into);
   }
   linear_backward(
       {e, f, activations.hidden, transposed.mlp_out, dy, dwide_.data(), gradient.mlp_out}, into);
-  relu_backward(f, shape, activations.hidden, dwide_.data(), gradient.mlp_in_bias, into);
+  kernels().relu_backward(f, shape, activations.hidden, dwide_.data(), gradient.mlp_in_bias, into);
   linear_backward(
       {f, e, activations.normed2, transposed.mlp_in, dwide_.data(), dy_.data(), gradient.mlp_in},
       into);
-  rms_norm_backward(shape, activations.x2, model.norm2, activations.inverse_rms2, dy_.data(),
+  kernels().rms_norm_backward(shape, activations.x2, model.norm2, activations.inverse_rms2, dy_.data(),
                     dx_.data(), gradient.norm2, into);
 }
 
@@ -121,7 +120,7 @@ void SequenceBackward::attention_backward(const StepParameters& parameters, int 
   const LayerActivations& activations = pass_.layer(layer);
   const SequenceShape& shape = pass_.shape();
   const int e = pass_.config().width;
-  bias_backward(e, shape, dx_.data(), gradient.attn_bias, into);
+  kernels().bias_backward(e, shape, dx_.data(), gradient.attn_bias, into);
   linear_backward({e, e, activations.attended, transposed.attn_weight, dx_.data(), dy_.data(),
                    gradient.attn_weight},
                   into);
@@ -130,8 +129,8 @@ void SequenceBackward::attention_backward(const StepParameters& parameters, int 
       {activations.qkv, activations.weights, activations.inverse_sums, activations.attended,
        nullptr, dropout.active() ? activations.attention_mask : nullptr, dropout.scale()},
       dy_.data(), dwide_.data());
-  bias_backward(e, shape, dwide_.data(), gradient.qkv_bias, into);
-  bias_backward(e, shape, dwide_.data() + 2 * e * static_cast<std::ptrdiff_t>(shape.stride),
+  kernels().bias_backward(e, shape, dwide_.data(), gradient.qkv_bias, into);
+  kernels().bias_backward(e, shape, dwide_.data() + 2 * e * static_cast<std::ptrdiff_t>(shape.stride),
                 gradient.qkv_bias + 2 * e, into);
   // A bias of the keys adds the same to all scores of a query, which the softmax does not see: its
   // gradient is zero, and rounding must not make Adam follow noise.
@@ -144,7 +143,7 @@ void SequenceBackward::attention_backward(const StepParameters& parameters, int 
   linear_backward({3 * e, e, activations.normed1, transposed.qkv_weight, dwide_.data(), dy_.data(),
                    gradient.qkv_weight},
                   into);
-  rms_norm_backward(shape, activations.x, model.norm1, activations.inverse_rms1, dy_.data(),
+  kernels().rms_norm_backward(shape, activations.x, model.norm1, activations.inverse_rms1, dy_.data(),
                     dx_.data(), gradient.norm1, into);
 }
 
@@ -164,11 +163,11 @@ SequenceLoss SequenceBackward::run(const StepParameters& parameters, const Seque
   }
   pass_.finish(model);
   const SequenceLoss loss =
-      cross_entropy(shape, config.vocabulary, task.targets, task.gradient_scale, pass_.logits());
+      kernels().cross_entropy(shape, config.vocabulary, task.targets, task.gradient_scale, pass_.logits());
 
   const ModelTensors<float>& sum = gradient.tensors;
   turn.enter();
-  bias_backward(config.vocabulary, shape, pass_.logits(), sum.output_bias, into);
+  kernels().bias_backward(config.vocabulary, shape, pass_.logits(), sum.output_bias, into);
   linear_backward(
       {config.vocabulary, config.width, pass_.output(), parameters.transposed.output_weight,
        pass_.logits(), dx_.data(), sum.output_weight},
@@ -183,7 +182,7 @@ SequenceLoss SequenceBackward::run(const StepParameters& parameters, const Seque
     turn.leave();
   }
   turn.enter();
-  embed_backward(shape, task.tokens, dx_.data(), transposed_.data(), sum.token_embedding,
+  kernels().embed_backward(shape, task.tokens, dx_.data(), transposed_.data(), sum.token_embedding,
                  sum.position_embedding, config.width, into);
   turn.leave();
   return loss;

@@ -1,9 +1,9 @@
 #pragma once
 
+#include "synergraph/core/kernels/kernels.h"
 #include "synergraph/model/sequence_pass.h"
 #include "synergraph/train/cpu/attention_backward.h"
 #include "synergraph/train/cpu/embedding_table.h"
-#include "synergraph/train/cpu/layer_backward.h"
 #include "synergraph/train/cpu/turn.h"
 
 namespace synergraph {

@@ -25,11 +25,4 @@ struct Gemm {
   bool relu = false;              ///< negative results become zero
 };
 
-/// Runs the product on the calling thread. Its rounding depends on the shapes alone.
-void multiply(const Gemm& gemm);
-
-/// target (cols x rows) = transpose of source (rows x cols).
-void transpose(int rows, int cols, const float* source, std::ptrdiff_t source_stride, float* target,
-               std::ptrdiff_t target_stride);
-
 }  // namespace synergraph

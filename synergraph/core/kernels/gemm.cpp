@@ -1,20 +1,12 @@
-#include "synergraph/model/gemm.h"
+#include "synergraph/core/kernels/simd.h"
 
-#include "synergraph/model/simd.h"
-
-namespace synergraph {
+namespace synergraph::SYNERGRAPH_ISA {
 namespace {
 
-using simd::Lanes;
-using Narrow = float __attribute__((vector_size(16)));
-#ifdef __AVX512F__
-using Wide = float __attribute__((vector_size(64)));
-constexpr int kWideRows = 12;  // 12 x 2 accumulators of 32 registers
-#else
-using Wide = Lanes;
-constexpr int kWideRows = 6;  // 6 x 2 accumulators of 16 registers
-#endif
-constexpr int kColumnRows = 12;  // rows of a tile that is one vector wide
+using Narrow = Vector<float, 4>;
+using Wide = Vector<float, kRegisterBytes / 4>;
+constexpr int kWideRows = kRegisterBytes == 64 ? 12 : 6;  // two registers a row, of 32 or of 16
+constexpr int kColumnRows = 12;                           // rows of a tile that is one vector wide
 
 /// One tile of C, kRows x (kVectors vectors), held in registers over the whole depth.
 template <class Vector, int kRows, int kVectors, bool kTransposed>
@@ -26,13 +18,13 @@ template <class Vector, int kRows, int kVectors, bool kTransposed>
   Vector sums[kRows][kVectors];
   for (int r = 0; r < kRows; ++r) {
     const float start = g.bias != nullptr ? g.bias[row + r] : 0.0F;
-    for (int v = 0; v < kVectors; ++v) sums[r][v] = simd::splat_as<Vector>(start);
+    for (int v = 0; v < kVectors; ++v) sums[r][v] = splat<Vector>(start);
   }
   if (g.source != nullptr) {
     const float* source = g.source + row * g.c_stride + col;
     for (int r = 0; r < kRows; ++r)
       for (int v = 0; v < kVectors; ++v)
-        sums[r][v] += simd::load_as<Vector>(source + r * g.c_stride + v * width);
+        sums[r][v] += load<Vector>(source + r * g.c_stride + v * width);
     // The next tile begins with a wait for these otherwise.
     for (int r = 0; r < kRows; ++r) __builtin_prefetch(source + (kRows + r) * g.c_stride);
   }
@@ -40,14 +32,13 @@ template <class Vector, int kRows, int kVectors, bool kTransposed>
 #pragma GCC unroll 4
   for (int k = 0; k < g.depth; ++k) {
     Vector right[kVectors];
-    for (int v = 0; v < kVectors; ++v)
-      right[v] = simd::load_as<Vector>(b + k * g.b_stride + v * width);
+    for (int v = 0; v < kVectors; ++v) right[v] = load<Vector>(b + k * g.b_stride + v * width);
     // In small tiles the compiler would load these again for every row.
     if constexpr (kRows <= 4 && kVectors > 1)
-      for (int v = 0; v < kVectors; ++v) simd::pin(right[v]);
+      for (int v = 0; v < kVectors; ++v) pin(right[v]);
     for (int r = 0; r < kRows; ++r) {
       const Vector left =
-          simd::splat_as<Vector>(kTransposed ? a[k * g.a_stride + r] : a[r * g.a_stride + k]);
+          splat<Vector>(kTransposed ? a[k * g.a_stride + r] : a[r * g.a_stride + k]);
       for (int v = 0; v < kVectors; ++v) sums[r][v] += left * right[v];
     }
   }
@@ -56,7 +47,7 @@ template <class Vector, int kRows, int kVectors, bool kTransposed>
       for (int v = 0; v < kVectors; ++v) sums[r][v] = sums[r][v] > Vector{} ? sums[r][v] : Vector{};
   }
   for (int r = 0; r < kRows; ++r)
-    for (int v = 0; v < kVectors; ++v) simd::store(c + r * g.c_stride + v * width, sums[r][v]);
+    for (int v = 0; v < kVectors; ++v) store(c + r * g.c_stride + v * width, sums[r][v]);
 }
 
 /// The last rows of a panel, fewer than kRows + 1.
@@ -97,23 +88,22 @@ void run(const Gemm& g) {
     panel<Narrow, kColumnRows, 1, kTransposed>(g, col);
     return;
   }
-  for (; col + 2 * wide <= g.cols; col += 2 * wide) panel<Wide, kWideRows, 2, kTransposed>(g, col);
-  if constexpr (wide != simd::kLanes) {
+  // Two registers a row, as far as the padding to whole vectors of eight lets them reach.
+  constexpr int reach = 2 * wide - kFloats;
+  for (; col + reach < g.cols; col += 2 * wide) panel<Wide, kWideRows, 2, kTransposed>(g, col);
+  if constexpr (wide > kFloats)
     for (; col + wide <= g.cols; col += wide) panel<Wide, kColumnRows, 1, kTransposed>(g, col);
-  } else if (g.cols - col > simd::kLanes) {
-    panel<Wide, kWideRows, 2, kTransposed>(g, col);
-    return;
-  }
-  for (; col < g.cols; col += simd::kLanes) panel<Lanes, kColumnRows, 1, kTransposed>(g, col);
+  if constexpr (wide >= kFloats)
+    for (; col < g.cols; col += kFloats) panel<Floats, kColumnRows, 1, kTransposed>(g, col);
 }
 
 /// An 8 x 8 block.
 [[gnu::always_inline]] inline void transpose_block(const float* source,
                                                    std::ptrdiff_t source_stride, float* target,
                                                    std::ptrdiff_t target_stride) {
-  Lanes r[8];
-  Lanes t[8];
-  for (int i = 0; i < 8; ++i) r[i] = simd::load(source + i * source_stride);
+  Floats r[8];
+  Floats t[8];
+  for (int i = 0; i < 8; ++i) r[i] = load<Floats>(source + i * source_stride);
   for (int i = 0; i < 8; i += 2) {
     t[i] = __builtin_shufflevector(r[i], r[i + 1], 0, 8, 1, 9, 4, 12, 5, 13);
     t[i + 1] = __builtin_shufflevector(r[i], r[i + 1], 2, 10, 3, 11, 6, 14, 7, 15);
@@ -125,10 +115,10 @@ void run(const Gemm& g) {
     r[i + 3] = __builtin_shufflevector(t[i + 1], t[i + 3], 2, 3, 10, 11, 6, 7, 14, 15);
   }
   for (int i = 0; i < 4; ++i) {
-    simd::store(target + i * target_stride,
-                __builtin_shufflevector(r[i], r[i + 4], 0, 1, 2, 3, 8, 9, 10, 11));
-    simd::store(target + (i + 4) * target_stride,
-                __builtin_shufflevector(r[i], r[i + 4], 4, 5, 6, 7, 12, 13, 14, 15));
+    store(target + i * target_stride,
+          __builtin_shufflevector(r[i], r[i + 4], 0, 1, 2, 3, 8, 9, 10, 11));
+    store(target + (i + 4) * target_stride,
+          __builtin_shufflevector(r[i], r[i + 4], 4, 5, 6, 7, 12, 13, 14, 15));
   }
 }
 
@@ -139,16 +129,16 @@ void run(const Gemm& g) {
                                                          std::ptrdiff_t target_stride) {
   Narrow r[4];
   Narrow t[4];
-  for (int i = 0; i < 4; ++i) r[i] = simd::load_as<Narrow>(source + i * source_stride);
+  for (int i = 0; i < 4; ++i) r[i] = load<Narrow>(source + i * source_stride);
   for (int i = 0; i < 2; ++i) {
     t[i] = __builtin_shufflevector(r[2 * i], r[2 * i + 1], 0, 4, 1, 5);
     t[i + 2] = __builtin_shufflevector(r[2 * i], r[2 * i + 1], 2, 6, 3, 7);
   }
   for (int i = 0; i < 2; ++i) {
-    simd::store(target + 2 * i * target_stride,
-                __builtin_shufflevector(t[2 * i], t[2 * i + 1], 0, 1, 4, 5));
-    simd::store(target + (2 * i + 1) * target_stride,
-                __builtin_shufflevector(t[2 * i], t[2 * i + 1], 2, 3, 6, 7));
+    store(target + 2 * i * target_stride,
+          __builtin_shufflevector(t[2 * i], t[2 * i + 1], 0, 1, 4, 5));
+    store(target + (2 * i + 1) * target_stride,
+          __builtin_shufflevector(t[2 * i], t[2 * i + 1], 2, 3, 6, 7));
   }
 }
 
@@ -181,4 +171,4 @@ void transpose(int rows, int cols, const float* source, std::ptrdiff_t source_st
       *to(row, col) = *at(row, col);
 }
 
-}  // namespace synergraph
+}  // namespace synergraph::SYNERGRAPH_ISA

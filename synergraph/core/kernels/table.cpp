@@ -1,0 +1,14 @@
+#include "synergraph/core/kernels/simd.h"
+
+namespace synergraph::SYNERGRAPH_ISA {
+
+#define SYNERGRAPH_TEXT(text) #text
+#define SYNERGRAPH_NAME(isa) SYNERGRAPH_TEXT(isa)
+#define SYNERGRAPH_ENTRY(name) .name = name,
+
+extern const Kernels table;
+const Kernels table = {.isa = SYNERGRAPH_NAME(SYNERGRAPH_ISA),
+                       .doubles = kDoubles,
+                       SYNERGRAPH_KERNELS(SYNERGRAPH_ENTRY)};
+
+}  // namespace synergraph::SYNERGRAPH_ISA

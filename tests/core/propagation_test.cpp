@@ -1,0 +1,86 @@
+#include "synergraph/core/propagation.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <vector>
+
+#include "tests/support/random_numbers.h"
+
+namespace synergraph {
+namespace {
+
+using State = std::vector<double>;
+
+State step(const Matrix& upper, const State& x) {
+  State next(x.size(), 0.0);
+  for (int j = 0; j < upper.rows(); ++j)
+    for (int i = j; i < upper.rows(); ++i)
+      next[static_cast<std::size_t>(j)] += upper(j, i) * x[static_cast<std::size_t>(i)];
+  return next;
+}
+
+/// All that the newest panel says agrees with the states computed one after another.
+void expect_panel(const Propagation& states, const std::vector<State>& expected) {
+  const std::int64_t begin = states.time() - states.length();
+  for (int j = 0; j < states.active(); ++j) {
+    const auto at = [&](int k) {
+      return expected[static_cast<std::size_t>(begin + k)][static_cast<std::size_t>(j)];
+    };
+    double sum = 0.0;
+    for (int k = 0; k <= states.length(); ++k) ASSERT_NEAR(states.at(j, k), at(k), 1e-14 * at(k));
+    ASSERT_EQ(states.current(j), states.at(j, states.length()));
+    for (int k = 0; k < states.length(); ++k) sum += states.unordered(j)[k] - states.at(j, k);
+    ASSERT_NEAR(sum, 0.0, 1e-14);
+    // In order, from the first asked for to the last, or until told to stop.
+    int seen = 1;
+    const auto look = [&](double value) {
+      EXPECT_EQ(value, states.at(j, seen++));
+      return false;
+    };
+    ASSERT_EQ(states.find(j, 1, states.length(), look), states.length());
+    ASSERT_EQ(seen, states.length());
+    int visited = 0;
+    ASSERT_EQ(states.find(j, 0, states.length(), [&](double) { return ++visited == 2; }), 1);
+  }
+}
+
+// Sizes around the blocks that the rows are worked on in; panels of every number of registers.
+TEST(Propagation, AgreesWithOneStepAfterAnother) {
+  for (const int size : {1, 2, 3, 7, 63, 64, 65, 159, 161, 250}) {
+    const Matrix upper = testing_support::random_upper(size, 5);
+    const auto start = testing_support::random_numbers(static_cast<std::size_t>(size), 6);
+    std::vector<State> expected = {State(start.begin(), start.end())};
+    Propagation states(upper, start.data());
+    for (const int steps : {1, 1000, 17, 25, 9, 33}) {
+      const std::int64_t before = states.time();
+      states.advance(steps);
+      ASSERT_EQ(states.time(), before + states.length());
+      ASSERT_GE(states.length(), std::min(steps, Propagation::panel()));
+      ASSERT_LE(states.length(), Propagation::panel());
+      while (static_cast<std::int64_t>(expected.size()) <= states.time())
+        expected.push_back(step(upper, expected.back()));
+      expect_panel(states, expected);
+    }
+  }
+}
+
+TEST(Propagation, NodesLeftOutCountAsZero) {
+  constexpr int kSize = 90;
+  constexpr int kActive = 41;
+  const Matrix upper = testing_support::random_upper(kSize, 7);
+  auto start = testing_support::random_numbers(kSize, 8);
+  Propagation states(upper, start.data());
+  states.restrict_to(kActive);
+  states.advance();
+  State x(start.begin(), start.end());
+  std::fill(x.begin() + kActive, x.end(), 0.0);
+  std::vector<State> expected = {x};
+  while (static_cast<std::int64_t>(expected.size()) <= states.time())
+    expected.push_back(step(upper, expected.back()));
+  ASSERT_EQ(states.active(), kActive);
+  expect_panel(states, expected);
+}
+
+}  // namespace
+}  // namespace synergraph

@@ -1,0 +1,81 @@
+#include "synergraph/core/triangular.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <limits>
+#include <vector>
+
+#include "tests/support/random_numbers.h"
+
+namespace synergraph {
+namespace {
+
+using testing_support::random_numbers;
+using testing_support::random_upper;
+
+constexpr double kUntouched = 77.0;
+
+Matrix filled(int rows, int cols) {
+  Matrix matrix(rows, cols);
+  for (int i = 0; i < rows; ++i) std::fill_n(matrix.row(i), cols, kUntouched);
+  return matrix;
+}
+
+// Sizes around the tiles and the depth that a strip is packed in.
+TEST(Triangular, SquaresAgreeWithTheDefinitionOnAnyThreads) {
+  for (const int size : {1, 2, 5, 23, 24, 25, 47, 100, 191, 193, 300}) {
+    Matrix upper = random_upper(size, 1);
+    for (int i = 0; i < size; ++i)  // what is further below than the zero band is never read
+      std::fill_n(upper.row(i), std::max(0, i - kZeroBand),
+                  std::numeric_limits<double>::quiet_NaN());
+    Matrix one = filled(size, size);
+    Matrix two = filled(size, size);
+    square_upper(upper, one.view(), 1);
+    square_upper(upper, two.view(), 3);
+    for (int i = 0; i < size; ++i) {
+      for (int j = 0; j < size; ++j) {
+        double expected = 0.0;
+        for (int k = i; k <= j; ++k) expected += upper(i, k) * upper(k, j);
+        if (j < i) expected = kUntouched;
+        ASSERT_NEAR(one(i, j), expected, 1e-15 * size * expected) << size << ": " << i << "," << j;
+        ASSERT_EQ(two(i, j), one(i, j));
+      }
+    }
+  }
+}
+
+TEST(Triangular, ProductsWithAVectorAgreeWithTheDefinition) {
+  for (const int size : {1, 3, 64, 65, 200}) {
+    const Matrix upper = random_upper(size, 2);
+    const auto in = random_numbers(static_cast<std::size_t>(size), 3);
+    std::vector<double> out(in.size());
+    multiply_upper(upper, in.data(), out.data(), 2);
+    for (int i = 0; i < size; ++i) {
+      double expected = 0.0;
+      for (int j = i; j < size; ++j) expected += upper(i, j) * in[static_cast<std::size_t>(j)];
+      ASSERT_NEAR(out[static_cast<std::size_t>(i)], expected, 1e-15 * size * expected);
+    }
+  }
+}
+
+TEST(Triangular, TheTransposeMirrorsTheLowerTriangleAlone) {
+  for (int size = 1; size <= 30; ++size) {
+    const auto values = random_numbers(static_cast<std::size_t>(size * size), 4);
+    const ConstMatrixView from{values.data(), size, size, size};
+    Matrix to = filled(size, size);
+    transpose_lower(from, to.view());
+    Matrix mirrored(size, size);
+    for (int i = 0; i < size; ++i) std::copy_n(from.row(i), size, mirrored.row(i));
+    transpose_lower(mirrored, mirrored.view());
+    for (int i = 0; i < size; ++i) {
+      for (int j = 0; j < size; ++j) {
+        ASSERT_EQ(to(i, j), j >= i ? from(j, i) : kUntouched);
+        ASSERT_EQ(mirrored(i, j), j >= i ? from(j, i) : from(i, j));
+      }
+    }
+  }
+}
+
+}  // namespace
+}  // namespace synergraph
