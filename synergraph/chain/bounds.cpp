@@ -26,10 +26,10 @@ MixingBound mixing_bound(int nodes, double forward_probability) {
   const double moves = nodes - 1;
   if (moves == 0.0) return {0.0, 1.0};
   if (!(forward_probability > 0.0)) return {std::numeric_limits<double>::infinity(), 1.0};
-  // The smallest whole number of steps with steps * p >= 2 N, where a p that is off by its last bit
-  // only does not make it one more: 42 / 0.7 is 60.
+  // The smallest whole number of steps with steps * p >= 2 N, where the rounding of p, of a few
+  // last bits, does not make it one more: 42 / 0.7 is 60.
   double steps = std::ceil(2.0 * moves / forward_probability);
-  if (std::fma(steps - 1.0, forward_probability, -2.0 * moves) >= -0x1.0p-52 * moves) steps -= 1.0;
+  if (std::fma(steps - 1.0, forward_probability, -2.0 * moves) >= -0x1.0p-50 * moves) steps -= 1.0;
   return {steps, std::exp(-forward_probability * moves)};
 }
 

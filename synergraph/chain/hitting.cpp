@@ -58,9 +58,16 @@ HittingTimes hitting_times(const Walk& walk) {
   std::vector<double> pivot;
   if (!infinite.empty()) pivot = walk.leave;
   for (const int j : infinite) pivot[static_cast<std::size_t>(j)] = kInfinity;
+  const double* pivots = infinite.empty() ? walk.leave.data() : pivot.data();
   std::vector<double> time(walk.leave.size(), 0.0);
-  kernels().back_substitute(walk.step, nullptr, infinite.empty() ? walk.leave.data() : pivot.data(),
-                            0, sink, time.data());
+  kernels().back_substitute(walk.step, nullptr, pivots, 0, sink, time.data());
+  // A node that is slower than any double may be hardly ever visited: then in smaller units.
+  if (!std::all_of(time.begin(), time.end(), [](double t) { return std::isfinite(t); })) {
+    constexpr double kUnit = 0x1.0p-600;
+    const std::vector<double> one(time.size(), kUnit);
+    kernels().back_substitute(walk.step, one.data(), pivots, 0, sink, time.data());
+    for (double& t : time) t /= kUnit;
+  }
   for (const int j : infinite) time[static_cast<std::size_t>(j)] = kInfinity;
   return summarise_hitting(std::move(time));
 }

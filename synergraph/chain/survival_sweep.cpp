@@ -17,6 +17,20 @@ ConstMatrixView among_sources(const Walk& walk) {
   return view;
 }
 
+/// 1 + x + .. + x^(count - 1), from the highest bit of the count to the lowest.
+double geometric_sum(double x, std::int64_t count) {
+  double sum = 0.0;
+  double power = 1.0;  // x^m of the sum of m terms
+  for (int bit = 62; bit >= 0; --bit) {
+    sum += power * sum;
+    power *= power;
+    if (((count >> bit) & 1) == 0) continue;
+    sum = 1.0 + x * sum;
+    power *= x;
+  }
+  return sum;
+}
+
 /// n^2 a step against n^3 / 3 a squaring, of which the cutoff needs one a bit.
 std::int64_t steps_before_squaring(int nodes, std::int64_t cutoff) {
   const double squarings = std::log2(static_cast<double>(std::max<std::int64_t>(cutoff, 2)));
@@ -164,8 +178,7 @@ bool TruncatedSum::add_rest(const SurvivalSweep& sweep) {
 /// sum += s_T (1 + x + .. + x^(left - 1)).
 void TruncatedSum::add_powers(const SurvivalSweep& sweep, int active, double factor) {
   const Propagation& states = sweep.states();
-  double powers = 0.0;
-  for (std::int64_t t = states.time(); t < cutoff_; ++t) powers = powers * factor + 1.0;
+  const double powers = geometric_sum(factor, cutoff_ - states.time());
   const auto left = static_cast<double>(cutoff_ - states.time());
   for (int j = 0; j < active; ++j)
     sum_[static_cast<std::size_t>(j)] +=

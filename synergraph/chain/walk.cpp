@@ -24,9 +24,28 @@ void normalise_rows(Walk& walk, ConstMatrixView weights) {
   }
 }
 
-/// Rows of the published walk from the transposed attention.
-void cut_rows(Walk& walk, ConstMatrixView weights) {
+/// Row j of the published walk of a token that keeps most of its attention to itself: what is left
+/// below one is the rest of its attention, to full precision.
+void cut_slow_row(Walk& walk, ConstMatrixView attention, int j) {
+  double rest = 0.0;
+  for (int k = 0; k < j; ++k) rest += attention(j, k);
+  constexpr double kRounding = 1e-12;
+  if (std::abs(rest + attention(j, j) - 1.0) > kRounding) return;  // 1 is all that is known
+  double* row = walk.step.row(j);
+  double sum = 0.0;
+  for (int i = j + 1; i < walk.nodes(); ++i) {
+    row[i] = std::min(attention(i, j), std::max(0.0, rest - sum));
+    sum += attention(i, j);
+  }
+  row[walk.sink()] += std::max(0.0, rest - sum);
+  walk.leave[static_cast<std::size_t>(j)] = rest;
+}
+
+/// Rows of the published walk of an attention matrix; `weights` holds it transposed.
+void cut_rows(Walk& walk, ConstMatrixView attention, ConstMatrixView weights) {
   kernels().cut_rows(weights, walk.step.view(), walk.leave.data());
+  for (int j = 0; j < walk.sink(); ++j)
+    if (attention(j, j) > 0.5) cut_slow_row(walk, attention, j);
 }
 
 void make_sink_absorbing(Walk& walk) {
@@ -67,7 +86,7 @@ Walk walk_of_columns(const MirroredMatrix& attention) {
 Walk published_walk_of_columns(const MirroredMatrix& attention) {
   const ConstMatrixView columns = attention.view();
   Walk walk = blank_walk(columns.rows);
-  cut_rows(walk, columns);
+  cut_rows(walk, columns, columns);
   make_sink_absorbing(walk);
   return walk;
 }
@@ -83,7 +102,7 @@ Walk walk_of_attention(ConstMatrixView attention) {
 Walk published_walk(ConstMatrixView attention) {
   Walk walk = blank_walk(attention.rows);
   transpose_lower(attention, walk.step.view());
-  cut_rows(walk, walk.step);
+  cut_rows(walk, attention, walk.step);
   make_sink_absorbing(walk);
   return walk;
 }

@@ -50,8 +50,8 @@ struct Fidelity {
   /// fixed.
   std::vector<double> node_upper;
   /// The first t that attains phi_j to rounding ("Optimal fidelity time"); infinity where phi_j is
-  /// only approached, as mostly by node 0. Beyond four million steps it is right to about 1e-6 of
-  /// itself: the peaks of so slow a signal are flat.
+  /// only approached, as mostly by node 0. Where squaring found it, after max(2000, 4 n) steps, the
+  /// peaks are flat: then it is a time at which the signal is within 1e-12 of phi_j.
   std::vector<double> optimal_time;
 
   double minimax = 1.0;  ///< min of `node` over the chosen nodes; 1 where there is none (n = 1)

@@ -212,10 +212,8 @@ void FidelityTracker::search_slowly() {
           look_at(j, signal[static_cast<std::size_t>(j)], time, SlowSignal::kPrecision);
     });
   };
-  result_.certified = true;
   if (options_.every_node) {
-    for (int j = 0; j < nodes(); ++j)
-      result_.certified = peak_slowly(j, kInfinity) && result_.certified;
+    for (int j = 0; j < nodes(); ++j) peak_slowly(j, kInfinity);
   } else {
     // The smallest so far is followed to its peak; once that stays the smallest, it is the minimax.
     double least = kInfinity;  // of the peaks that are final
@@ -227,8 +225,8 @@ void FidelityTracker::search_slowly() {
       if (peak_slowly(j, least)) least = std::min(least, lower(j));
       raise_all();
     }
-    result_.certified = is_final(smallest());
   }
+  result_.certified = chosen_ == 0 || is_final(smallest());
   const std::vector<double> bounds = slow_->bounds(static_cast<double>(states_.time()));
   for (int j = 0; j < nodes(); ++j) {
     double& upper = result_.node_upper[static_cast<std::size_t>(j)];

@@ -11,8 +11,13 @@ namespace synergraph {
 namespace {
 
 constexpr int kHighest = 1022;  // 2^1023 is the largest power of two that is a number
-// Spans looked at on one level before the search is given up: mostly there are two or three.
-constexpr std::size_t kMostSpans = 512;
+
+/// Spans looked at on one level before the search is given up. Mostly there are two or three; a
+/// plateau that begins where stepping ended has thousands, short ones.
+std::size_t most_spans(int nodes) {
+  constexpr double kWork = 1 << 26;  // multiply-adds
+  return static_cast<std::size_t>(std::clamp(kWork / nodes / nodes, 512.0, 16384.0));
+}
 
 }  // namespace
 
@@ -100,9 +105,46 @@ bool SlowSignal::climb() {
     for (std::size_t i = 0; i < later.size(); ++i) sooner[i] = choose(sooner[i], later[i]);
     return sooner;
   };
+  tighten(level);
   most_.push_back(next(most_, [](double a, double b) { return std::max(a, b); }));
   least_.push_back(next(least_, [](double a, double b) { return std::min(a, b); }));
   return true;
+}
+
+/// |r (D - 1)| of a signal r, and its rounding: by how much each node's signal changes in a step.
+SlowSignal::Vector SlowSignal::changes(const Vector& signal) const {
+  Vector in(signal.size(), 0.0);
+  for (int i = 0; i < nodes(); ++i)
+    for (int k = i + 1; k < nodes(); ++k)
+      in[static_cast<std::size_t>(k)] += signal[static_cast<std::size_t>(i)] * walk_.step(i, k);
+  for (std::size_t i = 0; i < signal.size(); ++i) {
+    const double out = signal[i] * walk_.leave[i];
+    in[i] = std::abs(in[i] - out) + 1e-15 * (in[i] + out);
+  }
+  return in;
+}
+
+/// The bounds of a level from the signal at both of its ends: between them no node's signal changes
+/// faster than the changes at the beginning, carried on for up to 2^level steps, allow. What fast
+/// nodes did long ago does not matter to these.
+void SlowSignal::tighten(int level) {
+  const double* first = powers_.row(level, 0);
+  const double* last = powers_.row(level + 1, 0);
+  Vector most = changes({first, first + nodes()});
+  Vector later(most.size());
+  for (int k = 0; k < level; ++k) {
+    multiply_row(most, k, later);
+    for (std::size_t i = 0; i < most.size(); ++i) most[i] = std::max(most[i], later[i]);
+  }
+  for (std::size_t i = 0; i < most.size(); ++i) {
+    const double middle = first[i] + (last[i] - first[i]) / 2.0;
+    const double reach = power_of_two(level) * most[i] / 2.0;
+    double& above = most_[static_cast<std::size_t>(level)][i];
+    double& below = least_[static_cast<std::size_t>(level)][i];
+    above = std::min(above, (middle + reach) * (1.0 + 1e-15));
+    below = std::max(below, (middle - reach) * (1.0 - 1e-15));
+  }
+  fastest_.push_back(std::move(most));
 }
 
 std::vector<double> SlowSignal::bounds(double begin) const {
@@ -169,8 +211,28 @@ void SlowSignal::polish(int node, double begin, Peak& peak) const {
   peak.time = found.time;
 }
 
-/// The two halves of the times 2^octave .. 2^(octave + 1), if the peak may be there.
-bool SlowSignal::add_octave(int octave, int target, std::vector<Span>& spans) const {
+/// The signal at the beginning of a span, and how it may go on: its change in step s is r_(A+s)
+/// times (D - 1) c, and r_(A+s) is r_A but for s times the fastest change of the octave before.
+void SlowSignal::look_at(Span& span, int octave, Peak& peak) const {
+  const auto count = static_cast<int>(span.column.size());
+  const double* signal = powers_.row(octave - 1, 0);
+  const Vector& fastest = fastest_[static_cast<std::size_t>(octave - 1)];
+  for (int i = 0; i < count; ++i) {
+    const auto at = static_cast<std::size_t>(i);
+    const double in = dot(walk_.step.row(i) + i + 1, span.column.data() + i + 1, count - i - 1);
+    const double out = walk_.leave[at] * span.column[at];
+    span.change += signal[i] * (in - out);
+    span.bending += fastest[at] * std::abs(in - out);
+    span.rounding += 1e-15 * signal[i] * (in + out);
+  }
+  span.value = dot(signal, span.column.data(), count);
+  peak.raise(span.value, span.begin, kPrecision);
+}
+
+/// Halves the spans of the times 2^octave .. 2^(octave + 1) that may hold the peak until none is
+/// left. False where memory or patience does not suffice.
+bool SlowSignal::search_octave(int octave, int target, Peak& peak, double enough) const {
+  std::vector<Span> spans;
   for (const int level : {octave - 1, octave}) {
     Span span{level == octave ? 1.5 * power_of_two(octave) : power_of_two(octave), {}};
     for (int i = 0; i <= target; ++i) {
@@ -178,75 +240,36 @@ bool SlowSignal::add_octave(int octave, int target, std::vector<Span>& spans) co
       if (row == nullptr) return false;
       span.column.push_back(row[target - i]);
     }
+    look_at(span, octave, peak);
     spans.push_back(std::move(span));
+  }
+  for (int level = octave - 1; level >= 0 && !spans.empty(); --level) {
+    const double length = power_of_two(level);
+    std::erase_if(spans, [&](const Span& span) {
+      return span.bound(length) <= peak.value * (1.0 + kPrecision);
+    });
+    if (spans.size() > most_spans(nodes())) return false;
+    if (level == 0 || peak.value > enough) break;
+    const std::size_t count = spans.size();
+    for (std::size_t k = 0; k < count; ++k) {
+      Span later{spans[k].begin + length / 2.0, {}};
+      if (!multiply_column(spans[k].column, level - 1, later.column)) return false;
+      look_at(later, octave, peak);
+      spans.push_back(std::move(later));
+    }
   }
   return true;
 }
 
-/// The signal at both ends of a span, and what it is at most in between: it cannot rise faster from
-/// the left end, nor fall faster to the right one, than its differences allow, which are the signal
-/// of 2^level .. 2^(level+1) steps times (D - 1) applied to the span's column.
-void SlowSignal::look_at(Span& span, int level, Peak& peak) const {
-  const double length = power_of_two(level);
-  const auto count = static_cast<int>(span.column.size());
-  const Vector& most = most_[static_cast<std::size_t>(level)];
-  const Vector& least = least_[static_cast<std::size_t>(level)];
-  const double left = dot(powers_.row(level, 0), span.column.data(), count);
-  const double right = dot(powers_.row(level + 1, 0), span.column.data(), count);
-  peak.raise(left, span.begin, kPrecision);
-  peak.raise(right, span.begin + length, kPrecision);
-  double rise = 0.0;
-  double fall = 0.0;
-  double size = 0.0;
-  for (int i = 0; i < count; ++i) {
-    const auto at = static_cast<std::size_t>(i);
-    const double in = dot(walk_.step.row(i) + i + 1, span.column.data() + i + 1, count - i - 1);
-    const double out = walk_.leave[at] * span.column[at];
-    const double change = in - out;
-    rise += change * (change > 0.0 ? most[at] : least[at]);
-    fall += change * (change > 0.0 ? least[at] : most[at]);
-    size += (in + out) * most[at];
-  }
-  const double rounding = 1e-15 * size;
-  rise += rounding;
-  fall -= rounding;
-  const double first_order = dot(most.data(), span.column.data(), count);
-  double between = std::max(left, right);
-  if (rise > 0.0 && fall < 0.0) {
-    const double meet = std::clamp((right - left - length * fall) / (rise - fall), 0.0, length);
-    between = std::max(between, left + meet * rise);
-  }
-  span.bound = std::min(first_order, between);
-}
-
-/// Halves the spans that may hold the peak until none is left; then `peak` has its value. False
-/// where memory or patience does not suffice.
+/// Searches all octaves from the one of `begin` on; then `peak` has the value of the peak.
 bool SlowSignal::search(int node, double begin, Peak& peak, double enough) const {
   const int target = nodes() - 1 - node;
   const int first_octave = std::max(1, std::ilogb(std::max(2.0, begin)));
-  std::vector<Span> spans;
-  for (int level = powers_.top_level() - 2; level >= 0; --level) {
-    const int octave = level + 1;
+  for (int octave = powers_.top_level() - 1; octave >= first_octave; --octave) {
     const double most = most_[static_cast<std::size_t>(octave)][static_cast<std::size_t>(target)];
-    if (octave >= first_octave && most > peak.value * (1.0 + kPrecision) &&
-        !add_octave(octave, target, spans))
-      return false;
-    for (Span& span : spans) look_at(span, level, peak);
-    if (peak.value > enough) return true;
-    std::vector<Span> halves;
-    for (const Span& span : spans) {
-      if (level == 0 || span.bound <= peak.value * (1.0 + kPrecision)) continue;
-      Span sooner{span.begin, {}};
-      Span later{span.begin + power_of_two(level - 1), {}};
-      if (!multiply_column(span.column, level - 1, sooner.column) ||
-          !multiply_column(sooner.column, level - 1, later.column))
-        return false;
-      halves.push_back(std::move(sooner));
-      halves.push_back(std::move(later));
-    }
-    if (halves.size() > kMostSpans) return false;
-    spans = std::move(halves);
-    if (spans.empty() && octave <= first_octave) break;
+    if (most <= peak.value * (1.0 + kPrecision)) continue;
+    if (!search_octave(octave, target, peak, enough)) return false;
+    if (peak.value > enough) break;
   }
   return true;
 }

@@ -59,31 +59,45 @@ class SlowSignal {
   double latest() const { return power_of_two(powers_.top_level()); }
 
  private:
-  /// Where a signal is searched for its peak: the times begin .. begin + 2^level.
+  using Vector = std::vector<double>;
+
+  /// The times from `begin` on, in one octave, seen from its beginning 2^o: with A = 2^(o-1) the
+  /// signal of the node is r_(A+s) c after begin + s steps.
   struct Span {
     double begin;
-    std::vector<double> column;  ///< D^(begin - 2^level) e_node, reversed
-    double bound = 0.0;
+    Vector column;          ///< c = D^(begin - A) e_node, reversed
+    double value = 0.0;     ///< at `begin`
+    double change = 0.0;    ///< in the step after it
+    double bending = 0.0;   ///< by which that may grow with every step
+    double rounding = 0.0;  ///< of `change`
+
+    /// What the signal is at most in the times begin .. begin + length, length <= A.
+    double bound(double length) const {
+      return value + length * std::max(0.0, change + rounding + length * bending);
+    }
   };
-  using Vector = std::vector<double>;
 
   int nodes() const { return walk_.nodes(); }
   static double power_of_two(int level);
   bool read_signal(int level, Vector& signal) const;
   bool climb();
+  Vector changes(const Vector& signal) const;
+  void tighten(int level);
   bool multiply_row(const Vector& in, int level, Vector& out) const;
   bool multiply_column(const Vector& in, int level, Vector& out) const;
-  bool add_octave(int octave, int target, std::vector<Span>& spans) const;
-  void look_at(Span& span, int level, Peak& peak) const;
+  void look_at(Span& span, int octave, Peak& peak) const;
+  bool search_octave(int octave, int target, Peak& peak, double enough) const;
   bool search(int node, double begin, Peak& peak, double enough) const;
   void polish(int node, double begin, Peak& peak) const;
 
   ConstMatrixView diffusion_;
   Walk walk_;  // of the signal's way back; node j is here n - 1 - j
   WalkPowers powers_;
-  // Bounds of every node's signal at the times 2^k .. 2^(k+1), from above and below, reversed.
+  // Bounds of every node's signal at the times 2^k .. 2^(k+1), from above and below, reversed. The
+  // last of them is not tightened yet.
   std::vector<Vector> most_;
   std::vector<Vector> least_;
+  std::vector<Vector> fastest_;  // by how much a signal changes at most in any step between them
 };
 
 }  // namespace synergraph

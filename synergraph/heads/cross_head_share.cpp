@@ -143,9 +143,16 @@ CrossHeadShare::CrossHeadShare(const std::vector<double>& weights, int node, dou
 void CrossHeadShare::add(int h, const MirroredMatrix& diffusion) {
   const double weight = weights_[static_cast<std::size_t>(h)];
   if (share_ || !(weight > 0.0)) return;
+  // Of a weight near one the complement has the digits that w^t needs.
+  double others = 0.0;
+  for (std::size_t g = 0; g < weights_.size(); ++g)
+    if (g != static_cast<std::size_t>(h)) others += weights_[g];
+  const double stays =
+      time_ * (others < 0.5 ? std::log1p(-others / (weight + others)) : std::log(weight));
   // A part that is lost in the rounding of the whole need not be followed.
-  if (time_ * std::log2(weight) < std::log2(whole_) - 60.0) return;
-  pure_ += std::pow(weight, time_) * signal_after(diffusion, time_, node_);
+  constexpr double kLost = -42.0;  // 2^-60
+  if (stays < std::log(whole_) + kLost) return;
+  pure_ += std::exp(stays) * signal_after(diffusion, time_, node_);
 }
 
 double CrossHeadShare::share(const MirroredHeads& heads) const {

@@ -272,5 +272,20 @@ TEST(TruncatedHittingTimes, BySquaringEqualStepping) {
   EXPECT_EQ(truncated_hitting_times(held, 1000000).node[1], 1e6);
 }
 
+// Nodes that are never left cost no time, however late the cutoff.
+TEST(TruncatedHittingTimes, OfNodesThatAreNeverLeftAreTheCutoff) {
+  const Walk held = walk_of_graph(FeedforwardGraph(2, {}));
+  for (const std::int64_t cutoff : {std::int64_t{1}, std::int64_t{999}, std::int64_t{1} << 60})
+    EXPECT_EQ(truncated_hitting_times(held, cutoff).node[0], static_cast<double>(cutoff));
+}
+
+// Node 1 takes 1e310 steps, which is no double, but is visited once in 1e300 times.
+TEST(HittingTimes, MayPassThroughWhatIsTooLongToWrite) {
+  const HittingTimes times =
+      hitting_times(walk_of_graph(FeedforwardGraph(3, {{0, 1, 1e-300}, {0, 2}, {1, 2, 1e-310}})));
+  EXPECT_EQ(times.node[1], kInfinity);
+  EXPECT_NEAR(times.node[0], 1e10 + 2.0, 1e-3);  // 1e-310 has 14 digits
+}
+
 }  // namespace
 }  // namespace synergraph

@@ -144,5 +144,21 @@ TEST(Walk, OfCopiesIsTheWalk) {
   }
 }
 
+// What a token leaves to itself is clipped at one: its steps forward are the rest of its row, not
+// what 1 - A(j, j) has left of it.
+TEST(Walk, PublishedKeepsTheDigitsOfSlowTokens) {
+  for (const double leak : {1e-17, 1e-15, 1e-9, 0.1}) {
+    Matrix attention(3, 3);
+    attention(0, 0) = attention(1, 1) = 1.0;
+    attention(1, 0) = leak;
+    attention(2, 1) = attention(2, 2) = 0.5;
+    normalise_attention(attention.view(), {.row_tolerance = 0.2});
+    const Walk walk = published_walk(attention);
+    EXPECT_DOUBLE_EQ(walk.leave[1], leak / (1.0 + leak));
+    EXPECT_DOUBLE_EQ(walk.step(1, 2), leak / (1.0 + leak));
+    EXPECT_EQ(published_walk_of_columns(MirroredMatrix(attention)).leave, walk.leave);
+  }
+}
+
 }  // namespace
 }  // namespace synergraph

@@ -186,5 +186,22 @@ TEST(CrossHeadShare, HoldsForMillionsOfSteps) {
   }
 }
 
+// Two copies of a head that needs 1e15 steps, weights 1 and 1e-15: 1 - w^t must know w's
+// complement.
+TEST(CrossHeadShare, KnowsWeightsThatAreNearlyOne) {
+  for (const double leak : {1e-12, 1e-15}) {
+    Matrix slow(3, 3);
+    slow(0, 0) = slow(1, 1) = slow(2, 2) = 1.0;
+    slow(1, 0) = slow(2, 1) = leak;
+    normalise_attention(slow.view());
+    const std::vector<Head> heads(2, head_of_attention("", slow));
+    const HeadsMetrics metrics = measure_heads(heads, normalised_weights({1.0, leak}, 2),
+                                               convention_options(Convention::kExact));
+    const double t = metrics.combined.fidelity.minimax_time;
+    const double expected = -std::expm1(t * std::log1p(-leak / (1.0 + leak)));
+    EXPECT_NEAR(metrics.cross_head_share, expected, 1e-12) << leak;
+  }
+}
+
 }  // namespace
 }  // namespace synergraph
