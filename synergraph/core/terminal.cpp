@@ -115,16 +115,20 @@ std::string written_out(std::string_view text, bool keep_line_feeds) {
 std::string wrapped_line(std::string_view line, std::size_t columns, std::size_t indent) {
   std::string result;
   std::string current;
+  std::size_t used = 0;  // columns of it
   bool has_word = false;
   while (!line.empty()) {
     const std::size_t begin = std::min(line.find_first_not_of(' '), line.size());
     const std::size_t end = std::min(line.find(' ', begin), line.size());
     const std::string_view word = line.substr(begin, end - begin);
-    if (has_word && display_width(current) + begin + display_width(word) > columns) {
+    const std::size_t width = display_width(word);
+    if (has_word && used + begin + width > columns) {
       result += current + '\n';
       current = std::string(indent, ' ').append(word);
+      used = indent + width;
     } else {
       current += line.substr(0, end);
+      used += begin + width;
     }
     has_word = true;
     line.remove_prefix(end);
@@ -175,9 +179,13 @@ std::string cut_middle(std::string_view text, std::size_t columns) {
   if (width <= columns) return std::string(text);
   if (columns == 0) return "";
   const std::size_t begin = fitting_bytes(text, columns / 2);
-  const std::size_t room = columns - 1 - display_width(text.substr(0, begin));
+  const std::size_t begin_width = display_width(text.substr(0, begin));
   std::string_view end = text.substr(begin);
-  while (display_width(end) > room) end.remove_prefix(first_character(end).bytes);
+  for (std::size_t left = width - begin_width; begin_width + 1 + left > columns;) {
+    const Character character = first_character(end);
+    left -= columns_of(character);
+    end.remove_prefix(character.bytes);
+  }
   return std::string(text.substr(0, begin)).append(kEllipsis).append(end);
 }
 

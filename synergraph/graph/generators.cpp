@@ -10,6 +10,7 @@
 #include "synergraph/core/error.h"
 #include "synergraph/core/parse_number.h"
 #include "synergraph/core/random.h"
+#include "synergraph/core/terminal.h"
 
 namespace synergraph {
 namespace {
@@ -84,13 +85,13 @@ FeedforwardGraph generate_graph(std::string_view description, bool self_loops) {
   const std::string kind(parts[0]);
   const auto takes = [&](std::size_t least, std::size_t most, const char* form) {
     if (parts.size() < least || parts.size() > most)
-      throw UsageError(fmt::format("generator '{}': expected {}", description, form));
+      throw UsageError(fmt::format("generator {}: expected {}", quoted_text(description), form));
   };
   const auto integer = [&](std::size_t index) {
     long long value = 0;
     if (!parse_number(parts[index], value))
-      throw UsageError(
-          fmt::format("generator '{}': '{}' is not a whole number", description, parts[index]));
+      throw UsageError(fmt::format("generator {}: {} is not a whole number",
+                                   quoted_text(description), quoted_text(parts[index])));
     return value;
   };
   const auto nodes = [&] {
@@ -110,15 +111,17 @@ FeedforwardGraph generate_graph(std::string_view description, bool self_loops) {
     takes(3, 4, "random:N:PROBABILITY[:SEED]");
     double probability = 0.0;
     if (!parse_number(parts[2], probability))
-      throw UsageError(fmt::format("generator '{}': '{}' is not a number", description, parts[2]));
+      throw UsageError(fmt::format("generator {}: {} is not a number", quoted_text(description),
+                                   quoted_text(parts[2])));
     std::uint64_t seed = 1;
     if (parts.size() == 4 && !parse_number(parts[3], seed))
-      throw UsageError(
-          fmt::format("generator '{}': '{}' is not a seed (0 to 2^64 - 1)", description, parts[3]));
+      throw UsageError(fmt::format("generator {}: {} is not a seed (0 to 2^64 - 1)",
+                                   quoted_text(description), quoted_text(parts[3])));
     return random_graph(nodes(), probability, seed, self_loops);
   }
   throw UsageError(fmt::format(
-      "unknown generator '{}'; there are chain, complete, window, powers, star and random", kind));
+      "unknown generator {}; there are chain, complete, window, powers, star and random",
+      quoted_text(kind)));
 }
 
 }  // namespace synergraph

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "synergraph/core/error.h"
+#include "synergraph/core/terminal.h"
 
 namespace synergraph {
 namespace {
@@ -22,8 +23,9 @@ MultiHeadGraph multi_head_graph(std::vector<GraphHead> heads) {
   result.nodes = node_count(heads.front());
   for (const GraphHead& head : heads)
     if (node_count(head) != result.nodes)
-      throw InputError(fmt::format("head '{}' has {} nodes, head '{}' has {}; all heads share them",
-                                   heads.front().name, result.nodes, head.name, node_count(head)));
+      throw InputError(fmt::format("head {} has {} nodes, head {} has {}; all heads share them",
+                                   quoted_text(heads.front().name), result.nodes,
+                                   quoted_text(head.name), node_count(head)));
   for (int j = 0; j < result.nodes; ++j) result.node_names.push_back(std::to_string(j));
   result.heads = std::move(heads);
   return result;

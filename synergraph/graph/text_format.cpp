@@ -27,6 +27,17 @@ using detail::escaped;
 using detail::name_word;
 using detail::Word;
 
+/// A word for messages, with escapes as the format has them.
+std::string quoted(std::string_view text) {
+  return quoted_text(escaped(text));
+}
+
+/// The same without quotation marks: a node.
+std::string shown(std::string_view name) {
+  constexpr std::size_t kLongest = 40;
+  return cut_middle(escaped(name), kLongest);
+}
+
 /// A head whose lines are being read.
 struct OpenHead {
   std::string name;
@@ -48,8 +59,8 @@ class Parser {
     else if (words[0].is("head"))
       head(words);
     else if (!head_)
-      throw InputError(fmt::format("expected 'nodes', 'self-loops' or 'head', got '{}'",
-                                   escaped(words[0].text)));
+      throw InputError(
+          fmt::format("expected 'nodes', 'self-loops' or 'head', got {}", quoted(words[0].text)));
     else if (head_->matrix)
       matrix_row(words);
     else
@@ -67,7 +78,7 @@ class Parser {
   static double number(const Word& word, const char* what) {
     double value = 0.0;
     if (!parse_number(word.text, value))
-      throw InputError(fmt::format("{} '{}' is not a number", what, escaped(word.text)));
+      throw InputError(fmt::format("{} {} is not a number", what, quoted(word.text)));
     return value;
   }
 
@@ -82,7 +93,7 @@ class Parser {
       check_node_count(static_cast<long long>(words.size()) - 1);
       for (std::size_t k = 1; k < words.size(); ++k) {
         if (words[k].text.empty() || words[k].is("->") || words[k].is(":"))
-          throw InputError(fmt::format("'{}' cannot name a node", words[k].text));
+          throw InputError(fmt::format("{} cannot name a node", quoted(words[k].text)));
         result_.node_names.push_back(words[k].text);
       }
     }
@@ -90,7 +101,7 @@ class Parser {
     for (int j = 0; j < result_.nodes; ++j) {
       const std::string& name = result_.node_names[static_cast<std::size_t>(j)];
       if (!index_.emplace(name, j).second)
-        throw InputError(fmt::format("two nodes are named '{}'", escaped(name)));
+        throw InputError(fmt::format("two nodes are named {}", quoted(name)));
     }
   }
 
@@ -119,7 +130,7 @@ class Parser {
         head_->matrix.emplace(result_.nodes, result_.nodes);
       } else {
         throw InputError(
-            fmt::format("expected 'weight W' or 'matrix', got '{}'", escaped(words[at].text)));
+            fmt::format("expected 'weight W' or 'matrix', got {}", quoted(words[at].text)));
       }
     }
   }
@@ -130,9 +141,9 @@ class Parser {
     long long number = 0;
     if (parse_number(word.text, number))
       throw InputError(fmt::format("node {} is out of range, nodes are {} to {}", word.text,
-                                   escaped(result_.node_names.front()),
-                                   escaped(result_.node_names.back())));
-    throw InputError(fmt::format("there is no node named '{}'", escaped(word.text)));
+                                   shown(result_.node_names.front()),
+                                   shown(result_.node_names.back())));
+    throw InputError(fmt::format("there is no node named {}", quoted(word.text)));
   }
 
   void edge(const std::vector<Word>& words) {
@@ -143,8 +154,8 @@ class Parser {
     if (weighted) edge.weight = number(words[4], "weight");
     check_edge(edge, result_.nodes);
     if (!head_->seen.emplace(edge.from, edge.to).second)
-      throw InputError(fmt::format("edge {} -> {} is given twice", escaped(words[0].text),
-                                   escaped(words[2].text)));
+      throw InputError(
+          fmt::format("edge {} -> {} is given twice", shown(words[0].text), shown(words[2].text)));
     head_->edges.push_back(edge);
   }
 
@@ -159,7 +170,7 @@ class Parser {
   }
 
   /// The open head, for messages.
-  std::string head_name() const { return fmt::format("head '{}'", escaped(head_->name)); }
+  std::string head_name() const { return fmt::format("head {}", quoted(head_->name)); }
 
   void finish_head() {
     if (!head_) return;

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "synergraph/core/error.h"
+#include "synergraph/core/terminal.h"
 #include "synergraph/io/temporary_file.h"
 
 namespace synergraph {
@@ -98,14 +99,21 @@ void AtomicFile::copy_to_target(int from) {
   const int stream = stat(path_.c_str(), &status) == 0 ? standard_stream(status) : -1;
   const Descriptor to(stream >= 0 ? dup(stream) : open(path_.c_str(), O_WRONLY | O_CLOEXEC));
   if (to.number < 0) fail(path_, "cannot write");
+  const bool terminal = isatty(to.number) != 0;
+  std::string shown;  // whole, as a piece may end within a character
   std::vector<char> buffer(std::size_t{1} << 16U);
   for (;;) {
     const ssize_t got = read(from, buffer.data(), buffer.size());
     if (got < 0 && errno == EINTR) continue;
     if (got < 0) fail(path_, "cannot write");
-    if (got == 0) return;
-    write_all(to.number, buffer.data(), static_cast<std::size_t>(got), path_);
+    if (got == 0) break;
+    if (terminal)
+      shown.append(buffer.data(), static_cast<std::size_t>(got));
+    else
+      write_all(to.number, buffer.data(), static_cast<std::size_t>(got), path_);
   }
+  shown = printable_lines(shown);
+  write_all(to.number, shown.data(), shown.size(), path_);
 }
 
 void AtomicFile::commit() {

@@ -10,7 +10,8 @@ namespace synergraph {
 /// commit() flushes them to disk and renames. Destroyed without commit(), it leaves nothing behind;
 /// what a killed process left, the next file in that directory removes. A symbolic link stays, and
 /// the file it names is written. What is no regular file (a pipe, a terminal), or is where standard
-/// output or standard error already goes, gets the bytes at commit().
+/// output or standard error already goes, gets the bytes at commit(); a terminal gets them
+/// printable.
 /// Errors are InputErrors that name the path and the system's reason.
 class AtomicFile {
  public:

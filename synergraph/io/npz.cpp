@@ -162,6 +162,10 @@ void stream_npz(const std::string& path, std::span<const TensorStream> tensors) 
     if (name.empty() || !names.insert(name).second) {
       fail(path, fmt::format("the tensor name {} is empty or occurs twice", in_quotes(name)));
     }
+    if (!is_plain_member(name + std::string(kEnding)))
+      fail(path,
+           fmt::format("the tensor name {} is not a plain relative path of at most 4092 bytes",
+                       in_quotes(name)));
     members.push_back({&tensor, npy_header(tensor.info)});
   }
   AtomicFile file(path);

@@ -82,9 +82,9 @@ zip_int64_t serve(void* state, void* data, zip_uint64_t length, zip_source_cmd_t
   }
 }
 
-/// A relative path of plain components. Members never become files here; a name that would escape a
-/// directory elsewhere still says that the archive is not to be trusted.
-bool is_plain(std::string_view name) {
+}  // namespace
+
+bool is_plain_member(std::string_view name) {
   constexpr std::size_t kLongest = 4096;
   if (name.empty() || name.size() > kLongest || name.front() == '/') return false;
   for (const char c : name) {
@@ -98,8 +98,6 @@ bool is_plain(std::string_view name) {
   }
   return true;
 }
-
-}  // namespace
 
 /// The open archive. libzip is not thread-safe: every call into it holds the mutex.
 struct ZipArchive::Impl {
@@ -259,7 +257,7 @@ void ZipArchive::read_directory() {
     constexpr std::uint64_t kNeeded =
         ZIP_STAT_SIZE | ZIP_STAT_COMP_SIZE | ZIP_STAT_COMP_METHOD | ZIP_STAT_ENCRYPTION_METHOD;
     if ((stat.valid & kNeeded) != kNeeded) refuse("its size is not known");
-    if (!is_plain(name)) refuse("its name is not a plain relative path");
+    if (!is_plain_member(name)) refuse("its name is not a plain relative path");
     if (!names.insert(name).second) refuse("its name occurs twice");
     if (stat.encryption_method != ZIP_EM_NONE) refuse("it is encrypted");
     if (stat.comp_method != ZIP_CM_STORE && stat.comp_method != ZIP_CM_DEFLATE) {

@@ -4,11 +4,17 @@
 #include <map>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "synergraph/io/byte_source.h"
 
 namespace synergraph {
+
+/// Whether a member's name is a relative path of plain components, not too long. Members never
+/// become files here; a name that would escape a directory elsewhere still says that the archive is
+/// not to be trusted.
+bool is_plain_member(std::string_view name);
 
 /// The members of a zip archive, read with libzip. Opening refuses what no honest writer makes:
 /// names that occur twice or are not plain relative paths, encryption, methods other than stored

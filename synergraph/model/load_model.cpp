@@ -8,6 +8,7 @@
 #include <string_view>
 
 #include "synergraph/core/error.h"
+#include "synergraph/core/terminal.h"
 
 namespace synergraph {
 namespace {
@@ -33,8 +34,8 @@ int head_count(const TensorFile& file, int heads) {
   if (entry != file.metadata().end()) {
     const auto value = positive_integer(entry->second);
     if (!value)
-      throw InputError(fmt::format("{}: metadata 'heads' is '{}', expected a positive integer",
-                                   file.path(), entry->second));
+      throw InputError(fmt::format("{}: metadata 'heads' is {}, expected a positive integer",
+                                   file.path(), quoted_text(entry->second)));
     if (heads > 0 && heads != *value)
       throw InputError(
           fmt::format("{}: the file says that it has {} heads, not {}: leave out --heads",

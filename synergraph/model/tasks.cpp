@@ -6,6 +6,7 @@
 
 #include "synergraph/core/error.h"
 #include "synergraph/core/random.h"
+#include "synergraph/core/terminal.h"
 
 namespace synergraph {
 namespace {
@@ -39,7 +40,7 @@ const Task& find_task(std::string_view name) {
     if (task.name == name) return task;
     names += (names.empty() ? "" : ", ") + task.name;
   }
-  throw UsageError(fmt::format("unknown task '{}': expected one of {}", name, names));
+  throw UsageError(fmt::format("unknown task {}: expected one of {}", quoted_text(name), names));
 }
 
 Sequences targets(const Task& task, const Sequences& inputs) {

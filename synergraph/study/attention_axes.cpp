@@ -7,6 +7,7 @@
 #include <limits>
 
 #include "synergraph/core/error.h"
+#include "synergraph/core/terminal.h"
 
 namespace synergraph {
 namespace {
@@ -20,8 +21,8 @@ std::string_view name_of(AttentionAxis axis) {
 AttentionAxis axis_named(std::string_view name) {
   const auto* found = std::find(kNames.begin(), kNames.end(), name);
   if (found == kNames.end())
-    throw UsageError(
-        fmt::format("--axes: '{}' is no axis: expected some of {}", name, fmt::join(kNames, ",")));
+    throw UsageError(fmt::format("--axes: {} is no axis: expected some of {}", quoted_text(name),
+                                 fmt::join(kNames, ",")));
   return static_cast<AttentionAxis>(found - kNames.begin());
 }
 

@@ -6,6 +6,7 @@
 #include <limits>
 
 #include "synergraph/core/error.h"
+#include "synergraph/core/terminal.h"
 #include "synergraph/model/dropout.h"
 #include "synergraph/train/data.h"
 
@@ -82,8 +83,8 @@ TrainSettings from_metadata(const std::map<std::string, std::string>& metadata,
     if (entry == metadata.end())
       throw InputError(fmt::format("{}: metadata '{}' is missing", where, name));
     if (!parse(entry->second, value))
-      throw InputError(
-          fmt::format("{}: metadata '{}' is '{}', not a number", where, name, entry->second));
+      throw InputError(fmt::format("{}: metadata '{}' is {}, not a number", where, name,
+                                   quoted_text(entry->second)));
   });
   try {
     validate(settings);

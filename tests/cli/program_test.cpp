@@ -114,6 +114,25 @@ TEST_F(ProgramCommand, MessagesAreShort) {
     EXPECT_EQ(outcome.status, 2);
     EXPECT_LT(outcome.err.size(), 180U) << outcome.err;
   }
+  // Whatever a message quotes, a file may make it long.
+  const std::string name(4000, 'n');
+  const std::string graph = "nodes " + name + " b\nhead " + name + "\n";
+  for (const std::string& text :
+       {name, "nodes " + name + ' ' + name, "nodes 2\nhead a " + name, graph + name + " -> c",
+        "nodes 2\nhead\n0 -> " + name, "nodes 2\nhead\n0 -> 1 : " + name, graph + "2 -> b",
+        graph + name + " -> b\n" + name + " -> b", "nodes 2\nhead " + name + " matrix\n1"}) {
+    write("long.txt", text + '\n');
+    const auto outcome = run("graph long.txt");
+    EXPECT_EQ(outcome.status, 1) << text;
+    EXPECT_LT(outcome.err.size(), 180U) << outcome.err;
+  }
+  for (const std::string& generator : {name, "chain:" + name, "random:3:" + name, "star:3:" + name})
+    EXPECT_LT(run("graph --generate " + generator).err.size(), 200U) << generator;
+  const double value = 1.0;
+  write_safetensors(path("a.safetensors"),
+                    std::vector{tensor_data("decoder.embed.weight", {1, 1}, &value)},
+                    {{"heads", name}});
+  EXPECT_LT(run("analyze a.safetensors").err.size(), 180U) << run("analyze a.safetensors").err;
 }
 
 TEST_F(ProgramCommand, OutputThatCannotBeWrittenIsAnError) {
@@ -167,6 +186,15 @@ TEST_F(ProgramCommand, NamesCannotCommandATerminal) {
   // CSV keeps what it is given, but not on a terminal.
   EXPECT_THAT(run("graph g.txt --csv").out, HasSubstr("h " + red));
   EXPECT_THAT(on_terminal("graph g.txt --csv", 80), HasSubstr("h \\x1b[31mred"));
+  // Nor does a file that is one.
+  for (const std::string command :
+       {"graph g.txt --curves /dev/stdout", "graph g.txt --text /dev/stderr",
+        "graph g.txt --curves $(tty)", "analyze a.safetensors --quiet --per-sample /dev/stdout"}) {
+    const std::string shown =
+        on_terminal(command + " | cat >/dev/null", 80) + on_terminal(command, 80);
+    EXPECT_THAT(shown, Not(testing::ContainsRegex("[\x01-\x09\x0b-\x1f\x7f]"))) << command;
+    EXPECT_THAT(shown, HasSubstr("\\x1b[")) << command;
+  }
 }
 
 TEST_F(ProgramCommand, ErrorsAreOneLineWhateverTheNames) {

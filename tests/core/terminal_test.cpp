@@ -56,6 +56,15 @@ TEST(Cutting, NeverExceedsTheColumns) {
   EXPECT_EQ(cut_middle("layer.10.weight", 9), "laye…ight");
 }
 
+TEST(Cutting, ATextFromAFileMayBeLong) {
+  // Time grows with the length alone: by its square these would take half an hour.
+  constexpr std::size_t kLong = std::size_t{1} << 20U;
+  EXPECT_EQ(cut_middle('a' + std::string(kLong, 'b') + 'c', 5), "ab…bc");
+  std::string words;
+  for (std::size_t k = 0; k < kLong / 2; ++k) words += "a ";
+  EXPECT_EQ(wrapped(words, kUnlimited), words);
+}
+
 TEST(Quoted, IsShortAndPrintable) {
   EXPECT_EQ(quoted_text("-1"), "'-1'");
   EXPECT_EQ(quoted_text("\x1b[2J"), "'\\x1b[2J'");

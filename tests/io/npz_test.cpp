@@ -110,6 +110,27 @@ TEST_F(NpzTest, RefusesEveryTruncation) {
   }
 }
 
+TEST_F(NpzTest, WritesNoNameThatItWouldNotRead) {
+  const float value = 1.0F;
+  const std::string out = path("names.npz");
+  const auto write = [&](const std::string& name) {
+    write_npz(out, std::vector{tensor_data(name, {1}, &value)});
+  };
+  for (const std::string& name :
+       {std::string("a\0b", 3), std::string("../a"), std::string("/a"), std::string("./a"),
+        std::string("a/../../b"), std::string("a\\b"), std::string("a\nb"), std::string("a\x7f"),
+        std::string(4093, 'a')}) {
+    expect_input_error("the tensor name " + in_quotes(name) + " is not a plain relative path",
+                       [&] { write(name); });
+    EXPECT_FALSE(std::filesystem::exists(out)) << name;
+  }
+  for (const std::string& name : {std::string("a.b/c d..e"), std::string("東京"),
+                                  std::string("a.npy"), std::string(4092, 'a')}) {
+    write(name);
+    EXPECT_EQ(TensorFile::open(out).tensors().front().name(), name);
+  }
+}
+
 TEST_F(NpzTest, RefusesPathTricksAndNamesThatOccurTwice) {
   EXPECT_NO_THROW(parse(build_zip({floats("a/b.npy"), {"empty/", ""}})));
   for (const char* name :

@@ -8,6 +8,7 @@
 #include "synergraph/core/error.h"
 #include "synergraph/core/instruction_set.h"
 #include "synergraph/core/kernels/kernels.h"
+#include "synergraph/core/terminal.h"
 
 #if defined(__x86_64__)
 #include <cpuid.h>
@@ -97,8 +98,8 @@ const Kernels& choose_kernels() {
       if (std::string_view(wanted) == kernels->isa) best = kernels;
     }
     if (best == nullptr)
-      throw UsageError(fmt::format("SYNERGRAPH_ISA is '{}', this CPU and build have {}", wanted,
-                                   fmt::join(names, ", ")));
+      throw UsageError(fmt::format("SYNERGRAPH_ISA is {}, this CPU and build have {}",
+                                   quoted_text(wanted), fmt::join(names, ", ")));
   }
   chosen_kernels.store(best, std::memory_order_release);
   return *best;
