@@ -5,6 +5,7 @@
 #include <limits>
 
 #include "synergraph/chain/survival_sweep.h"
+#include "synergraph/core/array_math.h"
 #include "synergraph/core/kernels/kernels.h"
 
 namespace synergraph {
@@ -48,7 +49,8 @@ HittingTimes hitting_times(const Walk& walk) {
   // arises.
   constexpr double kInfinity = std::numeric_limits<double>::infinity();
   std::vector<int> infinite;
-  for (int j = sink - 1; j >= 0; --j) {
+  const auto held = std::find(walk.leave.begin(), walk.leave.end() - 1, 0.0);
+  for (int j = held == walk.leave.end() - 1 ? -1 : sink - 1; j >= 0; --j) {
     const double* row = walk.step.row(j);
     const auto may_step_to = [&](int i) { return row[i] > 0.0; };
     if (!(walk.leave[static_cast<std::size_t>(j)] > 0.0) ||
@@ -62,7 +64,7 @@ HittingTimes hitting_times(const Walk& walk) {
   std::vector<double> time(walk.leave.size(), 0.0);
   kernels().back_substitute(walk.step, nullptr, pivots, 0, sink, time.data());
   // A node that is slower than any double may be hardly ever visited: then in smaller units.
-  if (!std::all_of(time.begin(), time.end(), [](double t) { return std::isfinite(t); })) {
+  if (largest(time.data(), sink, 0.0) == kInfinity) {
     constexpr double kUnit = 0x1.0p-600;
     const std::vector<double> one(time.size(), kUnit);
     kernels().back_substitute(walk.step, one.data(), pivots, 0, sink, time.data());

@@ -65,20 +65,22 @@ struct Search {
     for (std::size_t k = 0; k < time.size(); ++k)
       if (open(k) && threshold[k].met(worst_survival, least_arrival)) time[k] = when;
   }
-  /// Would a survival settle anything?
-  bool crossed(double worst_survival) const {
-    for (std::size_t k = 0; k < time.size(); ++k)
-      if (open(k) && threshold[k].met(worst_survival, kUnknown)) return true;
-    return false;
-  }
 };
 
-/// Looks through the newest panel of a sweep for crossings.
+/// Looks through the newest panel of a sweep for crossings, by bisection: survival never grows.
 void search_panel(const SurvivalSweep& sweep, Search& search) {
-  if (!search.crossed(sweep.worst_current())) return;
   const Propagation& states = sweep.states();
-  const auto begin = static_cast<double>(states.time() - states.length());
-  for (int k = 1; k <= states.length(); ++k) search.settle(sweep.worst(k), kUnknown, begin + k);
+  const double last = sweep.worst_current();
+  for (std::size_t k = 0; k < search.time.size(); ++k) {
+    if (!search.open(k) || !search.threshold[k].met(last, kUnknown)) continue;
+    int before = 0;  // steps of the panel after which it is not met
+    int met = states.length();
+    while (met - before > 1) {
+      const int middle = before + (met - before) / 2;
+      (search.threshold[k].met(sweep.worst(middle), kUnknown) ? met : before) = middle;
+    }
+    search.time[k] = static_cast<double>(states.time() - states.length() + met);
+  }
 }
 
 /// Steps through the chances to have arrived, 1 - s_t: P applied again and again to e_sink.

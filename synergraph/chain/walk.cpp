@@ -16,7 +16,7 @@ namespace {
 /// Rows in proportion to `weights`, from their diagonals on. They may be the rows themselves.
 void normalise_rows(Walk& walk, ConstMatrixView weights) {
   const MatrixView step = walk.step.view();
-  kernels().normalise_rows(weights, step, walk.leave.data(), 0, step.rows);
+  if (!kernels().normalise_rows(weights, step, walk.leave.data(), 0, step.rows)) return;
   for (int j = 0; j < step.rows; ++j) {
     if (walk.leave[static_cast<std::size_t>(j)] >= 0.0) continue;
     scale_to_safe_range(weights.row(j) + j, step.rows - j, step.row(j) + j);

@@ -96,9 +96,9 @@ struct Kernels {
 
   /// Row j of `step` becomes the probabilities in proportion to row j of `weights`, and leave[j]
   /// what they sum to beyond the diagonal, for j in [begin, end). A row with nothing there stays,
-  /// exactly. A row whose sum is not in_safe_range() is left alone, its leave negative. `weights`
-  /// may be `step`.
-  void (*normalise_rows)(ConstMatrixView weights, MatrixView step, double* leave, int begin,
+  /// exactly. A row whose sum is not in_safe_range() is left alone, its leave negative: are there
+  /// any? `weights` may be `step`.
+  bool (*normalise_rows)(ConstMatrixView weights, MatrixView step, double* leave, int begin,
                          int end);
   /// The same for the published rule: weights count up to a sum of one, and what a row lacks of it
   /// is added to its last entry.

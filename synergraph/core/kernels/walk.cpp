@@ -33,8 +33,9 @@ double cut_row(const double* weights, int count, double* row) {
 
 }  // namespace
 
-void normalise_rows(ConstMatrixView weights, MatrixView step, double* leave, int begin, int end) {
+bool normalise_rows(ConstMatrixView weights, MatrixView step, double* leave, int begin, int end) {
   const int n = step.rows;
+  bool extreme = false;
   for (int j = begin; j < end; ++j) {
     const double* from = weights.row(j) + j;
     double* row = step.row(j) + j;
@@ -42,6 +43,7 @@ void normalise_rows(ConstMatrixView weights, MatrixView step, double* leave, int
     const double mass = from[0] + forward;
     if (mass > 0.0 && !(mass >= kSafeLeast && mass <= kSafeMost)) {
       leave[j] = -1.0;
+      extreme = true;
       continue;
     }
     leave[j] = forward > 0.0 ? forward / mass : 0.0;
@@ -49,6 +51,7 @@ void normalise_rows(ConstMatrixView weights, MatrixView step, double* leave, int
     for (int i = 0; i < n - j; ++i) row[i] = from[i] * scale;
     if (!(forward > 0.0)) row[0] = 1.0;  // no way out: it stays, exactly
   }
+  return extreme;
 }
 
 void cut_rows(ConstMatrixView weights, MatrixView step, double* leave) {
