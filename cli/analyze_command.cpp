@@ -11,7 +11,6 @@
 #include "cli/number_option.h"
 #include "cli/output.h"
 #include "synergraph/core/error.h"
-#include "synergraph/io/atomic_file.h"
 #include "synergraph/model/load_model.h"
 #include "synergraph/report/json_text.h"
 #include "synergraph/report/layer_figure.h"
@@ -53,7 +52,8 @@ constexpr const char* kDetails =
     "n),\n"
     "(layers, samples, heads, n, n) or what --axes says, in .npy, .npz, .safetensors or .pt; an\n"
     "archive may hold a tensor a layer. Or it is a checkpoint of a model with the paper's tensor\n"
-    "names, which runs on --tokens or on a --task.\n\n"
+    "names, which runs on --tokens or on a --task. docs/formats.md explains the columns of the\n"
+    "table.\n\n"
     "Examples:\n"
     "  synergraph analyze attention.npy --per-head\n"
     "  synergraph analyze one-sequence.npy --axes layer,head,query,key\n"
@@ -165,8 +165,7 @@ LayerWeights choose_weights(const AnalyzeArguments& arguments, const Input& inpu
 void run_analyze(const AnalyzeArguments& arguments) {
   const FigureOptions figure = arguments.figure.resolve();
   if (arguments.figure.wanted()) check_figure(arguments.figure.file);
-  for (const std::string& output : {arguments.per_sample, arguments.json})
-    if (!output.empty() && output != "-") check_writable(output);
+  const bool printed = check_outputs({arguments.per_sample, arguments.json});
   LayerReport report;
   report.range = parse_range(arguments);
   report.per_head = arguments.per_head;
@@ -175,7 +174,7 @@ void run_analyze(const AnalyzeArguments& arguments) {
   options.threads = arguments.metrics.threads;
   options.progress.quiet = arguments.quiet;
   for (const Convention convention : report.conventions) {
-    options.conventions.push_back(arguments.metrics.resolve(convention, Normalization::kPooled));
+    options.conventions.push_back(arguments.metrics.resolve(convention));
     options.conventions.back().per_head_walks = arguments.per_head;
   }
 
@@ -189,24 +188,16 @@ void run_analyze(const AnalyzeArguments& arguments) {
   report.analysis = analyse(*input.source, weights, options);
   if (const auto* source = dynamic_cast<const ModelAttention*>(input.source.get())) {
     report.model = input.model->config();
+    report.heads_from_name = head_count(file, arguments.heads).from_name;
     report.evaluation = source->evaluation();
     report.task = arguments.task;
   }
 
   if (arguments.figure.wanted()) draw_layer_figure(arguments.figure.file, report, figure);
   if (!arguments.per_sample.empty())
-    write_file(arguments.per_sample, format_csv(csv_table(report)));
-  if (arguments.json.empty()) {
-    print(format_report(report, output_columns()));
-    return;
-  }
-  const std::string json = json_text(json_report(report));
-  if (arguments.json == "-") {
-    print(json);
-  } else {
-    write_file(arguments.json, json);
-    print(format_report(report, output_columns()));
-  }
+    write_output(arguments.per_sample, format_csv(csv_table(report)));
+  if (!arguments.json.empty()) write_output(arguments.json, json_text(json_report(report)));
+  if (!printed) print(format_report(report, output_columns()));
 }
 
 void add_input_options(CLI::App& command, AnalyzeArguments& arguments) {
@@ -256,7 +247,9 @@ void add_input_options(CLI::App& command, AnalyzeArguments& arguments) {
   add_number(command, "--seed", arguments.seed, "of the sequences drawn (default: 1)")
       ->group(group);
   add_number(command, "--heads", arguments.heads,
-             "heads of a checkpoint that does not say how many", {1, 1 << 20})
+             "heads of a checkpoint that does not say how many (default: the H of a file name "
+             "H_heads_...)",
+             {1, 1 << 20})
       ->default_str("")
       ->group(group);
   command
@@ -278,6 +271,7 @@ void add_analyze_command(CLI::App& app) {
   CLI::App& command = *app.add_subcommand("analyze", kAbout);
   command.footer(kDetails);
   add_input_options(command, *arguments);
+  arguments->metrics.default_normalization = Normalization::kPooled;
   arguments->metrics.add_to(command, true);
   const char* output = "Output";
   command
@@ -285,7 +279,8 @@ void add_analyze_command(CLI::App& app) {
                 "also measure each head alone, and the mixing synergy")
       ->group(output);
   command
-      .add_option("--per-sample", arguments->per_sample, "write every sample's numbers to a CSV")
+      .add_option("--per-sample", arguments->per_sample,
+                  "write every sample's numbers as CSV; - for standard output instead of the table")
       ->type_name("FILE")
       ->group(output);
   command

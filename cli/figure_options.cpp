@@ -2,6 +2,7 @@
 
 #include <fmt/core.h>
 
+#include "cli/number_option.h"
 #include "synergraph/core/error.h"
 #include "synergraph/core/parse_number.h"
 
@@ -22,13 +23,11 @@ void FigureArguments::add_to(CLI::App& command, const std::string& draws,
                              const std::string& named) {
   const char* group = "Output";
   CLI::Option* figure =
-      command.add_option("--figure", file, draws + ": FILE.svg, FILE.pdf or FILE.png");
+      command.add_option("--figure", file, draws + ": a path that ends in .svg, .pdf or .png");
   figure->type_name("FILE")->group(group);
   add_style_to(command, group);
-  command
-      .add_option("--figure-names", names,
-                  fmt::format("names of the {} in it, separated by commas", named))
-      ->delimiter(',')
+  as_list(command.add_option("--figure-names", names,
+                             fmt::format("names of the {} in it, separated by commas", named)))
       ->type_name("A,B,...")
       ->group(group);
   for (const char* option : {"--figure-size", "--figure-title", "--figure-names"})

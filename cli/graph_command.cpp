@@ -1,7 +1,10 @@
 #include <fmt/core.h>
 
+#include <algorithm>
+#include <cmath>
 #include <memory>
 #include <nlohmann/json.hpp>
+#include <optional>
 
 #include "cli/commands.h"
 #include "cli/figure_options.h"
@@ -14,7 +17,6 @@
 #include "synergraph/graph/generators.h"
 #include "synergraph/graph/multi_head_graph.h"
 #include "synergraph/heads/measure.h"
-#include "synergraph/io/atomic_file.h"
 #include "synergraph/report/diffusion_figure.h"
 #include "synergraph/report/heads_report.h"
 #include "synergraph/report/json_text.h"
@@ -33,7 +35,7 @@ struct GraphArguments {
   std::uint64_t seed = 1;
   bool json = false;
   bool csv = false;
-  int steps = 20;
+  std::optional<int> steps;
   std::string curves;
   FigureArguments figure;
   std::string dot;
@@ -49,6 +51,7 @@ constexpr const char* kDetails =
     "by\n"
     "generators, one a head:\n"
     "  chain:N  complete:N  window:N:WIDTH  powers:N  star:N  random:N:PROBABILITY[:SEED]\n\n"
+    "docs/formats.md explains the columns of the table.\n\n"
     "Examples:\n"
     "  synergraph graph --example 2 --figure diffusion.svg\n"
     "  synergraph graph --generate chain:12 --generate complete:12 --weights 1,3 --eps 0.25,0.01\n"
@@ -75,7 +78,13 @@ std::vector<double> head_weights(const GraphArguments& arguments, const MultiHea
   std::vector<double> raw;
   for (const GraphHead& head : graph.heads) raw.push_back(head.weight);
   if (!arguments.weights.empty()) raw = parse_numbers(arguments.weights, "--weights");
-  return normalised_weights(raw, graph.heads.size());
+  try {
+    return normalised_weights(raw, graph.heads.size());
+  } catch (const InputError& error) {
+    throw InputError(
+        fmt::format("{}: {}", arguments.weights.empty() ? input_name(arguments.file) : "--weights",
+                    error.what()));
+  }
 }
 
 MonteCarloEstimate sample(const std::vector<Head>& heads, const std::vector<double>& weights,
@@ -107,19 +116,26 @@ Table curves_table(const std::vector<Head>& heads, const std::vector<double>& we
   return table;
 }
 
+/// Steps that show the minimax time, if it is not too far, and what follows.
+int shown_steps(const Fidelity& combined) {
+  constexpr double kLeast = 20;
+  constexpr double kMost = 400;
+  if (std::isinf(combined.minimax_time)) return kLeast;
+  return static_cast<int>(std::clamp(std::ceil(1.25 * combined.minimax_time), kLeast, kMost));
+}
+
 void run_graph(const GraphArguments& arguments) {
   if (arguments.json && arguments.csv) throw UsageError("--json and --csv exclude each other");
   const FigureOptions figure = arguments.figure.resolve();
   if (arguments.figure.wanted()) check_figure(arguments.figure.file);
-  for (const std::string& output : {arguments.curves, arguments.dot, arguments.text})
-    if (!output.empty()) check_writable(output);
-  MetricsOptions options =
-      arguments.metrics.resolve(arguments.metrics.chosen_convention(), Normalization::kPerHead);
+  const bool printed = check_outputs({arguments.curves, arguments.dot, arguments.text,
+                                      arguments.json || arguments.csv ? "-" : ""});
+  MetricsOptions options = arguments.metrics.resolve(arguments.metrics.chosen_convention());
   options.fidelity.every_node = arguments.json;  // JSON lists them
   const MultiHeadGraph graph = load_graph(arguments);
   const std::vector<double> weights = head_weights(arguments, graph);
   const std::vector<Head> heads = heads_of_graph(graph);
-  const DiffusionFigureOptions drawing{arguments.steps, graph.node_names, figure};
+  DiffusionFigureOptions drawing{arguments.steps.value_or(0), graph.node_names, figure};
   if (arguments.figure.wanted()) check_diffusion_figure(heads, drawing);
 
   HeadsReport report;
@@ -128,22 +144,23 @@ void run_graph(const GraphArguments& arguments) {
   for (const Head& head : heads) report.head_names.push_back(head.name);
   report.weights = weights;
   report.metrics = measure_heads(heads, weights, options);
+  if (!arguments.steps) drawing.steps = shown_steps(report.metrics.combined.fidelity);
   if (arguments.monte_carlo > 0)
     report.monte_carlo.push_back(sample(heads, weights, options, arguments));
 
   if (!arguments.curves.empty())
-    write_file(arguments.curves,
-               format_csv(curves_table(heads, weights, graph.node_names, arguments.steps)));
+    write_output(arguments.curves,
+                 format_csv(curves_table(heads, weights, graph.node_names, drawing.steps)));
   if (arguments.figure.wanted())
     draw_diffusion_figure(arguments.figure.file, heads, weights, drawing);
-  if (!arguments.dot.empty()) write_file(arguments.dot, format_dot(graph));
-  if (!arguments.text.empty()) write_file(arguments.text, format_graph_text(graph));
+  if (!arguments.dot.empty()) write_output(arguments.dot, format_dot(graph));
+  if (!arguments.text.empty()) write_output(arguments.text, format_graph_text(graph));
 
   if (arguments.json)
     print(json_text(json_report(report)));
   else if (arguments.csv)
     print(format_csv(csv_table(report)));
-  else
+  else if (!printed)
     print(format_report(report, output_columns()));
 }
 
@@ -180,17 +197,27 @@ void add_graph_command(CLI::App& app) {
   const char* output = "Output";
   command.add_flag("--json", arguments->json, "print everything as JSON")->group(output);
   command.add_flag("--csv", arguments->csv, "print the table as CSV")->group(output);
-  command.add_option("--curves", arguments->curves, "write the signal curves to this CSV file")
+  command
+      .add_option("--curves", arguments->curves,
+                  "write the signal curves as CSV; - for standard output instead of the table")
       ->type_name("FILE")
       ->group(output);
   arguments->figure.add_to(command, "draw the diffusion figure", "heads");
-  add_number(command, "--steps", arguments->steps, "diffusion steps in curves and figure",
-             {1, 1000000})
+  add_number(
+      command, "--steps", arguments->steps,
+      "diffusion steps in curves and figure (default: 20, or as many as show the minimax time "
+      "of all heads together, up to 400)",
+      {1, 1000000})
       ->group(output);
-  command.add_option("--dot", arguments->dot, "write the graph in Graphviz's DOT language")
+  command
+      .add_option(
+          "--dot", arguments->dot,
+          "write the graph in Graphviz's DOT language; - for standard output instead of the table")
       ->type_name("FILE")
       ->group(output);
-  command.add_option("--text", arguments->text, "write the graph in the text format")
+  command
+      .add_option("--text", arguments->text,
+                  "write the graph in the text format; - for standard output instead of the table")
       ->type_name("FILE")
       ->group(output);
   command.callback([arguments] { run_graph(*arguments); });

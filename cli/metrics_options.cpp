@@ -23,13 +23,22 @@ void MetricsArguments::add_to(CLI::App& command, bool allow_both) {
       ->group(group);
   command
       .add_option("--normalization", normalization,
-                  "how heads become a walk: per-head (the theory's), pooled, or published")
+                  fmt::format("how heads become a walk: per-head (the theory's), pooled, or "
+                              "published (default: {}; with --convention published: published)",
+                              name_of(default_normalization)))
       ->check(CLI::IsMember({"per-head", "pooled", "published"}))
       ->group(group);
-  command.add_option("--nodes", nodes, "nodes that count for the minimax fidelity: sources or all")
+  command
+      .add_option("--nodes", nodes,
+                  "nodes that count for the minimax fidelity: sources or all (default: sources; "
+                  "with --convention published: all)")
       ->check(CLI::IsMember({"sources", "all"}))
       ->group(group);
-  command.add_option("--horizon", horizon, "diffusion steps looked at, or 'certified'")
+  command
+      .add_option(
+          "--horizon", horizon,
+          "diffusion steps looked at, or 'certified' (default: certified; with --convention "
+          "published: 100)")
       ->group(group);
   add_number(command, "--eps", eps, "thresholds of T_mix, separated by commas", kThresholds)
       ->group(group);
@@ -56,7 +65,7 @@ std::vector<Convention> MetricsArguments::chosen_conventions() const {
   return {chosen_convention()};
 }
 
-MetricsOptions MetricsArguments::resolve(Convention of, Normalization default_normalization) const {
+MetricsOptions MetricsArguments::resolve(Convention of) const {
   MetricsOptions options = convention_options(of);
   if (of == Convention::kExact) options.normalization = default_normalization;
   if (normalization)

@@ -20,6 +20,9 @@ struct MetricsArguments {
   std::int64_t step_limit = 0;
   int threads = 0;
 
+  /// How the exact convention makes a walk of heads, unless --normalization says otherwise.
+  Normalization default_normalization = Normalization::kPerHead;
+
   /// `allow_both`: "both" is a convention too.
   void add_to(CLI::App& command, bool allow_both = false);
 
@@ -28,9 +31,8 @@ struct MetricsArguments {
   /// One convention, or exact and published.
   std::vector<Convention> chosen_conventions() const;
 
-  /// What the arguments say, over `convention`'s settings. `default_normalization` replaces that of
-  /// the exact convention.
-  MetricsOptions resolve(Convention convention, Normalization default_normalization) const;
+  /// What the arguments say, over `convention`'s settings.
+  MetricsOptions resolve(Convention convention) const;
 };
 
 /// "0.5,0.3,0.2" as numbers. UsageError names the part that is none.

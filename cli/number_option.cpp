@@ -55,6 +55,10 @@ template std::int64_t parse_option(const std::string&, const std::string&,
 template std::uint64_t parse_option(const std::string&, const std::string&,
                                     const NumberRange<std::uint64_t>&, const std::string&);
 
+CLI::Option* as_list(CLI::Option* option) {
+  return option->delimiter(',')->allow_extra_args(false);
+}
+
 std::string shown_number(double value) {
   return fmt::format("{}", value);
 }

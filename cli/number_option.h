@@ -31,6 +31,9 @@ template <class Number>
 Number parse_option(const std::string& option, const std::string& text,
                     const NumberRange<Number>& range, const std::string& other = "");
 
+/// The option's values are separated by commas within one argument: what follows is not its own.
+CLI::Option* as_list(CLI::Option* option);
+
 /// How the help shows a number.
 std::string shown_number(double value);
 template <std::integral Number>
@@ -89,7 +92,7 @@ CLI::Option* add_number(CLI::App& command, const std::string& name, Target& targ
       help, false, [&target] { return Kind::shown(target); });
   option->type_name(std::floating_point<typename Kind::Number> ? "NUMBER" : "N");
   option->type_size(1);
-  if (Kind::kList) option->expected(CLI::detail::expected_max_vector_size)->delimiter(',');
+  if (Kind::kList) as_list(option->expected(CLI::detail::expected_max_vector_size));
   if (Kind::kDefault) option->capture_default_str();
   return option;
 }

@@ -10,9 +10,12 @@
 
 #include "synergraph/core/error.h"
 #include "synergraph/core/terminal.h"
+#include "synergraph/io/atomic_file.h"
 
 namespace synergraph::cli {
 namespace {
+
+constexpr const char* kStandardOutput = "-";
 
 [[noreturn]] void fail_to_write() {
   throw InputError(
@@ -25,6 +28,22 @@ void print(const std::string& text) {
   const bool terminal = isatty(STDOUT_FILENO) != 0;
   const std::string shown = terminal ? printable_lines(text) : text;
   if (std::fwrite(shown.data(), 1, shown.size(), stdout) != shown.size()) fail_to_write();
+}
+
+bool check_outputs(std::initializer_list<std::string> paths) {
+  int printed = 0;
+  for (const std::string& path : paths) {
+    if (path == kStandardOutput)
+      ++printed;
+    else if (!path.empty())
+      check_writable(path);
+  }
+  if (printed > 1) throw UsageError("only one output can go to standard output");
+  return printed == 1;
+}
+
+void write_output(const std::string& path, const std::string& text) {
+  path == kStandardOutput ? print(text) : write_file(path, text);
 }
 
 void print_note(const std::string& line) {

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstddef>
+#include <initializer_list>
 #include <string>
 
 namespace synergraph::cli {
@@ -8,6 +9,13 @@ namespace synergraph::cli {
 /// Writes to standard output. What goes to a terminal cannot command it; into a file or a pipe goes
 /// every byte as it is. InputError if it cannot be written.
 void print(const std::string& text);
+
+/// To fail before long work: InputError unless every path of text can be written (empty: nothing is
+/// to be), UsageError if more than one is "-", standard output. True if one is.
+bool check_outputs(std::initializer_list<std::string> paths);
+
+/// Writes a file of text, or prints it where the path is "-".
+void write_output(const std::string& path, const std::string& text);
 
 /// A line on standard error, printable.
 void print_note(const std::string& line);

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cctype>
 #include <memory>
+#include <set>
 #include <sstream>
 
 #include "cli/commands.h"
@@ -114,10 +115,17 @@ std::vector<std::string> option_names(const CLI::App& command) {
   return names;
 }
 
+/// Whether an argument is an option of the command, with or without a value: "--eps=0.1".
+bool names_option(const CLI::App& command, const std::string& argument) {
+  return argument.size() > 1 && argument[0] == '-' &&
+         command.get_option_no_throw(argument.substr(0, argument.find('='))) != nullptr;
+}
+
 /// Looks at the options before anything else is said about them: one that is misspelt would
 /// otherwise be reported as another that is missing.
 void check_options(const CLI::App& command, const std::vector<std::string>& arguments,
                    std::size_t first) {
+  std::set<const CLI::Option*> given;
   for (std::size_t k = first; k < arguments.size(); ++k) {
     const std::string& argument = arguments[k];
     if (argument == "--") return;
@@ -129,7 +137,15 @@ void check_options(const CLI::App& command, const std::vector<std::string>& argu
     if (option == nullptr)
       throw UsageError(fmt::format("{} has no option {}{}", command.get_name(), quoted_text(name),
                                    did_you_mean(name, option_names(command))));
-    if (name.size() == argument.size() && option->get_items_expected_min() > 0) ++k;
+    const int most = option->get_items_expected_max();
+    const bool again = !given.insert(option).second;
+    if (again && most > 0 && most < CLI::detail::expected_max_vector_size)
+      throw UsageError(fmt::format("{} is given twice", name));
+    const int needed = option->get_items_expected_min() - (name.size() < argument.size() ? 1 : 0);
+    for (int taken = 0; taken < needed; ++taken, ++k)
+      if (k + 1 == arguments.size() || names_option(command, arguments[k + 1]))
+        throw UsageError(fmt::format("{}: {} is missing: {}", name, option->get_type_name(),
+                                     option->get_description()));
   }
 }
 
@@ -139,6 +155,7 @@ void add_commands(CLI::App& app) {
   app.name("synergraph");
   app.set_version_flag("--version", fmt::format("synergraph {} ({})", kVersion, instruction_set()));
   app.require_subcommand(1);
+  app.footer("'synergraph help COMMAND' explains a command.");
   app.formatter(std::make_shared<HelpFormatter>(output_columns()));  // commands inherit it
   add_analyze_command(app);
   add_convert_command(app);
@@ -158,6 +175,9 @@ std::vector<std::string> understood(const CLI::App& app, std::vector<std::string
   if (arguments.front() == "help") {
     arguments.erase(arguments.begin());
     if (arguments.empty()) return {"--help"};
+    if (arguments.size() > 1)
+      throw UsageError(
+          fmt::format("help takes one command, not also {}", quoted_text(arguments[1])));
     return {find_command(app, arguments.front()).get_name(), "--help"};
   }
   const bool option = arguments.front().starts_with('-');

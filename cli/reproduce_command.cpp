@@ -105,8 +105,7 @@ void add_grid_options(CLI::App& command, ReproduceArguments& arguments) {
       ->check(CLI::IsMember({"quick", "paper"}))
       ->capture_default_str()
       ->group(group);
-  command.add_option("--tasks", arguments.tasks, "Tasks (default: copy,cycle)")
-      ->delimiter(',')
+  as_list(command.add_option("--tasks", arguments.tasks, "Tasks (default: copy,cycle)"))
       ->group(group);
   add_number(command, "--heads", arguments.heads, "Head counts (default: 1,4,8,16)")->group(group);
   CLI::Option* count = add_number(command, "--seeds", arguments.seeds,

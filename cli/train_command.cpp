@@ -127,7 +127,10 @@ std::string resume_command(const TrainArguments& arguments) {
 
 void run_train(const CLI::App& command, TrainArguments& arguments) {
   TrainOptions& options = arguments.options;
-  if (options.resume && has_run(options.directory)) inherit_settings(command, arguments);
+  if (options.resume && has_run(options.directory))
+    inherit_settings(command, arguments);
+  else if (options.resume)
+    print_note(fmt::format("{}: no run there: starting one", options.directory));
   const TrainingData data = make_data(command, arguments);
   options.stop = &StopOnSignals::requested();
   TrainOutcome outcome;
@@ -142,10 +145,11 @@ void run_train(const CLI::App& command, TrainArguments& arguments) {
     return;
   }
   print(wrapped(
-      fmt::format("{} steps in {}\n"
+      fmt::format("{} step{} in {}\n"
                   "training loss {:.6g}, accuracy {:.4f}; {} loss {:.6g}, accuracy {:.4f}\n"
                   "wrote {}\n",
-                  outcome.step, format_duration(outcome.seconds), outcome.loss, outcome.accuracy,
+                  outcome.step, outcome.step == 1 ? "" : "s", format_duration(outcome.seconds),
+                  outcome.loss, outcome.accuracy,
                   data.held_out ? "held-out"
                                 : fmt::format("without dropout, on {} of the training pairs:",
                                               data.judged_inputs.count),

@@ -11,9 +11,10 @@ namespace synergraph {
 namespace {
 
 [[noreturn]] void reject_entry(const AttentionCheck& check, int row, int col, double value) {
-  const char* why = !std::isfinite(value) ? "is not finite"
-                    : value < 0.0         ? "is negative"
-                                          : "is above the diagonal: a token attends to a later one";
+  const std::string why =
+      !std::isfinite(value) ? "is not finite"
+      : value < 0.0         ? "is negative"
+                            : "is above the diagonal: a token attends to a later one" + check.axes;
   throw InputError(
       fmt::format("{}: entry {} in row {}, column {} {}", check.name, value, row, col, why));
 }
@@ -40,17 +41,18 @@ double checked_row_sum(const double* row, int i, int cols, const AttentionCheck&
                                sum, tolerance.value, tolerance.reason));
 }
 
+void normalise_row(double* row, int i, int cols, const AttentionCheck& check) {
+  const double sum = checked_row_sum(row, i, cols, check);
+  for (int j = 0; j <= i; ++j) row[j] /= sum;
+  for (int j = i + 1; j < cols; ++j) row[j] = 0.0;
+}
+
 void normalise_attention(MatrixView attention, const AttentionCheck& check) {
   if (attention.rows != attention.cols || attention.rows < 1)
     throw InputError(fmt::format("{}: expected a square matrix, got {} x {}", check.name,
                                  attention.rows, attention.cols));
-  const int n = attention.rows;
-  for (int i = 0; i < n; ++i) {
-    double* row = attention.row(i);
-    const double sum = checked_row_sum(row, i, n, check);
-    for (int j = 0; j <= i; ++j) row[j] /= sum;
-    for (int j = i + 1; j < n; ++j) row[j] = 0.0;
-  }
+  for (int i = 0; i < attention.rows; ++i)
+    normalise_row(attention.row(i), i, attention.cols, check);
 }
 
 }  // namespace synergraph

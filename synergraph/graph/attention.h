@@ -21,6 +21,8 @@ struct AttentionCheck {
   double causal_tolerance = 0.0;
   /// The matrix's name in error messages, e.g. "layer 2, sample 0, head 3".
   std::string name = "attention";
+  /// What the message about an entry above the diagonal ends with.
+  std::string axes = {};
   /// Asked about the entries of a row that fails row_tolerance: how they were rounded may allow
   /// more. Nothing: row_tolerance is final.
   std::function<RowTolerance(const double* row, int count)> second_look = {};
@@ -29,6 +31,9 @@ struct AttentionCheck {
 /// Checks row i of a causal attention matrix with `cols` columns, and returns the sum of its
 /// entries up to the diagonal.
 double checked_row_sum(const double* row, int i, int cols, const AttentionCheck& check = {});
+
+/// Checks row i and divides it by its sum; above the diagonal it becomes zero.
+void normalise_row(double* row, int i, int cols, const AttentionCheck& check = {});
 
 /// Checks a causal attention matrix A[i][j] (query i, key j) and makes it exact in double
 /// precision: square, finite, non-negative, nothing above the diagonal, rows divided by their sums.

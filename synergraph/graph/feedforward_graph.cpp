@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "synergraph/core/error.h"
+#include "synergraph/core/terminal.h"
 
 namespace synergraph {
 
@@ -15,18 +16,20 @@ void check_node_count(long long nodes) {
     throw InputError(fmt::format("a graph has between 1 and {} nodes, not {}", kMaxNodes, nodes));
 }
 
-void check_edge(const Edge& edge, int nodes) {
+void check_edge(const Edge& edge, int nodes, std::string_view from, std::string_view to) {
+  const auto fail = [&](const std::string& what) {
+    const std::string shown = from.empty() || to.empty()
+                                  ? fmt::format("{} -> {}", edge.from, edge.to)
+                                  : printable(fmt::format("{} -> {}", from, to));
+    throw InputError(fmt::format("edge {}{}", shown, what));
+  };
   for (const int node : {edge.from, edge.to})
     if (node < 0 || node >= nodes)
-      throw InputError(fmt::format("edge {} -> {}: node {} is out of range, nodes are 0 to {}",
-                                   edge.from, edge.to, node, nodes - 1));
+      fail(fmt::format(": node {} is out of range, nodes are 0 to {}", node, nodes - 1));
   if (edge.from > edge.to)
-    throw InputError(fmt::format(
-        "edge {} -> {} goes backward; in a feedforward graph every edge j -> i has j <= i",
-        edge.from, edge.to));
+    fail(" goes backward; in a feedforward graph no edge leads to an earlier node");
   if (!std::isfinite(edge.weight) || edge.weight <= 0.0)
-    throw InputError(fmt::format("edge {} -> {}: weight {} is not positive and finite", edge.from,
-                                 edge.to, edge.weight));
+    fail(fmt::format(": weight {} is not positive and finite", edge.weight));
 }
 
 FeedforwardGraph::FeedforwardGraph(int nodes, std::vector<Edge> edges, bool self_loops)

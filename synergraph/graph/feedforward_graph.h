@@ -1,6 +1,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace synergraph {
@@ -41,7 +42,7 @@ class FeedforwardGraph {
 void check_node_count(long long nodes);
 
 /// InputError unless the edge goes forward between nodes of [0, nodes) with a positive finite
-/// weight.
-void check_edge(const Edge& edge, int nodes);
+/// weight. Its message names the nodes, or gives their numbers.
+void check_edge(const Edge& edge, int nodes, std::string_view from = {}, std::string_view to = {});
 
 }  // namespace synergraph

@@ -7,6 +7,7 @@
 
 #include <fmt/core.h>
 
+#include <algorithm>
 #include <cmath>
 #include <map>
 #include <optional>
@@ -149,10 +150,11 @@ class Parser {
   void edge(const std::vector<Word>& words) {
     const bool weighted = words.size() == 5 && words[3].is(":");
     if (words.size() < 3 || !words[1].is("->") || (words.size() != 3 && !weighted))
-      throw InputError("expected an edge 'from -> to' or 'from -> to : weight'");
+      throw InputError(
+          "expected an edge 'from -> to' or 'from -> to : weight', with blanks around -> and :");
     Edge edge{node(words[0]), node(words[2])};
     if (weighted) edge.weight = number(words[4], "weight");
-    check_edge(edge, result_.nodes);
+    check_edge(edge, result_.nodes, words[0].text, words[2].text);
     if (!head_->seen.emplace(edge.from, edge.to).second)
       throw InputError(
           fmt::format("edge {} -> {} is given twice", shown(words[0].text), shown(words[2].text)));
@@ -167,6 +169,9 @@ class Parser {
                                    head_->rows, words.size(), n));
     double* row = head_->matrix->row(head_->rows++);
     for (int j = 0; j < n; ++j) row[j] = number(words[static_cast<std::size_t>(j)], "entry");
+    AttentionCheck check;
+    check.name = head_name();
+    normalise_row(row, head_->rows - 1, n, check);
   }
 
   /// The open head, for messages.
@@ -179,9 +184,6 @@ class Parser {
       if (head_->rows != result_.nodes)
         throw InputError(
             fmt::format("{} has {} rows, expected {}", head_name(), head_->rows, result_.nodes));
-      AttentionCheck check;
-      check.name = head_name();
-      normalise_attention(head_->matrix->view(), check);
       done.content = std::move(*head_->matrix);
     } else {
       done.content = FeedforwardGraph(result_.nodes, std::move(head_->edges), self_loops_);
@@ -252,6 +254,17 @@ std::string format_graph_text(const MultiHeadGraph& graph) {
   return text;
 }
 
+namespace {
+
+/// Whether every node has the self-loop of weight 1 that 'self-loops on' gives it.
+bool has_default_loops(const FeedforwardGraph& graph) {
+  return graph.nodes() == std::count_if(graph.edges().begin(), graph.edges().end(), [](auto& edge) {
+           return edge.from == edge.to && edge.weight == 1.0;
+         });
+}
+
+}  // namespace
+
 std::string format_dot(const MultiHeadGraph& graph) {
   const auto label = [](const std::string& text) {
     std::string out;
@@ -264,8 +277,11 @@ std::string format_dot(const MultiHeadGraph& graph) {
   std::string dot = "digraph synergraph {\n  rankdir=LR;\n  node [shape=circle];\n";
   for (std::size_t h = 0; h < graph.heads.size(); ++h) {
     const GraphHead& head = graph.heads[h];
-    dot += fmt::format("  subgraph cluster_{} {{\n    label=\"{} (weight {})\";\n", h,
-                       label(head.name), head.weight);
+    const auto* edges = std::get_if<FeedforwardGraph>(&head.content);
+    const bool plain_loops = edges != nullptr && has_default_loops(*edges);
+    dot += fmt::format("  subgraph cluster_{} {{\n    label=\"{} (weight {}{})\";\n", h,
+                       label(head.name), head.weight,
+                       plain_loops ? "; every node also has a self-loop" : "");
     for (int j = 0; j < graph.nodes; ++j)
       dot += fmt::format("    h{}_{} [label=\"{}\"{}];\n", h, j,
                          label(graph.node_names[static_cast<std::size_t>(j)]),
@@ -274,13 +290,13 @@ std::string format_dot(const MultiHeadGraph& graph) {
       dot += fmt::format("    h{}_{} -> h{}_{}", h, from, h, to);
       dot += weight == 1.0 ? ";\n" : fmt::format(" [label=\"{:.3g}\"];\n", weight);
     };
-    if (const auto* edges = std::get_if<FeedforwardGraph>(&head.content)) {
+    if (edges != nullptr) {
       for (const Edge& edge : edges->edges())
-        if (edge.from != edge.to) line(edge.from, edge.to, edge.weight);
+        if (edge.from != edge.to || !plain_loops) line(edge.from, edge.to, edge.weight);
     } else {
       const auto& matrix = std::get<Matrix>(head.content);
       for (int j = 0; j < matrix.rows(); ++j)
-        for (int i = j + 1; i < matrix.rows(); ++i)
+        for (int i = j; i < matrix.rows(); ++i)
           if (matrix(i, j) > 0.0) line(j, i, matrix(i, j));
     }
     dot += "  }\n";

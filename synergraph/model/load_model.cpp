@@ -29,7 +29,9 @@ std::optional<int> heads_in_name(std::string_view path) {
   return positive_integer(path.substr(0, end));
 }
 
-int head_count(const TensorFile& file, int heads) {
+}  // namespace
+
+HeadCount head_count(const TensorFile& file, int heads) {
   const auto entry = file.metadata().find("heads");
   if (entry != file.metadata().end()) {
     const auto value = positive_integer(entry->second);
@@ -40,15 +42,17 @@ int head_count(const TensorFile& file, int heads) {
       throw InputError(
           fmt::format("{}: the file says that it has {} heads, not {}: leave out --heads",
                       file.path(), *value, heads));
-    return *value;
+    return {*value};
   }
-  if (heads > 0) return heads;
+  if (heads > 0) return {heads};
   const auto value = heads_in_name(file.path());
   if (!value)
     throw InputError(fmt::format("{}: the number of heads is not in the file: give it with --heads",
                                  file.path()));
-  return *value;
+  return {*value, true};
 }
+
+namespace {
 
 /// One extent of a matrix in the file, as a size of the model.
 int extent(const TensorFile& file, const std::string& name, std::size_t axis) {
@@ -79,7 +83,7 @@ ModelConfig config_of(const TensorFile& file, const std::string& prefix, int hea
   config.length = extent(file, prefix + "pos_emb.weight", 0);
   config.layers = layer_count(file, prefix);
   config.hidden = extent(file, prefix + "layers.0.mlp.0.weight", 0);
-  config.heads = head_count(file, heads);
+  config.heads = head_count(file, heads).heads;
   try {
     validate(config);
   } catch (const UsageError& error) {

@@ -112,8 +112,9 @@ std::string describe(const HeadsReport& report) {
                                    : "not present";
   text += fmt::format("fidelity synergy  {} ({})\n", human_range(synergy.lower, synergy.upper),
                       verdict);
-  text += fmt::format("mixing synergy    {} (fastest head alone over all together, eps {})\n",
-                      human(m.mixing_synergy), report.options.walk.eps.front());
+  text += fmt::format(
+      "mixing synergy    {} (fastest head alone over all together, per-head walk, eps {})\n",
+      human(m.mixing_synergy), report.options.walk.eps.front());
   text += fmt::format("cross-head share  {} of the weakest signal changes head on its way\n",
                       human(m.cross_head_share));
   if (std::isinf(m.effective_bound.steps))
@@ -132,8 +133,7 @@ std::string describe(const HeadsReport& report) {
       "measured with     {} walk, fidelity as a fraction over {}, horizon {}, hitting times cut at "
       "{}\n",
       name_of(report.options.normalization),
-      fidelity.nodes == FidelityNodes::kSources ? "sources" : "all nodes",
-      fidelity.horizon == 0 ? "certified" : fmt::format("{} steps", fidelity.horizon),
+      fidelity.nodes == FidelityNodes::kSources ? "sources" : "all nodes", horizon_text(fidelity),
       report.options.walk.cutoff);
   return text;
 }

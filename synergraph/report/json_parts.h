@@ -1,5 +1,7 @@
 #pragma once
 
+#include <fmt/core.h>
+
 #include <cmath>
 #include <nlohmann/json.hpp>
 
@@ -24,6 +26,13 @@ inline nlohmann::ordered_json json_settings(const MetricsOptions& options) {
           {"fidelity_nodes", name_of(options.fidelity.nodes)},
           {"horizon", options.fidelity.horizon == 0 ? ordered_json("certified")
                                                     : ordered_json(options.fidelity.horizon)}};
+}
+
+/// How far fidelity was looked for, in the words of a table.
+inline std::string horizon_text(const FidelityOptions& options) {
+  if (options.horizon > 0) return fmt::format("{} steps", options.horizon);
+  const bool limited = options.step_limit < FidelityOptions().step_limit;
+  return limited ? fmt::format("at most {} steps", options.step_limit) : "certified";
 }
 
 /// A number over samples.

@@ -177,9 +177,7 @@ std::string head_table(const LayerReport& report, const MetricsOptions& options,
 std::string convention_title(Convention convention, const MetricsOptions& options) {
   return fmt::format("{}: {} walk, fidelity as a fraction over {} ({})\n", name_of(convention),
                      name_of(options.normalization), name_of(options.fidelity.nodes),
-                     options.fidelity.horizon == 0
-                         ? std::string("certified")
-                         : fmt::format("{} steps", options.fidelity.horizon));
+                     horizon_text(options.fidelity));
 }
 
 /// "12 heads", or "4 to 12 heads" where the layers differ.
@@ -200,6 +198,9 @@ std::string format_report(const LayerReport& report, std::size_t columns) {
                   counted(analysis.layers, &AttentionLayer::heads, "head"),
                   counted(analysis.layers, &AttentionLayer::tokens, "token"), report.weights);
   if (!report.reading.empty()) text += report.reading + '\n';
+  if (report.model && report.heads_from_name)
+    text += fmt::format("heads: {}, from the file's name (--heads says otherwise)\n",
+                        report.model->heads);
   if (report.evaluation)
     text += fmt::format("task {}: accuracy {:.4f}, loss {:.6g}\n", report.task,
                         report.evaluation->accuracy, report.evaluation->loss);
@@ -283,6 +284,7 @@ ordered_json json_report(const LayerReport& report) {
     json["model"] = {{"vocabulary", model.vocabulary}, {"length", model.length},
                      {"width", model.width},           {"heads", model.heads},
                      {"layers", model.layers},         {"hidden", model.hidden}};
+    if (report.heads_from_name) json["model"]["heads_from"] = "file name";
   }
   if (report.evaluation)
     json["task"] = {{"name", report.task},

@@ -19,6 +19,7 @@ struct LayerReport {
   std::string reading;                  ///< how the axes of a file were read; empty: no file
   TokenRange range;
   std::optional<ModelConfig> model;      ///< of a checkpoint
+  bool heads_from_name = false;          ///< the checkpoint's file name says how many heads
   std::string task;                      ///< that judged the model; empty: none
   std::optional<Evaluation> evaluation;  ///< by it
   bool per_head = false;                 ///< show each head alone

@@ -9,6 +9,7 @@
 
 #include "synergraph/core/error.h"
 #include "synergraph/core/parallel.h"
+#include "synergraph/core/terminal.h"
 
 namespace synergraph {
 namespace {
@@ -25,6 +26,17 @@ std::string_view take_number(std::string_view& text) {
   text.remove_prefix(end);
   while (digits.size() > 1 && digits.front() == '0') digits.remove_prefix(1);
   return digits;
+}
+
+/// "there are 'a', 'b' and 10 more", to choose from.
+std::string first_names(const TensorFile& file) {
+  constexpr std::size_t kShown = 3;
+  const std::size_t count = file.tensors().size();
+  std::string text;
+  for (std::size_t k = 0; k < std::min(count, kShown); ++k)
+    text += (k == 0 ? "there are " : ", ") + quoted_text(file.tensors()[k].name());
+  if (count == 0) return "there are none";
+  return count > kShown ? fmt::format("{} and {} more", text, count - kShown) : text;
 }
 
 /// Lets threads in one after another, in the order of their numbers. One that fails keeps the later
@@ -62,6 +74,7 @@ struct StoredLayer {
   std::int64_t first = 0;
   int columns = 0;
   std::string where;  ///< for messages
+  std::string axes;   ///< for messages
 };
 
 class AttentionFile : public AttentionSource {
@@ -133,7 +146,7 @@ void AttentionFile::add(const Tensor& tensor, bool only) {
     if (!tensor.name().empty() && !layered) name = tensor.name();
     if (!tensor.name().empty() && layered && !only) name = tensor.name() + "/" + name;
     const std::int64_t first = layer * samples * heads * columns * columns;
-    stored_.push_back({attention.tensor, first, columns, std::move(where)});
+    stored_.push_back({attention.tensor, first, columns, std::move(where), to_string(axes)});
     layers_.push_back(
         {std::move(name), samples, heads, end - static_cast<int>(options_.range.begin)});
   }
@@ -169,6 +182,7 @@ void AttentionFile::read(int layer, int sample, int head, Matrix& into) const {
     check.second_look = [&](const double* row, int count) {
       return rounding_shown(stored.tensor.info().dtype, columns, row, count);
     };
+  check.axes = fmt::format(", with the axes read as {}; --axes says otherwise", stored.axes);
   check.name = fmt::format("{}, sample {}, head {}", stored.where, sample, head);
 
   // Rows come in blocks: few system calls, little memory beside the matrix.
@@ -257,8 +271,8 @@ std::vector<Tensor> choose_tensors(const TensorFile& file, const std::string& ex
   }
   if (chosen.empty())
     throw InputError(expression.empty() ? fmt::format("{}: there are no tensors in it", file.path())
-                                        : fmt::format("{}: no tensor's name matches '{}'",
-                                                      file.path(), expression));
+                                        : fmt::format("{}: no tensor's name matches '{}': {}",
+                                                      file.path(), expression, first_names(file)));
   std::stable_sort(chosen.begin(), chosen.end(), [](const Tensor& a, const Tensor& b) {
     return natural_less(a.name(), b.name());
   });

@@ -269,12 +269,15 @@ TEST_F(AnalyzeTest, BadAttentionIsRefused) {
   broken(6, -0.25);
   expect_refusal("analyze bad.npy", 1, place + "entry -0.25 in row 2, column 0 is negative");
   broken(2, 0.5);
-  expect_refusal("analyze bad.npy", 1, "row 0, column 2 is above the diagonal");
+  expect_refusal("analyze bad.npy", 1,
+                 "row 0, column 2 is above the diagonal: a token attends to a later one, with the "
+                 "axes read as (head, query, key); --axes says otherwise");
   broken(7, 0.3);
   expect_refusal("analyze bad.npy --json out.json --per-sample out.csv", 1,
                  place + "row 2 sums to 1.05, expected 1 within");
   write_array("bad.npy", {1, 1, 9}, good_);
   expect_refusal("analyze bad.npy", 1, "attention is square");
+  expect_refusal("analyze bad.npy", 1, "as in (head, query, key); --axes says otherwise");
   write_array("bad.npy", {9}, good_);
   expect_refusal("analyze bad.npy", 1, "shape (9,) is not that of attention");
   for (const Shape& empty :
@@ -310,6 +313,39 @@ TEST_F(AnalyzeTest, BadRequestsAreRefused) {
   expect_refusal("analyze a.npy --eps 0", 2, "--eps");
   expect_refusal("analyze a.npy --figure f.gif", 2, "f.gif");
   expect_refusal("analyze a.npy --json no/such/dir.json", 1, "no/such/dir.json");
+}
+
+TEST_F(AnalyzeTest, APatternThatFitsNothingIsToldTheNames) {
+  std::vector<TensorData> tensors;
+  for (const char* name : {"one", "two", "three", "four", "five"})
+    tensors.push_back(tensor_data(name, {1, 3, 3}, good_.data()));
+  write_npz(path("many.npz"), tensors);
+  expect_refusal("analyze many.npz --layers zzz", 1,
+                 "no tensor's name matches 'zzz': there are 'one', 'two', 'three' and 2 more");
+  tensors.resize(2);
+  write_npz(path("few.npz"), tensors);
+  expect_refusal("analyze few.npz --layers zzz", 1, "'zzz': there are 'one', 'two'\n");
+}
+
+TEST_F(AnalyzeTest, HeadsFromTheFilesNameAreSaid) {
+  write_model("m.safetensors");
+  expect_success("convert m.safetensors 2_heads_x.npz");  // npz keeps no metadata
+  const std::string line = "\nheads: 2, from the file's name (--heads says otherwise)\n";
+  const std::string task = " --task copy --samples 2 ";
+  EXPECT_THAT(expect_success("analyze 2_heads_x.npz" + task).out, testing::HasSubstr(line));
+  EXPECT_EQ(analyze("2_heads_x.npz" + task)["model"]["heads_from"], "file name");
+  for (const std::string told : {"m.safetensors", "2_heads_x.npz --heads 2"}) {
+    EXPECT_THAT(expect_success("analyze " + told + task).out,
+                testing::Not(testing::HasSubstr("from the file's name")));
+    EXPECT_FALSE(analyze(told + task)["model"].contains("heads_from"));
+  }
+}
+
+TEST_F(AnalyzeTest, MinusIsStandardOutputForTheSamples) {
+  write_random("a.npy", {2, 3, 2, 6, 6});
+  expect_success("analyze a.npy --per-sample s.csv");
+  EXPECT_EQ(expect_success("analyze a.npy --per-sample -").out, read("s.csv"));
+  expect_refusal("analyze a.npy --per-sample - --json -", 2, "only one output can go to standard");
 }
 
 TEST_F(AnalyzeTest, BadTokensAreRefused) {

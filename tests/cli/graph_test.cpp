@@ -105,6 +105,45 @@ TEST_F(GraphCommand, ConventionsDiffer) {
       "pooled");
 }
 
+TEST_F(GraphCommand, CurvesReachTheMinimaxTime) {
+  const auto last_step = [&](const std::string& arguments) {
+    const std::string csv = run("graph --curves - " + arguments).out;
+    const std::size_t line = csv.rfind("\ncombined,");
+    return line == std::string::npos ? -1 : std::stoi(csv.substr(line + 10));
+  };
+  EXPECT_EQ(last_step("--example 1"), 20);
+  const json slow = json::parse(run("graph --generate chain:40 --json").out);
+  const double time = slow["combined"]["minimax_fidelity"]["time"].get<double>();
+  ASSERT_GT(time, 20.0);
+  EXPECT_EQ(last_step("--generate chain:40"), std::ceil(1.25 * time));
+  EXPECT_EQ(last_step("--generate chain:2000"), 400);
+  EXPECT_EQ(last_step("--generate chain:40 --steps 7"), 7);
+}
+
+TEST_F(GraphCommand, AStepLimitIsNotCalledCertified) {
+  const std::string limited = run("graph --generate chain:30 --step-limit 8").out;
+  EXPECT_NE(limited.find("horizon at most 8 steps"), std::string::npos) << limited;
+  EXPECT_EQ(limited.find("horizon certified"), std::string::npos);
+  EXPECT_NE(run("graph --generate chain:30").out.find("horizon certified"), std::string::npos);
+}
+
+TEST_F(GraphCommand, HelpTellsTheDefaultsOfTheMeasurement) {
+  const std::string graph = run("graph --help").out;
+  const std::string analyze = run("analyze --help").out;
+  EXPECT_NE(graph.find("(default: per-head;"), std::string::npos) << graph;
+  EXPECT_NE(analyze.find("(default: pooled;"), std::string::npos) << analyze;
+  for (const std::string& help : {graph, analyze})
+    for (const char* value : {"(default: sources;", "(default: certified;"})
+      EXPECT_NE(help.find(value), std::string::npos) << help;
+}
+
+TEST_F(GraphCommand, BadWeightsAreTracedToWhereTheyStand) {
+  write("zero.txt", "nodes 2\nhead a weight 0\n0 -> 1\n");
+  expect_refusal("graph zero.txt", 1, "zero.txt: all head weights are zero");
+  expect_refusal("graph zero.txt --weights 0", 1, "--weights: all head weights are zero");
+  EXPECT_EQ(run("graph zero.txt --weights 1").status, 0);
+}
+
 TEST_F(GraphCommand, RefusesBadUsageWithStatus2) {
   expect_refusal("graph", 2, "give one of FILE, --example or --generate");
   expect_refusal("graph --example 3", 2, "--example: expected a whole number from 1 to 2, got '3'");

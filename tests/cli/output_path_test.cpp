@@ -25,6 +25,23 @@ TEST_F(OutputPath, OfStandardOutputGoesWhereThatGoes) {
   }
 }
 
+TEST_F(OutputPath, OfMinusIsStandardOutputInsteadOfTheTable) {
+  for (const std::string option : {"--dot ", "--text ", "--curves "}) {
+    ASSERT_EQ(run(kGraph + option + "file").status, 0);
+    const auto outcome = run(kGraph + option + "-");
+    EXPECT_EQ(outcome.status, 0) << outcome.err;
+    EXPECT_EQ(outcome.out, read("file")) << option;
+    EXPECT_FALSE(exists("-")) << option;
+    expect_refusal(kGraph + option + "- --json", 2, "only one output can go to standard output");
+    expect_refusal(kGraph + option + "- --csv", 2, "only one output can go to standard output");
+  }
+  expect_refusal(kGraph + "--dot - --text -", 2, "only one output can go to standard output");
+  // The graph that was written is read as it is.
+  EXPECT_EQ(run(kGraph + "--text - | '" SYNERGRAPH_CLI "' graph - --text -").out,
+            run(kGraph + "--text -").out);
+  expect_refusal(kGraph + "--figure -", 2, "-: ");
+}
+
 TEST_F(OutputPath, ThatIsALinkKeepsTheLink) {
   write("real.dot", "old");
   std::filesystem::create_symlink("real.dot", path("link.dot"));

@@ -106,6 +106,29 @@ TEST_F(ProgramCommand, AWholeSeedIsTaken) {
             run("graph --example 1 --monte-carlo 10 --json --seed 10").out);
 }
 
+TEST_F(ProgramCommand, AListIsOneArgument) {
+  write("g.txt", "nodes 3\nhead a\n0 -> 1\n1 -> 2\n");
+  const std::string table = run("graph g.txt --eps 0.1,0.2").out;
+  EXPECT_THAT(table, HasSubstr("T_mix(0.2)"));
+  EXPECT_EQ(run("graph --eps 0.1,0.2 g.txt").out, table);
+  EXPECT_EQ(run("graph --eps 0.1 --eps 0.2 g.txt").out, table);
+  expect_refusal("graph --figure-names a --figure f.gif g.txt", 2, "f.gif");
+  expect_refusal("reproduce --tasks copy cycle --out study", 2, "cycle");
+  expect_refusal("reproduce --heads 1 4 --out study", 2, "4");
+}
+
+TEST_F(ProgramCommand, AMissingValueAndOneTooManyAreSaidPlainly) {
+  const std::string missing =
+      "--json: FILE is missing: write everything as JSON; - for standard output";
+  expect_refusal("analyze a.npy --json", 2, missing);
+  expect_refusal("analyze --json --quiet a.npy", 2, missing);
+  expect_refusal("graph --example 1 --eps", 2, "--eps: NUMBER is missing: thresholds of T_mix");
+  expect_refusal("train --out run --data x --targets y --validation x", 2,
+                 "--validation: FILE FILE is missing");
+  expect_refusal("graph --example 1 --dot a --dot b", 2, "--dot is given twice");
+  expect_refusal("graph --example 1 --seed=1 --seed 2", 2, "--seed is given twice");
+}
+
 TEST_F(ProgramCommand, MessagesAreShort) {
   const std::string digits(400, '9');
   for (const std::string option :
@@ -277,6 +300,7 @@ TEST_F(ProgramCommand, SaysWhatItDidNotUnderstandAndWhatThereIs) {
                  "'grpah' is not a command: did you mean 'graph'? The commands are " + all);
   expect_refusal("repro", 2, "did you mean 'reproduce'?");
   expect_refusal("help foo", 2, "'foo' is not a command");
+  expect_refusal("help graph foo", 2, "help takes one command, not also 'foo'");
   expect_refusal("", 2, "give a command: " + all);
   expect_refusal("graph --exmaple 1", 2,
                  "graph has no option '--exmaple': did you mean '--example'?");
@@ -294,6 +318,7 @@ TEST_F(ProgramCommand, HelpIsACommandToo) {
   EXPECT_EQ(run("help graph").out, run("graph --help").out);
   EXPECT_THAT(run("help").out, HasSubstr("reproduce"));
   EXPECT_EQ(run("help").status, 0);
+  EXPECT_THAT(run("--help").out, HasSubstr("help COMMAND"));
 }
 
 }  // namespace

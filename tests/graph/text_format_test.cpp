@@ -171,6 +171,9 @@ TEST(GraphText, ErrorsNameTheLine) {
       {"nodes 2\nhead \"\\n\" matrix\n1 0\n.5 .4\n", "head '\\n': row 1 sums to 0.9, expected 1"},
       {"nodes 3\nhead a\n0 1\n", "f:3: expected an edge 'from -> to'"},
       {"nodes 3\nhead a\n1 -> 0\n", "f:3: edge 1 -> 0 goes backward"},
+      {"nodes u v\nhead a\nv -> u\n", "f:3: edge v -> u goes backward"},
+      {"nodes u v\nhead a\nu -> v : 0\n", "f:3: edge u -> v: weight 0 is not positive"},
+      {"nodes u v\nhead a\nu->v\n", "with blanks around -> and :"},
       {"nodes 3\nhead a\n0 -> 3\n", "f:3: node 3 is out of range, nodes are 0 to 2"},
       {"nodes a b\nhead a\na -> c\n", "f:3: there is no node named 'c'"},
       {"nodes 3\nhead a\n0 -> 1 : 0\n", "f:3: edge 0 -> 1: weight 0 is not positive"},
@@ -179,8 +182,10 @@ TEST(GraphText, ErrorsNameTheLine) {
       {"nodes 2\nhead a matrix\n1 0\n", "f:3: head 'a' has 1 rows, expected 2"},
       {"nodes 2\nhead a matrix\n1 0 0\n", "f:3: head 'a': row 0 has 3 numbers, expected 2"},
       {"nodes 2\nhead a matrix\n1 0\n.5 .5\n1 0\n", "f:5: head 'a': more than 2 rows"},
-      {"nodes 2\nhead a matrix\n1 0\n0.5 0.6\n", "head 'a': row 1 sums to 1.1, expected 1"},
-      {"nodes 2\nhead a matrix\n0 1\n0.5 0.5\n", "above the diagonal"},
+      {"nodes 2\nhead a matrix\n1 0\n0.5 0.6\n\nhead b\n",
+       "f:4: head 'a': row 1 sums to 1.1, expected 1"},
+      {"nodes 2\nhead a matrix\n0 1\n0.5 0.5\n",
+       "f:3: head 'a': entry 1 in row 0, column 1 is above the diagonal"},
       {"nodes 2\nhead a matrix\n1 0\nnan 0.5\n", "entry nan in row 1, column 0 is not finite"},
   };
   for (const auto& [text, message] : cases) {
@@ -208,10 +213,24 @@ TEST(Dot, ShowsEveryForwardEdgeAndEscapesNames) {
   MultiHeadGraph graph = worked_example(1);
   graph.heads[0].name = "say \"hi\"";
   const std::string dot = format_dot(graph);
-  EXPECT_NE(dot.find("label=\"say \\\"hi\\\" (weight 1)\""), std::string::npos);
+  EXPECT_NE(dot.find("label=\"say \\\"hi\\\" (weight 1; every node also has a self-loop)\""),
+            std::string::npos);
   EXPECT_NE(dot.find("h0_0 -> h0_1;"), std::string::npos);
   EXPECT_NE(dot.find("h1_1 -> h1_2;"), std::string::npos);
   EXPECT_EQ(dot.find("h0_0 -> h0_0"), std::string::npos);
+}
+
+TEST(Dot, ShowsSelfLoopsThatAreNotTheDefault) {
+  const auto dot = [](const std::string& text) { return format_dot(parse_graph_text(text, "f")); };
+  const std::string few = dot("nodes 2\nself-loops off\nhead a\n0 -> 0\n0 -> 1\n");
+  EXPECT_NE(few.find("h0_0 -> h0_0;"), std::string::npos) << few;
+  EXPECT_EQ(few.find("h0_1 -> h0_1"), std::string::npos) << few;
+  EXPECT_NE(few.find("label=\"a (weight 1)\""), std::string::npos) << few;
+  const std::string heavy = dot("nodes 2\nhead a\n0 -> 0 : 2\n0 -> 1\n");
+  EXPECT_NE(heavy.find("h0_0 -> h0_0 [label=\"2\"];"), std::string::npos) << heavy;
+  EXPECT_NE(heavy.find("h0_1 -> h0_1;"), std::string::npos) << heavy;
+  const std::string matrix = dot("nodes 2\nhead a matrix\n1 0\n0.75 0.25\n");
+  EXPECT_NE(matrix.find("h0_1 -> h0_1 [label=\"0.25\"];"), std::string::npos) << matrix;
 }
 
 }  // namespace

@@ -212,6 +212,12 @@ TEST_F(TrainCommandTest, AStderrThatCannotBeWrittenStopsNothing) {
   EXPECT_EQ(read_file(path("pipe/model.safetensors")), read_file(path("full/model.safetensors")));
 }
 
+TEST_F(TrainCommandTest, ResumingNothingSaysThatItStarts) {
+  const std::string out = "--quiet --epochs 1 --resume --out " + path("run");
+  EXPECT_EQ(run(small_ + out).err, path("run") + ": no run there: starting one\n");
+  EXPECT_EQ(run(out).err, "");
+}
+
 TEST_F(TrainCommandTest, TrackingSurvivesAResume) {
   const std::string out = "--quiet --out " + path("run");
   ASSERT_EQ(run(small_ + "--track 1 --epochs 1 " + out).status, 0);
