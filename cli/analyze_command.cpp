@@ -11,6 +11,7 @@
 #include "cli/number_option.h"
 #include "cli/output.h"
 #include "synergraph/core/error.h"
+#include "synergraph/io/atomic_file.h"
 #include "synergraph/model/load_model.h"
 #include "synergraph/report/json_text.h"
 #include "synergraph/report/layer_figure.h"
@@ -165,7 +166,9 @@ LayerWeights choose_weights(const AnalyzeArguments& arguments, const Input& inpu
 void run_analyze(const AnalyzeArguments& arguments) {
   const FigureOptions figure = arguments.figure.resolve();
   if (arguments.figure.wanted()) check_figure(arguments.figure.file);
-  const bool printed = check_outputs({arguments.per_sample, arguments.json});
+  for (const std::string& output : {arguments.per_sample, arguments.json})
+    if (!output.empty() && output != "-") check_writable(output);
+  const bool printed = to_standard_output({arguments.per_sample, arguments.json});
   LayerReport report;
   report.range = parse_range(arguments);
   report.per_head = arguments.per_head;

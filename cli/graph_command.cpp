@@ -1,6 +1,5 @@
 #include <fmt/core.h>
 
-#include <algorithm>
 #include <cmath>
 #include <memory>
 #include <nlohmann/json.hpp>
@@ -17,6 +16,7 @@
 #include "synergraph/graph/generators.h"
 #include "synergraph/graph/multi_head_graph.h"
 #include "synergraph/heads/measure.h"
+#include "synergraph/io/atomic_file.h"
 #include "synergraph/report/diffusion_figure.h"
 #include "synergraph/report/heads_report.h"
 #include "synergraph/report/json_text.h"
@@ -118,18 +118,21 @@ Table curves_table(const std::vector<Head>& heads, const std::vector<double>& we
 
 /// Steps that show the minimax time, if it is not too far, and what follows.
 int shown_steps(const Fidelity& combined) {
-  constexpr double kLeast = 20;
-  constexpr double kMost = 400;
-  if (std::isinf(combined.minimax_time)) return kLeast;
-  return static_cast<int>(std::clamp(std::ceil(1.25 * combined.minimax_time), kLeast, kMost));
+  constexpr int kLeast = 20;
+  constexpr int kMost = 400;
+  const double wanted = std::ceil(1.25 * combined.minimax_time);
+  if (!std::isfinite(wanted) || wanted < kLeast) return kLeast;
+  return wanted > kMost ? kMost : static_cast<int>(wanted);
 }
 
 void run_graph(const GraphArguments& arguments) {
   if (arguments.json && arguments.csv) throw UsageError("--json and --csv exclude each other");
   const FigureOptions figure = arguments.figure.resolve();
   if (arguments.figure.wanted()) check_figure(arguments.figure.file);
-  const bool printed = check_outputs({arguments.curves, arguments.dot, arguments.text,
-                                      arguments.json || arguments.csv ? "-" : ""});
+  for (const std::string& output : {arguments.curves, arguments.dot, arguments.text})
+    if (!output.empty() && output != "-") check_writable(output);
+  const bool printed = to_standard_output({arguments.curves, arguments.dot, arguments.text,
+                                           arguments.json || arguments.csv ? "-" : ""});
   MetricsOptions options = arguments.metrics.resolve(arguments.metrics.chosen_convention());
   options.fidelity.every_node = arguments.json;  // JSON lists them
   const MultiHeadGraph graph = load_graph(arguments);

@@ -4,6 +4,7 @@
 #include <fmt/core.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdio>
 #include <system_error>
@@ -30,16 +31,10 @@ void print(const std::string& text) {
   if (std::fwrite(shown.data(), 1, shown.size(), stdout) != shown.size()) fail_to_write();
 }
 
-bool check_outputs(std::initializer_list<std::string> paths) {
-  int printed = 0;
-  for (const std::string& path : paths) {
-    if (path == kStandardOutput)
-      ++printed;
-    else if (!path.empty())
-      check_writable(path);
-  }
-  if (printed > 1) throw UsageError("only one output can go to standard output");
-  return printed == 1;
+bool to_standard_output(std::initializer_list<std::string> paths) {
+  const auto count = std::count(paths.begin(), paths.end(), kStandardOutput);
+  if (count > 1) throw UsageError("only one output can go to standard output");
+  return count == 1;
 }
 
 void write_output(const std::string& path, const std::string& text) {

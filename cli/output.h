@@ -10,9 +10,8 @@ namespace synergraph::cli {
 /// every byte as it is. InputError if it cannot be written.
 void print(const std::string& text);
 
-/// To fail before long work: InputError unless every path of text can be written (empty: nothing is
-/// to be), UsageError if more than one is "-", standard output. True if one is.
-bool check_outputs(std::initializer_list<std::string> paths);
+/// Whether one of these outputs is "-", standard output. UsageError if several are.
+bool to_standard_output(std::initializer_list<std::string> paths);
 
 /// Writes a file of text, or prints it where the path is "-".
 void write_output(const std::string& path, const std::string& text);

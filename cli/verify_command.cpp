@@ -7,6 +7,7 @@
 #include "cli/number_option.h"
 #include "cli/output.h"
 #include "synergraph/core/error.h"
+#include "synergraph/io/atomic_file.h"
 #include "synergraph/report/json_text.h"
 #include "synergraph/report/verify_report.h"
 
@@ -35,12 +36,12 @@ struct VerifyArguments {
 };
 
 void run_verify(const VerifyArguments& arguments) {
-  const bool printed = check_outputs({arguments.json});
+  if (!arguments.json.empty() && arguments.json != "-") check_writable(arguments.json);
   const std::vector<VerifiedModel> models =
       verify_checkpoints(arguments.directory, arguments.options);
   if (!arguments.json.empty())
     write_output(arguments.json, json_text(json_report(models, arguments.options)));
-  if (!printed) print(format_report(models, arguments.options, output_columns()));
+  if (arguments.json != "-") print(format_report(models, arguments.options, output_columns()));
   int disagreeing = 0;
   for (const VerifiedModel& model : models) disagreeing += model.agrees() ? 0 : 1;
   if (disagreeing > 0)
