@@ -18,9 +18,11 @@ void check_node_count(long long nodes) {
 
 void check_edge(const Edge& edge, int nodes, std::string_view from, std::string_view to) {
   const auto fail = [&](const std::string& what) {
-    const std::string shown = from.empty() || to.empty()
-                                  ? fmt::format("{} -> {}", edge.from, edge.to)
-                                  : printable(fmt::format("{} -> {}", from, to));
+    const auto name = [](std::string_view text, int node) {
+      constexpr std::size_t kLongest = 40;
+      return text.empty() ? std::to_string(node) : cut_middle(printable(text), kLongest);
+    };
+    const std::string shown = fmt::format("{} -> {}", name(from, edge.from), name(to, edge.to));
     throw InputError(fmt::format("edge {}{}", shown, what));
   };
   for (const int node : {edge.from, edge.to})
