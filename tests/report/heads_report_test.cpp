@@ -22,27 +22,27 @@ HeadsReport example(int number) {
 }
 
 TEST(HeadsReport, TextIsTheTableOfTheFirstExample) {
-  EXPECT_EQ(
-      format_report(example(1)),
-      "          weight     p  bound  T_mix(0.25)  hit mean  hit max  hit cut  fidelity  "
-      "node  at t\n"
-      "──────────────────────────────────────────────────────────────────────────────────────"
-      "──────\n"
-      "Head 1       0.5     0   none        never     never    never    66.67         0     "
-      "u     1\n"
-      "Head 2       0.5     0   none        never     never    never       34         0     "
-      "u     1\n"
-      "combined       1  0.25     16           10         4        8        4    0.4219     "
-      "v     3\n"
-      "\n"
-      "best head         Head 1 (minimax fidelity 0)\n"
-      "fidelity synergy  inf (present: together above the best head)\n"
-      "mixing synergy    inf (fastest head alone over all together, per-head walk, eps 0.25)\n"
-      "cross-head share  0.7407 of the weakest signal changes head on its way\n"
-      "paper's bound     none: every head holds some node forever (p = 0)\n"
-      "measured with     per-head walk, fidelity as a fraction over sources, horizon "
-      "certified, hitting "
-      "times cut at 100\n");
+  EXPECT_EQ(format_report(example(1)),
+            "          weight     p  bound  T_mix(0.25)  hit mean  hit max  hit cut  fidelity  "
+            "node  at t\n"
+            "──────────────────────────────────────────────────────────────────────────────────────"
+            "──────\n"
+            "Head 1       0.5     0   none        never     never    never    66.67         0     "
+            "u     1\n"
+            "Head 2       0.5     0   none        never     never    never       34         0     "
+            "u     1\n"
+            "combined       1  0.25     16           10         4        8        4    0.4219     "
+            "v     3\n"
+            "\n"
+            "best head         Head 1 (minimax fidelity 0)\n"
+            "fidelity synergy  inf (present: together above the best head)\n"
+            "mixing synergy    inf (fastest head alone over all together, per-head walk, eps "
+            "0.25)\n"
+            "cross-head share  0.7407 of the weakest signal changes head on its way\n"
+            "paper's bound     none: every head holds some node forever (p = 0)\n"
+            "measured with     per-head walk, fidelity as a fraction over sources, horizon "
+            "certified, hitting "
+            "times cut at 100\n");
 }
 
 TEST(HeadsReport, JsonHasNoInfinities) {
