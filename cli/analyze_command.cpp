@@ -10,6 +10,7 @@
 #include "cli/metrics_options.h"
 #include "cli/number_option.h"
 #include "cli/output.h"
+#include "cli/output_paths.h"
 #include "synergraph/core/error.h"
 #include "synergraph/io/atomic_file.h"
 #include "synergraph/model/load_model.h"
@@ -165,9 +166,14 @@ LayerWeights choose_weights(const AnalyzeArguments& arguments, const Input& inpu
 
 void run_analyze(const AnalyzeArguments& arguments) {
   const FigureOptions figure = arguments.figure.resolve();
+  check_outputs({{"--figure", arguments.figure.file},
+                 {"--per-sample", arguments.per_sample},
+                 {"--json", arguments.json}},
+                {{"FILE", arguments.file},
+                 {"--tokens", arguments.tokens},
+                 {"--weights", arguments.weights},
+                 {"--out-proj", arguments.projections}});
   if (arguments.figure.wanted()) check_figure(arguments.figure.file);
-  for (const std::string& output : {arguments.per_sample, arguments.json})
-    if (!output.empty() && output != "-") check_writable(output);
   const bool printed = to_standard_output({arguments.per_sample, arguments.json});
   LayerReport report;
   report.range = parse_range(arguments);
@@ -285,11 +291,13 @@ void add_analyze_command(CLI::App& app) {
       .add_option("--per-sample", arguments->per_sample,
                   "write every sample's numbers as CSV; - for standard output instead of the table")
       ->type_name("FILE")
+      ->check(not_empty())
       ->group(output);
   command
       .add_option("--json", arguments->json,
                   "write everything as JSON; - for standard output instead of the table")
       ->type_name("FILE")
+      ->check(not_empty())
       ->group(output);
   arguments->figure.add_to(command, "draw speed and fidelity by layer", "layers");
   command.add_flag("--quiet", arguments->quiet, "no progress on stderr")->group(output);

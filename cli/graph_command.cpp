@@ -11,6 +11,7 @@
 #include "cli/metrics_options.h"
 #include "cli/number_option.h"
 #include "cli/output.h"
+#include "cli/output_paths.h"
 #include "synergraph/chain/monte_carlo.h"
 #include "synergraph/core/error.h"
 #include "synergraph/graph/generators.h"
@@ -128,9 +129,12 @@ int shown_steps(const Fidelity& combined) {
 void run_graph(const GraphArguments& arguments) {
   if (arguments.json && arguments.csv) throw UsageError("--json and --csv exclude each other");
   const FigureOptions figure = arguments.figure.resolve();
+  check_outputs({{"--curves", arguments.curves},
+                 {"--figure", arguments.figure.file},
+                 {"--dot", arguments.dot},
+                 {"--text", arguments.text}},
+                {{"FILE", arguments.file}});
   if (arguments.figure.wanted()) check_figure(arguments.figure.file);
-  for (const std::string& output : {arguments.curves, arguments.dot, arguments.text})
-    if (!output.empty() && output != "-") check_writable(output);
   const bool printed = to_standard_output({arguments.curves, arguments.dot, arguments.text,
                                            arguments.json || arguments.csv ? "-" : ""});
   MetricsOptions options = arguments.metrics.resolve(arguments.metrics.chosen_convention());
@@ -204,6 +208,7 @@ void add_graph_command(CLI::App& app) {
       .add_option("--curves", arguments->curves,
                   "write the signal curves as CSV; - for standard output instead of the table")
       ->type_name("FILE")
+      ->check(not_empty())
       ->group(output);
   arguments->figure.add_to(command, "draw the diffusion figure", "heads");
   add_number(
@@ -217,11 +222,13 @@ void add_graph_command(CLI::App& app) {
           "--dot", arguments->dot,
           "write the graph in Graphviz's DOT language; - for standard output instead of the table")
       ->type_name("FILE")
+      ->check(not_empty())
       ->group(output);
   command
       .add_option("--text", arguments->text,
                   "write the graph in the text format; - for standard output instead of the table")
       ->type_name("FILE")
+      ->check(not_empty())
       ->group(output);
   command.callback([arguments] { run_graph(*arguments); });
 }

@@ -1,6 +1,7 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <csignal>
 #include <exception>
 #include <string>
 
@@ -40,6 +41,7 @@ void run(int argc, char** argv) {
 
 int main(int argc, char** argv) {
   synergraph::cli::reserve_standard_streams();
+  (void)std::signal(SIGXFSZ, SIG_IGN);  // a file over the limit is an error of the write
   try {
     if (argc > 0) run(argc, argv);
     synergraph::cli::finish_output();

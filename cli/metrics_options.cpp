@@ -89,17 +89,13 @@ MetricsOptions MetricsArguments::resolve(Convention of) const {
 
 std::vector<double> parse_numbers(const std::string& list, const std::string& what) {
   std::vector<double> values;
-  std::size_t begin = 0;
-  for (;;) {
-    const std::size_t end = list.find(',', begin);
-    const std::string part = list.substr(begin, end == std::string::npos ? end : end - begin);
+  for (const std::string& part : split_at_commas(list)) {
     double value = 0.0;
     if (!parse_number(part, value))
       throw UsageError(fmt::format("{}: {} is not a number", what, quoted_text(part)));
     values.push_back(value);
-    if (end == std::string::npos) return values;
-    begin = end + 1;
   }
+  return values;
 }
 
 }  // namespace synergraph::cli

@@ -59,6 +59,17 @@ CLI::Option* as_list(CLI::Option* option) {
   return option->delimiter(',')->allow_extra_args(false);
 }
 
+std::vector<std::string> split_at_commas(const std::string& list) {
+  std::vector<std::string> parts(1);
+  for (const char c : list) {
+    if (c == ',')
+      parts.emplace_back();
+    else
+      parts.back() += c;
+  }
+  return parts;
+}
+
 std::string shown_number(double value) {
   return fmt::format("{}", value);
 }

@@ -34,6 +34,9 @@ Number parse_option(const std::string& option, const std::string& text,
 /// The option's values are separated by commas within one argument: what follows is not its own.
 CLI::Option* as_list(CLI::Option* option);
 
+/// The parts of a list; empty ones, which CLI11 would pass over, are parts too.
+std::vector<std::string> split_at_commas(const std::string& list);
+
 /// How the help shows a number.
 std::string shown_number(double value);
 template <std::integral Number>
@@ -86,13 +89,15 @@ CLI::Option* add_number(CLI::App& command, const std::string& name, Target& targ
       name,
       [&target, name, range](const CLI::results_t& texts) {
         Kind::begin(target);
-        for (const std::string& text : texts) Kind::set(target, parse_option(name, text, range));
+        for (const std::string& text : texts)
+          for (const std::string& part : Kind::kList ? split_at_commas(text) : CLI::results_t{text})
+            Kind::set(target, parse_option(name, part, range));
         return true;
       },
       help, false, [&target] { return Kind::shown(target); });
   option->type_name(std::floating_point<typename Kind::Number> ? "NUMBER" : "N");
   option->type_size(1);
-  if (Kind::kList) as_list(option->expected(CLI::detail::expected_max_vector_size));
+  if (Kind::kList) option->expected(CLI::detail::expected_max_vector_size)->allow_extra_args(false);
   if (Kind::kDefault) option->capture_default_str();
   return option;
 }

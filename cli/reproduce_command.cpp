@@ -8,6 +8,7 @@
 #include "cli/figure_options.h"
 #include "cli/number_option.h"
 #include "cli/output.h"
+#include "cli/output_paths.h"
 #include "cli/stop_signals.h"
 #include "cli/training_options.h"
 #include "synergraph/core/terminal.h"
@@ -87,7 +88,6 @@ void run_reproduce(const ReproduceArguments& arguments) {
   if (!results) {
     print_note("stopped; run the same command again to continue");
     StopOnSignals::end_program();
-    return;
   }
   report.results = std::move(*results);
   report.findings = derive_findings(report.results);
@@ -154,6 +154,7 @@ void add_reproduce_command(CLI::App& app) {
   command.add_option("--out", options.directory, "Directory of the study; made when missing")
       ->required()
       ->type_name("DIR")
+      ->check(not_empty())
       ->group(group);
   add_number(command, "--jobs", options.jobs, "Cells at the same time; they share the threads",
              {1, 4096})

@@ -6,8 +6,10 @@
 
 namespace synergraph::cli {
 
-/// Ctrl-C, SIGTERM and SIGHUP (unless nohup has it ignored) ask for an orderly end while this
-/// lives, and a pipe that nobody reads any more ends nothing. One at a time.
+/// Ctrl-C, SIGTERM and SIGHUP ask for an orderly end while this lives, and a second one, after a
+/// moment, ends the program at once. Ctrl-C and SIGHUP stay ignored where they were, as in a
+/// shell's background and under nohup. A pipe that nobody reads any more ends nothing. One at a
+/// time.
 class StopOnSignals {
  public:
   StopOnSignals();
@@ -18,8 +20,9 @@ class StopOnSignals {
   /// Set once a signal has come.
   static const std::atomic<bool>& requested();
 
-  /// Ends the program as the signal that came would have ended it.
-  static void end_program();
+  /// Ends the program as the signal that came would have ended it, in a shell's words with status
+  /// 128 + signal.
+  [[noreturn]] static void end_program();
 
  private:
   static constexpr std::array kSignals = {SIGINT, SIGTERM, SIGHUP, SIGPIPE};

@@ -6,6 +6,7 @@
 #include "cli/commands.h"
 #include "cli/number_option.h"
 #include "cli/output.h"
+#include "cli/output_paths.h"
 #include "cli/shell_text.h"
 #include "cli/stop_signals.h"
 #include "cli/training_options.h"
@@ -142,7 +143,6 @@ void run_train(const CLI::App& command, TrainArguments& arguments) {
     print_note(fmt::format("stopped at step {}; continue with: {}", outcome.step,
                            resume_command(arguments)));
     StopOnSignals::end_program();
-    return;
   }
   print(wrapped(
       fmt::format("{} step{} in {}\n"
@@ -192,6 +192,7 @@ void add_train_command(CLI::App& app) {
   command->add_option("--out", options.directory, "Directory of the run; made when missing")
       ->required()
       ->type_name("DIR")
+      ->check(not_empty())
       ->group("Run");
   command
       ->add_flag("--resume", options.resume,

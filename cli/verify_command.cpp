@@ -6,6 +6,7 @@
 #include "cli/commands.h"
 #include "cli/number_option.h"
 #include "cli/output.h"
+#include "cli/output_paths.h"
 #include "synergraph/core/error.h"
 #include "synergraph/io/atomic_file.h"
 #include "synergraph/report/json_text.h"
@@ -36,7 +37,10 @@ struct VerifyArguments {
 };
 
 void run_verify(const VerifyArguments& arguments) {
-  if (!arguments.json.empty() && arguments.json != "-") check_writable(arguments.json);
+  std::vector<NamedPath> checkpoints;
+  for (const std::string& path : published_checkpoints(arguments.directory))
+    checkpoints.push_back({"a checkpoint", path});
+  check_outputs({{"--json", arguments.json}}, checkpoints);
   const std::vector<VerifiedModel> models =
       verify_checkpoints(arguments.directory, arguments.options);
   if (!arguments.json.empty())
@@ -66,7 +70,8 @@ void add_verify_command(CLI::App& app) {
   command
       .add_option("--json", arguments->json,
                   "Write everything as JSON; - for standard output instead of the tables")
-      ->type_name("FILE");
+      ->type_name("FILE")
+      ->check(not_empty());
   command.add_flag("--quiet", options.options.progress.quiet, "No progress on stderr");
   command.callback([arguments] { run_verify(*arguments); });
 }

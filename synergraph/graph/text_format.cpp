@@ -87,9 +87,13 @@ class Parser {
     if (result_.nodes > 0) throw InputError("'nodes' is given twice");
     if (words.size() < 2) throw InputError("'nodes' needs a count or names");
     long long count = 0;
-    if (words.size() == 2 && !words[1].quoted && parse_number(words[1].text, count)) {
+    const bool alone = words.size() == 2 && !words[1].quoted;
+    if (alone && parse_number(words[1].text, count)) {
       check_node_count(count);
       for (long long j = 0; j < count; ++j) result_.node_names.push_back(std::to_string(j));
+    } else if (alone && words[1].text.find_first_not_of("0123456789") == std::string::npos) {
+      throw InputError(fmt::format("a graph has between 1 and {} nodes, not {}", kMaxNodes,
+                                   cut_middle(words[1].text, 40)));
     } else {
       check_node_count(static_cast<long long>(words.size()) - 1);
       for (std::size_t k = 1; k < words.size(); ++k) {

@@ -81,6 +81,10 @@ AtomicFile::AtomicFile(std::string path) : path_(std::move(path)) {
   const Temporary temporary = make_temporary(target.parent_path(), fs::path(path_).extension());
   if (temporary.descriptor < 0) fail(path_, "cannot write");
   descriptor_ = temporary.descriptor;
+  if (there && !copied) {
+    mode_ = status.st_mode & 0777U;
+    (void)fchmod(descriptor_, *mode_ | S_IRUSR | S_IWUSR);  // some filesystems have no modes
+  }
   temporary_path_ = temporary.path;
 }
 
@@ -122,6 +126,7 @@ void AtomicFile::commit() {
     const Descriptor now(open(temporary_path_.c_str(), O_RDONLY | O_CLOEXEC));
     if (now.number < 0) fail(path_, "cannot write");
     if (target_.empty()) return copy_to_target(now.number);
+    if (mode_) (void)fchmod(now.number, *mode_);
     if (fsync(now.number) != 0) fail(path_, "cannot write");
   }
   if (rename(temporary_path_.c_str(), target_.c_str()) != 0) fail(path_, "cannot write");
@@ -138,6 +143,21 @@ void write_file(const std::string& path, std::string_view text) {
 
 void check_writable(const std::string& path) {
   const AtomicFile trial(path);  // opens no pipe or device: that is left to commit()
+}
+
+bool is_same_file(const std::string& path, const std::string& other) {
+  struct stat one {};
+  struct stat two {};
+  const bool there = stat(path.c_str(), &one) == 0;
+  if (there != (stat(other.c_str(), &two) == 0)) return false;
+  if (there)
+    return S_ISREG(one.st_mode) && one.st_dev == two.st_dev && one.st_ino == two.st_ino &&
+           standard_stream(one) < 0;
+  std::error_code none;
+  const auto spelt_alike = [&](const std::string& name) {
+    return fs::weakly_canonical(fs::absolute(without_links(name), none), none);
+  };
+  return spelt_alike(path) == spelt_alike(other);
 }
 
 void make_directory(const std::string& path) {

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <functional>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -9,9 +10,9 @@ namespace synergraph {
 /// A file that appears whole or not at all: bytes go to a temporary name in the same directory;
 /// commit() flushes them to disk and renames. Destroyed without commit(), it leaves nothing behind;
 /// what a killed process left, the next file in that directory removes. A symbolic link stays, and
-/// the file it names is written. What is no regular file (a pipe, a terminal), or is where standard
-/// output or standard error already goes, gets the bytes at commit(); a terminal gets them
-/// printable.
+/// the file it names is written; a file that is replaced leaves its permissions to the new one.
+/// What is no regular file (a pipe, a terminal), or is where standard output or standard error
+/// already goes, gets the bytes at commit(); a terminal gets them printable.
 /// Errors are InputErrors that name the path and the system's reason.
 class AtomicFile {
  public:
@@ -33,6 +34,7 @@ class AtomicFile {
   std::string path_;
   std::string target_;  ///< the path without symbolic links; empty: bytes are copied to path_
   std::string temporary_path_;
+  std::optional<unsigned> mode_;  ///< permissions of the file that is replaced
   int descriptor_ = -1;
 };
 
@@ -41,6 +43,10 @@ void write_file(const std::string& path, std::string_view text);
 
 /// InputError unless this path can be written now: to fail before long work. Leaves nothing behind.
 void check_writable(const std::string& path);
+
+/// Whether what is written to one path takes the place of what is at the other, however the two are
+/// spelt. What goes to a device, a pipe or a standard stream takes no place.
+bool is_same_file(const std::string& path, const std::string& other);
 
 /// Makes a directory, and those it lies in, unless it is there. InputError names the system's
 /// reason.

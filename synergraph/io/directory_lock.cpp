@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <filesystem>
 #include <system_error>
 
 #include "synergraph/core/error.h"
@@ -24,7 +25,8 @@ bool names(const std::string& path, int descriptor) {
 
 }  // namespace
 
-DirectoryLock::DirectoryLock(const std::string& directory) : path_(directory + "/synergraph.lock") {
+DirectoryLock::DirectoryLock(const std::string& directory)
+    : path_((std::filesystem::path(directory) / "synergraph.lock").string()) {
   for (;;) {
     descriptor_ = ::open(path_.c_str(), O_CREAT | O_RDWR | O_CLOEXEC, 0666);
     if (descriptor_ < 0)

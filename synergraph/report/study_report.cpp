@@ -2,6 +2,7 @@
 
 #include <fmt/core.h>
 
+#include <filesystem>
 #include <nlohmann/json.hpp>
 
 #include "synergraph/core/instruction_set.h"
@@ -155,17 +156,19 @@ void check_study_figures(const GridSettings& grid, const StudyFigures& figures) 
 
 void write_study(const StudyReport& report, const std::string& directory,
                  const StudyFigures& figures) {
-  make_directory(directory + "/tables");
-  write_file(directory + "/results.json", json_report(report).dump(1) + '\n');
+  const std::filesystem::path root(directory);
+  make_directory((root / "tables").string());
+  write_file((root / "results.json").string(), json_report(report).dump(1) + '\n');
   for (const StudyTable& table : study_tables(report.results, report.findings)) {
-    const std::string stem = fmt::format("{}/tables/{}", directory, table.name);
+    const std::string stem = (root / "tables" / table.name).string();
     write_file(stem + ".md", markdown(table));
     write_file(stem + ".csv", format_csv(table.data));
     write_file(stem + ".tex", latex(table));
   }
   std::vector<PageFigure> page_figures;
-  if (figures.draw) page_figures = draw_figures(report, directory + "/figures", figures.options);
-  write_file(directory + "/report.html", html_page(report, page_figures));
+  if (figures.draw)
+    page_figures = draw_figures(report, (root / "figures").string(), figures.options);
+  write_file((root / "report.html").string(), html_page(report, page_figures));
 }
 
 }  // namespace synergraph

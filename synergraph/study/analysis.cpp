@@ -53,6 +53,7 @@ Analysis analyse(AttentionSource& source, LayerWeights weights, const AnalysisOp
     progress.update(++done, "");
   };
   source.for_each(threads, [&](int layer, int sample, int /*worker*/, SampleHeads& sample_heads) {
+    if (options.stop != nullptr && options.stop->load()) throw Stopped();
     const auto l = static_cast<std::size_t>(layer);
     std::vector<HeadsMetrics> measured = measure(sample_heads, analysis.weights[l], sample_options);
     for (std::size_t c = 0; c < measured.size(); ++c)

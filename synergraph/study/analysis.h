@@ -1,9 +1,11 @@
 #pragma once
 
+#include <atomic>
 #include <functional>
 #include <string>
 #include <vector>
 
+#include "synergraph/core/error.h"
 #include "synergraph/core/progress.h"
 #include "synergraph/study/attention_source.h"
 #include "synergraph/study/head_weights.h"
@@ -16,6 +18,7 @@ struct AnalysisOptions {
   std::vector<MetricsOptions> conventions;
   int threads = 0;  ///< 0: all CPUs; results do not depend on it
   ProgressOptions progress;
+  const std::atomic<bool>* stop = nullptr;  ///< when set, no further sample is begun
 };
 
 /// All that was measured: samples[convention][layer][sample].
@@ -26,7 +29,13 @@ struct Analysis {
   std::vector<std::vector<std::vector<HeadsMetrics>>> samples;
 };
 
-/// Measures every layer on every sample.
+/// No error: what was asked to stop has stopped, unfinished.
+class Stopped : public Error {
+ public:
+  Stopped() : Error("stopped") {}
+};
+
+/// Measures every layer on every sample. Stopped if it was asked to stop before the last.
 Analysis analyse(AttentionSource& source, LayerWeights weights, const AnalysisOptions& options);
 
 /// One number of a head, or of all heads together, and how files call it.

@@ -11,6 +11,7 @@
 #include "synergraph/core/error.h"
 #include "synergraph/core/fingerprint.h"
 #include "synergraph/io/atomic_file.h"
+#include "synergraph/study/measure_model.h"
 
 namespace synergraph {
 namespace {
@@ -61,11 +62,19 @@ ordered_json to_json(const Summary& s) {
       number(s.min), number(s.median), number(s.max), number(s.quantile_10), number(s.quantile_90)};
 }
 
-Summary summary_of(const ordered_json& json) {
+/// A count of samples.
+std::size_t count(const ordered_json& json, const Cell& cell) {
+  const auto most = static_cast<std::uint64_t>(cell.measure.samples);
+  if (!json.is_number_unsigned() || json.get<std::uint64_t>() > most)
+    throw InputError(fmt::format("{} of {} samples", json.dump(), most));
+  return json.get<std::size_t>();
+}
+
+Summary summary_of(const ordered_json& json, const Cell& cell) {
   Summary s;
-  s.samples = json.at(0).get<std::size_t>();
-  s.never = json.at(1).get<std::size_t>();
-  s.undefined = json.at(2).get<std::size_t>();
+  s.samples = count(json.at(0), cell);
+  s.never = count(json.at(1), cell);
+  s.undefined = count(json.at(2), cell);
   s.mean = number(json.at(3));
   s.std = number(json.at(4));
   s.min = number(json.at(5));
@@ -94,11 +103,11 @@ std::vector<LayerResult> layers_of(const ordered_json& json, const Cell& cell) {
   for (const ordered_json& entry : json) {
     LayerResult layer;
     for (const auto& [key, summary] : entry.at("numbers").items())
-      layer.numbers[key] = summary_of(summary);
-    layer.with_synergy = entry.at("with_synergy").get<std::int64_t>();
-    layer.undecided = entry.at("synergy_undecided").get<std::int64_t>();
+      layer.numbers[key] = summary_of(summary, cell);
+    layer.with_synergy = static_cast<std::int64_t>(count(entry.at("with_synergy"), cell));
+    layer.undecided = static_cast<std::int64_t>(count(entry.at("synergy_undecided"), cell));
     layer.rank_correlation = number(entry.at("rank_correlation"));
-    for (const char* key : {kSpeedKey, kFidelityKey, kBestHeadKey})
+    for (const std::string& key : layer_keys(cell.measure))
       if (!layer.numbers.contains(key)) throw InputError(fmt::format("{} is missing", key));
     layers.push_back(std::move(layer));
   }
@@ -137,6 +146,8 @@ std::optional<CellResult> read_result(const std::string& path, const Cell& cell)
     result.cell = cell;
     result.loss = number(json.at("loss"));
     result.accuracy = json.at("accuracy").get<double>();
+    if (!(result.accuracy >= 0.0 && result.accuracy <= 1.0))
+      throw InputError(fmt::format("an accuracy of {}", result.accuracy));
     result.exact = layers_of(json.at("exact"), cell);
     result.published = layers_of(json.at("published"), cell);
     return result;

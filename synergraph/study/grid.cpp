@@ -3,6 +3,7 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <filesystem>
 #include <mutex>
 #include <numeric>
 #include <set>
@@ -13,6 +14,7 @@
 #include "synergraph/io/directory_lock.h"
 #include "synergraph/model/evaluate.h"
 #include "synergraph/model/load_model.h"
+#include "synergraph/study/analysis.h"
 #include "synergraph/study/cell_file.h"
 #include "synergraph/study/measure_model.h"
 #include "synergraph/study/statements.h"
@@ -54,6 +56,10 @@ std::string title(const Cell& cell) {
                      cell.train.seed);
 }
 
+std::filesystem::path cells_directory(const GridOptions& options) {
+  return std::filesystem::path(options.directory) / "cells";
+}
+
 /// The work on the cells of one grid.
 class GridRun {
  public:
@@ -81,7 +87,11 @@ class GridRun {
     const int all = options_.threads > 0 ? options_.threads : default_thread_count();
     threads_ = std::max(1, all / jobs);
     parallel_for(left.size(), jobs, [&](std::size_t k, int) {
-      if (!stopped()) run_cell(left[k], progress);
+      if (stopped()) return;
+      try {
+        run_cell(left[k], progress);
+      } catch (const Stopped&) {  // while measuring: the cell has no result yet
+      }
     });
     progress.finish();
     return std::all_of(results_.begin(), results_.end(),
@@ -98,7 +108,7 @@ class GridRun {
  private:
   bool stopped() const { return options_.stop != nullptr && options_.stop->load(); }
   std::string directory(std::size_t k) const {
-    return options_.directory + "/cells/" + training_name(cells_[k]);
+    return (cells_directory(options_) / training_name(cells_[k])).string();
   }
   std::string result_path(std::size_t k) const {
     return directory(k) + '/' + result_name(cells_[k]);
@@ -138,6 +148,7 @@ class GridRun {
     MeasureModelOptions options;
     options.threads = threads_;
     options.progress.quiet = true;
+    options.stop = options_.stop;
     ModelMeasurement measured =
         measure_model(model, find_task(cell.train.task), samples, cell.measure, options);
     return {cell, outcome.judged_loss, outcome.judged_accuracy, std::move(measured.exact),
@@ -195,7 +206,7 @@ std::map<std::string, std::string> common_training(const GridSettings& grid) {
 std::optional<std::vector<CellResult>> run_grid(const GridSettings& grid,
                                                 const GridOptions& options) {
   validate(grid);
-  make_directory(options.directory + "/cells");
+  make_directory(cells_directory(options).string());
   const DirectoryLock lock(options.directory);
   GridRun run(cells(grid), options);
   if (!run.run()) return std::nullopt;

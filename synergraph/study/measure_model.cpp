@@ -40,12 +40,20 @@ LayerResult layer_result(const std::vector<HeadsMetrics>& samples, const Metrics
 
 }  // namespace
 
+std::vector<std::string> layer_keys(const MeasureSettings& settings) {
+  std::vector<std::string> keys = {kBestHeadKey, "synergy", "mixing_synergy", "cross_head_share"};
+  for (const SampleColumn& column : sample_columns(metrics_options(Convention::kExact, settings)))
+    keys.push_back(column.key);
+  return keys;
+}
+
 ModelMeasurement measure_model(const Model& model, const Task& task, const Sequences& sequences,
                                const MeasureSettings& settings,
                                const MeasureModelOptions& options) {
   AnalysisOptions analysis_options;
   analysis_options.threads = options.threads;
   analysis_options.progress = options.progress;
+  analysis_options.stop = options.stop;
   for (const Convention convention : {Convention::kExact, Convention::kPublished})
     analysis_options.conventions.push_back(metrics_options(convention, settings));
   ModelAttention source(model, sequences, &task, {});

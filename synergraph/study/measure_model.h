@@ -1,5 +1,7 @@
 #pragma once
 
+#include <atomic>
+
 #include "synergraph/core/progress.h"
 #include "synergraph/model/parameters.h"
 #include "synergraph/model/tasks.h"
@@ -18,7 +20,11 @@ struct ModelMeasurement {
 struct MeasureModelOptions {
   int threads = 0;  ///< 0: all CPUs; results do not depend on it
   ProgressOptions progress;
+  const std::atomic<bool>* stop = nullptr;  ///< as AnalysisOptions::stop
 };
+
+/// The keys of a layer's numbers: LayerResult::numbers.
+std::vector<std::string> layer_keys(const MeasureSettings& settings);
 
 /// Measures every layer of a model on every given sequence, with the learned head weights.
 /// `settings.samples` is not used: all sequences are.

@@ -86,6 +86,15 @@ bool VerifiedModel::agrees() const {
   });
 }
 
+std::vector<std::string> published_checkpoints(const std::string& directory) {
+  std::vector<std::string> paths;
+  for (const std::string_view task : kPublishedTasks)
+    for (const int heads : kPublishedHeads)
+      if (std::string path = checkpoint_path(directory, task, heads); !path.empty())
+        paths.push_back(std::move(path));
+  return paths;
+}
+
 std::vector<VerifiedModel> verify_checkpoints(const std::string& directory,
                                               const VerifyOptions& options) {
   if (!std::filesystem::is_directory(directory))

@@ -151,6 +151,9 @@ TEST_F(GraphCommand, RefusesBadUsageWithStatus2) {
   expect_refusal("graph --generate ring:4", 2, "unknown generator 'ring'");
   expect_refusal("graph --generate window:4", 2, "expected window:N:WIDTH");
   expect_refusal("graph --example 1 --json --csv", 2, "exclude each other");
+  for (const std::string list : {"0.1,,0.2", "0.1,", ",0.1"})
+    expect_refusal("graph --example 1 --eps " + list, 2,
+                   "--eps: expected a number above 0, at most");
   expect_refusal("graph --example 1 --eps 0", 2,
                  "--eps: expected a number above 0, at most 1, got '0'");
   expect_refusal("graph --example 1 --eps nan", 2,

@@ -50,6 +50,39 @@ TEST_F(OutputPath, ThatIsALinkKeepsTheLink) {
   EXPECT_NE(read("real.dot").find("digraph"), std::string::npos);
 }
 
+TEST_F(OutputPath, ThatIsEmptyIsRefused) {
+  for (const std::string option : {"--curves", "--figure", "--dot", "--text"})
+    for (const char* empty : {" ''", "="}) expect_refusal(kGraph + option + empty, 2, option);
+  for (const std::string option : {"--per-sample", "--figure", "--json"})
+    expect_refusal("analyze attention.npy " + option + " ''", 2, option + ": expected a name");
+  expect_refusal("verify --checkpoints . --json ''", 2, "--json: expected a name");
+}
+
+TEST_F(OutputPath, ThatIsAnInputOrAnotherOutputIsRefused) {
+  const std::string text = "nodes 3\nhead a\n0 -> 1\n";
+  write("g.txt", text);
+  std::filesystem::create_directories(path("folder"));
+  std::filesystem::create_symlink("g.txt", path("link"));
+  std::filesystem::create_symlink("new.csv", path("to-come"));
+  for (const std::string again : {"g.txt", "./g.txt", "folder/../g.txt", "link", path("g.txt")}) {
+    const std::string message = "--curves: '" + again + "' would overwrite FILE, which is read";
+    expect_refusal("graph g.txt --curves " + again, 2, message);
+    expect_refusal("graph - <g.txt --curves " + again, 2, message);
+  }
+  expect_refusal(kGraph + "--curves new.csv --text new.csv", 2,
+                 "'new.csv' is the file of --curves");
+  expect_refusal(kGraph + "--curves new.csv --dot ./new.csv", 2, "--dot: './new.csv' is the file");
+  expect_refusal(kGraph + "--curves to-come --dot new.csv", 2, "--dot: 'new.csv' is the file");
+  expect_refusal("analyze g.txt --figure a.svg --json a.svg", 2, "is the file of --figure");
+  expect_refusal("analyze x --tokens g.txt --json g.txt", 2, "would overwrite --tokens");
+  write("4_heads_copy.pt", "a model");
+  expect_refusal("verify --checkpoints . --json 4_heads_copy.pt", 2, "overwrite a checkpoint");
+  EXPECT_EQ(read("g.txt"), text);
+  // A device and a stream keep nothing that could be lost.
+  EXPECT_EQ(run("graph g.txt --dot /dev/null --text /dev/null").status, 0);
+  EXPECT_EQ(run("graph g.txt --dot /dev/stdout --text /dev/stdout").status, 0);
+}
+
 TEST_F(OutputPath, ThatIsFullIsReported) {
   const auto outcome = run(kGraph + "--dot /dev/full");
   EXPECT_EQ(outcome.status, 1);

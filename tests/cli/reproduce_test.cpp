@@ -25,10 +25,19 @@ class ReproduceTest : public testing_support::ProgramTest {
         "cd '" + directory_.string() + "' && exec '" SYNERGRAPH_CLI "' " + arguments;
     const pid_t child = fork();
     if (child == 0) {
+      std::signal(SIGINT, SIG_DFL);  // these tests may themselves run in a shell's background
       execl("/bin/sh", "sh", "-c", line.c_str(), nullptr);
       _exit(127);
     }
     return child;
+  }
+
+  /// Whether a file of this name is anywhere in a directory.
+  bool holds(const std::string& where, const std::string& name) const {
+    if (!exists(where)) return false;
+    const std::filesystem::recursive_directory_iterator entries(directory_ / where);
+    return std::any_of(begin(entries), end(entries),
+                       [&](const auto& entry) { return entry.path().filename() == name; });
   }
 
   const std::string small_ =
@@ -122,6 +131,7 @@ TEST_F(ReproduceTest, SaysThatOneSeedHasNoSpread) {
 
 TEST_F(ReproduceTest, RefusesWhatCannotBe) {
   expect_refusal("reproduce", 2, "--out");
+  expect_refusal(small_ + "--out ''", 2, "--out: expected a name");
   expect_refusal("reproduce --preset slow --out x", 2, "slow");
   expect_refusal("reproduce --tasks sing --out x", 2, "sing");
   expect_refusal("reproduce --heads 3 --out x", 2, "heads");
@@ -141,6 +151,24 @@ TEST_F(ReproduceTest, NamesADamagedResult) {
   const auto outcome = run(small_ + "--tasks copy --out study");
   EXPECT_EQ(outcome.status, 1);
   EXPECT_THAT(outcome.err, HasSubstr("remove it to measure again"));
+}
+
+TEST_F(ReproduceTest, StopsWhileItMeasures) {
+  // Nothing to train, and more to measure than there is time for.
+  const pid_t child = start(
+      "reproduce --heads 8 --layers 4 --width 8 --hidden 8 --vocabulary 12 --length 200 --epochs 0 "
+      "--sequences 5000 --samples 5000 --threads 2 --quiet --out study 2>/dev/null");
+  for (int tries = 0; tries < 500 && !holds("study/cells", "model.safetensors"); ++tries)
+    std::this_thread::sleep_for(std::chrono::milliseconds(20));
+  std::this_thread::sleep_for(std::chrono::milliseconds(500));
+  kill(child, SIGINT);
+  int status = 0;
+  for (int tries = 0; tries < 500 && waitpid(child, &status, WNOHANG) == 0; ++tries)
+    std::this_thread::sleep_for(std::chrono::milliseconds(20));
+  EXPECT_TRUE(WIFSIGNALED(status));
+  EXPECT_EQ(WTERMSIG(status), SIGINT);
+  EXPECT_TRUE(holds("study/cells", "model.safetensors"));
+  kill(child, SIGKILL);
 }
 
 TEST_F(ReproduceTest, OnlyOneWorksInADirectory) {

@@ -150,6 +150,7 @@ TEST(GraphText, ErrorsNameTheLine) {
       {"head a\n", "f:1: 'nodes' must stand before the first head"},
       {"nodes 0\n", "f:1: a graph has between 1 and 16384 nodes, not 0"},
       {"nodes 1000000000\n", "f:1: a graph has between 1 and 16384 nodes, not 1000000000"},
+      {"nodes 99999999999999999999\n", "1 and 16384 nodes, not 99999999999999999999"},
       {"nodes 3\nnodes 3\n", "f:2: 'nodes' is given twice"},
       {"nodes a b a\n", "f:1: two nodes are named 'a'"},
       {"nodes 3\nedge\n", "f:2: expected 'nodes', 'self-loops' or 'head', got 'edge'"},

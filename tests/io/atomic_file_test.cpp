@@ -78,12 +78,31 @@ TEST_F(AtomicFileTest, HasTheModeOfAnyNewFileAndLeavesTheMaskAlone) {
   for (const mode_t mask : {mode_t{022}, mode_t{027}, mode_t{0}}) {
     const mode_t before = umask(mask);
     umask_calls = 0;
+    std::filesystem::remove(path("a.txt"));
     write_file(path("a.txt"), "text");
     EXPECT_EQ(umask_calls, 0);
     umask(before);
     struct stat status {};
     ASSERT_EQ(stat(path("a.txt").c_str(), &status), 0);
     EXPECT_EQ(status.st_mode & 0777U, 0666U & ~mask);
+  }
+}
+
+TEST_F(AtomicFileTest, KeepsTheModeOfTheFileThatItReplaces) {
+  write_file(path("a.txt"), "old");
+  std::filesystem::create_symlink("a.txt", path("link"));
+  for (const mode_t mode : {mode_t{0600}, mode_t{0640}, mode_t{0755}, mode_t{0444}, mode_t{0}}) {
+    for (const char* name : {"a.txt", "link"}) {
+      ASSERT_EQ(chmod(path("a.txt").c_str(), mode), 0);
+      struct stat status {};
+      AtomicFile file(path(name));
+      // Who writes the file may open it meanwhile, nobody else who could not before.
+      ASSERT_EQ(stat(file.temporary_path().c_str(), &status), 0);
+      EXPECT_EQ(status.st_mode & 0777U, mode | 0600U);
+      file.commit();
+      ASSERT_EQ(stat(path("a.txt").c_str(), &status), 0);
+      EXPECT_EQ(status.st_mode & 0777U, mode);
+    }
   }
 }
 

@@ -9,6 +9,7 @@
 #include "synergraph/core/error.h"
 #include "synergraph/io/atomic_file.h"
 #include "synergraph/study/cell_file.h"
+#include "synergraph/study/measure_model.h"
 
 namespace synergraph {
 namespace {
@@ -121,6 +122,8 @@ TEST_F(GridTest, ResultsComeBackFromTheirFiles) {
   layer.numbers[kFidelityKey] = {10, 0, 0, 1e-300, 0.0, 0.0, 0.0, 0.0};
   layer.numbers[kBestHeadKey] = {10, 0, 0, 0.1, 0.0, 0.0, 0.0, 0.0};
   const double infinity = std::numeric_limits<double>::infinity();
+  for (const std::string& key : layer_keys(result.cell.measure))
+    layer.numbers.emplace(key, Summary{.samples = 10});
   layer.numbers["hitting_mean"] = {10, 10, 0, infinity, std::nan(""), infinity, infinity, infinity};
   result.exact = {layer, layer};
   result.published = {layer, layer};
@@ -142,6 +145,39 @@ TEST_F(GridTest, ResultsComeBackFromTheirFiles) {
     write_file(path, text.substr(0, size));
     EXPECT_THROW(read_result(path, result.cell), InputError) << size;
   }
+}
+
+TEST_F(GridTest, AResultThatLacksANumberOrCountsTooManyIsRefusedByName) {
+  const Cell cell = cells(small_grid()).front();
+  LayerResult layer;
+  for (const std::string& key : layer_keys(cell.measure))
+    layer.numbers.emplace(key, Summary{.samples = 10});
+  const CellResult whole{cell, 0.1, 0.75, {layer, layer}, {layer, layer}};
+  const std::string path = (root_ / "result.json").string();
+  const auto expect_refused = [&](const auto& damage) {
+    CellResult damaged = whole;
+    damage(damaged);
+    write_result(path, damaged);
+    try {
+      read_result(path, cell);
+      ADD_FAILURE() << "was read";
+    } catch (const InputError& error) {
+      EXPECT_EQ(std::string(error.what()).rfind(path + ": not a result", 0), 0U) << error.what();
+    }
+  };
+  write_result(path, whole);
+  EXPECT_NO_THROW(read_result(path, cell));
+  for (const std::string& key : layer_keys(cell.measure)) {
+    SCOPED_TRACE(key);
+    expect_refused([&](CellResult& r) { r.published[1].numbers.erase(key); });
+  }
+  for (const char* key : {"hitting_max", "mixing_time_0.25", "mixing_synergy"})
+    EXPECT_TRUE(layer.numbers.contains(key)) << key;
+  expect_refused([](CellResult& r) { r.accuracy = 1.5; });
+  expect_refused([](CellResult& r) { r.accuracy = -0.5; });
+  expect_refused([](CellResult& r) { r.exact[0].with_synergy = 11; });
+  expect_refused([](CellResult& r) { r.exact[0].undecided = -1; });
+  expect_refused([](CellResult& r) { r.exact[0].numbers.at(kSpeedKey).never = 11; });
 }
 
 TEST_F(GridTest, GivesTheSameResultsForAnyNumberOfJobsAndThreads) {
