@@ -64,7 +64,7 @@ TEST_F(OutputPath, ThatIsAnInputOrAnotherOutputIsRefused) {
   std::filesystem::create_directories(path("folder"));
   std::filesystem::create_symlink("g.txt", path("link"));
   std::filesystem::create_symlink("new.csv", path("to-come"));
-  for (const std::string again : {"g.txt", "./g.txt", "folder/../g.txt", "link", path("g.txt")}) {
+  for (const std::string again : {"g.txt", "./g.txt", "folder/../g.txt", "link"}) {
     const std::string message = "--curves: '" + again + "' would overwrite FILE, which is read";
     expect_refusal("graph g.txt --curves " + again, 2, message);
     expect_refusal("graph - <g.txt --curves " + again, 2, message);
