@@ -85,16 +85,21 @@ void Progress::print() {
   const double left = speed > 0.0 ? rest / speed : rest > 0.0 ? -1.0 : 0.0;
   const double share =
       total_ > 0 ? 100.0 * static_cast<double>(done_) / static_cast<double>(total_) : 100.0;
-  const std::string line =
-      fmt::format("{}/{} {} ({:.1f} %)  {}  {:.1f} {}/s, {} left", done_, total_, unit_, share,
-                  printable(detail_), speed, unit_, format_duration(left));
+  const std::string done = fmt::format("{}/{} {} ({:.1f} %)  ", done_, total_, unit_, share);
+  const std::string detail = printable(detail_) + "  ";
+  const std::string pace = fmt::format("{:.1f} {}/s, ", speed, unit_);
+  const std::string rest_of_time = format_duration(left) + " left";
   if (terminal_) {
     // A line that touches the edge may already begin the next one.
     const std::size_t columns = terminal_columns(options_.stream) - 1;
+    std::string line = done + detail + pace + rest_of_time;
+    // How far it is and how long it will take are what one looks for.
+    if (display_width(line) > columns) line = done + pace + rest_of_time;
+    if (display_width(line) > columns) line = done + rest_of_time;
     report(options_.stream, fmt::format("\r{}\x1b[K", cut_end(line, columns)));
     drawn_ = true;
   } else {
-    report(options_.stream, line + '\n');
+    report(options_.stream, done + detail + pace + rest_of_time + '\n');
   }
 }
 

@@ -174,19 +174,24 @@ std::string cut_end(std::string_view text, std::size_t columns) {
   return std::string(text.substr(0, fitting_bytes(text, columns - 1))).append(kEllipsis);
 }
 
-std::string cut_middle(std::string_view text, std::size_t columns) {
-  const std::size_t width = display_width(text);
+std::string cut_begin(std::string_view text, std::size_t columns) {
+  std::size_t width = display_width(text);
   if (width <= columns) return std::string(text);
   if (columns == 0) return "";
-  const std::size_t begin = fitting_bytes(text, columns / 2);
-  const std::size_t begin_width = display_width(text.substr(0, begin));
-  std::string_view end = text.substr(begin);
-  for (std::size_t left = width - begin_width; begin_width + 1 + left > columns;) {
-    const Character character = first_character(end);
-    left -= columns_of(character);
-    end.remove_prefix(character.bytes);
+  while (width > columns - 1) {
+    const Character character = first_character(text);
+    width -= columns_of(character);
+    text.remove_prefix(character.bytes);
   }
-  return std::string(text.substr(0, begin)).append(kEllipsis).append(end);
+  return std::string(kEllipsis).append(text);
+}
+
+std::string cut_middle(std::string_view text, std::size_t columns) {
+  if (display_width(text) <= columns) return std::string(text);
+  if (columns == 0) return "";
+  const std::string_view begin = text.substr(0, fitting_bytes(text, columns / 2));
+  return std::string(begin).append(
+      cut_begin(text.substr(begin.size()), columns - display_width(begin)));
 }
 
 std::string quoted_text(std::string_view text) {

@@ -29,6 +29,9 @@ std::size_t display_width(std::string_view text);
 /// The text, cut to so many columns; "…" stands for its end.
 std::string cut_end(std::string_view text, std::size_t columns);
 
+/// The text, cut to so many columns; "…" stands for its beginning.
+std::string cut_begin(std::string_view text, std::size_t columns);
+
 /// The text, cut to so many columns; "…" stands for its middle. Names differ in their ends.
 std::string cut_middle(std::string_view text, std::size_t columns);
 

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "synergraph/core/shorten_names.h"
 #include "synergraph/core/terminal.h"
 
 namespace synergraph {
@@ -17,27 +18,6 @@ bool is_digit(char c) {
 
 bool is_number(std::string_view text) {
   return !text.empty() && std::all_of(text.begin(), text.end(), is_digit);
-}
-
-/// The number in which the names differ: how many bytes stand before and after it in each.
-struct NumberPlace {
-  std::size_t before = 0;
-  std::size_t after = 0;
-};
-
-NumberPlace number_place(const std::vector<std::string>& names) {
-  const std::string& first = names.front();
-  NumberPlace place{first.size(), first.size()};
-  for (const std::string& name : names) {
-    const auto differ = std::mismatch(first.begin(), first.end(), name.begin(), name.end());
-    const auto from_end = std::mismatch(first.rbegin(), first.rend(), name.rbegin(), name.rend());
-    place.before = std::min(place.before, static_cast<std::size_t>(differ.first - first.begin()));
-    place.after = std::min(place.after, static_cast<std::size_t>(from_end.first - first.rbegin()));
-  }
-  // Digits that the numbers share belong to them.
-  while (place.before > 0 && is_digit(first[place.before - 1])) --place.before;
-  while (place.after > 0 && is_digit(first[first.size() - place.after])) --place.after;
-  return place;
 }
 
 }  // namespace
@@ -57,11 +37,10 @@ LayerLabels layer_labels(const std::vector<AttentionLayer>& layers,
   if (names.empty())
     for (const AttentionLayer& layer : layers) labels.tics.push_back(layer.name);
   if (layers.size() > 1) {
-    const NumberPlace place = number_place(labels.tics);
+    // The number in which the names differ.
+    const SharedEnds place = shared_ends(labels.tics);
     const auto number = [&](const std::string& name) {
-      return place.before + place.after > name.size()
-                 ? ""
-                 : name.substr(place.before, name.size() - place.before - place.after);
+      return name.substr(place.before, name.size() - place.before - place.after);
     };
     if (std::all_of(labels.tics.begin(), labels.tics.end(),
                     [&](const std::string& name) { return is_number(number(name)); })) {
@@ -73,8 +52,9 @@ LayerLabels layer_labels(const std::vector<AttentionLayer>& layers,
     }
   }
   const bool one_length = is_number(count_range(layers, &AttentionLayer::tokens));
+  for (std::string& tic : labels.tics) tic = printable(tic);
+  labels.tics = shorten_names(labels.tics, kLongest);
   for (std::size_t l = 0; l < layers.size(); ++l) {
-    labels.tics[l] = cut_middle(printable(labels.tics[l]), kLongest);
     if (!one_length) labels.tics[l] += fmt::format(", n={}", layers[l].tokens);
   }
   return labels;

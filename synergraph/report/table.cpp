@@ -6,6 +6,8 @@
 #include <cmath>
 #include <numeric>
 
+#include "synergraph/core/shorten_names.h"
+
 namespace synergraph {
 namespace {
 
@@ -73,6 +75,15 @@ void fit_columns(std::vector<std::size_t>& widths, std::size_t keys, std::size_t
   for (auto width = first_value; width != widths.end(); ++width) *width = std::min(*width, room);
 }
 
+/// Cuts the cells of a column that names the rows; names that differ still do.
+void shorten_column(Table& table, std::size_t column, std::size_t width) {
+  std::vector<std::string> names;
+  for (const auto& row : table.rows) names.push_back(column < row.size() ? row[column] : "");
+  names = shorten_names(names, width);
+  for (std::size_t r = 0; r < names.size(); ++r)
+    if (column < table.rows[r].size()) table.rows[r][column] = names[r];
+}
+
 std::string markdown_text(const std::string& text) {
   std::string out;
   for (const char c : text) {
@@ -85,11 +96,12 @@ std::string markdown_text(const std::string& text) {
 }  // namespace
 
 std::string format_text(const Table& original, std::size_t columns) {
-  const Table table = marked_up(original, printable, [](const std::string& cell) { return cell; });
+  Table table = marked_up(original, printable, [](const std::string& cell) { return cell; });
   const std::size_t count = table.header.size();
   const std::size_t keys = std::min(table.key_columns, count);
   std::vector<std::size_t> widths = column_widths(table);
   fit_columns(widths, keys, columns);
+  for (std::size_t k = 0; k < keys; ++k) shorten_column(table, k, widths[k]);
   std::string text;
   const auto block = [&](const std::vector<std::size_t>& shown) {
     const auto line = [&](const std::vector<std::string>& cells) {

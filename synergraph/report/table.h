@@ -21,7 +21,8 @@ struct Table {
 
 /// Aligned columns with a rule under the header: for a terminal. Nothing is bold, cells are made
 /// printable. Columns beyond the edge go on below, after the columns that name the rows, so that no
-/// line is longer than `columns`; where not even one fits beside the names, cells are cut.
+/// line is longer than `columns`; where not even one fits beside the names, cells are cut. Names
+/// that differ still do when they are cut.
 std::string format_text(const Table& table, std::size_t columns = kUnlimited);
 
 /// Comma-separated values with a header line; cells are quoted where they need it (RFC 4180).

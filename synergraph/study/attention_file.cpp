@@ -5,11 +5,11 @@
 #include <algorithm>
 #include <condition_variable>
 #include <mutex>
-#include <regex>
 
 #include "synergraph/core/error.h"
 #include "synergraph/core/parallel.h"
 #include "synergraph/core/terminal.h"
+#include "synergraph/study/name_pattern.h"
 
 namespace synergraph {
 namespace {
@@ -258,21 +258,15 @@ bool natural_less(std::string_view a, std::string_view b) {
 }
 
 std::vector<Tensor> choose_tensors(const TensorFile& file, const std::string& expression) {
-  constexpr std::size_t kLongestName = 4096;  // std::regex recurses along the text
   std::vector<Tensor> chosen;
-  try {
-    const std::regex pattern(expression);
-    for (const Tensor& tensor : file.tensors())
-      if (expression.empty() ||
-          (tensor.name().size() <= kLongestName && std::regex_search(tensor.name(), pattern)))
-        chosen.push_back(tensor);
-  } catch (const std::regex_error& error) {
-    throw UsageError(fmt::format("'{}' is not a regular expression: {}", expression, error.what()));
-  }
+  const NamePattern pattern(expression);
+  for (const Tensor& tensor : file.tensors())
+    if (expression.empty() || pattern.matches(tensor.name())) chosen.push_back(tensor);
   if (chosen.empty())
-    throw InputError(expression.empty() ? fmt::format("{}: there are no tensors in it", file.path())
-                                        : fmt::format("{}: no tensor's name matches '{}': {}",
-                                                      file.path(), expression, first_names(file)));
+    throw InputError(expression.empty()
+                         ? fmt::format("{}: there are no tensors in it", file.path())
+                         : fmt::format("{}: no tensor's name matches {}: {}", file.path(),
+                                       quoted_text(expression), first_names(file)));
   std::stable_sort(chosen.begin(), chosen.end(), [](const Tensor& a, const Tensor& b) {
     return natural_less(a.name(), b.name());
   });

@@ -4,11 +4,11 @@
 
 #include <algorithm>
 #include <cmath>
-#include <regex>
 
 #include "synergraph/core/error.h"
 #include "synergraph/heads/head.h"
 #include "synergraph/study/attention_file.h"
+#include "synergraph/study/name_pattern.h"
 
 namespace synergraph {
 namespace {
@@ -52,10 +52,9 @@ std::vector<double> learned(const Tensor& tensor, std::int64_t first, std::int64
 /// The attention output projections among an archive's tensors.
 std::vector<Tensor> projections(const TensorFile& file) {
   std::vector<Tensor> chosen;
-  const std::regex usual(R"((att.*out_proj|o_proj)\.weight$)");
+  const NamePattern usual(R"((att.*out_proj|o_proj)\.weight$)");
   for (const Tensor& tensor : choose_tensors(file, ""))
-    if (tensor.name().size() < 1024 && std::regex_search(tensor.name(), usual))
-      chosen.push_back(tensor);
+    if (usual.matches(tensor.name())) chosen.push_back(tensor);
   return chosen.empty() ? choose_tensors(file, "") : chosen;
 }
 

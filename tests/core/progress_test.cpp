@@ -3,6 +3,11 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <pty.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
 #include <cstdio>
 
 namespace synergraph {
@@ -58,6 +63,30 @@ TEST_F(ProgressTest, KnowsNoSpeedBeforeTheFirstUnit) {
   }
   EXPECT_THAT(printed(), testing::MatchesRegex("5/10 .*preparing  0.0 steps/s, unknown left\n"
                                                "10/10 .* 0.0 s left\n"));
+}
+
+TEST(ProgressOnATerminal, KeepsTheTimeLeftWhereNotAllFits) {
+  const auto drawn = [](unsigned short columns) {
+    int terminal = -1;
+    int other_end = -1;
+    const winsize size{40, columns, 0, 0};
+    EXPECT_EQ(openpty(&terminal, &other_end, nullptr, nullptr, &size), 0);
+    std::FILE* stream = fdopen(other_end, "w");
+    {
+      Progress progress("steps", 1000, 0, {.stream = stream});
+      progress.update(10, "epoch 1 of 2, loss 2.345, accuracy 0.123");
+      progress.finish();
+    }
+    std::array<char, 1024> buffer{};
+    const ssize_t got = read(terminal, buffer.data(), buffer.size());
+    std::fclose(stream);
+    close(terminal);
+    return std::string(buffer.data(), static_cast<std::size_t>(std::max<ssize_t>(got, 0)));
+  };
+  EXPECT_THAT(drawn(132), testing::ContainsRegex("%\\)  epoch 1 .*0.123  .* steps/s, .* left"));
+  EXPECT_THAT(drawn(80),
+              testing::ContainsRegex("10/1000 steps \\(1.0 %\\)  [0-9.]+ steps/s, .* left"));
+  EXPECT_THAT(drawn(42), testing::ContainsRegex("10/1000 steps \\(1.0 %\\)  .* left"));
 }
 
 TEST_F(ProgressTest, AStreamThatCannotBeWrittenStopsNothing) {

@@ -4,6 +4,7 @@
 
 #include <cmath>
 #include <limits>
+#include <set>
 #include <sstream>
 
 #include "synergraph/core/parse_number.h"
@@ -52,6 +53,17 @@ TEST(TextTable, NamesGiveWayAndNoLineIsTooLong) {
   EXPECT_NE(format_text(table, 44).find("transformer…uery.weight  float32  (768, 768)\n"),
             std::string::npos)
       << format_text(table, 44);
+}
+
+TEST(TextTable, NamesThatGiveWayStayDifferent) {
+  Table table{{"layer", "fidelity", "another column"}, {}};
+  for (int k = 0; k < 12; ++k)
+    table.rows.push_back({"model.layers." + std::to_string(k) + ".self_attn.probs", "0.5", "1"});
+  std::istringstream lines(format_text(table, 40));
+  std::set<std::string> seen;
+  for (std::string line; std::getline(lines, line);)
+    if (line.find("0.5") != std::string::npos) seen.insert(line);
+  EXPECT_EQ(seen.size(), table.rows.size());
 }
 
 TEST(TextTable, WritesControlCharactersOut) {

@@ -11,6 +11,7 @@
 #include "synergraph/core/error.h"
 #include "synergraph/io/npy.h"
 #include "synergraph/io/safetensors.h"
+#include "synergraph/study/name_pattern.h"
 #include "tests/io/expect_error.h"
 #include "tests/io/temporary_directory.h"
 #include "tests/support/random_inputs.h"
@@ -349,13 +350,59 @@ TEST(RoundingShownTest, ATypeCountsOnlyWhereItHoldsEveryEntry) {
 
 TEST_F(AttentionFileTest, NamesAreSearchedUpToALength) {
   const std::vector<double> values = stack(1, 3, 1);
-  const std::string longest(4096, 'a');
+  const std::string longest(256, 'a');
   write_safetensors(path("a.safetensors"),
                     std::vector{tensor_data(longest, {1, 3, 3}, values.data()),
                                 tensor_data(longest + "a", {1, 3, 3}, values.data())});
   const auto chosen = choose_tensors(TensorFile::open(path("a.safetensors")), "^a");
   ASSERT_EQ(chosen.size(), 1U);
   EXPECT_EQ(chosen.front().name(), longest);
+}
+
+TEST(NamePatternTest, FindsWhatItShould) {
+  EXPECT_TRUE(NamePattern("attentions\\.[0-9]+$").matches("model.attentions.12"));
+  EXPECT_FALSE(NamePattern("attentions\\.[0-9]+$").matches("model.attentions.x"));
+  EXPECT_TRUE(NamePattern("^(?!.*cross).*attn").matches("layers.1.attn"));
+  EXPECT_FALSE(NamePattern("^(?!.*cross).*attn").matches("layers.1.cross_attn"));
+  EXPECT_TRUE(NamePattern("h\\.[0-9]{1,3}\\.").matches("h.123.attn"));
+  EXPECT_TRUE(NamePattern("").matches(""));
+}
+
+TEST(NamePatternTest, NoExpressionTakesUnboundedMemoryOrTime) {
+  const auto refusal = [](const std::string& expression, const std::string& name) {
+    try {
+      (void)NamePattern(expression).matches(name);
+    } catch (const UsageError& error) {
+      return std::string(error.what());
+    }
+    return std::string("taken");
+  };
+  const std::string name = std::string(255, 'a') + 'b';
+  const auto groups = [](int depth, const std::string& inside, const std::string& after) {
+    std::string text = inside;
+    for (int k = 0; k < depth; ++k) text = '(' + text + ')' + after;
+    return text;
+  };
+  for (const std::string& expression :
+       {std::string("(a+)+$"), std::string("(a|aa)+$"), std::string("(.*)*c"),
+        groups(20, "a", "*") + "c", groups(20, "a", "+") + "c", groups(19, "a?", "?") + "{20}c",
+        std::string(199, '*').replace(0, 1, "a")})
+    EXPECT_EQ(refusal(expression, name), "taken") << expression;
+  std::string optional;
+  while (optional.size() < 190) optional += "a?";
+  EXPECT_THAT(refusal('(' + optional + "){20}c", name), testing::HasSubstr("too long"));
+  std::string ahead = "c";
+  for (int k = 0; k < 20; ++k) ahead = "(?=a*" + ahead + ')';
+  EXPECT_THAT(refusal(ahead + 'c', name), testing::HasSubstr("too long"));
+  EXPECT_THAT(refusal(groups(21, "a", ""), name), testing::HasSubstr("more than 20 deep"));
+  EXPECT_THAT(refusal("(a{3,5}){5}", name), testing::HasSubstr("more than 20 together"));
+  EXPECT_THAT(refusal("a{99999999999}", name), testing::HasSubstr("more than 20 together"));
+  for (const std::string& expression :
+       {std::string(30000, '('), std::string(201, 'a'), "(" + std::string(150, '\x1b')}) {
+    const std::string message = refusal(expression, name);
+    EXPECT_THAT(message, testing::HasSubstr("is not a regular expression: "));
+    EXPECT_LT(message.size(), 180U);
+  }
 }
 
 TEST_F(AttentionFileTest, ExtentsThatDoNotFitAreRefused) {
