@@ -25,7 +25,7 @@ void visit(const AttentionVisitor& visitor, Workspace& work, int sample, int lay
   work.attention.resize(static_cast<std::size_t>(config.heads) * n * n);
   const LayerActivations& activations = work.pass.layer(layer);
   kernels().unpack_attention(work.pass.attention(), activations.weights, activations.inverse_sums,
-                   work.attention.data());
+                             work.attention.data());
   visitor({sample, layer, worker, config.heads, config.length, work.attention.data()});
 }
 
@@ -78,9 +78,9 @@ Evaluation evaluate(const Model& model, const Sequences& inputs, const Sequences
     pass.finish(tensors);
     if (options.want_logits)
       kernels().transpose(config.vocabulary, config.length, pass.logits(), pass.shape().stride,
-                result.logits.data() + index * sample_logits, config.vocabulary);
-    losses[index] =
-        kernels().cross_entropy(pass.shape(), config.vocabulary, targets.row(sample), 0.0F, pass.logits());
+                          result.logits.data() + index * sample_logits, config.vocabulary);
+    losses[index] = kernels().cross_entropy(pass.shape(), config.vocabulary, targets.row(sample),
+                                            0.0F, pass.logits());
   });
 
   std::int64_t correct = 0;

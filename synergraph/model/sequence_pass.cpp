@@ -85,8 +85,8 @@ SequencePass::SequencePass(const ModelConfig& config, Keep keep)
 }
 
 void SequencePass::start(const ModelTensors<const float>& model, const std::int32_t* tokens) {
-  kernels().embed(shape_, tokens, model.token_embedding, model.position_embedding, config_.width, scratch_,
-        layers_[0].x);
+  kernels().embed(shape_, tokens, model.token_embedding, model.position_embedding, config_.width,
+                  scratch_, layers_[0].x);
 }
 
 void SequencePass::project(const ModelTensors<const float>& model, int layer) {
@@ -95,15 +95,15 @@ void SequencePass::project(const ModelTensors<const float>& model, int layer) {
   const int e = config_.width;
   kernels().rms_norm(shape_, a.x, weights.norm1, a.inverse_rms1, a.normed1);
   kernels().multiply({.rows = 3 * e,
-            .cols = shape_.columns,
-            .depth = e,
-            .a = weights.qkv_weight,
-            .a_stride = e,
-            .b = a.normed1,
-            .b_stride = shape_.stride,
-            .c = a.qkv,
-            .c_stride = shape_.stride,
-            .bias = weights.qkv_bias});
+                      .cols = shape_.columns,
+                      .depth = e,
+                      .a = weights.qkv_weight,
+                      .a_stride = e,
+                      .b = a.normed1,
+                      .b_stride = shape_.stride,
+                      .c = a.qkv,
+                      .c_stride = shape_.stride,
+                      .bias = weights.qkv_bias});
 }
 
 void SequencePass::attend(const ModelTensors<const float>& model, int layer, const Dropout& dropout,
@@ -122,57 +122,57 @@ void SequencePass::attend(const ModelTensors<const float>& model, int layer, con
   }
 
   kernels().attention_forward(attention_, {a.qkv, a.weights, a.inverse_sums, a.attended, scratch_,
-                                 drop ? a.attention_mask : nullptr, dropout.scale()});
+                                           drop ? a.attention_mask : nullptr, dropout.scale()});
   kernels().multiply({.rows = e,
-            .cols = shape_.columns,
-            .depth = e,
-            .a = weights.attn_weight,
-            .a_stride = e,
-            .b = a.attended,
-            .b_stride = stride,
-            .c = a.x2,
-            .c_stride = stride,
-            .source = a.x,
-            .bias = weights.attn_bias});
+                      .cols = shape_.columns,
+                      .depth = e,
+                      .a = weights.attn_weight,
+                      .a_stride = e,
+                      .b = a.attended,
+                      .b_stride = stride,
+                      .c = a.x2,
+                      .c_stride = stride,
+                      .source = a.x,
+                      .bias = weights.attn_bias});
 
   kernels().rms_norm(shape_, a.x2, weights.norm2, a.inverse_rms2, a.normed2);
   kernels().multiply({.rows = config_.hidden,
-            .cols = shape_.columns,
-            .depth = e,
-            .a = weights.mlp_in,
-            .a_stride = e,
-            .b = a.normed2,
-            .b_stride = stride,
-            .c = a.hidden,
-            .c_stride = stride,
-            .bias = weights.mlp_in_bias,
-            .relu = true});
+                      .cols = shape_.columns,
+                      .depth = e,
+                      .a = weights.mlp_in,
+                      .a_stride = e,
+                      .b = a.normed2,
+                      .b_stride = stride,
+                      .c = a.hidden,
+                      .c_stride = stride,
+                      .bias = weights.mlp_in_bias,
+                      .relu = true});
   kernels().multiply({.rows = e,
-            .cols = shape_.columns,
-            .depth = config_.hidden,
-            .a = weights.mlp_out,
-            .a_stride = config_.hidden,
-            .b = a.hidden,
-            .b_stride = stride,
-            .c = scratch_,
-            .c_stride = stride,
-            .bias = weights.mlp_out_bias});
+                      .cols = shape_.columns,
+                      .depth = config_.hidden,
+                      .a = weights.mlp_out,
+                      .a_stride = config_.hidden,
+                      .b = a.hidden,
+                      .b_stride = stride,
+                      .c = scratch_,
+                      .c_stride = stride,
+                      .bias = weights.mlp_out_bias});
   const auto next = static_cast<std::size_t>(layer) + 1;
   kernels().add_residual(shape_, a.x2, scratch_, drop ? a.mlp_mask : nullptr, dropout.scale(),
-               next < layers_.size() ? layers_[next].x : output_);
+                         next < layers_.size() ? layers_[next].x : output_);
 }
 
 void SequencePass::finish(const ModelTensors<const float>& model) {
   kernels().multiply({.rows = config_.vocabulary,
-            .cols = shape_.columns,
-            .depth = config_.width,
-            .a = model.output_weight,
-            .a_stride = config_.width,
-            .b = output_,
-            .b_stride = shape_.stride,
-            .c = logits_,
-            .c_stride = shape_.stride,
-            .bias = model.output_bias});
+                      .cols = shape_.columns,
+                      .depth = config_.width,
+                      .a = model.output_weight,
+                      .a_stride = config_.width,
+                      .b = output_,
+                      .b_stride = shape_.stride,
+                      .c = logits_,
+                      .c_stride = shape_.stride,
+                      .bias = model.output_bias});
 }
 
 }  // namespace synergraph

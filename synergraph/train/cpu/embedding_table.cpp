@@ -49,14 +49,14 @@ void EmbeddingTable::prepare(const ModelTensors<const float>& model,
   }
   for_row_blocks(rows(), threads, [&](int first, int count) {
     kernels().multiply({.rows = count,
-              .cols = 3 * e,
-              .depth = e,
-              .a = model.token_embedding + static_cast<std::ptrdiff_t>(first) * e,
-              .a_stride = e,
-              .b = scaled_.data(),
-              .b_stride = stride_,
-              .c = values_.data() + static_cast<std::ptrdiff_t>(first) * stride_,
-              .c_stride = stride_});
+                        .cols = 3 * e,
+                        .depth = e,
+                        .a = model.token_embedding + static_cast<std::ptrdiff_t>(first) * e,
+                        .a_stride = e,
+                        .b = scaled_.data(),
+                        .b_stride = stride_,
+                        .c = values_.data() + static_cast<std::ptrdiff_t>(first) * stride_,
+                        .c_stride = stride_});
   });
 }
 
@@ -65,8 +65,8 @@ void EmbeddingTable::forward(const SequenceShape& shape, const std::int32_t* tok
                              float* scratch) const {
   const int size = 3 * config_.width;
   kernels().inverse_rms(shape, layer.x, layer.inverse_rms1);
-  kernels().embed({shape.length, size}, tokens, values_.data(), values_.data() + positions(), stride_,
-        scratch, layer.qkv);
+  kernels().embed({shape.length, size}, tokens, values_.data(), values_.data() + positions(),
+                  stride_, scratch, layer.qkv);
   kernels().scale_positions(shape, size, layer.inverse_rms1, model.qkv_bias, layer.qkv);
 }
 
@@ -76,8 +76,8 @@ void EmbeddingTable::backward(const SequenceShape& shape, const std::int32_t* to
   const int size = 3 * config_.width;
   kernels().scale_positions_backward(shape, size, layer.x, layer.inverse_rms1, layer.qkv,
                                      model.qkv_bias, dqkv, dx);
-  kernels().embed_backward({shape.length, size}, tokens, dqkv, scratch, dtable, dtable + positions(), stride_,
-                 Into::kAdd);
+  kernels().embed_backward({shape.length, size}, tokens, dqkv, scratch, dtable,
+                           dtable + positions(), stride_, Into::kAdd);
 }
 
 void EmbeddingTable::finish(const ModelTensors<const float>& model, const float* dtable,
@@ -92,14 +92,14 @@ void EmbeddingTable::finish(const ModelTensors<const float>& model, const float*
   for_row_blocks(rows(), threads, [&](int first, int count) {
     float* dembeddings = dembeddings_.data() + static_cast<std::ptrdiff_t>(first) * row;
     kernels().multiply({.rows = count,
-              .cols = e,
-              .depth = 3 * e,
-              .a = dtable + static_cast<std::ptrdiff_t>(first) * stride_,
-              .a_stride = stride_,
-              .b = scaled_.data(),
-              .b_stride = row,
-              .c = dembeddings,
-              .c_stride = row});
+                        .cols = e,
+                        .depth = 3 * e,
+                        .a = dtable + static_cast<std::ptrdiff_t>(first) * stride_,
+                        .a_stride = stride_,
+                        .b = scaled_.data(),
+                        .b_stride = row,
+                        .c = dembeddings,
+                        .c_stride = row});
     for (int r = 0; r < count; ++r) {
       float* to = gradient.token_embedding + static_cast<std::ptrdiff_t>(first + r) * e;
       for (int c = 0; c < e; ++c) to[c] += dembeddings[r * row + c];
@@ -107,15 +107,15 @@ void EmbeddingTable::finish(const ModelTensors<const float>& model, const float*
   });
   for_row_blocks(3 * e, threads, [&](int first, int count) {
     kernels().multiply({.rows = count,
-              .cols = e,
-              .depth = rows(),
-              .a = dtable + first,
-              .a_stride = stride_,
-              .a_transposed = true,
-              .b = model.token_embedding,
-              .b_stride = e,
-              .c = dscaled_.data() + static_cast<std::ptrdiff_t>(first) * row,
-              .c_stride = row});
+                        .cols = e,
+                        .depth = rows(),
+                        .a = dtable + first,
+                        .a_stride = stride_,
+                        .a_transposed = true,
+                        .b = model.token_embedding,
+                        .b_stride = e,
+                        .c = dscaled_.data() + static_cast<std::ptrdiff_t>(first) * row,
+                        .c_stride = row});
   });
   kernels().scaled_weight_backward(3 * e, e, weight, gain, dscaled_.data(), row,
                                    gradient.layers[0].qkv_weight, gradient.layers[0].norm1);

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 
-
 namespace synergraph {
 namespace {
 
@@ -25,7 +24,7 @@ void transpose_weights(const ModelConfig& config, const ModelTensors<const float
     kernels().transpose(e, f, from.mlp_out, f, to.mlp_out, e);
   }
   kernels().transpose(config.vocabulary, e, model.output_weight, e, transposed.output_weight,
-            config.vocabulary);
+                      config.vocabulary);
 }
 
 SequenceBackward::SequenceBackward(const ModelConfig& config)
@@ -70,14 +69,14 @@ void SequenceBackward::weight_backward(const Linear& linear, Into into) {
 void SequenceBackward::linear_backward(const Linear& linear, Into into) {
   weight_backward(linear, into);
   kernels().multiply({.rows = linear.in,
-            .cols = pass_.shape().columns,
-            .depth = linear.rows,
-            .a = linear.transposed,
-            .a_stride = linear.rows,
-            .b = linear.dy,
-            .b_stride = pass_.shape().stride,
-            .c = linear.dx,
-            .c_stride = pass_.shape().stride});
+                      .cols = pass_.shape().columns,
+                      .depth = linear.rows,
+                      .a = linear.transposed,
+                      .a_stride = linear.rows,
+                      .b = linear.dy,
+                      .b_stride = pass_.shape().stride,
+                      .c = linear.dx,
+                      .c_stride = pass_.shape().stride});
 }
 
 /// dx_ holds the gradient of the layer's output on entry, of x2 on return.
@@ -94,7 +93,7 @@ void SequenceBackward::mlp_backward(const StepParameters& parameters, int layer,
   const float* dy = dx_.data();
   if (dropout.active()) {
     kernels().dropout_backward(shape, dx_.data(), activations.mlp_mask, dropout.scale(), dy_.data(),
-                     gradient.mlp_out_bias, into);
+                               gradient.mlp_out_bias, into);
     dy = dy_.data();
   } else {
     kernels().bias_backward(e, shape, dy, gradient.mlp_out_bias, into);
@@ -105,8 +104,8 @@ void SequenceBackward::mlp_backward(const StepParameters& parameters, int layer,
   linear_backward(
       {f, e, activations.normed2, transposed.mlp_in, dwide_.data(), dy_.data(), gradient.mlp_in},
       into);
-  kernels().rms_norm_backward(shape, activations.x2, model.norm2, activations.inverse_rms2, dy_.data(),
-                    dx_.data(), gradient.norm2, into);
+  kernels().rms_norm_backward(shape, activations.x2, model.norm2, activations.inverse_rms2,
+                              dy_.data(), dx_.data(), gradient.norm2, into);
 }
 
 /// dx_ holds the gradient of x2 on entry, of x on return.
@@ -130,8 +129,9 @@ void SequenceBackward::attention_backward(const StepParameters& parameters, int 
        nullptr, dropout.active() ? activations.attention_mask : nullptr, dropout.scale()},
       dy_.data(), dwide_.data());
   kernels().bias_backward(e, shape, dwide_.data(), gradient.qkv_bias, into);
-  kernels().bias_backward(e, shape, dwide_.data() + 2 * e * static_cast<std::ptrdiff_t>(shape.stride),
-                gradient.qkv_bias + 2 * e, into);
+  kernels().bias_backward(e, shape,
+                          dwide_.data() + 2 * e * static_cast<std::ptrdiff_t>(shape.stride),
+                          gradient.qkv_bias + 2 * e, into);
   // A bias of the keys adds the same to all scores of a query, which the softmax does not see: its
   // gradient is zero, and rounding must not make Adam follow noise.
   std::fill(gradient.qkv_bias + e, gradient.qkv_bias + 2 * e, 0.0F);
@@ -143,8 +143,8 @@ void SequenceBackward::attention_backward(const StepParameters& parameters, int 
   linear_backward({3 * e, e, activations.normed1, transposed.qkv_weight, dwide_.data(), dy_.data(),
                    gradient.qkv_weight},
                   into);
-  kernels().rms_norm_backward(shape, activations.x, model.norm1, activations.inverse_rms1, dy_.data(),
-                    dx_.data(), gradient.norm1, into);
+  kernels().rms_norm_backward(shape, activations.x, model.norm1, activations.inverse_rms1,
+                              dy_.data(), dx_.data(), gradient.norm1, into);
 }
 
 SequenceLoss SequenceBackward::run(const StepParameters& parameters, const SequenceTask& task,
@@ -162,8 +162,8 @@ SequenceLoss SequenceBackward::run(const StepParameters& parameters, const Seque
     pass_.attend(model, layer, task.dropout, task.place);
   }
   pass_.finish(model);
-  const SequenceLoss loss =
-      kernels().cross_entropy(shape, config.vocabulary, task.targets, task.gradient_scale, pass_.logits());
+  const SequenceLoss loss = kernels().cross_entropy(shape, config.vocabulary, task.targets,
+                                                    task.gradient_scale, pass_.logits());
 
   const ModelTensors<float>& sum = gradient.tensors;
   turn.enter();
@@ -183,7 +183,7 @@ SequenceLoss SequenceBackward::run(const StepParameters& parameters, const Seque
   }
   turn.enter();
   kernels().embed_backward(shape, task.tokens, dx_.data(), transposed_.data(), sum.token_embedding,
-                 sum.position_embedding, config.width, into);
+                           sum.position_embedding, config.width, into);
   turn.leave();
   return loss;
 }
