@@ -2,7 +2,7 @@
 
 #include <unistd.h>
 
-#include <cstdlib>
+#include <cstdio>
 #include <ctime>
 #include <string_view>
 
@@ -68,7 +68,9 @@ const std::atomic<bool>& StopOnSignals::requested() {
 
 void StopOnSignals::end_program() {
   take_default_action(stop_signal);
-  std::exit(128 + stop_signal);  // the first process of a container survives its default actions
+  // The first process of a container survives its default actions.
+  std::fflush(nullptr);
+  _exit(128 + stop_signal);
 }
 
 }  // namespace synergraph::cli

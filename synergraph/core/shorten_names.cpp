@@ -44,7 +44,7 @@ void cut_where_they_agree(const std::vector<std::string>& names, std::size_t col
   const std::string end =
       cut_begin(first.substr(first.size() - shared.after), room - display_width(begin));
   for (const std::string& name : names)
-    short_of[name] = cut_middle(begin + differing(name) + end, columns);
+    short_of[name] = cut_middle(fmt::format("{}{}{}", begin, differing(name), end), columns);
 }
 
 }  // namespace
@@ -92,7 +92,8 @@ std::vector<std::string> shorten_names(const std::vector<std::string>& names, st
       do {
         number = fmt::format("~{}", ++counted[group->first]);
         text = cut_middle(group->first, columns - std::min(columns, number.size()));
-        text = cut_begin(text + number, columns);
+        text += number;
+        text = cut_begin(text, columns);
       } while (groups.contains(text) && number.size() < columns);
       groups[text].push_back(name);
     }

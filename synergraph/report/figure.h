@@ -16,7 +16,7 @@ struct FigureSize {
 /// What the reader of a figure may set.
 struct FigureOptions {
   std::optional<FigureSize> size = std::nullopt;  ///< default: what the panels need
-  std::string title = "";                         ///< above all panels
+  std::string title = {};                         ///< above all panels
   std::vector<std::string> names = {};  ///< instead of the heads' or layers' own; empty: theirs
 };
 

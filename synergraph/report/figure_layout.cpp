@@ -68,10 +68,10 @@ Canvas begin_figure(FigureLayout layout, const FigureOptions& options) {
 
 FigurePlace Canvas::corner(std::size_t index) const {
   const auto columns = static_cast<std::size_t>(layout.columns);
-  const auto column = static_cast<double>(index % columns);
-  const auto row = static_cast<double>(index / columns);
-  return {layout.left + column * (panel.width + layout.across),
-          size.height - layout.top - row * (panel.height + layout.down)};
+  const std::size_t column = index % columns;
+  const std::size_t row = index / columns;
+  return {layout.left + static_cast<double>(column) * (panel.width + layout.across),
+          size.height - layout.top - static_cast<double>(row) * (panel.height + layout.down)};
 }
 
 std::string Canvas::screen(const FigurePlace& place) const {

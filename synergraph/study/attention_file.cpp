@@ -144,7 +144,8 @@ void AttentionFile::add(const Tensor& tensor, bool only) {
     std::string where = tensor.where();
     if (layered) where += ", layer " + name;
     if (!tensor.name().empty() && !layered) name = tensor.name();
-    if (!tensor.name().empty() && layered && !only) name = tensor.name() + "/" + name;
+    if (!tensor.name().empty() && layered && !only)
+      name = fmt::format("{}/{}", tensor.name(), name);
     const std::int64_t first = layer * samples * heads * columns * columns;
     stored_.push_back({attention.tensor, first, columns, std::move(where), to_string(axes)});
     layers_.push_back(

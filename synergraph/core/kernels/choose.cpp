@@ -18,17 +18,17 @@ namespace synergraph {
 
 #if defined(__x86_64__)
 namespace v2 {
-extern const Kernels table;
+extern const Kernels kTable;
 }
 namespace v3 {
-extern const Kernels table;
+extern const Kernels kTable;
 }
 namespace v4 {
-extern const Kernels table;
+extern const Kernels kTable;
 }
 #else
 namespace plain {
-extern const Kernels table;
+extern const Kernels kTable;
 }
 #endif
 
@@ -62,16 +62,16 @@ bool has_v4() {
 std::vector<const Kernels*> find_supported() {
   __builtin_cpu_init();
   std::vector<const Kernels*> found;
-  if (has_v2()) found.push_back(&v2::table);
-  if (has_v3()) found.push_back(&v3::table);
-  if (has_v4()) found.push_back(&v4::table);
+  if (has_v2()) found.push_back(&v2::kTable);
+  if (has_v3()) found.push_back(&v3::kTable);
+  if (has_v4()) found.push_back(&v4::kTable);
   return found;
 }
 
 #else
 
 std::vector<const Kernels*> find_supported() {
-  return {&plain::table};
+  return {&plain::kTable};
 }
 
 #endif
@@ -89,7 +89,8 @@ const Kernels& choose_kernels() {
   const auto supported = supported_kernels();
   if (supported.empty()) throw UsageError("this CPU is older than x86-64-v2 (SSE4.2)");
   const Kernels* best = supported.back();
-  const char* wanted = std::getenv("SYNERGRAPH_ISA");
+  const char* wanted =
+      std::getenv("SYNERGRAPH_ISA");  // NOLINT(concurrency-mt-unsafe): no one sets it
   if (wanted != nullptr && *wanted != '\0') {
     best = nullptr;
     std::vector<const char*> names;

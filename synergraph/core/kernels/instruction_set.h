@@ -12,6 +12,7 @@
 /// kernels.symbols looks at what the files define.
 namespace synergraph::SYNERGRAPH_ISA {
 
+// NOLINTNEXTLINE(bugprone-macro-parentheses): a declaration
 #define SYNERGRAPH_DECLARE(name) std::remove_pointer_t<decltype(Kernels::name)> name;
 SYNERGRAPH_KERNELS(SYNERGRAPH_DECLARE)
 #undef SYNERGRAPH_DECLARE

@@ -4,11 +4,11 @@ namespace synergraph::SYNERGRAPH_ISA {
 
 #define SYNERGRAPH_TEXT(text) #text
 #define SYNERGRAPH_NAME(isa) SYNERGRAPH_TEXT(isa)
-#define SYNERGRAPH_ENTRY(name) .name = name,
+#define SYNERGRAPH_ENTRY(name) .name = name,  // NOLINT(bugprone-macro-parentheses): a member
 
-extern const Kernels table;
-const Kernels table = {.isa = SYNERGRAPH_NAME(SYNERGRAPH_ISA),
-                       .doubles = kDoubles,
-                       SYNERGRAPH_KERNELS(SYNERGRAPH_ENTRY)};
+extern const Kernels kTable;  // NOLINT(readability-redundant-declaration): const is internal else
+const Kernels kTable = {.isa = SYNERGRAPH_NAME(SYNERGRAPH_ISA),
+                        .doubles = kDoubles,
+                        SYNERGRAPH_KERNELS(SYNERGRAPH_ENTRY)};
 
 }  // namespace synergraph::SYNERGRAPH_ISA
