@@ -44,12 +44,8 @@ SlowSignal::SlowSignal(ConstMatrixView diffusion, double memory, int threads)
   Vector one(walk_.step.row(0), walk_.step.row(0) + nodes());
   Vector two(one.size());
   multiply_row(one, 0, two);
-  most_.push_back(one);
-  least_.push_back(std::move(one));
-  for (std::size_t i = 0; i < two.size(); ++i) {
-    most_[0][i] = std::max(most_[0][i], two[i]);
-    least_[0][i] = std::min(least_[0][i], two[i]);
-  }
+  for (std::size_t i = 0; i < two.size(); ++i) one[i] = std::max(one[i], two[i]);
+  most_.push_back(std::move(one));
 }
 
 double SlowSignal::power_of_two(int level) {
@@ -92,22 +88,19 @@ bool SlowSignal::read_signal(int level, Vector& signal) const {
 /// The next power, and the bounds between it and the one after it. False where there is no room.
 bool SlowSignal::climb() {
   const int level = powers_.top_level();
-  if (level >= kHighest || (level > 0 && powers_.row(level - 1, 0) == nullptr)) return false;
+  if (exhausted_ || level >= kHighest) return false;
   powers_.climb();
-  if (powers_.row(level, 0) == nullptr) return false;
+  // Every lower power is needed: one that had to be given up ends the climb for good.
+  exhausted_ = powers_.row(level, 0) == nullptr || !tighten(level);
+  if (exhausted_) return false;
   // Times 2^(level+1) .. 2^(level+2) are 2^level or 2^(level+1) later than those of the last
   // bounds.
-  const auto next = [&](const std::vector<Vector>& bounds, auto choose) {
-    Vector sooner(bounds.back().size());
-    Vector later(bounds.back().size());
-    multiply_row(bounds.back(), level, sooner);
-    multiply_row(bounds.back(), level + 1, later);
-    for (std::size_t i = 0; i < later.size(); ++i) sooner[i] = choose(sooner[i], later[i]);
-    return sooner;
-  };
-  tighten(level);
-  most_.push_back(next(most_, [](double a, double b) { return std::max(a, b); }));
-  least_.push_back(next(least_, [](double a, double b) { return std::min(a, b); }));
+  Vector sooner(most_.back().size());
+  Vector later(most_.back().size());
+  multiply_row(most_.back(), level, sooner);
+  multiply_row(most_.back(), level + 1, later);
+  for (std::size_t i = 0; i < later.size(); ++i) sooner[i] = std::max(sooner[i], later[i]);
+  most_.push_back(std::move(sooner));
   return true;
 }
 
@@ -126,25 +119,24 @@ SlowSignal::Vector SlowSignal::changes(const Vector& signal) const {
 
 /// The bounds of a level from the signal at both of its ends: between them no node's signal changes
 /// faster than the changes at the beginning, carried on for up to 2^level steps, allow. What fast
-/// nodes did long ago does not matter to these.
-void SlowSignal::tighten(int level) {
+/// nodes did long ago does not matter to these. False where a lower power is not in memory.
+bool SlowSignal::tighten(int level) {
   const double* first = powers_.row(level, 0);
   const double* last = powers_.row(level + 1, 0);
   Vector most = changes({first, first + nodes()});
   Vector later(most.size());
   for (int k = 0; k < level; ++k) {
-    multiply_row(most, k, later);
+    if (!multiply_row(most, k, later)) return false;
     for (std::size_t i = 0; i < most.size(); ++i) most[i] = std::max(most[i], later[i]);
   }
   for (std::size_t i = 0; i < most.size(); ++i) {
     const double middle = first[i] + (last[i] - first[i]) / 2.0;
     const double reach = power_of_two(level) * most[i] / 2.0;
     double& above = most_[static_cast<std::size_t>(level)][i];
-    double& below = least_[static_cast<std::size_t>(level)][i];
     above = std::min(above, (middle + reach) * (1.0 + 1e-15));
-    below = std::max(below, (middle - reach) * (1.0 - 1e-15));
   }
   fastest_.push_back(std::move(most));
+  return true;
 }
 
 std::vector<double> SlowSignal::bounds(double begin) const {

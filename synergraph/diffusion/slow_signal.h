@@ -82,7 +82,7 @@ class SlowSignal {
   bool read_signal(int level, Vector& signal) const;
   bool climb();
   Vector changes(const Vector& signal) const;
-  void tighten(int level);
+  bool tighten(int level);
   bool multiply_row(const Vector& in, int level, Vector& out) const;
   bool multiply_column(const Vector& in, int level, Vector& out) const;
   void look_at(Span& span, int octave, Peak& peak) const;
@@ -93,10 +93,10 @@ class SlowSignal {
   ConstMatrixView diffusion_;
   Walk walk_;  // of the signal's way back; node j is here n - 1 - j
   WalkPowers powers_;
-  // Bounds of every node's signal at the times 2^k .. 2^(k+1), from above and below, reversed. The
-  // last of them is not tightened yet.
+  bool exhausted_ = false;  // there is no room for a further power
+  // What every node's signal is at most at the times 2^k .. 2^(k+1), reversed. The last of these
+  // bounds is not tightened yet.
   std::vector<Vector> most_;
-  std::vector<Vector> least_;
   std::vector<Vector> fastest_;  // by how much a signal changes at most in any step between them
 };
 
