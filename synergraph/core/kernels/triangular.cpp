@@ -119,15 +119,16 @@ void square_strip(ConstMatrixView upper, MatrixView result, int tile_begin, int 
 void transpose_lower(ConstMatrixView from, MatrixView to) {
   constexpr int kTile = 4;
   const int n = from.rows;
-  int i0 = 0;
-  for (; i0 + kTile <= n; i0 += kTile) {
-    for (int j0 = 0; j0 < i0; j0 += kTile)
-      transpose_tile(&from(i0, j0), from.stride, &to(j0, i0), to.stride);
-    for (int i = i0; i < i0 + kTile; ++i)
-      for (int j = i0; j <= i; ++j) to(j, i) = from(i, j);
+  const int whole = n - n % kTile;
+  // Of a large matrix, the rows that are written at a time are few enough to stay in the cache.
+  const int block = n > 256 ? 16 : larger(n, 1);
+  for (int first = 0; first < whole; first += block) {
+    for (int i0 = first; i0 < whole; i0 += kTile)
+      for (int j0 = first; j0 < smaller(i0, first + block); j0 += kTile)
+        transpose_tile(&from(i0, j0), from.stride, &to(j0, i0), to.stride);
   }
-  for (int i = i0; i < n; ++i)
-    for (int j = 0; j <= i; ++j) to(j, i) = from(i, j);
+  for (int i = 0; i < n; ++i)
+    for (int j = i < whole ? i - i % kTile : 0; j <= i; ++j) to(j, i) = from(i, j);
 }
 
 }  // namespace synergraph::SYNERGRAPH_ISA
