@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "cli/commands.h"
+#include "cli/execution_options.h"
 #include "cli/figure_options.h"
 #include "cli/input.h"
 #include "cli/metrics_options.h"
@@ -180,8 +181,8 @@ void run_analyze(const AnalyzeArguments& arguments) {
   report.per_head = arguments.per_head;
   report.conventions = arguments.metrics.chosen_conventions();
   AnalysisOptions options;
-  options.threads = arguments.metrics.threads;
-  options.progress.quiet = arguments.quiet;
+  options.execution.threads = arguments.metrics.threads;
+  if (!arguments.quiet) options.execution.progress.stream = stderr;
   for (const Convention convention : report.conventions) {
     options.conventions.push_back(arguments.metrics.resolve(convention));
     options.conventions.back().per_head_walks = arguments.per_head;
@@ -194,7 +195,8 @@ void run_analyze(const AnalyzeArguments& arguments) {
   report.reading = input.source->reading();
   if (arguments.figure.wanted())
     check_layer_figure(input.source->layers(), report.conventions.size(), figure);
-  report.analysis = analyse(*input.source, weights, options);
+  run_until_stopped(options.execution,
+                    [&] { report.analysis = analyse(*input.source, weights, options); });
   if (const auto* source = dynamic_cast<const ModelAttention*>(input.source.get())) {
     report.model = input.model->config();
     report.heads_from_name = head_count(file, arguments.heads).from_name;

@@ -5,6 +5,7 @@
 #include <optional>
 
 #include "cli/commands.h"
+#include "cli/execution_options.h"
 #include "cli/figure_options.h"
 #include "cli/number_option.h"
 #include "cli/output.h"
@@ -79,7 +80,7 @@ void run_reproduce(const ReproduceArguments& arguments) {
   StudyFigures figures{!arguments.no_figures, arguments.figures.resolve()};
   if (figures.draw) check_study_figures(report.grid, figures);
   GridOptions options = arguments.options;
-  options.stop = &StopOnSignals::requested();
+  options.execution.stop = StopOnSignals::requested;
   std::optional<std::vector<CellResult>> results;
   {
     const StopOnSignals signals;
@@ -159,12 +160,10 @@ void add_reproduce_command(CLI::App& app) {
   add_number(command, "--jobs", options.jobs, "Cells at the same time; they share the threads",
              {1, 4096})
       ->group(group);
-  add_number(command, "--threads", options.threads, "Threads (0: all CPUs)", kThreadCounts)
-      ->group(group);
   add_number(command, "--checkpoint-every", options.checkpoint_interval,
              "Seconds between checkpoints of a training", kSeconds)
       ->group(group);
-  command.add_flag("--quiet", options.progress.quiet, "No progress on stderr")->group(group);
+  add_execution_options(command, options.execution, group);
   const char* look = "Figures";
   arguments->figures.add_style_to(command, look);
   command.add_flag("--no-figures", arguments->no_figures, "Draw none; gnuplot is not needed then")

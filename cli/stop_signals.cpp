@@ -62,7 +62,7 @@ StopOnSignals::~StopOnSignals() {
   for (std::size_t k = 0; k < kSignals.size(); ++k) sigaction(kSignals[k], &before_[k], nullptr);
 }
 
-const std::atomic<bool>& StopOnSignals::requested() {
+bool StopOnSignals::requested() {
   return stop_requested;
 }
 

@@ -17,8 +17,8 @@ class StopOnSignals {
   StopOnSignals(const StopOnSignals&) = delete;
   StopOnSignals& operator=(const StopOnSignals&) = delete;
 
-  /// Set once a signal has come.
-  static const std::atomic<bool>& requested();
+  /// Whether a signal has come.
+  static bool requested();
 
   /// Ends the program as the signal that came would have ended it, in a shell's words with status
   /// 128 + signal.

@@ -4,6 +4,7 @@
 #include <string>
 
 #include "cli/commands.h"
+#include "cli/execution_options.h"
 #include "cli/number_option.h"
 #include "cli/output.h"
 #include "cli/output_paths.h"
@@ -133,7 +134,7 @@ void run_train(const CLI::App& command, TrainArguments& arguments) {
   else if (options.resume)
     print_note(fmt::format("{}: no run there: starting one", options.directory));
   const TrainingData data = make_data(command, arguments);
-  options.stop = &StopOnSignals::requested();
+  options.execution.stop = StopOnSignals::requested;
   TrainOutcome outcome;
   {
     const StopOnSignals signals;
@@ -198,8 +199,6 @@ void add_train_command(CLI::App& app) {
       ->add_flag("--resume", options.resume,
                  "Continue the run in DIR, or start it if there is none")
       ->group("Run");
-  add_number(*command, "--threads", options.threads, "Threads (0: all CPUs)", kThreadCounts)
-      ->group("Run");
   add_number(*command, "--checkpoint-every", options.checkpoint_interval,
              "Seconds between checkpoints; they are also written at the end and on signals",
              kSeconds)
@@ -208,7 +207,7 @@ void add_train_command(CLI::App& app) {
              "Measure mixing time and fidelity of every layer every N epochs, into the log", {0})
       ->default_str("")
       ->group("Run");
-  command->add_flag("--quiet", options.progress.quiet, "No progress on stderr")->group("Run");
+  add_execution_options(*command, options.execution, "Run");
   command->callback([command, arguments] { run_train(*command, *arguments); });
 }
 

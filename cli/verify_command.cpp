@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>
 
 #include "cli/commands.h"
+#include "cli/execution_options.h"
 #include "cli/number_option.h"
 #include "cli/output.h"
 #include "cli/output_paths.h"
@@ -36,13 +37,14 @@ struct VerifyArguments {
   std::string json;
 };
 
-void run_verify(const VerifyArguments& arguments) {
+void run_verify(VerifyArguments& arguments) {
   std::vector<NamedPath> checkpoints;
   for (const std::string& path : published_checkpoints(arguments.directory))
     checkpoints.push_back({"a checkpoint", path});
   check_outputs({{"--json", arguments.json}}, checkpoints);
-  const std::vector<VerifiedModel> models =
-      verify_checkpoints(arguments.directory, arguments.options);
+  std::vector<VerifiedModel> models;
+  run_until_stopped(arguments.options.execution,
+                    [&] { models = verify_checkpoints(arguments.directory, arguments.options); });
   if (!arguments.json.empty())
     write_output(arguments.json, json_text(json_report(models, arguments.options)));
   if (arguments.json != "-") print(format_report(models, arguments.options, output_columns()));
@@ -66,13 +68,12 @@ void add_verify_command(CLI::App& app) {
   add_number(command, "--samples", options.samples, "Random sequences to measure on",
              {2, 10000000});
   add_number(command, "--seed", options.seed, "Seed of these sequences");
-  add_number(command, "--threads", options.options.threads, "Threads (0: all CPUs)", kThreadCounts);
   command
       .add_option("--json", arguments->json,
                   "Write everything as JSON; - for standard output instead of the tables")
       ->type_name("FILE")
       ->check(not_empty());
-  command.add_flag("--quiet", options.options.progress.quiet, "No progress on stderr");
+  add_execution_options(command, options.execution);
   command.callback([arguments] { run_verify(*arguments); });
 }
 

@@ -40,8 +40,8 @@ Progress::Progress(std::string unit, std::uint64_t total, std::uint64_t done,
       total_(total),
       first_(done),
       done_(done),
-      options_(options),
-      terminal_(isatty(fileno(options.stream)) != 0),
+      options_(std::move(options)),
+      terminal_(options_.stream != nullptr && isatty(fileno(options_.stream)) != 0),
       start_(Clock::now()),
       last_(start_) {}
 
@@ -50,7 +50,8 @@ Progress::~Progress() {
 }
 
 void Progress::update(std::uint64_t done, const std::string& detail) {
-  if (options_.quiet) return;
+  if (options_.listener) options_.listener(done, total_, detail);
+  if (options_.stream == nullptr) return;
   if (!moving_ && done != first_) {
     moving_ = true;
     first_ = done;
@@ -63,13 +64,14 @@ void Progress::update(std::uint64_t done, const std::string& detail) {
 }
 
 void Progress::note(const std::string& line) {
-  if (options_.quiet) return;
+  if (options_.stream == nullptr) return;
   const std::string shown = wrapped(printable(line), terminal_columns(options_.stream), 2);
   report(options_.stream, fmt::format("{}{}\n", drawn_ ? "\r\x1b[K" : "", shown));
   drawn_ = false;
 }
 
 void Progress::finish() {
+  if (options_.stream == nullptr) return;
   if (pending_) print();
   if (drawn_) std::fputc('\n', options_.stream);
   drawn_ = false;

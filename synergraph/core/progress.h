@@ -3,6 +3,7 @@
 #include <chrono>
 #include <cstdint>
 #include <cstdio>
+#include <functional>
 #include <string>
 
 namespace synergraph {
@@ -10,11 +11,13 @@ namespace synergraph {
 /// "3.4 s", "5 min 07 s", "2 h 05 min": a duration as people read it.
 std::string format_duration(double seconds);
 
-/// Where and how often a Progress reports.
+/// Where and how often a Progress reports; unless told, nowhere.
 struct ProgressOptions {
-  std::FILE* stream = stderr;
-  double interval = 10.0;  ///< seconds between lines when the stream is not a terminal
-  bool quiet = false;      ///< report nothing
+  std::FILE* stream = nullptr;  ///< gets lines to read
+  double interval = 10.0;       ///< seconds between lines when the stream is not a terminal
+  /// Hears of every update, from one thread at a time.
+  std::function<void(std::uint64_t done, std::uint64_t total, const std::string& detail)> listener =
+      nullptr;
 };
 
 /// Reports how far long work has come, how fast it goes and how long it will take. On a terminal

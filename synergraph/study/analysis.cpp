@@ -36,10 +36,10 @@ Analysis analyse(AttentionSource& source, LayerWeights weights, const AnalysisOp
       layers.emplace_back(static_cast<std::size_t>(layer.samples));
   }
 
-  Progress progress("heads", heads, 0, options.progress);
+  Progress progress("heads", heads, 0, options.execution.progress);
   std::mutex progress_mutex;
   std::uint64_t done = 0;
-  const int threads = options.threads > 0 ? options.threads : default_thread_count();
+  const int threads = options.execution.thread_count();
   const int at_once = source.samples_at_once(threads);
   MeasureOptions sample_options;
   sample_options.threads = std::max(1, threads / at_once);
@@ -53,7 +53,7 @@ Analysis analyse(AttentionSource& source, LayerWeights weights, const AnalysisOp
     progress.update(++done, "");
   };
   source.for_each(threads, [&](int layer, int sample, int /*worker*/, SampleHeads& sample_heads) {
-    if (options.stop != nullptr && options.stop->load()) throw Stopped();
+    options.execution.check();
     const auto l = static_cast<std::size_t>(layer);
     std::vector<HeadsMetrics> measured = measure(sample_heads, analysis.weights[l], sample_options);
     for (std::size_t c = 0; c < measured.size(); ++c)

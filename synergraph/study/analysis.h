@@ -1,12 +1,10 @@
 #pragma once
 
-#include <atomic>
 #include <functional>
 #include <string>
 #include <vector>
 
-#include "synergraph/core/error.h"
-#include "synergraph/core/progress.h"
+#include "synergraph/core/execution.h"
 #include "synergraph/study/attention_source.h"
 #include "synergraph/study/head_weights.h"
 #include "synergraph/study/summary.h"
@@ -16,9 +14,7 @@ namespace synergraph {
 struct AnalysisOptions {
   /// What to measure: one convention, or several in one pass.
   std::vector<MetricsOptions> conventions;
-  int threads = 0;  ///< 0: all CPUs; results do not depend on it
-  ProgressOptions progress;
-  const std::atomic<bool>* stop = nullptr;  ///< when set, no further sample is begun
+  Execution execution;
 };
 
 /// All that was measured: samples[convention][layer][sample].
@@ -27,12 +23,6 @@ struct Analysis {
   LayerWeights weights;
   std::vector<MetricsOptions> conventions;
   std::vector<std::vector<std::vector<HeadsMetrics>>> samples;
-};
-
-/// No error: what was asked to stop has stopped, unfinished.
-class Stopped : public Error {
- public:
-  Stopped() : Error("stopped") {}
 };
 
 /// Measures every layer on every sample. Stopped if it was asked to stop before the last.

@@ -82,10 +82,9 @@ class GridRun {
       }
     }
     if (left.empty()) return true;
-    GridProgress progress(std::move(done), total, options_.progress);
+    GridProgress progress(std::move(done), total, options_.execution.progress);
     const int jobs = std::clamp(options_.jobs, 1, static_cast<int>(left.size()));
-    const int all = options_.threads > 0 ? options_.threads : default_thread_count();
-    threads_ = std::max(1, all / jobs);
+    threads_ = std::max(1, options_.execution.thread_count() / jobs);
     parallel_for(left.size(), jobs, [&](std::size_t k, int) {
       if (stopped()) return;
       try {
@@ -106,7 +105,7 @@ class GridRun {
   }
 
  private:
-  bool stopped() const { return options_.stop != nullptr && options_.stop->load(); }
+  bool stopped() const { return options_.execution.stopped(); }
   std::string directory(std::size_t k) const {
     return (cells_directory(options_) / training_name(cells_[k])).string();
   }
@@ -124,10 +123,9 @@ class GridRun {
     train_options.directory = directory(k);
     train_options.resume = true;
     train_options.checkpoint_interval = options_.checkpoint_interval;
-    train_options.threads = threads_;
-    train_options.progress.quiet = true;
-    train_options.stop = options_.stop;
-    train_options.observer = [&](std::uint64_t step, const std::string& state) {
+    train_options.execution = options_.execution.part(threads_);
+    train_options.execution.progress.listener = [&](std::uint64_t step, std::uint64_t,
+                                                    const std::string& state) {
       progress.update(k, step, name + ": " + state);
     };
     const TrainOutcome outcome = train(cell.train, data, train_options);
@@ -145,12 +143,8 @@ class GridRun {
     const int count = cell.measure.samples;
     const Sequences samples{
         count, data.inputs.length, {data.inputs.row(0), data.inputs.row(count)}};
-    MeasureModelOptions options;
-    options.threads = threads_;
-    options.progress.quiet = true;
-    options.stop = options_.stop;
-    ModelMeasurement measured =
-        measure_model(model, find_task(cell.train.task), samples, cell.measure, options);
+    ModelMeasurement measured = measure_model(model, find_task(cell.train.task), samples,
+                                              cell.measure, options_.execution.part(threads_));
     return {cell, outcome.judged_loss, outcome.judged_accuracy, std::move(measured.exact),
             std::move(measured.published)};
   }

@@ -1,12 +1,11 @@
 #pragma once
 
-#include <atomic>
 #include <map>
 #include <optional>
 #include <string>
 #include <vector>
 
-#include "synergraph/core/progress.h"
+#include "synergraph/core/execution.h"
 #include "synergraph/study/cell.h"
 
 namespace synergraph {
@@ -33,10 +32,9 @@ void validate(const GridSettings& grid);
 struct GridOptions {
   std::string directory;  ///< holds cells/NAME/: the training run and its measurements
   int jobs = 1;           ///< cells worked on at the same time
-  int threads = 0;        ///< of all jobs together; 0: all CPUs
   double checkpoint_interval = 60.0;
-  ProgressOptions progress;
-  const std::atomic<bool>* stop = nullptr;  ///< when set, the grid stops and can be continued
+  /// The threads are shared by all jobs; when asked to stop, the grid can be continued.
+  Execution execution;
 };
 
 /// Runs what is not yet done and returns the results of all cells, in the order of cells(); nothing

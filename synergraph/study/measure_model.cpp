@@ -48,12 +48,9 @@ std::vector<std::string> layer_keys(const MeasureSettings& settings) {
 }
 
 ModelMeasurement measure_model(const Model& model, const Task& task, const Sequences& sequences,
-                               const MeasureSettings& settings,
-                               const MeasureModelOptions& options) {
+                               const MeasureSettings& settings, const Execution& execution) {
   AnalysisOptions analysis_options;
-  analysis_options.threads = options.threads;
-  analysis_options.progress = options.progress;
-  analysis_options.stop = options.stop;
+  analysis_options.execution = execution;
   for (const Convention convention : {Convention::kExact, Convention::kPublished})
     analysis_options.conventions.push_back(metrics_options(convention, settings));
   ModelAttention source(model, sequences, &task, {});

@@ -113,7 +113,7 @@ std::vector<VerifiedModel> verify_checkpoints(const std::string& directory,
       verified.task = task;
       verified.heads = heads;
       verified.measurement =
-          measure_model(model, find_task(task), sequences, options.measure, options.options);
+          measure_model(model, find_task(task), sequences, options.measure, options.execution);
       verified.layers = compare_layers(verified.task, heads, verified.measurement);
       models.push_back(std::move(verified));
     }

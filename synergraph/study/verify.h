@@ -58,7 +58,7 @@ struct VerifyOptions {
   int samples = 1000;      ///< random sequences
   std::uint64_t seed = 1;  ///< of them
   MeasureSettings measure;
-  MeasureModelOptions options;
+  Execution execution;
 };
 
 /// The checkpoints in a directory that verify_checkpoints() measures, in its order.

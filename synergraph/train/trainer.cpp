@@ -78,11 +78,11 @@ class Trainer {
         options_(options),
         step_(make_cpu_step(run_.settings.model,
                             {run_.settings.adam, run_.settings.dropout, run_.settings.seed},
-                            options.threads)),
+                            options.execution.threads)),
         log_(log_path(options.directory), run_.position.step),
         seconds_before_(seconds_before()),
         progress_("steps", run_.settings.steps(),
-                  std::min(run_.position.step, run_.settings.steps()), options.progress) {
+                  std::min(run_.position.step, run_.settings.steps()), options.execution.progress) {
     step_->load(run_.state);
     save();  // before any work, so that a directory that cannot be written is known at once
   }
@@ -106,7 +106,7 @@ class Trainer {
   }
 
  private:
-  bool stopped() const { return options_.stop != nullptr && options_.stop->load(); }
+  bool stopped() const { return options_.execution.stopped(); }
 
   void run_step() {
     const TrainSettings& settings = run_.settings;
@@ -147,7 +147,6 @@ class Trainer {
     const std::string state = fmt::format("epoch {}/{}  loss {:.4g}  accuracy {:.4f}", epoch + 1,
                                           run_.settings.epochs, epoch_loss(), epoch_accuracy());
     progress_.update(run_.position.step, state);
-    if (options_.observer) options_.observer(run_.position.step, state);
   }
 
   /// What the run took before this call.
@@ -160,7 +159,7 @@ class Trainer {
   Evaluation judge() {
     step_->save(run_.state);
     EvaluateOptions options;
-    options.threads = options_.threads;
+    options.threads = options_.execution.threads;
     return evaluate(run_.state.model, data_.judged_inputs, data_.judged_targets, options);
   }
 
@@ -189,7 +188,7 @@ class Trainer {
   nlohmann::ordered_json tracked_layers() const {
     auto layers = nlohmann::ordered_json::array();
     for (const LayerTrack& layer :
-         track_layers(run_.state.model, data_.judged_inputs, kTracked, options_.threads))
+         track_layers(run_.state.model, data_.judged_inputs, kTracked, options_.execution.threads))
       layers.push_back({{"mixing_time", layer.mixing_time},
                         {"hitting_time", layer.hitting_time},
                         {"truncated_time", layer.truncated_time},

@@ -1,10 +1,8 @@
 #pragma once
 
-#include <atomic>
-#include <functional>
 #include <string>
 
-#include "synergraph/core/progress.h"
+#include "synergraph/core/execution.h"
 #include "synergraph/train/data.h"
 #include "synergraph/train/settings.h"
 
@@ -15,13 +13,8 @@ struct TrainOptions {
   std::string directory;              ///< made when missing
   bool resume = false;                ///< continue the run in the directory, if there is one
   double checkpoint_interval = 60.0;  ///< seconds between checkpoints
-  int threads = 0;                    ///< 0: all
   int track_every = 0;  ///< epochs between measurements of mixing and fidelity; 0: never
-  ProgressOptions progress;
-  /// Called after every step, for programs that report progress themselves.
-  std::function<void(std::uint64_t step, const std::string& state)> observer = nullptr;
-  /// When set, the run stops after the current step and leaves a checkpoint.
-  const std::atomic<bool>* stop = nullptr;
+  Execution execution;  ///< when asked to stop, the run leaves a checkpoint after the current step
 };
 
 /// How a run ended.

@@ -1,5 +1,6 @@
 #include "synergraph/core/progress.h"
 
+#include <fmt/core.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -103,16 +104,22 @@ TEST_F(ProgressTest, AStreamThatCannotBeWrittenStopsNothing) {
   std::fclose(full);
 }
 
-TEST_F(ProgressTest, QuietIsQuiet) {
-  ProgressOptions quiet = options(0.0);
-  quiet.quiet = true;
+TEST(ProgressWithoutAStream, TellsItsListenerAlone) {
+  std::string heard;
+  testing::internal::CaptureStderr();
   {
-    Progress progress("steps", 2, 0, quiet);
-    progress.update(1, "");
+    Progress progress(
+        "steps", 2, 0,
+        {.listener = [&](std::uint64_t done, std::uint64_t total, const std::string& detail) {
+          heard += fmt::format("{}/{} {};", done, total, detail);
+        }});
+    progress.update(1, "a");
     progress.note("a note");
+    progress.update(2, "b");
     progress.finish();
   }
-  EXPECT_EQ(printed(), "");
+  EXPECT_EQ(testing::internal::GetCapturedStderr(), "");
+  EXPECT_EQ(heard, "1/2 a;2/2 b;");
 }
 
 TEST(FormatDuration, ReadsAsPeopleSayIt) {

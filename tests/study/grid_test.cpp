@@ -42,8 +42,7 @@ class GridTest : public testing::Test {
   GridOptions options(const std::string& name) const {
     GridOptions options;
     options.directory = (root_ / name).string();
-    options.threads = 2;
-    options.progress.quiet = true;
+    options.execution.threads = 2;
     return options;
   }
   /// The results as the bytes of their files.
@@ -183,10 +182,10 @@ TEST_F(GridTest, AResultThatLacksANumberOrCountsTooManyIsRefusedByName) {
 TEST_F(GridTest, GivesTheSameResultsForAnyNumberOfJobsAndThreads) {
   const GridSettings grid = small_grid();
   GridOptions one = options("one");
-  one.threads = 1;
+  one.execution.threads = 1;
   GridOptions many = options("many");
   many.jobs = 3;
-  many.threads = 5;
+  many.execution.threads = 5;
   const auto first = run_grid(grid, one);
   const auto second = run_grid(grid, many);
   ASSERT_TRUE(first && second);
@@ -218,7 +217,7 @@ TEST_F(GridTest, ContinuesAfterAStop) {
   const auto whole = run_grid(grid, options("whole"));
   GridOptions where = options("stopped");
   std::atomic<bool> stop{true};
-  where.stop = &stop;
+  where.execution.stop = [&] { return stop.load(); };
   EXPECT_FALSE(run_grid(grid, where).has_value());
   stop = false;
   EXPECT_EQ(bytes(*run_grid(grid, where)), bytes(*whole));

@@ -44,7 +44,6 @@ class TrainerTest : public testing::Test {
   TrainOptions options(const char* name) const {
     TrainOptions result;
     result.directory = (root_ / name).string();
-    result.progress.quiet = true;
     return result;
   }
   TrainOptions resuming(const char* name) const {
@@ -74,7 +73,7 @@ class TrainerTest : public testing::Test {
 TEST_F(TrainerTest, TheSameBytesOnAnyNumberOfThreads) {
   for (const auto& [name, threads] : {std::pair{"one", 1}, {"two", 2}, {"five", 5}}) {
     TrainOptions how = options(name);
-    how.threads = threads;
+    how.execution.threads = threads;
     EXPECT_TRUE(train(settings_, data_, how).finished);
   }
   EXPECT_EQ(model_bytes("two"), model_bytes("one"));
@@ -125,12 +124,11 @@ TEST_F(TrainerTest, LearnsToCopyAndSaysSo) {
 TEST_F(TrainerTest, AStoppedRunContinuesToTheSameBytes) {
   train(settings_, data_, options("whole"));
 
-  const std::atomic<bool> stop{true};  // no step at all: only the beginning is saved
   TrainOptions how = options("parts");
   how.resume = true;
-  how.stop = &stop;
+  how.execution.stop = [] { return true; };  // no step at all: only the beginning is saved
   EXPECT_FALSE(train(settings_, data_, how).finished);
-  how.stop = nullptr;
+  how.execution.stop = nullptr;
   TrainSettings shorter = settings_;
   shorter.epochs = 1;
   train(shorter, data_, how);
@@ -233,7 +231,7 @@ TEST_F(TrainerTest, WritesACheckpointWheneverItsTimeHasCome) {
     TrainOptions how = options(always ? "always" : "seldom");
     how.checkpoint_interval = always ? 0.0 : 1e6;
     std::uint64_t steps = 0;
-    how.observer = [&](std::uint64_t step, const std::string&) {
+    how.execution.progress.listener = [&](std::uint64_t step, std::uint64_t, const std::string&) {
       EXPECT_EQ(step, ++steps);  // the checkpoint of this step is still to come
       EXPECT_EQ(read_run(how.directory).position.step, always ? step - 1 : 0);
     };
@@ -250,7 +248,7 @@ TEST_F(TrainerTest, WritesNoMoreCheckpointsThanTheirIntervalAllows) {
   how.checkpoint_interval = 0.1;
   std::set<std::uint64_t> seen;
   const auto begin = std::chrono::steady_clock::now();
-  how.observer = [&](std::uint64_t, const std::string&) {
+  how.execution.progress.listener = [&](std::uint64_t, std::uint64_t, const std::string&) {
     seen.insert(read_run(how.directory).position.step);
     std::this_thread::sleep_for(std::chrono::milliseconds(10));
   };
@@ -262,8 +260,10 @@ TEST_F(TrainerTest, WritesNoMoreCheckpointsThanTheirIntervalAllows) {
 TEST_F(TrainerTest, StopsAfterTheStepInWhichItIsAsked) {
   TrainOptions how = options("a");
   std::atomic<bool> stop{false};
-  how.stop = &stop;
-  how.observer = [&](std::uint64_t step, const std::string&) { stop = step == 9; };
+  how.execution.stop = [&] { return stop.load(); };
+  how.execution.progress.listener = [&](std::uint64_t step, std::uint64_t, const std::string&) {
+    stop = step == 9;
+  };
   const TrainOutcome outcome = train(settings_, data_, how);
   EXPECT_FALSE(outcome.finished);
   EXPECT_EQ(outcome.step, 9U);
