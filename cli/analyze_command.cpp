@@ -12,14 +12,14 @@
 #include "cli/number_option.h"
 #include "cli/output.h"
 #include "cli/output_paths.h"
+#include "synergraph/analysis/attention_file.h"
+#include "synergraph/analysis/model_attention.h"
 #include "synergraph/core/error.h"
 #include "synergraph/io/atomic_file.h"
 #include "synergraph/model/load_model.h"
 #include "synergraph/report/json_text.h"
 #include "synergraph/report/layer_figure.h"
 #include "synergraph/report/layer_report.h"
-#include "synergraph/study/attention_file.h"
-#include "synergraph/study/model_attention.h"
 #include "synergraph/train/data.h"
 
 namespace synergraph::cli {

@@ -210,4 +210,8 @@ std::string wrapped(std::string_view text, std::size_t columns, std::size_t inde
   return result;
 }
 
+std::string counted(std::int64_t count, std::string_view noun) {
+  return fmt::format("{} {}{}", count, noun, count == 1 ? "" : "s");
+}
+
 }  // namespace synergraph

@@ -35,6 +35,9 @@ std::string cut_begin(std::string_view text, std::size_t columns);
 /// The text, cut to so many columns; "…" stands for its middle. Names differ in their ends.
 std::string cut_middle(std::string_view text, std::size_t columns);
 
+/// "1 test", "2 tests".
+std::string counted(std::int64_t count, std::string_view noun);
+
 /// Text between quotation marks for a message: printable and short.
 std::string quoted_text(std::string_view text);
 

@@ -4,7 +4,6 @@
 
 #include "synergraph/core/error.h"
 #include "synergraph/core/terminal.h"
-#include "synergraph/study/statements.h"
 
 namespace synergraph {
 namespace {

@@ -6,8 +6,8 @@
 #include <nlohmann/json.hpp>
 
 #include "synergraph/heads/synergy.h"
+#include "synergraph/statistics/intervals.h"
 #include "synergraph/study/cell.h"
-#include "synergraph/study/statistics.h"
 
 namespace synergraph {
 

@@ -3,7 +3,7 @@
 #include <string>
 #include <vector>
 
-#include "synergraph/study/attention_source.h"
+#include "synergraph/analysis/attention_source.h"
 
 namespace synergraph {
 

@@ -5,9 +5,9 @@
 #include <string>
 #include <vector>
 
+#include "synergraph/analysis/analysis.h"
 #include "synergraph/model/evaluate.h"
 #include "synergraph/report/table.h"
-#include "synergraph/study/analysis.h"
 
 namespace synergraph {
 

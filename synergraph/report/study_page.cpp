@@ -6,6 +6,7 @@
 #include "synergraph/core/instruction_set.h"
 #include "synergraph/core/version.h"
 #include "synergraph/report/findings_tables.h"
+#include "synergraph/report/statements.h"
 #include "synergraph/report/study_report.h"
 #include "synergraph/report/study_tables.h"
 
@@ -135,7 +136,7 @@ std::string html_page(const StudyReport& report, const std::vector<PageFigure>& 
       "its definitions read.</p>\n",
       kStyle, report.results.size(), report.results.size() == 1 ? "" : "s", kVersion);
   html += "<h2>What the data say</h2>\n<ul>\n";
-  for (const std::string& statement : report.findings.statements)
+  for (const std::string& statement : statements(report.findings, report.results))
     html += "<li>" + escape(statement) + "</li>\n";
   html += figures.empty() ? "</ul>\n" : "</ul>\n<h2>Figures</h2>\n";
   for (std::size_t k = 0; k < figures.size(); ++k)

@@ -12,6 +12,7 @@
 #include "synergraph/report/diffusion_figure.h"
 #include "synergraph/report/findings_tables.h"
 #include "synergraph/report/json_parts.h"
+#include "synergraph/report/statements.h"
 #include "synergraph/report/study_figure.h"
 #include "synergraph/report/study_tables.h"
 
@@ -36,7 +37,7 @@ ordered_json json_test(const TestResult& test) {
           {"method", test.method == PValueMethod::kExact ? "exact" : "permutations"}};
 }
 
-ordered_json json_findings(const Findings& findings) {
+ordered_json json_findings(const Findings& findings, const std::vector<CellResult>& results) {
   ordered_json summaries = ordered_json::array();
   for (const SeedSummary& s : findings.summaries) {
     ordered_json values = ordered_json::array();
@@ -74,7 +75,7 @@ ordered_json json_findings(const Findings& findings) {
                             {"points", s.points},
                             {"test", json_test(s.test)},
                             {"within_models", json_number(s.within_cells)}});
-  return {{"seeds", findings.seeds},           {"statements", findings.statements},
+  return {{"seeds", findings.seeds},           {"statements", statements(findings, results)},
           {"summaries", std::move(summaries)}, {"trends", std::move(trends)},
           {"synergy", std::move(synergy)},     {"speed_fidelity", std::move(correlations)}};
 }
@@ -146,7 +147,7 @@ ordered_json json_report(const StudyReport& report) {
             {"cutoff", measure.cutoff},
             {"horizon", measure.horizon}}},
           {"cells", std::move(cells)},
-          {"findings", json_findings(report.findings)}};
+          {"findings", json_findings(report.findings, report.results)}};
 }
 
 void check_study_figures(const GridSettings& grid, const StudyFigures& figures) {

@@ -3,10 +3,10 @@
 #include <cmath>
 #include <optional>
 
+#include "synergraph/report/statements.h"
 #include "synergraph/report/study_report.h"
 #include "synergraph/report/table.h"
 #include "synergraph/study/published.h"
-#include "synergraph/study/statements.h"
 
 namespace synergraph {
 namespace {

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "synergraph/heads/synergy.h"
-#include "synergraph/study/summary.h"
+#include "synergraph/statistics/summary.h"
 #include "synergraph/train/settings.h"
 
 namespace synergraph {

@@ -5,8 +5,6 @@
 #include <cmath>
 #include <limits>
 
-#include "synergraph/study/statements.h"
-
 namespace synergraph {
 namespace {
 
@@ -209,7 +207,6 @@ Findings derive_findings(const std::vector<CellResult>& results) {
     }
   }
   correct(findings.trends);
-  findings.statements = statements(findings, results);
   return findings;
 }
 

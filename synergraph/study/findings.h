@@ -4,8 +4,9 @@
 #include <string>
 #include <vector>
 
+#include "synergraph/statistics/intervals.h"
+#include "synergraph/statistics/rank_tests.h"
 #include "synergraph/study/cell.h"
-#include "synergraph/study/statistics.h"
 
 namespace synergraph {
 
@@ -24,7 +25,7 @@ struct SeedSummary {
   double std = 0.0;            ///< over seeds, n - 1; NaN for one
 };
 
-/// The level of the tests in Findings::statements.
+/// The level of the tests.
 inline constexpr double kSignificance = 0.05;
 
 /// Trend of a task's layer along at least two head counts; groups are head counts, values are
@@ -66,8 +67,6 @@ struct Findings {
   std::vector<Trend> trends;
   std::vector<SynergyShare> synergy;  ///< for more than one head
   std::vector<SpeedFidelity> speed_fidelity;
-  /// In plain words: what the data support and what they do not, a sentence each.
-  std::vector<std::string> statements;
 };
 
 /// The findings of a study. Results may come in any order; the findings do not depend on it.

@@ -8,16 +8,16 @@
 #include <numeric>
 #include <set>
 
+#include "synergraph/analysis/analysis.h"
 #include "synergraph/core/error.h"
 #include "synergraph/core/parallel.h"
+#include "synergraph/core/terminal.h"
 #include "synergraph/io/atomic_file.h"
 #include "synergraph/io/directory_lock.h"
 #include "synergraph/model/evaluate.h"
 #include "synergraph/model/load_model.h"
-#include "synergraph/study/analysis.h"
 #include "synergraph/study/cell_file.h"
 #include "synergraph/study/measure_model.h"
-#include "synergraph/study/statements.h"
 #include "synergraph/train/checkpoint.h"
 #include "synergraph/train/trainer.h"
 

@@ -1,8 +1,8 @@
 #include "synergraph/study/measure_model.h"
 
-#include "synergraph/study/analysis.h"
-#include "synergraph/study/model_attention.h"
-#include "synergraph/study/statistics.h"
+#include "synergraph/analysis/analysis.h"
+#include "synergraph/analysis/model_attention.h"
+#include "synergraph/statistics/rank_tests.h"
 
 namespace synergraph {
 namespace {

@@ -4,9 +4,9 @@
 #include <string>
 #include <vector>
 
+#include "synergraph/statistics/intervals.h"
 #include "synergraph/study/measure_model.h"
 #include "synergraph/study/published.h"
-#include "synergraph/study/statistics.h"
 
 namespace synergraph {
 

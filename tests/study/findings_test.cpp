@@ -17,6 +17,7 @@ using testing::Contains;
 using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::Not;
+using testing_support::clear_study;
 using testing_support::invented_result;
 using testing_support::invented_summary;
 
@@ -29,22 +30,6 @@ const Trend* find_trend(const Findings& findings, int layer, Convention conventi
     if (trend.layer == layer && trend.convention == convention && trend.claim == claim)
       return &trend;
   return nullptr;
-}
-
-/// Two layers. Layer 1: more heads are faster and more faithful for every
-/// seed. Layer 2: neither, since all models are alike.
-std::vector<CellResult> clear_study(int seeds,
-                                    const std::vector<int>& head_counts = {1, 4, 8, 16}) {
-  std::vector<CellResult> results;
-  for (const int heads : head_counts)
-    for (int seed = 1; seed <= seeds; ++seed) {
-      const double shift = 0.01 * seed;
-      results.push_back(
-          invented_result("copy", heads, static_cast<std::uint64_t>(seed),
-                          {{20.0 - heads + shift, 0.01 * heads + 0.01 * shift, 0.02 * heads, 10},
-                           {5.0, 0.05, 0.04, 50}}));
-    }
-  return results;
 }
 
 TEST(Findings, SummariseOverSeeds) {
@@ -172,118 +157,11 @@ TEST(Findings, DoNotDependOnTheOrderOfResults) {
   for (std::size_t k = results.size(); k > 1; --k)
     std::swap(results[k - 1], results[random.below(k)]);
   const Findings shuffled = derive_findings(results);
-  EXPECT_EQ(findings.statements, shuffled.statements);
   ASSERT_EQ(findings.summaries.size(), shuffled.summaries.size());
   for (std::size_t k = 0; k < findings.summaries.size(); ++k) {
     EXPECT_EQ(findings.summaries[k].key, shuffled.summaries[k].key);
     EXPECT_EQ(findings.summaries[k].values, shuffled.summaries[k].values);
   }
-}
-
-TEST(Statements, OfAClearStudy) {
-  const Findings findings = derive_findings(clear_study(3));
-  EXPECT_THAT(
-      findings.statements,
-      ElementsAre(
-          "3 seeds for every task and head count.", "All 12 models have learned their tasks.",
-          "copy, exact convention: that more heads mix faster is supported in layer 1 (Somers' d "
-          "1.00, corrected p 1.1e-05) and not supported in layer 2 (Somers' d 0.00, corrected p "
-          "1).",
-          "copy, published convention: that more heads mix faster is supported in layer 1 (Somers' "
-          "d 1.00, corrected p 1.1e-05) and not supported in layer 2 (Somers' d 0.00, corrected p "
-          "1).",
-          "copy, exact convention: that more heads are more faithful is supported in layer 1 "
-          "(Somers' d 1.00, corrected p 1.1e-05) and not supported in layer 2 (Somers' d 0.00, "
-          "corrected p 1).",
-          "copy, published convention: that more heads are more faithful is supported in layer 1 "
-          "(Somers' d 1.00, corrected p 1.1e-05) and not supported in layer 2 (Somers' d 0.00, "
-          "corrected p 1).",
-          "copy, exact convention: all heads together are more faithful than the best single head "
-          "in 540 of 900 measurements of a layer on a sample (60.0 %; 20.0 to 100.0 % by head "
-          "count and layer), and by the means over samples in 9 of 18 layers.",
-          "copy, published convention: all heads together are more faithful than the best single "
-          "head in 540 of 900 measurements of a layer on a sample (60.0 %; 20.0 to 100.0 % by head "
-          "count and layer), and by the means over samples in 9 of 18 layers.",
-          HasSubstr("copy, exact convention: over 24 points (head count, seed, layer) mixing time "
-                    "and fidelity have the rank correlation -0."),
-          HasSubstr("a rough guide only: points of one model are not independent")));
-}
-
-// Four single values: one of 24 orders is the best. Four tests: 4/24.
-TEST(Statements, SayThatOneSeedProvesNothing) {
-  const Findings findings = derive_findings(clear_study(1));
-  EXPECT_EQ(findings.statements[0],
-            "One seed: the spread over seeds is unknown, and a difference between two models may "
-            "be chance.");
-  EXPECT_EQ(findings.statements[2],
-            "No trend can be established by so few models: the smallest p-value that a trend test "
-            "of them can give is 0.042 (1/24), and 0.17 after correction for 4 tests.");
-  EXPECT_EQ(findings.statements[3],
-            "copy, exact convention: that more heads mix faster is not supported in layers 1 and 2 "
-            "(Somers' d 0.00 to 1.00, smallest corrected p 0.17).");
-}
-
-TEST(Statements, NameModelsThatHaveNotLearned) {
-  std::vector<CellResult> results = clear_study(3, {1, 4});
-  const auto fail = [&](int heads, std::uint64_t seed, double accuracy) {
-    for (CellResult& result : results)
-      if (result.cell.train.model.heads == heads && result.cell.train.seed == seed)
-        result.accuracy = accuracy;
-  };
-  fail(4, 2, 0.81);
-  EXPECT_THAT(derive_findings(results).statements,
-              Contains("1 of 6 models has not learned its task: copy with 4 heads, seed 2 "
-                       "(accuracy 0.810)."));
-  fail(4, 3, 0.5);
-  fail(1, 1, 0.25);
-  EXPECT_THAT(derive_findings(results).statements,
-              Contains("3 of 6 models have not learned their tasks: copy with 1 head, seed 1 "
-                       "(accuracy 0.250); copy with 4 heads, seeds 2 and 3 (accuracy 0.500 to "
-                       "0.810)."));
-}
-
-TEST(Statements, OfASingleModel) {
-  CellResult model = invented_result("zero", 4, 1, {{2, 0.5, 0.25, 50}});
-  model.exact[0].rank_correlation = model.published[0].rank_correlation = std::nan("");
-  EXPECT_THAT(
-      derive_findings({model}).statements,
-      ElementsAre(HasSubstr("One seed"), "The only model has learned its task.",
-                  "zero: there is one head count, so no trend can be tested.",
-                  "zero, exact convention: all heads together are more faithful than the best "
-                  "single head in 50 of 50 measurements of a layer on a sample (100.0 %; 100.0 % "
-                  "by head count and layer), and by the means over samples in 1 of 1 layer.",
-                  HasSubstr("zero, published convention: all heads"),
-                  "zero, exact convention: mixing time and fidelity have no rank correlation over "
-                  "1 point.",
-                  HasSubstr("over 1 point.")));
-  model.accuracy = 0;
-  EXPECT_THAT(derive_findings({model}).statements,
-              Contains("The only model has not learned its task: zero with 4 heads, seed 1 "
-                       "(accuracy 0.000)."));
-}
-
-TEST(Statements, OfOneHeadAlone) {
-  const Findings findings = derive_findings({invented_result("copy", 1, 1, {{2, 0.5, 0.5, 0}}),
-                                             invented_result("copy", 1, 2, {{2, 0.5, 0.5, 0}})});
-  EXPECT_TRUE(findings.synergy.empty());
-  EXPECT_TRUE(findings.trends.empty());
-  EXPECT_THAT(findings.statements, Not(Contains(HasSubstr("best single head"))));
-  EXPECT_THAT(findings.statements, Not(Contains(HasSubstr("No trend can be established"))));
-  EXPECT_THAT(findings.statements,
-              Contains("copy, exact convention: mixing time and fidelity have no rank correlation "
-                       "over 2 points, since one of them does not vary; over the samples of one "
-                       "layer it is -0.50 in the median."));
-}
-
-TEST(Statements, OfSeedsThatDiffer) {
-  std::vector<CellResult> results = clear_study(3, {1, 4});
-  results.pop_back();
-  EXPECT_EQ(derive_findings(results).statements[0],
-            "2 to 3 seeds, depending on task and head count.");
-}
-
-TEST(Statements, OfNothing) {
-  EXPECT_TRUE(derive_findings({}).statements.empty());
 }
 
 // All heads together exactly as faithful as the best one: no synergy, by samples or by means.

@@ -2,8 +2,8 @@
 
 #include <optional>
 
+#include "synergraph/analysis/attention_source.h"
 #include "synergraph/model/evaluate.h"
-#include "synergraph/study/attention_source.h"
 
 namespace synergraph {
 

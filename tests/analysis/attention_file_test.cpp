@@ -1,4 +1,4 @@
-#include "synergraph/study/attention_file.h"
+#include "synergraph/analysis/attention_file.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -8,10 +8,10 @@
 #include <cmath>
 #include <tuple>
 
+#include "synergraph/analysis/name_pattern.h"
 #include "synergraph/core/error.h"
 #include "synergraph/io/npy.h"
 #include "synergraph/io/safetensors.h"
-#include "synergraph/study/name_pattern.h"
 #include "tests/io/expect_error.h"
 #include "tests/io/temporary_directory.h"
 #include "tests/support/random_inputs.h"

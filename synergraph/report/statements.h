@@ -8,9 +8,6 @@
 
 namespace synergraph {
 
-/// "1 test", "2 tests".
-std::string counted(std::int64_t count, const std::string& noun);
-
 /// A number with so many decimals; never "-0.00".
 std::string fixed(double value, int decimals);
 
@@ -20,8 +17,7 @@ std::vector<std::string> general_statements(const Findings& findings,
                                             const std::vector<CellResult>& results);
 
 /// What findings say in plain words: the general statements, then for each task the trends,
-/// synergy, and speed against fidelity, by both conventions. `findings.statements` is not looked
-/// at.
+/// synergy, and speed against fidelity, by both conventions.
 std::vector<std::string> statements(const Findings& findings,
                                     const std::vector<CellResult>& results);
 

@@ -1,4 +1,4 @@
-#include "synergraph/study/model_attention.h"
+#include "synergraph/analysis/model_attention.h"
 
 #include <fmt/core.h>
 

@@ -3,9 +3,9 @@
 #include <string>
 #include <vector>
 
+#include "synergraph/analysis/attention_source.h"
 #include "synergraph/io/tensor_file.h"
 #include "synergraph/model/parameters.h"
-#include "synergraph/study/attention_source.h"
 
 namespace synergraph {
 

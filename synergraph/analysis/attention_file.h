@@ -5,9 +5,9 @@
 #include <string>
 #include <string_view>
 
+#include "synergraph/analysis/attention_axes.h"
+#include "synergraph/analysis/attention_source.h"
 #include "synergraph/io/tensor_file.h"
-#include "synergraph/study/attention_axes.h"
-#include "synergraph/study/attention_source.h"
 
 namespace synergraph {
 

@@ -1,4 +1,4 @@
-#include "synergraph/study/head_weights.h"
+#include "synergraph/analysis/head_weights.h"
 
 #include <gtest/gtest.h>
 

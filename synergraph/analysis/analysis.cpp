@@ -1,4 +1,4 @@
-#include "synergraph/study/analysis.h"
+#include "synergraph/analysis/analysis.h"
 
 #include <fmt/core.h>
 

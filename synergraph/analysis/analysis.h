@@ -4,10 +4,10 @@
 #include <string>
 #include <vector>
 
+#include "synergraph/analysis/attention_source.h"
+#include "synergraph/analysis/head_weights.h"
 #include "synergraph/core/execution.h"
-#include "synergraph/study/attention_source.h"
-#include "synergraph/study/head_weights.h"
-#include "synergraph/study/summary.h"
+#include "synergraph/statistics/summary.h"
 
 namespace synergraph {
 

@@ -1,4 +1,4 @@
-#include "synergraph/study/statistics.h"
+#include "synergraph/statistics/intervals.h"
 
 #include <algorithm>
 #include <cmath>
@@ -153,22 +153,6 @@ Interval share_interval(std::int64_t successes, std::int64_t trials, double leve
   const double half = weight * z * std::sqrt(share * (1.0 - share) / n + z * z / (4.0 * n * n));
   // Where nothing or all succeeded, the bound is exactly 0 or 1.
   return {share, successes == 0 ? 0.0 : centre - half, successes == trials ? 1.0 : centre + half};
-}
-
-std::vector<double> holm(const std::vector<double>& p_values) {
-  std::vector<std::size_t> order;
-  for (std::size_t k = 0; k < p_values.size(); ++k)
-    if (!std::isnan(p_values[k])) order.push_back(k);
-  std::stable_sort(order.begin(), order.end(),
-                   [&](std::size_t a, std::size_t b) { return p_values[a] < p_values[b]; });
-  std::vector<double> adjusted = p_values;
-  double largest = 0.0;
-  for (std::size_t k = 0; k < order.size(); ++k) {
-    largest = std::max(largest,
-                       std::min(1.0, static_cast<double>(order.size() - k) * p_values[order[k]]));
-    adjusted[order[k]] = largest;
-  }
-  return adjusted;
 }
 
 }  // namespace synergraph

@@ -1,4 +1,4 @@
-#include "synergraph/study/attention_source.h"
+#include "synergraph/analysis/attention_source.h"
 
 #include <fmt/core.h>
 

@@ -1,4 +1,6 @@
-// The tests by ranks of statistics.h. Statistics are kept as whole numbers (pairs and ranks counted
+#include "synergraph/statistics/rank_tests.h"
+
+// Statistics are kept as whole numbers (pairs and ranks counted
 // twice), so that equal ones are found equal.
 
 #include <algorithm>
@@ -9,7 +11,6 @@
 #include <numeric>
 
 #include "synergraph/core/random.h"
-#include "synergraph/study/statistics.h"
 
 namespace synergraph {
 namespace {
@@ -287,6 +288,22 @@ std::vector<double> ranks(const std::vector<double>& values) {
 double rank_correlation(const std::vector<double>& x, const std::vector<double>& y) {
   if (x.empty() || x.size() != y.size() || has_nan(x) || has_nan(y)) return kNan;
   return correlation_of(centred_ranks(x), centred_ranks(y));
+}
+
+std::vector<double> holm(const std::vector<double>& p_values) {
+  std::vector<std::size_t> order;
+  for (std::size_t k = 0; k < p_values.size(); ++k)
+    if (!std::isnan(p_values[k])) order.push_back(k);
+  std::stable_sort(order.begin(), order.end(),
+                   [&](std::size_t a, std::size_t b) { return p_values[a] < p_values[b]; });
+  std::vector<double> adjusted = p_values;
+  double largest = 0.0;
+  for (std::size_t k = 0; k < order.size(); ++k) {
+    largest = std::max(largest,
+                       std::min(1.0, static_cast<double>(order.size() - k) * p_values[order[k]]));
+    adjusted[order[k]] = largest;
+  }
+  return adjusted;
 }
 
 }  // namespace synergraph

@@ -1,4 +1,4 @@
-#include "synergraph/study/name_pattern.h"
+#include "synergraph/analysis/name_pattern.h"
 
 #include <fmt/core.h>
 

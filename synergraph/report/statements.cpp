@@ -1,4 +1,4 @@
-#include "synergraph/study/statements.h"
+#include "synergraph/report/statements.h"
 
 #include <fmt/core.h>
 
@@ -6,11 +6,9 @@
 #include <array>
 #include <cmath>
 
-namespace synergraph {
+#include "synergraph/core/terminal.h"
 
-std::string counted(std::int64_t count, const std::string& noun) {
-  return fmt::format("{} {}{}", count, noun, count == 1 ? "" : "s");
-}
+namespace synergraph {
 
 std::string fixed(double value, int decimals) {
   const std::string text = fmt::format("{:.{}f}", value, decimals);

@@ -1,4 +1,4 @@
-#include "synergraph/study/attention_axes.h"
+#include "synergraph/analysis/attention_axes.h"
 
 #include <fmt/format.h>
 

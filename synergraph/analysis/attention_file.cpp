@@ -1,4 +1,4 @@
-#include "synergraph/study/attention_file.h"
+#include "synergraph/analysis/attention_file.h"
 
 #include <fmt/core.h>
 
@@ -6,10 +6,10 @@
 #include <condition_variable>
 #include <mutex>
 
+#include "synergraph/analysis/name_pattern.h"
 #include "synergraph/core/error.h"
 #include "synergraph/core/parallel.h"
 #include "synergraph/core/terminal.h"
-#include "synergraph/study/name_pattern.h"
 
 namespace synergraph {
 namespace {

@@ -1,4 +1,5 @@
-#include "synergraph/study/statistics.h"
+#include "synergraph/statistics/intervals.h"
+#include "synergraph/statistics/rank_tests.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,14 +1,14 @@
-#include "synergraph/study/head_weights.h"
+#include "synergraph/analysis/head_weights.h"
 
 #include <fmt/core.h>
 
 #include <algorithm>
 #include <cmath>
 
+#include "synergraph/analysis/attention_file.h"
+#include "synergraph/analysis/name_pattern.h"
 #include "synergraph/core/error.h"
 #include "synergraph/heads/head.h"
-#include "synergraph/study/attention_file.h"
-#include "synergraph/study/name_pattern.h"
 
 namespace synergraph {
 namespace {

@@ -1,4 +1,4 @@
-#include "synergraph/study/summary.h"
+#include "synergraph/statistics/summary.h"
 
 #include <gtest/gtest.h>
 
