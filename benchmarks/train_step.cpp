@@ -14,7 +14,7 @@
 
 #include "benchmarks/products.h"
 #include "synergraph/core/parallel.h"
-#include "synergraph/train/step.h"
+#include "synergraph/train/fleet.h"
 
 namespace {
 
@@ -57,12 +57,13 @@ struct Timing {
   double products = 0.0;  ///< median GFLOP/s of the products between the steps
 };
 
-Timing time_steps(TrainingStep& step, const Sequences& inputs, int count, int threads) {
+/// Each of `count` calls does what `work` says.
+Timing time_steps(Fleet& fleet, const std::vector<FleetWork>& work, int count, int threads) {
   std::vector<double> times;
   std::vector<double> rates;
   for (int k = 0; k < count; ++k) {
     const double start = seconds();
-    step.run(inputs, inputs);
+    fleet.run(work);
     times.push_back(seconds() - start);
     rates.push_back(product_rate(threads));
   }
@@ -76,6 +77,7 @@ int main(int argc, char** argv) {
   std::vector<int> heads = {1, 4, 8, 16};
   int threads = 0;
   int steps = 60;
+  int models = 1;
   int batch = 50;
   double dropout = 0.1;
   bool json = false;
@@ -83,6 +85,8 @@ int main(int argc, char** argv) {
   app.add_option("--threads", threads, "Threads (0: all)");
   app.add_option("--steps", steps, "Timed steps, of which the median counts")
       ->check(CLI::Range(1, 100000));
+  app.add_option("--models", models, "Models of a fleet that do each step together")
+      ->check(CLI::Range(1, 1000));
   app.add_option("--batch", batch, "Sequences a step");
   app.add_option("--dropout", dropout, "Dropout rate");
   app.add_flag("--json", json, "One JSON object a line");
@@ -95,16 +99,18 @@ int main(int argc, char** argv) {
   for (const int count : heads) {
     ModelConfig config;
     config.heads = count;
-    StepOptions options;
-    options.dropout = dropout;
     TrainingState state(config);
     initialise(state.model, 1);
-    const Sequences inputs = random_sequences(1, batch, config.length, config.vocabulary);
-    const auto step = make_cpu_step(config, options, threads);
-    step->load(state);
-    for (int k = 0; k < 5; ++k) step->run(inputs, inputs);
-    const Timing time = time_steps(*step, inputs, steps, threads);
-    const double rate = step_flop(config, batch) / time.median * 1e-9;
+    TrainingData data;
+    data.inputs = data.targets = random_sequences(1, batch, config.length, config.vocabulary);
+    std::vector<std::int32_t> rows(static_cast<std::size_t>(batch));
+    std::iota(rows.begin(), rows.end(), 0);
+    const auto fleet = make_fleet(Device::kCpu, {config, {}, dropout, batch}, {.threads = threads});
+    std::vector<FleetWork> work;
+    for (int k = 0; k < models; ++k) work.push_back({fleet->add(state, 1, data), rows});
+    for (int k = 0; k < 5; ++k) fleet->run(work);
+    const Timing time = time_steps(*fleet, work, steps, threads);
+    const double rate = models * step_flop(config, batch) / time.median * 1e-9;
     if (json)
       fmt::print(
           "{{\"heads\": {}, \"threads\": {}, \"ms\": {:.3f}, \"best_ms\": {:.3f}, \"gflops\": "

@@ -11,6 +11,8 @@ struct AdamOptions {
   double beta1 = 0.9;     ///< decay of the mean of gradients
   double beta2 = 0.999;   ///< decay of the mean of squared gradients
   double epsilon = 1e-8;  ///< added to the root of the latter
+
+  bool operator==(const AdamOptions&) const = default;
 };
 
 /// Throws UsageError, naming the option at fault, unless 0 < learning_rate, 0 <= beta < 1 and

@@ -95,16 +95,12 @@ std::vector<std::int32_t> epoch_order(std::uint64_t seed, std::uint32_t epoch, i
   return order;
 }
 
-void gather(const Sequences& all, const std::vector<std::int32_t>& order, int first, int count,
-            Sequences& rows) {
-  rows.count = count;
-  rows.length = all.length;
-  rows.tokens.resize(static_cast<std::size_t>(count) * static_cast<std::size_t>(all.length));
-  for (int k = 0; k < count; ++k) {
-    const std::int32_t* row =
-        all.row(order[static_cast<std::size_t>(first) + static_cast<std::size_t>(k)]);
-    std::copy_n(row, all.length, rows.tokens.begin() + static_cast<std::ptrdiff_t>(k) * all.length);
-  }
+void gather(const Sequences& all, std::span<const std::int32_t> rows, Sequences& chosen) {
+  chosen.count = static_cast<int>(rows.size());
+  chosen.length = all.length;
+  chosen.tokens.resize(rows.size() * static_cast<std::size_t>(all.length));
+  auto to = chosen.tokens.begin();
+  for (const std::int32_t row : rows) to = std::copy_n(all.row(row), all.length, to);
 }
 
 }  // namespace synergraph

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -46,8 +47,7 @@ std::string fingerprint(const TrainingData& data);
 /// The order in which an epoch (from 0) takes `count` sequences: a uniform permutation.
 std::vector<std::int32_t> epoch_order(std::uint64_t seed, std::uint32_t epoch, int count);
 
-/// The rows order[first] .. order[first + count - 1] of `all`.
-void gather(const Sequences& all, const std::vector<std::int32_t>& order, int first, int count,
-            Sequences& rows);
+/// Those of `all` that `rows` names, in this order.
+void gather(const Sequences& all, std::span<const std::int32_t> rows, Sequences& chosen);
 
 }  // namespace synergraph

@@ -54,6 +54,10 @@ void require(const char* name, std::int64_t value, std::int64_t least, std::int6
 
 }  // namespace
 
+FleetSettings fleet_settings(const TrainSettings& settings) {
+  return {settings.model, settings.adam, settings.dropout, settings.batch};
+}
+
 void validate(const TrainSettings& settings) {
   validate(settings.model);
   validate(settings.adam);

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "synergraph/train/step.h"
+#include "synergraph/train/fleet.h"
 
 namespace synergraph {
 
@@ -26,6 +26,9 @@ struct TrainSettings {
     return static_cast<std::uint64_t>(epochs) * static_cast<std::uint64_t>(steps_per_epoch());
   }
 };
+
+/// What its model has in common with others that can be trained in one fleet.
+FleetSettings fleet_settings(const TrainSettings& settings);
 
 /// Throws UsageError, naming the setting at fault, when there is no such run.
 void validate(const TrainSettings& settings);

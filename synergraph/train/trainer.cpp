@@ -76,14 +76,12 @@ class Trainer {
       : run_(std::move(run)),
         data_(data),
         options_(options),
-        step_(make_cpu_step(run_.settings.model,
-                            {run_.settings.adam, run_.settings.dropout, run_.settings.seed},
-                            options.execution.threads)),
+        fleet_(make_fleet(Device::kCpu, fleet_settings(run_.settings), options.execution)),
+        member_(fleet_->add(run_.state, run_.settings.seed, data)),
         log_(log_path(options.directory), run_.position.step),
         seconds_before_(seconds_before()),
         progress_("steps", run_.settings.steps(),
                   std::min(run_.position.step, run_.settings.steps()), options.execution.progress) {
-    step_->load(run_.state);
     save();  // before any work, so that a directory that cannot be written is known at once
   }
 
@@ -119,9 +117,9 @@ class Trainer {
       order_ = epoch_order(settings.seed, epoch, settings.sequences);
       order_epoch_ = epoch;
     }
-    gather(data_.inputs, order_, first, count, inputs_);
-    gather(data_.targets, order_, first, count, targets_);
-    const StepResult result = step_->run(inputs_, targets_);
+    const FleetWork work{member_, std::span(order_).subspan(static_cast<std::size_t>(first),
+                                                            static_cast<std::size_t>(count))};
+    const StepResult result = fleet_->run({&work, 1}).at(0).at(0);
     if (!(result.loss < 1e30))
       throw InputError(
           fmt::format("step {}: the loss is {}: training has diverged, try a smaller "
@@ -157,10 +155,8 @@ class Trainer {
   double seconds() const { return seconds_before_ + seconds_since(start_); }
 
   Evaluation judge() {
-    step_->save(run_.state);
-    EvaluateOptions options;
-    options.threads = options_.execution.threads;
-    return evaluate(run_.state.model, data_.judged_inputs, data_.judged_targets, options);
+    fleet_->save(member_, run_.state);
+    return fleet_->judge({&member_, 1}).at(0);
   }
 
   void end_epoch(std::uint32_t epochs_done) {
@@ -198,7 +194,7 @@ class Trainer {
   }
 
   void save() {
-    step_->save(run_.state);
+    fleet_->save(member_, run_.state);
     write_notes(options_.directory, {seconds(), options_.track_every, data_.held_out});
     write_checkpoint(options_.directory, run_.settings, run_.state, run_.position);
     saved_ = Clock::now();
@@ -207,7 +203,8 @@ class Trainer {
   StoredRun run_;
   const TrainingData& data_;
   const TrainOptions& options_;
-  std::unique_ptr<TrainingStep> step_;
+  std::unique_ptr<Fleet> fleet_;
+  int member_;
   MetricsLog log_;
   double seconds_before_;
   Progress progress_;
@@ -215,8 +212,6 @@ class Trainer {
   Clock::time_point saved_ = start_;
   std::vector<std::int32_t> order_;
   std::uint32_t order_epoch_ = 0;
-  Sequences inputs_;
-  Sequences targets_;
 };
 
 }  // namespace

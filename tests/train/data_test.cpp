@@ -81,10 +81,10 @@ TEST(FileData, WithoutValidationPairsTheFirstTrainingPairsAreJudged) {
 
 TEST(Gather, TakesTheRowsOfAnOrder) {
   const Sequences all{3, 2, {0, 1, 10, 11, 20, 21}};
-  Sequences rows;
-  gather(all, {2, 0, 1}, 1, 2, rows);
-  EXPECT_EQ(rows.count, 2);
-  EXPECT_EQ(rows.tokens, (std::vector<std::int32_t>{0, 1, 10, 11}));
+  Sequences chosen;
+  gather(all, std::vector<std::int32_t>{2, 0}, chosen);
+  EXPECT_EQ(chosen.count, 2);
+  EXPECT_EQ(chosen.tokens, (std::vector<std::int32_t>{20, 21, 0, 1}));
 }
 
 TEST(Fingerprint, ChangesWithEveryTokenAndTheShape) {

@@ -5,6 +5,7 @@
 
 #include "synergraph/train/cpu/batch_gradient.h"
 #include "tests/model/tiny_model.h"
+#include "tests/train/repeated_batch.h"
 
 namespace synergraph {
 namespace {
@@ -51,14 +52,12 @@ TEST(Step, TenAdamStepsAgreeWithTheReference) {
   const TinyReference reference;
   TrainingState state(reference.config);
   state.model = reference.model("init");
-  StepOptions options;
-  options.dropout = 0.0;
-  const auto step = make_cpu_step(reference.config, options, 2);
-  step->load(state);
+  RepeatedBatch fleet({.model = reference.config, .adam = {}, .dropout = 0.0}, state, 0,
+                      reference.inputs, reference.targets, 2);
   const auto losses = reference.file.at("losses").values<double>();
   for (std::size_t k = 0; k < 10; ++k) {
-    EXPECT_NEAR(step->run(reference.inputs, reference.targets).loss, losses[k], 1e-5);
-    step->save(state);
+    EXPECT_NEAR(fleet.step().loss, losses[k], 1e-5);
+    fleet.save(state);
     if (k == 0) expect_close(reference.model("after1"), state.model.values().data(), "step 1");
   }
   expect_close(reference.model("after10"), state.model.values().data(), "step 10");
@@ -71,20 +70,16 @@ TEST(Step, DrawsTheMasksOfItsNumber) {
   TrainingState state(config);
   initialise(state.model, 5);
   const Sequences inputs = random_sequences(1, 6, config.length, config.vocabulary);
-  StepOptions options;
-  options.dropout = 0.3;
-  options.seed = 17;
-  const auto step = make_cpu_step(config, options, 1);
-  step->load(state);
+  RepeatedBatch fleet({.model = config, .adam = {}, .dropout = 0.3}, state, 17, inputs, inputs);
   BatchGradient gradient(config, 1);
   for (std::uint32_t number = 0; number < 3; ++number) {
     const Dropout dropout(0.3, 17, number);  // steps are counted from 0
     const StepResult expected =
         gradient.compute(state.model.values().data(), inputs, inputs, dropout);
-    const StepResult result = step->run(inputs, inputs);
+    const StepResult result = fleet.step();
     EXPECT_EQ(result.loss, expected.loss);
     EXPECT_EQ(result.correct, expected.correct);
-    step->save(state);
+    fleet.save(state);
   }
 }
 

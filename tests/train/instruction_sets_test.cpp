@@ -6,8 +6,8 @@
 #include "synergraph/core/instruction_set.h"
 #include "synergraph/core/kernels/kernels.h"
 #include "synergraph/diffusion/fidelity.h"
-#include "synergraph/train/step.h"
 #include "tests/support/random_inputs.h"
+#include "tests/train/repeated_batch.h"
 
 namespace synergraph {
 namespace {
@@ -63,11 +63,10 @@ TEST(InstructionSets, TrainTheSameToRounding) {
   const auto results = with_each([&] {
     TrainingState state(config);
     initialise(state.model, 4);
-    const auto step = make_cpu_step(config, {.adam = {}, .dropout = 0.2, .seed = 9}, 2);
-    step->load(state);
+    RepeatedBatch fleet({.model = config, .adam = {}, .dropout = 0.2}, state, 9, inputs, inputs, 2);
     std::vector<double> losses;
-    for (int k = 0; k < 8; ++k) losses.push_back(step->run(inputs, inputs).loss);
-    step->save(state);
+    for (int k = 0; k < 8; ++k) losses.push_back(fleet.step().loss);
+    fleet.save(state);
     const AlignedVector<float>& values = state.model.values();
     losses.insert(losses.end(), values.begin(), values.end());
     return losses;

@@ -205,20 +205,14 @@ TEST_F(TrainerTest, TakesTheBatchesOfEveryEpochInItsOrder) {
   // The same steps, from the definitions.
   TrainingState state(settings_.model);
   initialise(state.model, settings_.seed);
-  const auto step =
-      make_cpu_step(settings_.model, {settings_.adam, settings_.dropout, settings_.seed}, 2);
-  step->load(state);
-  Sequences inputs;
-  Sequences answers;
+  const auto fleet = make_fleet(Device::kCpu, fleet_settings(settings_), {.threads = 2});
+  const int member = fleet->add(state, settings_.seed, data_);
   for (std::uint32_t epoch = 0; epoch < 3; ++epoch) {
     const auto order = epoch_order(settings_.seed, epoch, 67);
-    for (int first = 0; first < 67; first += 10) {
-      gather(data_.inputs, order, first, std::min(10, 67 - first), inputs);
-      gather(data_.targets, order, first, std::min(10, 67 - first), answers);
-      step->run(inputs, answers);
-    }
+    const FleetWork work{member, order};
+    EXPECT_EQ(fleet->run({&work, 1}).at(0).size(), 7U);
   }
-  step->save(state);
+  fleet->save(member, state);
   const StoredRun run = read_run(options("a").directory);
   EXPECT_EQ(run.state.model.values(), state.model.values());
   EXPECT_EQ(run.state.first_moment, state.first_moment);

@@ -5,9 +5,10 @@
 #include <optional>
 #include <vector>
 
+#include "synergraph/model/tasks.h"
 #include "synergraph/train/cpu/group_sums.h"
 #include "synergraph/train/cpu/sequence_backward.h"
-#include "synergraph/train/step.h"
+#include "synergraph/train/state.h"
 
 namespace synergraph {
 

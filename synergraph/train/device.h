@@ -1,0 +1,17 @@
+#pragma once
+
+#include <string>
+#include <string_view>
+
+namespace synergraph {
+
+/// What trains models.
+enum class Device { kCpu };
+
+std::string_view name_of(Device device);  ///< "cpu"
+/// The device of that name; UsageError that lists the names otherwise.
+Device parse_device(std::string_view name);
+/// The device for a record, with what rounds its results: "cpu (x86-64-v4)".
+std::string describe(Device device);
+
+}  // namespace synergraph
