@@ -14,7 +14,7 @@
 #include "synergraph/core/error.h"
 #include "synergraph/core/terminal.h"
 #include "synergraph/train/checkpoint.h"
-#include "synergraph/train/run_notes.h"
+#include "synergraph/train/run_directory.h"
 #include "synergraph/train/trainer.h"
 
 namespace synergraph::cli {
@@ -127,6 +127,18 @@ std::string resume_command(const TrainArguments& arguments) {
   return command;
 }
 
+TrainOutcome train_until_signal(const TrainArguments& arguments, const TrainingData& data) {
+  const StopOnSignals signals;
+  try {
+    return train(arguments.settings, data, arguments.options);
+  } catch (const RunConflict& conflict) {
+    throw UsageError(std::string(conflict.what()) +
+                     (conflict.kind() == RunConflict::Kind::kExists
+                          ? ": continue it with --resume or choose another directory"
+                          : ": give them again with --validation"));
+  }
+}
+
 void run_train(const CLI::App& command, TrainArguments& arguments) {
   TrainOptions& options = arguments.options;
   if (options.resume && has_run(options.directory))
@@ -135,11 +147,7 @@ void run_train(const CLI::App& command, TrainArguments& arguments) {
     print_note(fmt::format("{}: no run there: starting one", options.directory));
   const TrainingData data = make_data(command, arguments);
   options.execution.stop = StopOnSignals::requested;
-  TrainOutcome outcome;
-  {
-    const StopOnSignals signals;
-    outcome = train(arguments.settings, data, options);
-  }
+  const TrainOutcome outcome = train_until_signal(arguments, data);
   if (!outcome.finished) {
     print_note(fmt::format("stopped at step {}; continue with: {}", outcome.step,
                            resume_command(arguments)));

@@ -15,7 +15,6 @@
 #include "synergraph/io/atomic_file.h"
 #include "synergraph/io/directory_lock.h"
 #include "synergraph/model/evaluate.h"
-#include "synergraph/model/load_model.h"
 #include "synergraph/study/cell_file.h"
 #include "synergraph/study/measure_model.h"
 #include "synergraph/train/checkpoint.h"
@@ -60,6 +59,9 @@ std::filesystem::path cells_directory(const GridOptions& options) {
   return std::filesystem::path(options.directory) / "cells";
 }
 
+/// Cells that are trained together, by their places among all.
+using CellSet = std::vector<std::size_t>;
+
 /// The work on the cells of one grid.
 class GridRun {
  public:
@@ -83,12 +85,13 @@ class GridRun {
     }
     if (left.empty()) return true;
     GridProgress progress(std::move(done), total, options_.execution.progress);
-    const int jobs = std::clamp(options_.jobs, 1, static_cast<int>(left.size()));
+    const std::vector<CellSet> sets = sets_of(left);
+    const int jobs = std::clamp(options_.jobs, 1, static_cast<int>(sets.size()));
     threads_ = std::max(1, options_.execution.thread_count() / jobs);
-    parallel_for(left.size(), jobs, [&](std::size_t k, int) {
+    parallel_for(sets.size(), jobs, [&](std::size_t k, int) {
       if (stopped()) return;
       try {
-        run_cell(left[k], progress);
+        run_set(sets[k], progress);
       } catch (const Stopped&) {  // while measuring: the cell has no result yet
       }
     });
@@ -113,37 +116,66 @@ class GridRun {
     return directory(k) + '/' + result_name(cells_[k]);
   }
 
-  void run_cell(std::size_t k, GridProgress& progress) {
+  /// The cells in their order, each with as many that follow it as can be trained with it.
+  std::vector<CellSet> sets_of(const std::vector<std::size_t>& left) const {
+    std::vector<CellSet> sets;
+    for (const std::size_t k : left) {
+      const auto open = std::find_if(sets.begin(), sets.end(), [&](const CellSet& set) {
+        return static_cast<int>(set.size()) < options_.set_size &&
+               fleet_settings(cells_[set.front()].train) == fleet_settings(cells_[k].train);
+      });
+      if (open != sets.end())
+        open->push_back(k);
+      else
+        sets.push_back({k});
+    }
+    return sets;
+  }
+
+  void run_set(const CellSet& set, GridProgress& progress) {
+    std::vector<TrainingData> data;
+    for (const std::size_t k : set) {
+      const TrainSettings& train = cells_[k].train;
+      data.push_back(task_data(find_task(train.task), train.seed, train.sequences, train.model));
+    }
+    std::vector<TrainJob> jobs;
+    for (std::size_t j = 0; j < set.size(); ++j) {
+      const std::size_t k = set[j];
+      const auto listener = [&progress, k, name = title(cells_[k])](
+                                std::uint64_t step, std::uint64_t, const std::string& state) {
+        progress.update(k, step, name + ": " + state);
+      };
+      jobs.push_back({cells_[k].train, data[j], directory(k), {.listener = listener}});
+    }
+    const std::vector<TrainResult> trained =
+        train_set(jobs, {.resume = true,
+                         .checkpoint_interval = options_.checkpoint_interval,
+                         .device = options_.device,
+                         .execution = options_.execution.part(threads_)});
+    for (std::size_t j = 0; j < set.size(); ++j)
+      if (trained[j].outcome && trained[j].outcome->finished)
+        finish_cell(set[j], data[j], *trained[j].outcome, progress);
+    for (const TrainResult& result : trained)
+      if (result.error) std::rethrow_exception(result.error);
+  }
+
+  void finish_cell(std::size_t k, const TrainingData& data, const TrainOutcome& outcome,
+                   GridProgress& progress) {
     const Cell& cell = cells_[k];
     const std::string name = title(cell);
-    const Task& task = find_task(cell.train.task);
-    const TrainingData data =
-        task_data(task, cell.train.seed, cell.train.sequences, cell.train.model);
-    TrainOptions train_options;
-    train_options.directory = directory(k);
-    train_options.resume = true;
-    train_options.checkpoint_interval = options_.checkpoint_interval;
-    train_options.execution = options_.execution.part(threads_);
-    train_options.execution.progress.listener = [&](std::uint64_t step, std::uint64_t,
-                                                    const std::string& state) {
-      progress.update(k, step, name + ": " + state);
-    };
-    const TrainOutcome outcome = train(cell.train, data, train_options);
-    if (!outcome.finished) return;
     progress.update(k, cell.train.steps(), name + ": measuring");
-    results_[k] = measure(k, data, outcome);
+    results_[k] = measure(cell, data, outcome);
     write_result(result_path(k), *results_[k]);
     progress.note(fmt::format("{}: accuracy {:.4f}, measured on {} sequences", name,
                               outcome.judged_accuracy, cell.measure.samples));
   }
 
-  CellResult measure(std::size_t k, const TrainingData& data, const TrainOutcome& outcome) const {
-    const Cell& cell = cells_[k];
-    const Model model = load_model(TensorFile::open(model_path(directory(k))));
+  CellResult measure(const Cell& cell, const TrainingData& data,
+                     const TrainOutcome& outcome) const {
     const int count = cell.measure.samples;
     const Sequences samples{
         count, data.inputs.length, {data.inputs.row(0), data.inputs.row(count)}};
-    ModelMeasurement measured = measure_model(model, find_task(cell.train.task), samples,
+    ModelMeasurement measured = measure_model(outcome.model, find_task(cell.train.task), samples,
                                               cell.measure, options_.execution.part(threads_));
     return {cell, outcome.judged_loss, outcome.judged_accuracy, std::move(measured.exact),
             std::move(measured.published)};

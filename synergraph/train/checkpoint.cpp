@@ -119,10 +119,11 @@ std::string log_path(const std::string& directory) {
   return path_in(directory, "metrics.jsonl");
 }
 
-void write_checkpoint(const std::string& directory, const TrainSettings& settings,
-                      const TrainingState& state, const RunPosition& position) {
+void write_checkpoint(const std::string& directory, const TrainingRun& run) {
+  const TrainingState& state = run.state;
+  const RunPosition& position = run.position;
   const ParameterLayout& layout = state.model.layout();
-  auto metadata = to_metadata(settings);
+  auto metadata = to_metadata(run.settings);
   metadata["version"] = kVersion;
   metadata["isa"] = instruction_set();
   metadata["step"] = fmt::format("{}", position.step);
@@ -152,10 +153,10 @@ TrainSettings read_settings(const std::string& directory) {
   return settings_of(open_state(directory));
 }
 
-StoredRun read_run(const std::string& directory) {
+TrainingRun read_run(const std::string& directory) {
   const TensorFile file = open_state(directory);
   const TrainSettings settings = settings_of(file);
-  StoredRun run{settings, TrainingState(settings.model), read_position(file, settings)};
+  TrainingRun run{settings, TrainingState(settings.model), read_position(file, settings)};
   const ParameterLayout& layout = run.state.model.layout();
   read_tensors(file, layout, "model.", run.state.model.values().data());
   read_tensors(file, layout, "first_moment.", run.state.first_moment.data());

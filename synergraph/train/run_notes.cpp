@@ -22,7 +22,8 @@ void write_notes(const std::string& directory, const RunNotes& notes) {
   const nlohmann::ordered_json json = {{"format", kFormat},
                                        {"seconds", notes.seconds},
                                        {"track", notes.track_every},
-                                       {"held_out", notes.held_out}};
+                                       {"held_out", notes.held_out},
+                                       {"devices", notes.devices}};
   write_file(notes_path(directory), json.dump() + "\n");
 }
 
@@ -35,6 +36,7 @@ std::optional<RunNotes> read_notes(const std::string& directory) {
     notes.seconds = json.at("seconds").get<double>();
     notes.track_every = json.at("track").get<int>();
     notes.held_out = json.at("held_out").get<bool>();
+    notes.devices = json.value("devices", notes.devices);  // older notes have none
     const bool good = json.at("format") == kFormat && notes.seconds >= 0.0 &&
                       std::isfinite(notes.seconds) && notes.track_every >= 0;
     if (good) return notes;

@@ -2,6 +2,7 @@
 
 #include <optional>
 #include <string>
+#include <vector>
 
 namespace synergraph {
 
@@ -10,6 +11,8 @@ struct RunNotes {
   double seconds = 0.0;   ///< that it has taken up to its last checkpoint
   int track_every = 0;    ///< TrainOptions::track_every
   bool held_out = false;  ///< TrainingData::held_out
+  /// What it was trained on, as describe(Device) has it, in the order of their first use.
+  std::vector<std::string> devices;
 };
 
 std::string notes_path(const std::string& directory);  ///< run.json

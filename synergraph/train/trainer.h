@@ -1,20 +1,28 @@
 #pragma once
 
+#include <exception>
+#include <optional>
 #include <string>
+#include <vector>
 
 #include "synergraph/core/execution.h"
 #include "synergraph/train/data.h"
+#include "synergraph/train/device.h"
 #include "synergraph/train/settings.h"
 
 namespace synergraph {
 
-/// How a run is carried out; none of it changes the model that comes out.
-struct TrainOptions {
-  std::string directory;              ///< made when missing
-  bool resume = false;                ///< continue the run in the directory, if there is one
+/// How runs are carried out; apart from the device, none of it changes the models that come out.
+struct TrainSetOptions {
+  bool resume = false;                ///< continue the run in a directory, if there is one
   double checkpoint_interval = 60.0;  ///< seconds between checkpoints
   int track_every = 0;  ///< epochs between measurements of mixing and fidelity; 0: never
-  Execution execution;  ///< when asked to stop, the run leaves a checkpoint after the current step
+  Device device = Device::kCpu;
+  Execution execution;  ///< when asked to stop, a run leaves a checkpoint after the current step
+};
+
+struct TrainOptions : TrainSetOptions {
+  std::string directory;  ///< made when missing
 };
 
 /// How a run ended.
@@ -26,6 +34,7 @@ struct TrainOutcome {
   double judged_loss = 0.0;      ///< of the model in evaluation mode on the judged sequences
   double judged_accuracy = 0.0;  ///< likewise
   double seconds = 0.0;          ///< of the run, with what it took before it was resumed
+  Model model;
 };
 
 /// Trains a model and leaves in the directory model.safetensors (the model), state.safetensors (to
@@ -35,10 +44,30 @@ struct TrainOutcome {
 /// LayerTrack). A run that was interrupted in any way and resumed ends in the same model and state,
 /// to the byte, as one that was not. The directory is locked meanwhile.
 ///
-/// UsageError for settings without a run, a directory that holds a run when `resume` is off, and
-/// fewer epochs than the run has begun; InputError for data that do not fit, for files that cannot
-/// be read or written, and when another program trains in the directory.
+/// UsageError for settings without a run, and what RunDirectory throws for the directory (a
+/// RunConflict among them); InputError for data that do not fit, for files that cannot be read or
+/// written, and when training diverges.
 TrainOutcome train(const TrainSettings& settings, const TrainingData& data,
                    const TrainOptions& options);
+
+/// One training among several.
+struct TrainJob {
+  TrainSettings settings;
+  const TrainingData& data;
+  std::string directory;
+  ProgressOptions progress = {};
+};
+
+/// How one of several trainings came out.
+struct TrainResult {
+  std::optional<TrainOutcome> outcome;
+  std::exception_ptr error;  ///< when there is no outcome: what train() would have thrown
+};
+
+/// Trains several runs together, in one fleet: each ends in the same bytes as by train(). Their
+/// fleet_settings are equal. One that fails does not end the others; only settings and data that
+/// are wrong are thrown, before anything is done. The progress of `options` is not used.
+std::vector<TrainResult> train_set(const std::vector<TrainJob>& jobs,
+                                   const TrainSetOptions& options);
 
 }  // namespace synergraph

@@ -26,11 +26,10 @@ class CheckpointTest : public InTemporaryDirectory {
   }
   /// A run in the middle of its second epoch, with one thing changed.
   void write(const std::function<void(TrainingState&, RunPosition&)>& change) {
-    TrainingState state(settings_.model);
-    initialise(state.model, 1);
-    RunPosition position{10, 55.5, 149, 30, 1.5, 0.25};
-    change(state, position);
-    write_checkpoint(directory_.string(), settings_, state, position);
+    TrainingRun run = new_run(settings_);
+    run.position = {10, 55.5, 149, 30, 1.5, 0.25};
+    change(run.state, run.position);
+    write_checkpoint(directory_.string(), run);
   }
   void refuses(const std::string& message,
                const std::function<void(TrainingState&, RunPosition&)>& change) {
@@ -56,7 +55,7 @@ class CheckpointTest : public InTemporaryDirectory {
 
 TEST_F(CheckpointTest, ComesBack) {
   write([](TrainingState& state, RunPosition&) { state.second_moment[3] = 0.125F; });
-  const StoredRun run = read_run(directory_.string());
+  const TrainingRun run = read_run(directory_.string());
   EXPECT_EQ(to_metadata(run.settings), to_metadata(settings_));
   EXPECT_EQ(run.state.second_moment[3], 0.125F);
   EXPECT_EQ(run.state.step, 10U);

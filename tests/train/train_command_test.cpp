@@ -83,7 +83,7 @@ class TrainCommandTest : public testing::Test {
   }
   /// The fewest epochs to which the run can be continued.
   static std::string next_epoch(const std::string& where) {
-    const StoredRun run = read_run(where);
+    const TrainingRun run = read_run(where);
     const auto per_epoch = static_cast<std::uint64_t>(run.settings.steps_per_epoch());
     return std::to_string((run.position.step + per_epoch - 1) / per_epoch);
   }

@@ -213,7 +213,7 @@ TEST_F(TrainerTest, TakesTheBatchesOfEveryEpochInItsOrder) {
     EXPECT_EQ(fleet->run({&work, 1}).at(0).size(), 7U);
   }
   fleet->save(member, state);
-  const StoredRun run = read_run(options("a").directory);
+  const TrainingRun run = read_run(options("a").directory);
   EXPECT_EQ(run.state.model.values(), state.model.values());
   EXPECT_EQ(run.state.first_moment, state.first_moment);
   EXPECT_EQ(run.state.second_moment, state.second_moment);
@@ -416,13 +416,14 @@ TEST_F(TrainerTest, NotesThatAreNotOursAreNone) {
   const std::string where = options("a").directory;
   std::filesystem::create_directories(where);
   EXPECT_FALSE(read_notes(where).has_value());
-  write_notes(where, {12.5, 7, true});
+  write_notes(where, {12.5, 7, true, {"cpu (x)"}});
   const std::string text = read_file(notes_path(where));
   const std::optional<RunNotes> notes = read_notes(where);
   ASSERT_TRUE(notes.has_value());
   EXPECT_EQ(notes->seconds, 12.5);
   EXPECT_EQ(notes->track_every, 7);
   EXPECT_TRUE(notes->held_out);
+  EXPECT_EQ(notes->devices, std::vector<std::string>{"cpu (x)"});
   for (const auto& [part, other] :
        std::vector<std::pair<std::string, std::string>>{{"run 1", "run 2"},
                                                         {"12.5", "-1"},
@@ -430,6 +431,7 @@ TEST_F(TrainerTest, NotesThatAreNotOursAreNone) {
                                                         {"7", "-7"},
                                                         {"true", "1"},
                                                         {"{", ""},
+                                                        {"\"cpu (x)\"", "3"},
                                                         {"track", "trick"}}) {
     std::string changed = text;
     write_file(notes_path(where), changed.replace(changed.find(part), part.size(), other));

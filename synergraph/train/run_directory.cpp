@@ -1,0 +1,90 @@
+#include "synergraph/train/run_directory.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <filesystem>
+
+#include "synergraph/io/atomic_file.h"
+
+namespace synergraph {
+namespace {
+
+constexpr const char* kInTheWay =
+    "{} is in the way and belongs to no run: choose another directory";
+
+const std::string& made(const std::string& path) {
+  make_directory(path);
+  return path;
+}
+
+}  // namespace
+
+RunDirectory::RunDirectory(std::string path) : path_(std::move(path)), lock_(made(path_)) {}
+
+TrainingRun RunDirectory::open(const TrainSettings& settings, const RunNotes& notes, bool resume) {
+  TrainingRun run = read(settings, notes, resume);
+  const RunNotes before = read_notes(path_).value_or(RunNotes{});
+  notes_ = notes;
+  notes_.devices = before.devices;
+  for (const std::string& device : notes.devices)
+    if (std::find(before.devices.begin(), before.devices.end(), device) == before.devices.end())
+      notes_.devices.push_back(device);
+  log_.emplace(log_path(path_), run.position.step);
+  if (run.position.step > 0) seconds_before_ = std::max(log_->seconds(), before.seconds);
+  write_checkpoint(run);
+  return run;
+}
+
+TrainingRun RunDirectory::read(const TrainSettings& settings, const RunNotes& notes,
+                               bool resume) const {
+  if (!has_run(path_)) {
+    refuse_foreign_files();
+    return new_run(settings);
+  }
+  if (!resume)
+    throw RunConflict(RunConflict::Kind::kExists, fmt::format("{} already holds a run", path_));
+  TrainingRun run = read_run(path_);
+  const std::string other = difference(run.settings, settings);
+  if (!other.empty()) throw UsageError(fmt::format("{}: the run has {}", state_path(path_), other));
+  if (settings.steps() < run.position.step) {
+    const auto per_epoch = static_cast<std::uint64_t>(settings.steps_per_epoch());
+    throw UsageError(fmt::format("{}: the run is in or after epoch {}: epochs cannot be {}",
+                                 state_path(path_), (run.position.step + per_epoch - 1) / per_epoch,
+                                 settings.epochs));
+  }
+  if (!notes.held_out && read_notes(path_).value_or(RunNotes{}).held_out)
+    throw RunConflict(RunConflict::Kind::kHeldOut,
+                      fmt::format("{}: the run was judged by validation pairs", notes_path(path_)));
+  run.settings.epochs = settings.epochs;
+  return run;
+}
+
+/// A new run must not overwrite files that no run of ours has left. (The state is written before
+/// the model, and an empty log before both.)
+void RunDirectory::refuse_foreign_files() const {
+  for (const std::string& path : {model_path(path_), log_path(path_)}) {
+    std::error_code missing;
+    const auto size = std::filesystem::file_size(path, missing);
+    if (!missing && size > 0) throw UsageError(fmt::format(kInTheWay, path));
+  }
+  if (std::filesystem::exists(notes_path(path_)) && !read_notes(path_))
+    throw UsageError(fmt::format(kInTheWay, notes_path(path_)));
+}
+
+void RunDirectory::write_checkpoint(const TrainingRun& run) {
+  notes_.seconds = seconds();
+  write_notes(path_, notes_);
+  synergraph::write_checkpoint(path_, run);
+  written_ = Clock::now();
+}
+
+double RunDirectory::seconds() const {
+  return seconds_before_ + std::chrono::duration<double>(Clock::now() - start_).count();
+}
+
+double RunDirectory::seconds_since_checkpoint() const {
+  return std::chrono::duration<double>(Clock::now() - written_).count();
+}
+
+}  // namespace synergraph
