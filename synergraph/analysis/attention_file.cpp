@@ -10,6 +10,7 @@
 #include "synergraph/core/error.h"
 #include "synergraph/core/parallel.h"
 #include "synergraph/core/terminal.h"
+#include "synergraph/graph/attention_rounding.h"
 
 namespace synergraph {
 namespace {
@@ -176,12 +177,16 @@ std::string AttentionFile::reading() const {
 void AttentionFile::read(int layer, int sample, int head, Matrix& into) const {
   const StoredLayer& stored = stored_[static_cast<std::size_t>(layer)];
   const int columns = stored.columns;
-  AttentionCheck check = rounding_check(stored.tensor.info().dtype, columns);
+  // Integers are exact, as far as double precision is.
+  const FloatType type = float_type(stored.tensor.info().dtype).value_or(FloatType::kFloat64);
+  AttentionCheck check = rounding_check(type, columns);
   if (options_.row_tolerance)
     check.row_tolerance = *options_.row_tolerance;
   else
     check.second_look = [&](const double* row, int count) {
-      return rounding_shown(stored.tensor.info().dtype, columns, row, count);
+      RowTolerance shown = rounding_shown(type, columns, row, count);
+      shown.reason += ": --row-tolerance allows more";
+      return shown;
     };
   check.axes = fmt::format(", with the axes read as {}; --axes says otherwise", stored.axes);
   check.name = fmt::format("{}, sample {}, head {}", stored.where, sample, head);

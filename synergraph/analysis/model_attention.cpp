@@ -8,6 +8,7 @@
 #include "synergraph/core/array_math.h"
 #include "synergraph/core/error.h"
 #include "synergraph/core/parallel.h"
+#include "synergraph/graph/attention_rounding.h"
 
 namespace synergraph {
 namespace {
@@ -28,7 +29,7 @@ bool read_softmax(View<const float> values, double tolerance, Matrix& into) {
 
 /// One head in exact double precision.
 void read_head(const SampleAttention& attention, int head, int begin, Matrix& into) {
-  AttentionCheck check = rounding_check(DType::kFloat32, attention.length);
+  AttentionCheck check = rounding_check(FloatType::kFloat32, attention.length);
   if (into.rows() == attention.length &&
       read_softmax(attention.head(head), check.row_tolerance, into))
     return;

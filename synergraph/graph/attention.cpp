@@ -55,4 +55,19 @@ void normalise_attention(MatrixView attention, const AttentionCheck& check) {
     normalise_row(attention.row(i), i, attention.cols, check);
 }
 
+void cut_attention(const std::function<const double*(int i)>& row, int columns, int begin,
+                   const AttentionCheck& check, Matrix& into) {
+  for (int i = 0; i < into.rows(); ++i) {
+    const double* whole = row(begin + i);
+    double sum = checked_row_sum(whole, begin + i, columns, check);
+    const double* kept = whole + begin;
+    if (begin > 0) sum = total(kept, i + 1);
+    if (!(sum > 0.0))
+      throw InputError(fmt::format("{}: row {} gives nothing to the keys from {} on", check.name,
+                                   begin + i, begin));
+    double* to = into.row(i);
+    for (int j = 0; j <= i; ++j) to[j] = kept[j] / sum;
+  }
+}
+
 }  // namespace synergraph

@@ -40,4 +40,12 @@ void normalise_row(double* row, int i, int cols, const AttentionCheck& check = {
 /// InputError names the matrix, the row and the value.
 void normalise_attention(MatrixView attention, const AttentionCheck& check = {});
 
+/// Cuts tokens begin .. begin + into.rows() - 1 out of `attention` and makes the rows that remain
+/// exact: rows are checked whole, then what they give to the remaining keys is divided by its sum.
+/// InputError also when a row gives nothing to the remaining keys. The part of `into` above the
+/// diagonal is left alone. `row(i)` returns row i of the attention, `columns` entries, valid until
+/// the next call.
+void cut_attention(const std::function<const double*(int i)>& row, int columns, int begin,
+                   const AttentionCheck& check, Matrix& into);
+
 }  // namespace synergraph

@@ -4,6 +4,7 @@
 #include <bit>
 #include <cstring>
 #include <limits>
+#include <optional>
 #include <type_traits>
 
 namespace synergraph {
@@ -16,19 +17,16 @@ struct Traits {
   std::size_t size;
 };
 
-constexpr std::array<Traits, 13> kTraits{{{"bool", 1},
-                                          {"uint8", 1},
-                                          {"int8", 1},
-                                          {"uint16", 2},
-                                          {"int16", 2},
-                                          {"uint32", 4},
-                                          {"int32", 4},
-                                          {"uint64", 8},
-                                          {"int64", 8},
-                                          {"float16", 2},
-                                          {"bfloat16", 2},
-                                          {"float32", 4},
-                                          {"float64", 8}}};
+/// Of the types before the floating-point ones.
+constexpr std::array<Traits, 9> kTraits{{{"bool", 1},
+                                         {"uint8", 1},
+                                         {"int8", 1},
+                                         {"uint16", 2},
+                                         {"int16", 2},
+                                         {"uint32", 4},
+                                         {"int32", 4},
+                                         {"uint64", 8},
+                                         {"int64", 8}}};
 
 template <bool kSwap, class Bits>
 Bits load(const std::byte* in) {
@@ -38,22 +36,6 @@ Bits load(const std::byte* in) {
   if constexpr (kSwap && sizeof(Bits) == 4) bits = __builtin_bswap32(bits);
   if constexpr (kSwap && sizeof(Bits) == 8) bits = __builtin_bswap64(bits);
   return bits;
-}
-
-/// IEEE binary16 to binary32 without a branch, so that the loop around it is vectorised: place the
-/// exponent and fraction where binary32 has them and rescale, which also normalises subnormals.
-float half_to_float(std::uint16_t half) {
-  const std::uint32_t magnitude = static_cast<std::uint32_t>(half & 0x7fffU) << 13U;
-  const std::uint32_t sign = static_cast<std::uint32_t>(half & 0x8000U) << 16U;
-  const std::uint32_t finite =
-      std::bit_cast<std::uint32_t>(std::bit_cast<float>(magnitude) * 0x1p112F);
-  const std::uint32_t special = magnitude | 0x7f800000U;
-  const std::uint32_t bits = magnitude >= 0x0f800000U ? special : finite;
-  return std::bit_cast<float>(bits | sign);
-}
-
-float bfloat_to_float(std::uint16_t bits) {
-  return std::bit_cast<float>(static_cast<std::uint32_t>(bits) << 16U);
 }
 
 template <bool kSwap, class Bits, class T, class Decode>
@@ -95,11 +77,18 @@ bool copy_elements(const std::byte* in, std::size_t count, T* out) {
 
 }  // namespace
 
+std::optional<FloatType> float_type(DType dtype) {
+  if (is_integer(dtype)) return std::nullopt;
+  return static_cast<FloatType>(static_cast<int>(dtype) - static_cast<int>(DType::kFloat16));
+}
+
 std::size_t item_size(DType dtype) {
+  if (const auto type = float_type(dtype)) return item_size(*type);
   return kTraits[static_cast<std::size_t>(dtype)].size;
 }
 
 std::string_view dtype_name(DType dtype) {
+  if (const auto type = float_type(dtype)) return name_of(*type);
   return kTraits[static_cast<std::size_t>(dtype)].name;
 }
 

@@ -2,12 +2,15 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string_view>
 #include <type_traits>
 
+#include "synergraph/core/float_type.h"
+
 namespace synergraph {
 
-/// The kinds of element a tensor file may hold.
+/// The kinds of element a tensor file may hold; the floating-point ones last, as in FloatType.
 enum class DType {
   kBool,
   kUInt8,
@@ -32,6 +35,9 @@ std::string_view dtype_name(DType dtype);
 
 /// Whether it is bool or one of the integer types.
 bool is_integer(DType dtype);
+
+/// Nothing for bool and the integer types.
+std::optional<FloatType> float_type(DType dtype);
 
 /// The DType of a C++ type: dtype_of<float>() is DType::kFloat32.
 template <class T>

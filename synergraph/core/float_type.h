@@ -1,0 +1,36 @@
+#pragma once
+
+#include <bit>
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
+
+namespace synergraph {
+
+/// The floating-point types that attention comes in.
+enum class FloatType { kFloat16, kBFloat16, kFloat32, kFloat64 };
+
+/// The name that NumPy and PyTorch use: "float16", "bfloat16", "float32", "float64".
+std::string_view name_of(FloatType type);
+
+/// Bytes of one element.
+std::size_t item_size(FloatType type);
+
+/// IEEE binary16 to binary32 without a branch, so that the loop around it is vectorised: place the
+/// exponent and fraction where binary32 has them and rescale, which also normalises subnormals.
+inline float half_to_float(std::uint16_t half) {
+  const std::uint32_t magnitude = static_cast<std::uint32_t>(half & 0x7fffU) << 13U;
+  const std::uint32_t sign = static_cast<std::uint32_t>(half & 0x8000U) << 16U;
+  const std::uint32_t finite =
+      std::bit_cast<std::uint32_t>(std::bit_cast<float>(magnitude) * 0x1p112F);
+  const std::uint32_t special = magnitude | 0x7f800000U;
+  const std::uint32_t bits = magnitude >= 0x0f800000U ? special : finite;
+  return std::bit_cast<float>(bits | sign);
+}
+
+/// bfloat16 is the upper half of binary32.
+inline float bfloat_to_float(std::uint16_t bits) {
+  return std::bit_cast<float>(static_cast<std::uint32_t>(bits) << 16U);
+}
+
+}  // namespace synergraph

@@ -1,0 +1,57 @@
+#include "synergraph/heads/sample_heads.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace synergraph {
+namespace {
+
+// Heads of one sample are kept in memory up to this many bytes.
+constexpr double kKeptBytes = 64 << 20;
+// Working memory of all samples together, as far as it can be kept to.
+constexpr double kWorkingBytes = 512 << 20;
+// Matrices of working memory that measuring one head takes beside the heads themselves.
+constexpr double kWorkMatrices = 8;
+
+double matrix_bytes(int tokens) {
+  return 8.0 * static_cast<double>(tokens) * static_cast<double>(tokens);
+}
+
+bool keeps_heads(int heads, int tokens) {
+  return heads * matrix_bytes(tokens) <= kKeptBytes;
+}
+
+}  // namespace
+
+SampleHeads::SampleHeads(int heads, int tokens)
+    : heads_(heads), tokens_(tokens), keep_(keeps_heads(heads, tokens)) {}
+
+void SampleHeads::start(Reader reader) {
+  reader_ = std::move(reader);
+  held_ = -1;
+  const auto wanted = static_cast<std::size_t>(keep_ ? heads_ : 1);
+  while (matrices_.size() < wanted) matrices_.emplace_back(Matrix(tokens_, tokens_));
+  for (int h = 0; keep_ && h < heads_; ++h) read(h, matrices_[static_cast<std::size_t>(h)]);
+}
+
+void SampleHeads::read(int h, MirroredMatrix& into) const {
+  into.refill([&](Matrix& lower) { reader_(h, lower); });
+}
+
+const MirroredMatrix& SampleHeads::head(int h) {
+  if (keep_) return matrices_[static_cast<std::size_t>(h)];
+  if (held_ != h) {
+    held_ = -1;
+    read(h, matrices_.front());
+    held_ = h;
+  }
+  return matrices_.front();
+}
+
+int problems_in_memory(int heads, int tokens) {
+  const double kept = keeps_heads(heads, tokens) ? heads : 1;
+  const double bytes = (kept + kWorkMatrices) * matrix_bytes(tokens);
+  return static_cast<int>(std::clamp(kWorkingBytes / bytes, 1.0, 4096.0));
+}
+
+}  // namespace synergraph

@@ -1,0 +1,43 @@
+#pragma once
+
+#include <functional>
+#include <vector>
+
+#include "synergraph/core/matrix.h"
+#include "synergraph/core/mirrored_matrix.h"
+#include "synergraph/heads/measure.h"
+
+namespace synergraph {
+
+/// The heads of one layer on one sample, exact causal attention each. Few small heads are all in
+/// memory, large ones are read one at a time.
+class SampleHeads : public HeadSource {
+ public:
+  /// Reads one head into the lower triangle of an n x n matrix.
+  using Reader = std::function<void(int head, Matrix& into)>;
+
+  SampleHeads(int heads, int tokens);
+
+  int heads() const override { return heads_; }
+  int nodes() const override { return tokens_; }
+
+  /// From now on the heads of another sample. Reads them at once if they are kept.
+  void start(Reader reader);
+
+  const MirroredMatrix& head(int h) override;
+
+ private:
+  void read(int h, MirroredMatrix& into) const;
+
+  int heads_;
+  int tokens_;
+  bool keep_;
+  std::vector<MirroredMatrix> matrices_;
+  Reader reader_;
+  int held_ = -1;  // the head in matrices_.front() if only one is held
+};
+
+/// How many n x n problems of this size fit the working memory; at least 1.
+int problems_in_memory(int heads, int tokens);
+
+}  // namespace synergraph

@@ -1,0 +1,27 @@
+#include "synergraph/heads/sample_heads.h"
+
+#include <gtest/gtest.h>
+
+namespace synergraph {
+namespace {
+
+TEST(SampleHeads, LargeHeadsAreReadOneAtATime) {
+  // Nine heads of 1024 tokens take 72 MiB: more than is kept.
+  for (const int count : {2, 9}) {
+    std::vector<int> reads(static_cast<std::size_t>(count));
+    SampleHeads heads(count, 1024);
+    for (int sample = 0; sample < 2; ++sample) {
+      heads.start([&, sample](int head, Matrix& into) {
+        ++reads[static_cast<std::size_t>(head)];
+        into(0, 0) = 100 * sample + head;
+      });
+      for (const int head : {0, 0, 1, count - 1, 0, 0})
+        EXPECT_EQ(heads.head(head).view()(0, 0), 100 * sample + head);
+    }
+    EXPECT_EQ(reads[0], count == 9 ? 4 : 2);
+    EXPECT_EQ(reads[1], 2);
+  }
+}
+
+}  // namespace
+}  // namespace synergraph
