@@ -89,7 +89,9 @@ class Team {
   void run(Job& job, int helpers) {
     {
       const std::lock_guard lock(mutex_);
-      grow(helpers);
+      wanted_ += helpers;
+      if (wanted_ > threads_)
+        grow(std::max(helpers, std::min(wanted_, default_thread_count() - 1)));
       jobs_.push_back(&job);
       posted_.fetch_add(1, std::memory_order_release);
     }
@@ -98,6 +100,7 @@ class Team {
     {
       const std::lock_guard lock(mutex_);
       jobs_.erase(std::find(jobs_.begin(), jobs_.end(), &job));
+      wanted_ -= helpers;
     }
     for (int look = 0; look < kLooks && job.has_helpers(); ++look) pause_a_moment();
     if (!job.has_helpers()) return;
@@ -149,6 +152,7 @@ class Team {
   std::atomic<unsigned> posted_{0};
   std::vector<Job*> jobs_;
   int threads_ = 0;
+  int wanted_ = 0;  ///< helpers of all calls under way; more than there are CPUs help nobody
 };
 
 }  // namespace

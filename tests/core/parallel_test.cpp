@@ -5,6 +5,8 @@
 #include <unistd.h>
 
 #include <atomic>
+#include <chrono>
+#include <thread>
 #include <vector>
 
 #include "synergraph/core/error.h"
@@ -54,6 +56,21 @@ TEST(ParallelFor, MayBeCalledWithinABody) {
     });
   });
   for (const auto& visit : visits) EXPECT_EQ(visit.load(), 1);
+}
+
+TEST(ParallelFor, CallsWithinABodyGetHelpAsWell) {
+  if (default_thread_count() < 4) GTEST_SKIP() << "needs four CPUs";
+  // Two times two threads that only go on when all four are there.
+  std::atomic<int> present{0};
+  const auto limit = std::chrono::steady_clock::now() + std::chrono::seconds(20);
+  parallel_for(2, 2, [&](std::size_t, int) {
+    parallel_for(2, 2, [&](std::size_t, int) {
+      present.fetch_add(1);
+      while (present.load() < 4 && std::chrono::steady_clock::now() < limit)
+        std::this_thread::yield();
+    });
+  });
+  EXPECT_LT(std::chrono::steady_clock::now(), limit);
 }
 
 TEST(ParallelFor, OneWorkerIsOneThreadAtATime) {
