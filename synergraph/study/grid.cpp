@@ -14,7 +14,6 @@
 #include "synergraph/core/terminal.h"
 #include "synergraph/io/atomic_file.h"
 #include "synergraph/io/directory_lock.h"
-#include "synergraph/model/evaluate.h"
 #include "synergraph/study/cell_file.h"
 #include "synergraph/study/measure_model.h"
 #include "synergraph/train/checkpoint.h"

@@ -18,7 +18,8 @@ struct TrainSetOptions {
   double checkpoint_interval = 60.0;  ///< seconds between checkpoints
   int track_every = 0;  ///< epochs between measurements of mixing and fidelity; 0: never
   Device device = Device::kCpu;
-  Execution execution;  ///< when asked to stop, a run leaves a checkpoint after the current step
+  /// When asked to stop, a run leaves a checkpoint after the current call of Fleet::run.
+  Execution execution = {};
 };
 
 struct TrainOptions : TrainSetOptions {

@@ -3,13 +3,22 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <chrono>
 #include <cmath>
+#include <csignal>
+#include <filesystem>
 #include <limits>
+#include <thread>
 
 #include "synergraph/core/error.h"
+#include "synergraph/core/random.h"
 #include "synergraph/io/atomic_file.h"
 #include "synergraph/study/cell_file.h"
 #include "synergraph/study/measure_model.h"
+#include "synergraph/train/checkpoint.h"
 
 namespace synergraph {
 namespace {
@@ -221,6 +230,82 @@ TEST_F(GridTest, ContinuesAfterAStop) {
   EXPECT_FALSE(run_grid(grid, where).has_value());
   stop = false;
   EXPECT_EQ(bytes(*run_grid(grid, where)), bytes(*whole));
+}
+
+/// The grid in sets; every file of a cell but the log and run.json, which tell the time.
+class GridSetTest : public GridTest {
+ protected:
+  GridSetTest() {
+    grid_.seeds = {1, 2, 3};
+    whole_ = run_grid(grid_, options("whole")).value();
+  }
+  void expect_whole(const std::string& name,
+                    const std::optional<std::vector<CellResult>>& results) {
+    ASSERT_TRUE(results);
+    EXPECT_EQ(bytes(*results), bytes(whole_));
+    for (const Cell& cell : cells(grid_))
+      for (const std::string& file : {std::string("model.safetensors"),
+                                      std::string("state.safetensors"), result_name(cell)}) {
+        const std::string path = "cells/" + training_name(cell) + '/' + file;
+        EXPECT_EQ(read_file(root_ / name / path), read_file(root_ / "whole" / path)) << path;
+      }
+  }
+  GridOptions in_sets(const std::string& name, int size, int jobs) const {
+    GridOptions where = options(name);
+    where.set_size = size;
+    where.jobs = jobs;
+    return where;
+  }
+
+  GridSettings grid_ = small_grid();
+  std::vector<CellResult> whole_;
+};
+
+TEST_F(GridSetTest, GivesTheSameBytesInSetsOfAnySize) {
+  for (const auto& [size, jobs] : {std::pair{2, 1}, {4, 2}, {100, 1}}) {
+    const std::string name = "sets" + std::to_string(size);
+    expect_whole(name, run_grid(grid_, in_sets(name, size, jobs)));
+  }
+}
+
+TEST_F(GridSetTest, KilledAtAnyTimeItEndsInTheSameBytes) {
+  RandomSequence draws(1, Purpose::kTest);
+  int killed = 0;
+  for (int k = 0; k < 12; ++k) {
+    const pid_t child = fork();
+    if (child == 0) {
+      GridOptions where = in_sets("killed", 2 + k % 5, 1 + k % 2);
+      where.checkpoint_interval = 0.0;
+      run_grid(grid_, where);
+      _exit(0);
+    }
+    std::this_thread::sleep_for(std::chrono::milliseconds(1 + draws.below(60)));
+    kill(child, SIGKILL);
+    int status = 0;
+    waitpid(child, &status, 0);
+    if (WIFSIGNALED(status)) ++killed;
+  }
+  EXPECT_GE(killed, 1);
+  expect_whole("killed", run_grid(grid_, in_sets("killed", 6, 1)));
+}
+
+TEST_F(GridSetTest, ACellThatFailsDoesNotLoseTheOthersOfItsSet) {
+  // The second cell's run is one that diverges in its next step.
+  const std::vector<Cell> all = cells(grid_);
+  const auto directory = [&](std::size_t k) {
+    return (root_ / "failing" / "cells" / training_name(all[k])).string();
+  };
+  TrainingRun run = new_run(all[1].train);
+  for (float& value : run.state.model.values()) value *= 1e25F;
+  fs::create_directories(directory(1));
+  write_checkpoint(directory(1), run);
+  EXPECT_THROW(run_grid(grid_, in_sets("failing", 6, 1)), InputError);
+  for (std::size_t k = 0; k < all.size(); ++k)
+    if (all[k].train.model.heads == 1) {  // the first set
+      EXPECT_EQ(fs::exists(directory(k) + '/' + result_name(all[k])), k != 1) << k;
+    }
+  fs::remove_all(directory(1));
+  expect_whole("failing", run_grid(grid_, in_sets("failing", 6, 1)));
 }
 
 TEST(AttainableAccuracy, OfCycleLacksTheFirstToken) {

@@ -11,11 +11,11 @@
 #include <thread>
 
 #include "synergraph/core/error.h"
+#include "synergraph/core/instruction_set.h"
 #include "synergraph/io/atomic_file.h"
 #include "synergraph/model/evaluate.h"
 #include "synergraph/model/load_model.h"
-#include "synergraph/train/checkpoint.h"
-#include "synergraph/train/run_notes.h"
+#include "synergraph/train/run_directory.h"
 #include "synergraph/train/tracking.h"
 
 namespace synergraph {
@@ -437,6 +437,163 @@ TEST_F(TrainerTest, NotesThatAreNotOursAreNone) {
     write_file(notes_path(where), changed.replace(changed.find(part), part.size(), other));
     EXPECT_FALSE(read_notes(where).has_value()) << changed;
   }
+}
+
+TEST_F(TrainerTest, TheOutcomeHasTheModelOfTheFile) {
+  for (const bool resume : {false, true}) {  // the second finds nothing left to do
+    const TrainOutcome outcome = train(settings_, data_, resume ? resuming("a") : options("a"));
+    const Model stored = load_model(TensorFile::open(model_path(options("a").directory)));
+    EXPECT_EQ(outcome.model.values(), stored.values());
+    EXPECT_EQ(outcome.model.config(), stored.config());
+  }
+}
+
+TEST_F(TrainerTest, NotesNameEveryDeviceOnce) {
+  settings_.epochs = 1;
+  train(settings_, data_, options("a"));
+  const std::string where = options("a").directory;
+  const std::vector<std::string> here{"cpu (" + instruction_set() + ")"};
+  EXPECT_EQ(read_notes(where)->devices, here);
+  RunNotes notes = *read_notes(where);
+  notes.devices = {"abacus"};
+  write_notes(where, notes);
+  train(settings_, data_, resuming("a"));
+  train(settings_, data_, resuming("a"));
+  EXPECT_EQ(read_notes(where)->devices, (std::vector<std::string>{"abacus", here.front()}));
+  // Notes of before there were devices.
+  std::string text = read_file(notes_path(where));
+  text.replace(text.find(",\"devices\""), std::string::npos, "}");
+  write_file(notes_path(where), text);
+  ASSERT_TRUE(read_notes(where).has_value());
+  EXPECT_TRUE(read_notes(where)->devices.empty());
+}
+
+TEST_F(TrainerTest, ConflictsWithARunSayWhatIsThere) {
+  const auto conflict = [&](const TrainOptions& how) -> std::optional<RunConflict> {
+    try {
+      train(settings_, data_, how);
+    } catch (const RunConflict& found) {
+      return found;
+    }
+    return std::nullopt;
+  };
+  ASSERT_FALSE(conflict(options("a")));
+  const auto exists = conflict(options("a"));
+  ASSERT_TRUE(exists);
+  EXPECT_EQ(exists->kind(), RunConflict::Kind::kExists);
+  EXPECT_EQ(exists->what(), options("a").directory + " already holds a run");
+  data_.held_out = false;
+  const auto held_out = conflict(resuming("a"));
+  ASSERT_TRUE(held_out);
+  EXPECT_EQ(held_out->kind(), RunConflict::Kind::kHeldOut);
+  EXPECT_EQ(held_out->what(),
+            notes_path(options("a").directory) + ": the run was judged by validation pairs");
+}
+
+/// Runs of one shape, each with its own task and seed, trained in sets.
+class TrainSetTest : public TrainerTest {
+ protected:
+  TrainSetTest() {
+    for (std::uint64_t number = 0; number < 4; ++number) {
+      TrainSettings& settings = all_settings_.emplace_back(settings_);
+      settings.task = number % 2 == 0 ? "copy" : "cycle";
+      settings.seed = number;
+      settings.epochs = number == 3 ? 2 : 3;
+      all_data_.push_back(task_data(find_task(settings.task), number, 67, settings.model));
+      train(settings, all_data_.back(), options(name("alone", number).c_str()));
+    }
+  }
+  static std::string name(const std::string& set, std::uint64_t number) {
+    return set + '-' + std::to_string(number);
+  }
+  std::vector<TrainResult> train_numbers(const std::string& set,
+                                         const std::vector<std::uint64_t>& numbers,
+                                         const TrainSetOptions& how) const {
+    std::vector<TrainJob> jobs;
+    for (const std::uint64_t k : numbers)
+      jobs.push_back({all_settings_[k], all_data_[k], options(name(set, k).c_str()).directory});
+    return train_set(jobs, how);
+  }
+  /// The run in a set has the bytes of the one alone, and its log.
+  void expect_as_alone(const std::string& set, std::uint64_t number) const {
+    const std::string run = name(set, number);
+    const std::string alone = name("alone", number);
+    EXPECT_EQ(model_bytes(run.c_str()), model_bytes(alone.c_str())) << run;
+    EXPECT_EQ(state_bytes(run.c_str()), state_bytes(alone.c_str())) << run;
+    auto lines = log_lines(run.c_str());
+    auto expected = log_lines(alone.c_str());
+    ASSERT_EQ(lines.size(), expected.size()) << run;
+    for (std::size_t k = 0; k < lines.size(); ++k) {
+      lines[k].erase("seconds");
+      expected[k].erase("seconds");
+      EXPECT_EQ(lines[k], expected[k]) << run;
+    }
+  }
+
+  std::vector<TrainSettings> all_settings_;
+  std::vector<TrainingData> all_data_;
+};
+
+TEST_F(TrainSetTest, RunsAreToTheByteWhatTheyAreAlone) {
+  for (const std::vector<std::uint64_t>& numbers :
+       {std::vector<std::uint64_t>{0, 1}, {3, 2, 1, 0}, {2, 3, 0}}) {
+    const std::string set = "set" + std::to_string(numbers.size());
+    TrainSetOptions how;
+    how.execution.threads = static_cast<int>(numbers.size()) - 1;
+    const auto results = train_numbers(set, numbers, how);
+    for (std::size_t k = 0; k < numbers.size(); ++k) {
+      ASSERT_TRUE(results[k].outcome);
+      EXPECT_TRUE(results[k].outcome->finished);
+      EXPECT_EQ(results[k].outcome->step, all_settings_[numbers[k]].steps());
+      expect_as_alone(set, numbers[k]);
+    }
+  }
+}
+
+TEST_F(TrainSetTest, InterruptedAndResumedInOtherSets) {
+  TrainSetOptions how;
+  how.resume = true;
+  how.execution.threads = 2;
+  std::atomic<int> left{0};
+  how.execution.stop = [&] { return left.fetch_sub(1) <= 0; };
+  for (const auto& [steps, numbers] : std::vector<std::pair<int, std::vector<std::uint64_t>>>{
+           {5, {0, 1}}, {0, {2}}, {4, {2, 0, 1}}, {9, {3, 1}}, {2, {1, 3, 2, 0}}}) {
+    left = steps;
+    for (const TrainResult& result : train_numbers("set", numbers, how))
+      EXPECT_TRUE(result.outcome && !result.outcome->finished);
+  }
+  EXPECT_EQ(read_run(options("set-1").directory).position.step, 5U + 4U + 9U + 2U);
+  EXPECT_EQ(read_run(options("set-2").directory).position.step, 6U);
+  left = 1000;
+  train_numbers("set", {3, 0, 1, 2}, how);
+  for (const std::uint64_t number : {0U, 1U, 2U, 3U}) expect_as_alone("set", number);
+}
+
+TEST_F(TrainSetTest, OneThatFailsDoesNotEndTheOthers) {
+  TrainingRun diverging = new_run(all_settings_[1]);
+  for (float& value : diverging.state.model.values()) value *= 1e25F;
+  std::filesystem::create_directories(options("set-1").directory);
+  write_checkpoint(options("set-1").directory, diverging);
+  TrainSettings other = all_settings_[2];
+  other.batch = 11;
+  train(other, all_data_[2], options("set-2"));
+  const auto results = train_numbers("set", {0, 1, 2, 3}, {.resume = true});
+  for (const std::uint64_t number : {0U, 3U}) {
+    EXPECT_TRUE(results[number].outcome);
+    expect_as_alone("set", number);
+  }
+  EXPECT_THROW(std::rethrow_exception(results[1].error), InputError);  // has diverged
+  EXPECT_THROW(std::rethrow_exception(results[2].error), UsageError);  // is another run
+}
+
+TEST_F(TrainSetTest, RunsOfOtherShapesAreRefusedBeforeAnyWork) {
+  all_settings_[1].model.heads = 2;
+  EXPECT_THROW(train_numbers("set", {0, 1}, {}), UsageError);
+  all_settings_[1] = all_settings_[0];
+  all_settings_[1].sequences = 66;  // its data have 67
+  EXPECT_THROW(train_numbers("set", {0, 1}, {}), InputError);
+  EXPECT_FALSE(std::filesystem::exists(options("set-0").directory));
+  EXPECT_TRUE(train_numbers("set", {}, {}).empty());
 }
 
 TEST_F(TrainerTest, ADivergedRunStopsWithAReason) {
