@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <memory>
-#include <nlohmann/json.hpp>
 
 #include "cli/commands.h"
 #include "cli/execution_options.h"
@@ -17,7 +16,6 @@
 #include "synergraph/core/error.h"
 #include "synergraph/io/atomic_file.h"
 #include "synergraph/model/load_model.h"
-#include "synergraph/report/json_text.h"
 #include "synergraph/report/layer_figure.h"
 #include "synergraph/report/layer_report.h"
 #include "synergraph/train/data.h"
@@ -207,7 +205,7 @@ void run_analyze(const AnalyzeArguments& arguments) {
   if (arguments.figure.wanted()) draw_layer_figure(arguments.figure.file, report, figure);
   if (!arguments.per_sample.empty())
     write_output(arguments.per_sample, format_csv(csv_table(report)));
-  if (!arguments.json.empty()) write_output(arguments.json, json_text(json_report(report)));
+  if (!arguments.json.empty()) write_output(arguments.json, json_report(report));
   if (!printed) print(format_report(report, output_columns()));
 }
 

@@ -2,7 +2,6 @@
 
 #include <cmath>
 #include <memory>
-#include <nlohmann/json.hpp>
 #include <optional>
 
 #include "cli/commands.h"
@@ -20,7 +19,6 @@
 #include "synergraph/io/atomic_file.h"
 #include "synergraph/report/diffusion_figure.h"
 #include "synergraph/report/heads_report.h"
-#include "synergraph/report/json_text.h"
 
 namespace synergraph::cli {
 namespace {
@@ -164,7 +162,7 @@ void run_graph(const GraphArguments& arguments) {
   if (!arguments.text.empty()) write_output(arguments.text, format_graph_text(graph));
 
   if (arguments.json)
-    print(json_text(json_report(report)));
+    print(json_report(report));
   else if (arguments.csv)
     print(format_csv(csv_table(report)));
   else if (!printed)

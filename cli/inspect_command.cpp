@@ -2,23 +2,18 @@
 
 #include <iterator>
 #include <memory>
-#include <nlohmann/json.hpp>
 #include <string>
 
 #include "cli/commands.h"
 #include "cli/input.h"
 #include "cli/output.h"
 #include "synergraph/core/terminal.h"
-#include "synergraph/core/version.h"
 #include "synergraph/io/tensor_file.h"
-#include "synergraph/report/json_text.h"
 #include "synergraph/report/table.h"
+#include "synergraph/report/tensor_report.h"
 
 namespace synergraph::cli {
 namespace {
-
-/// Version of the JSON layout; see docs/formats.md.
-constexpr int kSchemaVersion = 1;
 
 struct InspectOptions {
   std::string path;
@@ -78,32 +73,6 @@ void print_table(const TensorFile& file) {
   }
 }
 
-void print_json(const TensorFile& file) {
-  using nlohmann::ordered_json;
-  ordered_json tensors = ordered_json::array();
-  for (const Tensor& tensor : file.tensors()) {
-    const TensorInfo& info = tensor.info();
-    tensors.push_back({{"name", info.name},
-                       {"dtype", dtype_name(info.dtype)},
-                       {"shape", info.shape},
-                       {"elements", info.elements()},
-                       {"bytes", info.bytes()}});
-  }
-  ordered_json skipped = ordered_json::array();
-  for (const SkippedTensor& tensor : file.skipped()) {
-    skipped.push_back({{"name", tensor.name}, {"reason", tensor.reason}});
-  }
-  const ordered_json report{{"schema", "synergraph.inspect"},
-                            {"schema_version", kSchemaVersion},
-                            {"program", std::string("synergraph ") + kVersion},
-                            {"file", file.path()},
-                            {"format", format_name(file.format())},
-                            {"tensors", tensors},
-                            {"skipped", skipped},
-                            {"metadata", file.metadata()}};
-  print(json_text(report));
-}
-
 }  // namespace
 
 void add_inspect_command(CLI::App& app) {
@@ -117,7 +86,10 @@ void add_inspect_command(CLI::App& app) {
   command->add_flag("--json", options->json, "Print JSON");
   command->callback([options] {
     const TensorFile file = open_tensors(options->path);
-    options->json ? print_json(file) : print_table(file);
+    if (options->json)
+      print(json_report(file));
+    else
+      print_table(file);
   });
 }
 

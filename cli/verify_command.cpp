@@ -1,7 +1,6 @@
 #include <fmt/core.h>
 
 #include <memory>
-#include <nlohmann/json.hpp>
 
 #include "cli/commands.h"
 #include "cli/execution_options.h"
@@ -10,7 +9,6 @@
 #include "cli/output_paths.h"
 #include "synergraph/core/error.h"
 #include "synergraph/io/atomic_file.h"
-#include "synergraph/report/json_text.h"
 #include "synergraph/report/verify_report.h"
 
 namespace synergraph::cli {
@@ -45,8 +43,7 @@ void run_verify(VerifyArguments& arguments) {
   std::vector<VerifiedModel> models;
   run_until_stopped(arguments.options.execution,
                     [&] { models = verify_checkpoints(arguments.directory, arguments.options); });
-  if (!arguments.json.empty())
-    write_output(arguments.json, json_text(json_report(models, arguments.options)));
+  if (!arguments.json.empty()) write_output(arguments.json, json_report(models, arguments.options));
   if (arguments.json != "-") print(format_report(models, arguments.options, output_columns()));
   int disagreeing = 0;
   for (const VerifiedModel& model : models) disagreeing += model.agrees() ? 0 : 1;

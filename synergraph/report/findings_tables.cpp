@@ -20,7 +20,8 @@ std::string method(const TestResult& test) {
   return test.method == PValueMethod::kExact ? "exact" : "permutations";
 }
 
-std::string share(const Interval& interval) {
+std::string shown(const Share& share) {
+  const Interval interval = share_interval(share);
   return fmt::format("{:.0f} % [{:.0f}, {:.0f}]", 100.0 * interval.estimate, 100.0 * interval.low,
                      100.0 * interval.high);
 }
@@ -33,16 +34,16 @@ std::string correlation(double value) {
 using Group = std::vector<const CellResult*>;
 
 /// The mean over seeds of the means over samples.
-double mean_of_means(const Group& group, std::size_t layer, const char* key) {
+double mean_of_means(const Group& group, std::size_t layer, const Quantity& quantity) {
   double sum = 0.0;
-  for (const CellResult* result : group) sum += result->exact[layer][key].mean;
+  for (const CellResult* result : group) sum += result->exact[layer][quantity].mean;
   return sum / static_cast<double>(group.size());
 }
 
 /// The median over seeds of the medians over samples: times may be infinite, means would not exist.
-double median_of_medians(const Group& group, std::size_t layer, const std::string& key) {
+double median_of_medians(const Group& group, std::size_t layer, const Quantity& quantity) {
   std::vector<double> medians;
-  for (const CellResult* result : group) medians.push_back(result->exact[layer][key].median);
+  for (const CellResult* result : group) medians.push_back(result->exact[layer][quantity].median);
   return summarise(medians).median;
 }
 
@@ -51,7 +52,7 @@ double never_share(const Group& group, std::size_t layer) {
   double never = 0.0;
   double samples = 0.0;
   for (const CellResult* result : group) {
-    const Summary& summary = result->exact[layer]["hitting_mean"];
+    const Summary& summary = result->exact[layer][Quantity::kHittingMean];
     never += static_cast<double>(summary.never);
     samples += static_cast<double>(summary.samples);
   }
@@ -84,8 +85,8 @@ Table synergy_table(const Findings& findings, Convention convention) {
   for (const SynergyShare& entry : findings.synergy)
     if (entry.convention == convention)
       table.rows.push_back({entry.task, fmt::format("{}", entry.heads), layer_name(entry.layer),
-                            share(entry.samples), share(entry.seeds),
-                            fmt::format("{}", entry.seed_count)});
+                            shown(entry.samples), shown(entry.seeds),
+                            fmt::format("{}", entry.seeds.trials)});
   return table;
 }
 
@@ -117,16 +118,15 @@ Table worst_case_table(const std::vector<CellResult>& results) {
     for (std::size_t l = 0; l < group.front()->exact.size(); ++l) {
       std::vector<std::string> row = {task, fmt::format("{}", heads),
                                       layer_name(static_cast<int>(l))};
-      row.push_back(human(mean_of_means(group, l, kSpeedKey)));
-      row.push_back(human(mean_of_means(group, l, "truncated_hitting_max")));
-      row.push_back(human_time(median_of_medians(group, l, "hitting_mean")));
-      row.push_back(human_time(median_of_medians(group, l, "hitting_max")));
+      row.push_back(human(mean_of_means(group, l, Quantity::kTruncatedHittingMean)));
+      row.push_back(human(mean_of_means(group, l, Quantity::kTruncatedHittingMax)));
+      row.push_back(human_time(median_of_medians(group, l, Quantity::kHittingMean)));
+      row.push_back(human_time(median_of_medians(group, l, Quantity::kHittingMax)));
       for (const double value : eps)
-        row.push_back(
-            human_time(median_of_medians(group, l, fmt::format("mixing_time_{}", value))));
+        row.push_back(human_time(median_of_medians(group, l, Quantity::mixing_time(value))));
       row.push_back(fmt::format("{:.0f} %", 100.0 * never_share(group, l)));
-      row.push_back(human(median_of_medians(group, l, "mixing_synergy")));
-      row.push_back(fmt::format("{:.3f}", mean_of_means(group, l, "cross_head_share")));
+      row.push_back(human(median_of_medians(group, l, Quantity::kMixingSynergy)));
+      row.push_back(fmt::format("{:.3f}", mean_of_means(group, l, Quantity::kCrossHeadShare)));
       table.rows.push_back(std::move(row));
     }
   };

@@ -7,7 +7,9 @@
 
 #include "synergraph/core/instruction_set.h"
 #include "synergraph/core/version.h"
+#include "synergraph/heads/quantity.h"
 #include "synergraph/report/json_parts.h"
+#include "synergraph/report/json_text.h"
 
 namespace synergraph {
 namespace {
@@ -160,7 +162,7 @@ Table csv_table(const HeadsReport& report) {
   table.header = {"head", "weight", "forward_probability", "mixing_bound",
                   "mixing_bound_valid_from_eps"};
   for (const double eps : report.options.walk.eps)
-    table.header.push_back(fmt::format("mixing_time_{}", eps));
+    table.header.push_back(key_of(Quantity::mixing_time(eps)));
   for (const char* title :
        {"hitting_mean", "hitting_max", "hitting_worst_node", "truncated_hitting_mean",
         "truncated_hitting_max", "minimax_fidelity", "minimax_fidelity_upper", "minimax_node",
@@ -196,7 +198,7 @@ Table csv_table(const HeadsReport& report) {
   return table;
 }
 
-ordered_json json_report(const HeadsReport& report) {
+std::string json_report(const HeadsReport& report) {
   const HeadsMetrics& metrics = report.metrics;
   const Synergy& synergy = metrics.synergy;
   const std::optional<bool> present = synergy.present();
@@ -238,7 +240,7 @@ ordered_json json_report(const HeadsReport& report) {
     json["monte_carlo"] = {{"truncated_hitting_mean", estimate.mean},
                            {"standard_error", estimate.mean_error},
                            {"error_bound_95", estimate.mean_bound}};
-  return json;
+  return json_text(json);
 }
 
 }  // namespace synergraph

@@ -1,6 +1,5 @@
 #pragma once
 
-#include <nlohmann/json_fwd.hpp>
 #include <string>
 #include <vector>
 
@@ -30,6 +29,6 @@ Table csv_table(const HeadsReport& report);
 
 /// Everything, as docs/formats.md describes it. Times that are never reached and ratios that do not
 /// exist are null.
-nlohmann::ordered_json json_report(const HeadsReport& report);
+std::string json_report(const HeadsReport& report);
 
 }  // namespace synergraph

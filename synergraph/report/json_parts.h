@@ -3,11 +3,10 @@
 #include <fmt/core.h>
 
 #include <cmath>
+#include <map>
 #include <nlohmann/json.hpp>
 
-#include "synergraph/heads/synergy.h"
-#include "synergraph/statistics/intervals.h"
-#include "synergraph/study/cell.h"
+#include "synergraph/analysis/layer_summary.h"
 
 namespace synergraph {
 
@@ -50,12 +49,13 @@ inline nlohmann::ordered_json json_interval(const Interval& interval) {
 }
 
 /// A layer of a trained model; numbers that do not exist on any sample are left out.
-inline nlohmann::ordered_json json_layer(const LayerResult& layer) {
-  nlohmann::ordered_json json = nlohmann::ordered_json::object();
-  for (const auto& [key, summary] : layer.numbers)
-    if (summary.undefined < summary.samples) json[key] = json_summary(summary);
+inline nlohmann::ordered_json json_layer(const LayerSummary& layer) {
+  std::map<std::string, nlohmann::ordered_json> numbers;
+  for (const auto& [quantity, summary] : layer.numbers)
+    if (summary.undefined < summary.samples) numbers[key_of(quantity)] = json_summary(summary);
+  nlohmann::ordered_json json(numbers);
   json["with_synergy"] = layer.with_synergy;
-  json["synergy_undecided"] = layer.undecided;
+  json["synergy_undecided"] = layer.synergy_undecided;
   json["rank_correlation"] = json_number(layer.rank_correlation);
   return json;
 }

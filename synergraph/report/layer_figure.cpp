@@ -31,25 +31,23 @@ struct Panel {
 
 /// The panels of one convention: speed, fidelity.
 std::vector<Panel> panels_of(const LayerReport& report, std::size_t c) {
-  const MetricsOptions& options = report.analysis.conventions[c];
-  const std::size_t fidelity = 5 + options.walk.eps.size();
   const auto convention = name_of(report.conventions[c]);
-  Panel speed{fmt::format("Mean steps to the sink ({})", convention),
-              {{fmt::format("cut at {}", options.walk.cutoff), {}}, {"uncut", {}}},
-              {}};
+  Panel speed{
+      fmt::format("Mean steps to the sink ({})", convention),
+      {{fmt::format("cut at {}", report.analysis.conventions[c].walk.cutoff), {}}, {"uncut", {}}},
+      {}};
   Panel faith{
       fmt::format("Minimax fidelity ({})", convention), {{"all heads", {}}, {"best head", {}}}, {}};
-  for (const auto& samples : report.analysis.samples[c]) {
-    const LayerSummary summary = summarise_layer(samples, options);
-    speed.series[0].layers.push_back(summary.combined[1]);
-    speed.series[1].layers.push_back(summary.combined[3]);
-    faith.series[0].layers.push_back(summary.combined[fidelity]);
-    faith.series[1].layers.push_back(summary.best_head_fidelity);
+  for (const MeasuredLayer& layer : report.analysis.summaries[c]) {
+    speed.series[0].layers.push_back(layer.all[Quantity::kTruncatedHittingMean]);
+    speed.series[1].layers.push_back(layer.all[Quantity::kHittingMean]);
+    faith.series[0].layers.push_back(layer.all[Quantity::kMinimaxFidelity]);
+    faith.series[1].layers.push_back(layer.all[Quantity::kBestHeadFidelity]);
     speed.heads.emplace_back();
     faith.heads.emplace_back();
-    for (const std::vector<Summary>& head : summary.heads) {
-      speed.heads.back().push_back(head[1].median);
-      faith.heads.back().push_back(head[fidelity].median);
+    for (const HeadSummary& head : layer.heads) {
+      speed.heads.back().push_back(head[Quantity::kTruncatedHittingMean].median);
+      faith.heads.back().push_back(head[Quantity::kMinimaxFidelity].median);
     }
   }
   return {speed, faith};

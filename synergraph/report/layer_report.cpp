@@ -3,12 +3,13 @@
 #include <fmt/core.h>
 
 #include <algorithm>
-#include <cmath>
+#include <array>
 #include <nlohmann/json.hpp>
 
 #include "synergraph/core/instruction_set.h"
 #include "synergraph/core/version.h"
 #include "synergraph/report/json_parts.h"
+#include "synergraph/report/json_text.h"
 #include "synergraph/report/layer_labels.h"
 
 namespace synergraph {
@@ -19,50 +20,52 @@ using nlohmann::ordered_json;
 /// Version of the JSON layout; see docs/formats.md.
 constexpr int kSchemaVersion = 2;
 
-/// The columns that were measured, by their keys.
-ordered_json json_columns(const std::vector<SampleColumn>& columns,
-                          const std::vector<Summary>& summaries) {
+/// The numbers of one system that were measured, by their keys.
+ordered_json json_numbers(const Numbers& numbers, const std::vector<double>& eps) {
   ordered_json json = ordered_json::object();
-  for (std::size_t k = 0; k < columns.size(); ++k)
-    if (summaries[k].undefined < summaries[k].samples)
-      json[columns[k].key] = json_summary(summaries[k]);
+  for (const Quantity& quantity : system_quantities(eps)) {
+    const Summary& summary = numbers.at(quantity);
+    if (summary.undefined < summary.samples) json[key_of(quantity)] = json_summary(summary);
+  }
   return json;
 }
 
 ordered_json json_layer(const LayerReport& report, std::size_t c, std::size_t l) {
   const MetricsOptions& options = report.analysis.conventions[c];
   const AttentionLayer& layer = report.analysis.layers[l];
-  const std::vector<SampleColumn> columns = sample_columns(options);
-  const LayerSummary summary = summarise_layer(report.analysis.samples[c][l], options);
+  const MeasuredLayer& measured = report.analysis.summaries[c][l];
+  const LayerSummary& all = measured.all;
   ordered_json heads = ordered_json::array();
-  for (std::size_t h = 0; h < summary.heads.size(); ++h) {
+  for (std::size_t h = 0; h < measured.heads.size(); ++h) {
     ordered_json head = {{"head", h},
                          {"weight", report.analysis.weights[l][h]},
-                         {"best_share", summary.best_share[h]}};
-    head.update(json_columns(columns, summary.heads[h]));
+                         {"best_share", measured.heads[h].best.value()}};
+    head.update(json_numbers(measured.heads[h].numbers, options.walk.eps));
     heads.push_back(std::move(head));
   }
   ordered_json json = {{"name", layer.name},
                        {"samples", layer.samples},
                        {"tokens", layer.tokens},
-                       {"combined", json_columns(columns, summary.combined)},
-                       {"best_head", summary.best_head},
-                       {"best_head_undecided", summary.best_head_undecided},
-                       {"best_head_fidelity", json_summary(summary.best_head_fidelity)},
-                       {"synergy", json_summary(summary.synergy)},
-                       {"synergy_share", summary.synergy_share},
-                       {"synergy_undecided", summary.synergy_undecided},
-                       {"cross_head_share", json_summary(summary.cross_head_share)}};
-  if (options.per_head_walks) {
-    json["mixing_synergy"] = json_summary(summary.mixing_synergy);
-    json["effective_forward_probability"] = json_summary(summary.effective_forward_probability);
-  }
+                       {"combined", json_numbers(all.numbers, options.walk.eps)},
+                       {"best_head", measured.best_head},
+                       {"best_head_undecided", measured.best_head_undecided},
+                       {"best_head_fidelity", json_summary(all[Quantity::kBestHeadFidelity])},
+                       {"synergy", json_summary(all[Quantity::kSynergy])},
+                       {"synergy_share", all.synergy_share().value()},
+                       {"synergy_undecided", all.synergy_undecided},
+                       {"cross_head_share", json_summary(all[Quantity::kCrossHeadShare])}};
+  if (options.per_head_walks)
+    for (const Quantity quantity :
+         {Quantity::kMixingSynergy, Quantity::kEffectiveForwardProbability})
+      json[key_of(quantity)] = json_summary(all[quantity]);
   json["heads"] = std::move(heads);
   return json;
 }
 
 /// "12.34 ± 0.56", and how often never.
-std::string cell(const Summary& summary, bool time) {
+std::string cell(const Numbers& numbers, const Quantity& quantity) {
+  const Summary& summary = numbers.at(quantity);
+  const bool time = quantity.is_time();
   const auto shown = [&](double value) { return time ? human_time(value) : human(value); };
   if (summary.never + summary.undefined == summary.samples)
     return summary.never == summary.samples ? (time ? "never" : "inf") : "-";
@@ -74,104 +77,95 @@ std::string cell(const Summary& summary, bool time) {
 }
 
 /// The minimax fidelity; the interval's width where samples were not certified.
-std::string fidelity_cell(const Summary& lower, const Summary& upper) {
-  std::string text = cell(lower, false);
-  if (upper.mean > lower.mean) text += fmt::format(" (to {})", human(upper.mean));
+std::string fidelity_cell(const Numbers& numbers) {
+  std::string text = cell(numbers, Quantity::kMinimaxFidelity);
+  const double upper = numbers.at(Quantity::kMinimaxFidelityUpper).mean;
+  if (upper > numbers.at(Quantity::kMinimaxFidelity).mean)
+    text += fmt::format(" (to {})", human(upper));
   return text;
 }
 
-struct TextColumn {
-  std::string title;
-  std::size_t index;  ///< in sample_columns()
+/// A row of a table: cells, then its times and fidelity, then other cells.
+struct Row {
+  std::vector<std::string> begin;
+  const Numbers& numbers;
+  std::vector<std::string> end;
 };
 
-/// The times of a table, without those that are "never" in all of its rows.
-std::vector<TextColumn> time_columns(const MetricsOptions& options,
-                                     const std::vector<const std::vector<Summary>*>& rows,
-                                     std::string& left_out) {
-  std::vector<TextColumn> all = {
-      {fmt::format("hit cut {}", options.walk.cutoff), 1}, {"hit mean", 3}, {"hit max", 4}};
-  for (std::size_t k = 0; k < options.walk.eps.size(); ++k)
-    all.push_back({fmt::format("T_mix({})", options.walk.eps[k]), 5 + k});
-  std::vector<TextColumn> shown;
-  for (const TextColumn& column : all) {
-    const bool never = std::all_of(rows.begin(), rows.end(), [&](const auto* row) {
-      return (*row)[column.index].never == (*row)[column.index].samples;
+/// The table of these rows, whose header has the titles of their first cells, without the times
+/// that are "never" in all of them.
+std::string format_rows(Table table, const std::vector<std::string>& end_titles,
+                        const std::vector<Row>& rows, const WalkOptions& options,
+                        std::size_t columns) {
+  std::vector<std::pair<std::string, Quantity>> times = {
+      {fmt::format("hit cut {}", options.cutoff), Quantity::kTruncatedHittingMean},
+      {"hit mean", Quantity::kHittingMean},
+      {"hit max", Quantity::kHittingMax}};
+  for (const double eps : options.eps)
+    times.emplace_back(fmt::format("T_mix({})", eps), Quantity::mixing_time(eps));
+  std::string left_out;
+  std::erase_if(times, [&](const auto& time) {
+    const bool never = std::all_of(rows.begin(), rows.end(), [&](const Row& row) {
+      const Summary& summary = row.numbers.at(time.second);
+      return summary.never == summary.samples;
     });
-    if (never)
-      left_out += (left_out.empty() ? "" : ", ") + column.title;
-    else
-      shown.push_back(column);
+    if (never) left_out += (left_out.empty() ? "" : ", ") + time.first;
+    return never;
+  });
+  for (const auto& [title, quantity] : times) table.header.push_back(title);
+  table.header.emplace_back("fidelity");
+  table.header.insert(table.header.end(), end_titles.begin(), end_titles.end());
+  for (const Row& row : rows) {
+    std::vector<std::string>& cells = table.rows.emplace_back(row.begin);
+    for (const auto& [title, quantity] : times) cells.push_back(cell(row.numbers, quantity));
+    cells.push_back(fidelity_cell(row.numbers));
+    cells.insert(cells.end(), row.end.begin(), row.end.end());
   }
-  return shown;
+  if (!left_out.empty()) left_out = fmt::format("never, on every sample: {}\n", left_out);
+  return format_text(table, columns) + wrapped(left_out, columns, 2);
 }
 
-std::string left_out_line(const std::string& left_out) {
-  return left_out.empty() ? "" : fmt::format("never, on every sample: {}\n", left_out);
-}
-
-std::string layer_table(const LayerReport& report, const MetricsOptions& options,
-                        const std::vector<LayerSummary>& layers, std::size_t columns) {
-  std::vector<const std::vector<Summary>*> rows;
-  rows.reserve(layers.size());
-  for (const LayerSummary& layer : layers) rows.push_back(&layer.combined);
-  std::string left_out;
-  const std::vector<TextColumn> times = time_columns(options, rows, left_out);
-  const std::size_t fidelity = 5 + options.walk.eps.size();
-  Table table;
-  table.header = {"layer"};
-  for (const TextColumn& column : times) table.header.push_back(column.title);
-  for (const char* title :
-       {"fidelity", "best head", "its fidelity", "synergy", "present", "cross-head"})
-    table.header.emplace_back(title);
-  if (options.per_head_walks) table.header.emplace_back("mixing synergy");
-  for (std::size_t l = 0; l < layers.size(); ++l) {
-    const LayerSummary& layer = layers[l];
-    std::vector<std::string> row = {report.analysis.layers[l].name};
-    for (const TextColumn& column : times) row.push_back(cell(layer.combined[column.index], true));
-    const auto best = static_cast<std::size_t>(layer.best_head);
-    const double share = layer.best_share[best];
-    row.push_back(fidelity_cell(layer.combined[fidelity], layer.combined[fidelity + 1]));
-    row.push_back(share == 1.0 ? fmt::format("{}", best)
-                               : fmt::format("{} ({:.0f} %)", best, 100.0 * share));
+std::string layer_table(const LayerReport& report, std::size_t c, std::size_t columns) {
+  const MetricsOptions& options = report.analysis.conventions[c];
+  std::vector<std::string> titles = {"best head", "its fidelity", "synergy", "present",
+                                     "cross-head"};
+  if (options.per_head_walks) titles.emplace_back("mixing synergy");
+  std::vector<Row> rows;
+  for (std::size_t l = 0; l < report.analysis.layers.size(); ++l) {
+    const MeasuredLayer& layer = report.analysis.summaries[c][l];
+    const LayerSummary& all = layer.all;
+    const Share& best = layer.heads[static_cast<std::size_t>(layer.best_head)].best;
+    std::string head = fmt::format("{}", layer.best_head);
+    if (best.successes < best.trials) head += fmt::format(" ({:.0f} %)", 100.0 * best.value());
     if (layer.best_head_undecided > 0)
-      row.back() += fmt::format(" ({} undecided)", layer.best_head_undecided);
-    row.push_back(cell(layer.best_head_fidelity, false));
-    row.push_back(cell(layer.synergy, false));
-    row.push_back(fmt::format("{:.0f} %", 100.0 * layer.synergy_share));
-    if (layer.synergy_undecided > 0)
-      row.back() += fmt::format(" ({} undecided)", layer.synergy_undecided);
-    row.push_back(cell(layer.cross_head_share, false));
-    if (options.per_head_walks) row.push_back(cell(layer.mixing_synergy, false));
-    table.rows.push_back(std::move(row));
+      head += fmt::format(" ({} undecided)", layer.best_head_undecided);
+    std::string present = fmt::format("{:.0f} %", 100.0 * all.synergy_share().value());
+    if (all.synergy_undecided > 0) present += fmt::format(" ({} undecided)", all.synergy_undecided);
+    rows.push_back({{report.analysis.layers[l].name},
+                    all.numbers,
+                    {head, cell(all.numbers, Quantity::kBestHeadFidelity),
+                     cell(all.numbers, Quantity::kSynergy), present,
+                     cell(all.numbers, Quantity::kCrossHeadShare)}});
+    if (options.per_head_walks)
+      rows.back().end.push_back(cell(all.numbers, Quantity::kMixingSynergy));
   }
-  return format_text(table, columns) + wrapped(left_out_line(left_out), columns, 2);
+  return format_rows({{"layer"}, {}}, titles, rows, options.walk, columns);
 }
 
-std::string head_table(const LayerReport& report, const MetricsOptions& options,
-                       const std::vector<LayerSummary>& layers, std::size_t columns) {
-  std::vector<const std::vector<Summary>*> rows;
-  for (const LayerSummary& layer : layers)
-    for (const std::vector<Summary>& head : layer.heads) rows.push_back(&head);
-  std::string left_out;
-  const std::vector<TextColumn> times = time_columns(options, rows, left_out);
-  const std::size_t fidelity = 5 + options.walk.eps.size();
-  Table table;
+std::string head_table(const LayerReport& report, std::size_t c, std::size_t columns) {
+  std::vector<Row> rows;
+  for (std::size_t l = 0; l < report.analysis.layers.size(); ++l) {
+    const std::vector<HeadSummary>& heads = report.analysis.summaries[c][l].heads;
+    for (std::size_t h = 0; h < heads.size(); ++h)
+      rows.push_back({{report.analysis.layers[l].name, fmt::format("{}", h),
+                       human(report.analysis.weights[l][h]),
+                       cell(heads[h].numbers, Quantity::kForwardProbability)},
+                      heads[h].numbers,
+                      {fmt::format("{:.0f} %", 100.0 * heads[h].best.value())}});
+  }
+  Table table{{"layer", "head", "weight", "p"}, {}};
   table.key_columns = 2;
-  table.header = {"layer", "head", "weight", "p"};
-  for (const TextColumn& column : times) table.header.push_back(column.title);
-  for (const char* title : {"fidelity", "best in"}) table.header.emplace_back(title);
-  for (std::size_t l = 0; l < layers.size(); ++l)
-    for (std::size_t h = 0; h < layers[l].heads.size(); ++h) {
-      const std::vector<Summary>& head = layers[l].heads[h];
-      std::vector<std::string> row = {report.analysis.layers[l].name, fmt::format("{}", h),
-                                      human(report.analysis.weights[l][h]), cell(head[0], false)};
-      for (const TextColumn& column : times) row.push_back(cell(head[column.index], true));
-      row.push_back(fidelity_cell(head[fidelity], head[fidelity + 1]));
-      row.push_back(fmt::format("{:.0f} %", 100.0 * layers[l].best_share[h]));
-      table.rows.push_back(std::move(row));
-    }
-  return format_text(table, columns) + wrapped(left_out_line(left_out), columns, 2);
+  return format_rows(table, {"best in"}, rows, report.analysis.conventions[c].walk, columns);
 }
 
 std::string convention_title(Convention convention, const MetricsOptions& options) {
@@ -206,26 +200,27 @@ std::string format_report(const LayerReport& report, std::size_t columns) {
                         report.evaluation->accuracy, report.evaluation->loss);
   text = wrapped(text, columns, 2);
   for (std::size_t c = 0; c < analysis.conventions.size(); ++c) {
-    const MetricsOptions& options = analysis.conventions[c];
-    std::vector<LayerSummary> layers;
-    for (const auto& samples : analysis.samples[c])
-      layers.push_back(summarise_layer(samples, options));
-    text += '\n' + wrapped(convention_title(report.conventions[c], options), columns, 2) +
-            layer_table(report, options, layers, columns);
-    if (report.per_head) text += '\n' + head_table(report, options, layers, columns);
+    text += '\n' +
+            wrapped(convention_title(report.conventions[c], analysis.conventions[c]), columns, 2) +
+            layer_table(report, c, columns);
+    if (report.per_head) text += '\n' + head_table(report, c, columns);
   }
   return text;
 }
 
 Table csv_table(const LayerReport& report) {
   const Analysis& analysis = report.analysis;
-  const std::vector<SampleColumn> columns = sample_columns(analysis.conventions.front());
+  const std::vector<double>& eps = analysis.conventions.front().walk.eps;
+  const std::vector<Quantity> quantities = system_quantities(eps);
+  constexpr std::array<Quantity, 4> kOfLayer = {Quantity::kBestHeadFidelity, Quantity::kSynergy,
+                                                Quantity::kMixingSynergy,
+                                                Quantity::kCrossHeadShare};
   Table table;
   table.header = {"convention", "layer", "sample", "head", "weight"};
-  for (const SampleColumn& column : columns) table.header.push_back(column.key);
-  for (const char* title :
-       {"minimax_node", "best_head", "best_head_fidelity", "synergy", "mixing_synergy",
-        "cross_head_share", "best_head_decided", "synergy_lower", "synergy_upper"})
+  for (const Quantity& quantity : quantities) table.header.push_back(key_of(quantity));
+  for (const char* title : {"minimax_node", "best_head"}) table.header.emplace_back(title);
+  for (const Quantity& quantity : kOfLayer) table.header.push_back(key_of(quantity));
+  for (const char* title : {"best_head_decided", "synergy_lower", "synergy_upper"})
     table.header.emplace_back(title);
   const std::size_t width = table.header.size();
   for (std::size_t c = 0; c < analysis.conventions.size(); ++c)
@@ -236,7 +231,8 @@ Table csv_table(const LayerReport& report) {
           std::vector<std::string> cells = {std::string(name_of(report.conventions[c])),
                                             analysis.layers[l].name, fmt::format("{}", s), head,
                                             exact(weight)};
-          for (const SampleColumn& column : columns) cells.push_back(exact(column.value(m)));
+          for (const Quantity& quantity : quantities)
+            cells.push_back(exact(value_of(quantity, m, eps)));
           cells.push_back(fmt::format("{}", m.fidelity.minimax_node));
           return cells;
         };
@@ -249,9 +245,8 @@ Table csv_table(const LayerReport& report) {
         std::vector<std::string> all = row("combined", 1.0, sample.combined);
         const Synergy& synergy = sample.synergy;
         all.push_back(fmt::format("{}", synergy.best_head));
-        for (const double value : {synergy.best_head_fidelity, synergy.value, sample.mixing_synergy,
-                                   sample.cross_head_share})
-          all.push_back(exact(value));
+        for (const Quantity& quantity : kOfLayer)
+          all.push_back(exact(value_of(quantity, sample, eps)));
         all.emplace_back(synergy.best_head_decided ? "true" : "false");
         for (const double value : {synergy.lower, synergy.upper}) all.push_back(exact(value));
         table.rows.push_back(std::move(all));
@@ -259,7 +254,7 @@ Table csv_table(const LayerReport& report) {
   return table;
 }
 
-ordered_json json_report(const LayerReport& report) {
+std::string json_report(const LayerReport& report) {
   ordered_json conventions = ordered_json::array();
   for (std::size_t c = 0; c < report.conventions.size(); ++c) {
     const MetricsOptions& options = report.analysis.conventions[c];
@@ -291,7 +286,7 @@ ordered_json json_report(const LayerReport& report) {
                     {"accuracy", report.evaluation->accuracy},
                     {"loss", report.evaluation->loss}};
   json["conventions"] = std::move(conventions);
-  return json;
+  return json_text(json);
 }
 
 }  // namespace synergraph

@@ -1,6 +1,5 @@
 #pragma once
 
-#include <nlohmann/json_fwd.hpp>
 #include <optional>
 #include <string>
 #include <vector>
@@ -34,6 +33,6 @@ std::string format_report(const LayerReport& report, std::size_t columns = kUnli
 Table csv_table(const LayerReport& report);
 
 /// Everything over samples, as docs/formats.md describes it.
-nlohmann::ordered_json json_report(const LayerReport& report);
+std::string json_report(const LayerReport& report);
 
 }  // namespace synergraph

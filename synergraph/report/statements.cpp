@@ -166,14 +166,14 @@ std::string trend_statement(const Findings& findings, const std::string& task,
 std::string synergy_statement(const Findings& findings, const std::string& task,
                               Convention convention) {
   const TotalSynergy total = total_synergy(findings, task, convention);
-  if (total.samples == 0) return {};
+  if (total.samples.trials == 0) return {};
   return fmt::format(
       "{}all heads together are more faithful than the best single head in {} of {} of a layer on "
       "a sample ({} %; {} % by head count and layer), and by the means over samples in {} of {}.",
-      prefix(task, convention), total.samples_with, counted(total.samples, "measurement"),
-      percent(static_cast<double>(total.samples_with) / static_cast<double>(total.samples)),
-      range(100.0 * total.least, 100.0 * total.greatest, 1), total.seeds_with,
-      counted(total.seeds, "layer"));
+      prefix(task, convention), total.samples.successes,
+      counted(total.samples.trials, "measurement"), percent(total.samples.value()),
+      range(100.0 * total.least, 100.0 * total.greatest, 1), total.seeds.successes,
+      counted(total.seeds.trials, "layer"));
 }
 
 std::string correlation_statement(const SpeedFidelity& entry) {

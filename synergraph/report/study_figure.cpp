@@ -16,11 +16,6 @@
 namespace synergraph {
 namespace {
 
-constexpr double kPercent = 100.0;  // the paper's unit of fidelity
-
-/// The two quantities of the figure.
-enum class Quantity { kTime, kFidelity };
-
 /// What is drawn of one layer of the models of a task with so many heads.
 struct Point {
   double mean = 0.0;          ///< over seeds
@@ -36,11 +31,10 @@ using Line = std::vector<Point>;
 using Panel = std::map<int, Line>;
 
 Point point_of(const std::vector<const CellResult*>& results, Convention convention,
-               Quantity quantity, std::size_t layer) {
-  const bool time = quantity == Quantity::kTime;
+               const Quantity& quantity, std::size_t layer) {
   Point point;
   for (const CellResult* result : results) {
-    const Summary& summary = result->layers(convention)[layer][time ? kSpeedKey : kFidelityKey];
+    const Summary& summary = result->layers(convention)[layer][quantity];
     point.seeds.push_back(summary.mean);
     point.mean += summary.mean / static_cast<double>(results.size());
     point.low = summary.quantile_10;
@@ -50,14 +44,13 @@ Point point_of(const std::vector<const CellResult*>& results, Convention convent
   if (convention == Convention::kPublished) {
     const std::string& task = results.front()->cell.train.task;
     const int heads = results.front()->cell.train.model.heads;
-    const auto paper = time ? published_mixing_time(task, heads, static_cast<int>(layer))
-                            : published_fidelity(task, heads, static_cast<int>(layer));
-    if (paper) point.paper = time ? paper->mean : paper->mean / kPercent;
+    const auto paper = published_value(quantity, task, heads, static_cast<int>(layer));
+    if (paper) point.paper = paper->mean / published_unit(quantity);
   }
   return point;
 }
 
-Panel panel_of(const ResultsByHeads& cells, Convention convention, Quantity quantity) {
+Panel panel_of(const ResultsByHeads& cells, Convention convention, const Quantity& quantity) {
   Panel panel;
   for (const auto& [heads, results] : cells)
     for (std::size_t l = 0; l < results.front()->layers(convention).size(); ++l)
@@ -157,8 +150,9 @@ void draw_study_figure(const std::string& path, const std::vector<CellResult>& r
   std::string panels;
   bool paper = false;
   std::size_t index = 0;
-  for (const Quantity quantity : {Quantity::kTime, Quantity::kFidelity}) {
-    FigureAxis axis(quantity == Quantity::kTime ? 8.0 : 30.0);
+  for (const Quantity& quantity : kPublishedQuantities) {
+    const bool time = quantity.is_time();
+    FigureAxis axis(time ? 8.0 : 30.0);
     std::map<std::string, Panel> row;
     for (const auto& [task, cells] : tasks)
       add_to(axis, row[task] = panel_of(cells, convention, quantity));
@@ -176,7 +170,6 @@ void draw_study_figure(const std::string& path, const std::vector<CellResult>& r
         paper = paper || std::any_of(line.begin(), line.end(),
                                      [](const Point& point) { return point.paper.has_value(); });
       }
-      const bool time = quantity == Quantity::kTime;
       panels += blocks + axis.commands() +
                 panel_title(canvas, index, 0.14,
                             fmt::format("{}: {}", task,

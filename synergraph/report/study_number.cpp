@@ -4,6 +4,8 @@
 
 #include <cmath>
 
+#include "synergraph/study/published.h"
+
 namespace synergraph {
 namespace {
 
@@ -27,24 +29,25 @@ class Style {
 
 StudyNumber number_of(const Findings& findings, const std::vector<const CellResult*>& results,
                       const NumberPlace& place, const Quantity& quantity) {
+  const double unit = published_unit(quantity);
   StudyNumber number;
   number.seeds = results.size();
   double squares = 0.0;
   for (const CellResult* result : results) {
     const Summary& summary =
-        result->layers(place.convention)[static_cast<std::size_t>(place.layer)][quantity.key];
+        result->layers(place.convention)[static_cast<std::size_t>(place.layer)][quantity];
     squares += summary.std * summary.std;
     number.samples = summary.samples;
   }
   if (number.samples > 1)
-    number.sample_std = quantity.factor * std::sqrt(squares / static_cast<double>(results.size()));
+    number.sample_std = unit * std::sqrt(squares / static_cast<double>(results.size()));
   const SeedSummary* seeds =
-      find_summary(findings, place.task, place.heads, place.layer, place.convention, quantity.key);
+      find_summary(findings, place.task, place.heads, place.layer, place.convention, quantity);
   if (seeds == nullptr) return number;
-  number.mean = quantity.factor * seeds->mean.estimate;
-  number.seed_std = quantity.factor * seeds->std;
-  number.low = quantity.factor * seeds->mean.low;
-  number.high = quantity.factor * seeds->mean.high;
+  number.mean = unit * seeds->mean.estimate;
+  number.seed_std = unit * seeds->std;
+  number.low = unit * seeds->mean.low;
+  number.high = unit * seeds->mean.high;
   if (results.size() == 1 && number.samples > 1) {
     const Interval interval = sample_interval(number.mean, number.sample_std, number.samples);
     number.low = interval.low;

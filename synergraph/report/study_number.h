@@ -8,17 +8,7 @@
 
 namespace synergraph {
 
-/// What a study's table shows of a layer.
-struct Quantity {
-  const char* key;   ///< of LayerResult::numbers
-  const char* name;  ///< in long tables, which have the result's unit
-  double factor;     ///< from the result's unit to that of the table beside the paper's
-};
-inline constexpr Quantity kTimeQuantity = {kSpeedKey, "truncated_hitting_mean", 1.0};
-inline constexpr Quantity kFidelityQuantity = {kFidelityKey, "minimax_fidelity", 100.0};
-inline constexpr Quantity kBestHeadQuantity = {kBestHeadKey, "best_head_fidelity", 100.0};
-
-/// One number of a study's table, in the table's unit. Unknown: NaN.
+/// One number of a study's table, in the paper's unit. Unknown: NaN.
 struct StudyNumber {
   static constexpr double kUnknown = std::numeric_limits<double>::quiet_NaN();
 

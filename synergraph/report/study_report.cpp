@@ -23,9 +23,9 @@ using nlohmann::ordered_json;
 
 constexpr int kSchemaVersion = 2;
 
-ordered_json json_layers(const std::vector<LayerResult>& layers) {
+ordered_json json_layers(const std::vector<LayerSummary>& layers) {
   ordered_json json = ordered_json::array();
-  for (const LayerResult& layer : layers) json.push_back(json_layer(layer));
+  for (const LayerSummary& layer : layers) json.push_back(json_layer(layer));
   return json;
 }
 
@@ -46,7 +46,7 @@ ordered_json json_findings(const Findings& findings, const std::vector<CellResul
                          {"heads", s.heads},
                          {"layer", s.layer + 1},
                          {"convention", name_of(s.convention)},
-                         {"quantity", s.key},
+                         {"quantity", key_of(s.quantity)},
                          {"values", std::move(values)},
                          {"mean", json_interval(s.mean)},
                          {"std", json_number(s.std)}});
@@ -65,9 +65,9 @@ ordered_json json_findings(const Findings& findings, const std::vector<CellResul
                        {"heads", s.heads},
                        {"layer", s.layer + 1},
                        {"convention", name_of(s.convention)},
-                       {"samples", json_interval(s.samples)},
-                       {"seeds", json_interval(s.seeds)},
-                       {"seed_count", s.seed_count}});
+                       {"samples", json_interval(share_interval(s.samples))},
+                       {"seeds", json_interval(share_interval(s.seeds))},
+                       {"seed_count", s.seeds.trials}});
   ordered_json correlations = ordered_json::array();
   for (const SpeedFidelity& s : findings.speed_fidelity)
     correlations.push_back({{"task", s.task},
@@ -118,7 +118,7 @@ std::vector<PageFigure> draw_figures(const StudyReport& report, const std::strin
 
 }  // namespace
 
-ordered_json json_report(const StudyReport& report) {
+std::string json_report(const StudyReport& report) {
   ordered_json cells = ordered_json::array();
   for (const CellResult& result : report.results)
     cells.push_back({{"task", result.cell.train.task},
@@ -132,22 +132,23 @@ ordered_json json_report(const StudyReport& report) {
   ordered_json training = ordered_json::object();
   for (const auto& [name, value] : common_training(report.grid)) training[name] = value;
   const MeasureSettings& measure = report.grid.measure;
-  return {{"schema", "synergraph.reproduce"},
-          {"schema_version", kSchemaVersion},
-          {"program", std::string("synergraph ") + kVersion},
-          {"isa", instruction_set()},
-          {"results_version", kResultsVersion},
-          {"settings",
-           {{"tasks", report.grid.tasks},
-            {"heads", report.grid.heads},
-            {"seeds", report.grid.seeds},
-            {"training", std::move(training)},
-            {"samples", measure.samples},
-            {"eps", measure.eps},
-            {"cutoff", measure.cutoff},
-            {"horizon", measure.horizon}}},
-          {"cells", std::move(cells)},
-          {"findings", json_findings(report.findings, report.results)}};
+  const ordered_json json = {{"schema", "synergraph.reproduce"},
+                             {"schema_version", kSchemaVersion},
+                             {"program", std::string("synergraph ") + kVersion},
+                             {"isa", instruction_set()},
+                             {"results_version", kResultsVersion},
+                             {"settings",
+                              {{"tasks", report.grid.tasks},
+                               {"heads", report.grid.heads},
+                               {"seeds", report.grid.seeds},
+                               {"training", std::move(training)},
+                               {"samples", measure.samples},
+                               {"eps", measure.eps},
+                               {"cutoff", measure.cutoff},
+                               {"horizon", measure.horizon}}},
+                             {"cells", std::move(cells)},
+                             {"findings", json_findings(report.findings, report.results)}};
+  return json.dump(1) + '\n';
 }
 
 void check_study_figures(const GridSettings& grid, const StudyFigures& figures) {
@@ -159,7 +160,7 @@ void write_study(const StudyReport& report, const std::string& directory,
                  const StudyFigures& figures) {
   const std::filesystem::path root(directory);
   make_directory((root / "tables").string());
-  write_file((root / "results.json").string(), json_report(report).dump(1) + '\n');
+  write_file((root / "results.json").string(), json_report(report));
   for (const StudyTable& table : study_tables(report.results, report.findings)) {
     const std::string stem = (root / "tables" / table.name).string();
     write_file(stem + ".md", markdown(table));

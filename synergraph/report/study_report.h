@@ -1,6 +1,5 @@
 #pragma once
 
-#include <nlohmann/json_fwd.hpp>
 #include <string>
 #include <vector>
 
@@ -19,7 +18,7 @@ struct StudyReport {
 };
 
 /// Everything, as docs/formats.md describes it. The same study gives the same bytes.
-nlohmann::ordered_json json_report(const StudyReport& report);
+std::string json_report(const StudyReport& report);
 
 /// A short summary for a terminal of so many columns: our means over seeds beside the published
 /// ones, and which claims the data support.

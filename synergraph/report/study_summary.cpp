@@ -1,7 +1,7 @@
 #include <fmt/core.h>
 
 #include <cmath>
-#include <optional>
+#include <limits>
 
 #include "synergraph/report/statements.h"
 #include "synergraph/report/study_report.h"
@@ -11,52 +11,19 @@
 namespace synergraph {
 namespace {
 
-std::string number(std::optional<double> value, int decimals) {
-  if (!value || std::isnan(*value)) return "-";
-  return fixed(*value, decimals);
+constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
+
+std::string number(double value) {
+  return std::isnan(value) ? "-" : fixed(value, 2);
 }
 
-/// The paper's two numbers of all layers of one (task, heads), "-" where there is none.
-struct Row {
-  std::vector<std::optional<double>> times;
-  std::vector<std::optional<double>> fidelities;  ///< per cent
-
-  std::vector<std::string> cells(const std::string& label, const std::string& source) const {
-    std::vector<std::string> texts = {label, source};
-    for (const auto& time : times) texts.push_back(number(time, 2));
-    for (const auto& fidelity : fidelities) texts.push_back(number(fidelity, 2));
-    return texts;
-  }
-};
-
-Row our_row(const Findings& findings, const std::string& task, int heads, int layers) {
-  const auto mean = [&](int layer, const char* key) -> std::optional<double> {
-    const SeedSummary* summary =
-        find_summary(findings, task, heads, layer, Convention::kPublished, key);
-    if (summary == nullptr) return std::nullopt;
-    return summary->mean.estimate;
-  };
-  Row row;
-  for (int layer = 0; layer < layers; ++layer) {
-    row.times.push_back(mean(layer, kSpeedKey));
-    const std::optional<double> fidelity = mean(layer, kFidelityKey);
-    row.fidelities.push_back(fidelity ? std::optional(100.0 * *fidelity) : std::nullopt);
-  }
-  return row;
-}
-
-/// Nothing where the paper has no such model.
-std::optional<Row> published_row(const std::string& task, int heads, int layers) {
-  if (!published_mixing_time(task, heads, 0)) return std::nullopt;
-  const auto mean = [](const std::optional<PublishedValue>& value) -> std::optional<double> {
-    if (!value) return std::nullopt;
-    return value->mean;
-  };
-  Row row;
-  for (int layer = 0; layer < layers; ++layer) {
-    row.times.push_back(mean(published_mixing_time(task, heads, layer)));
-    row.fidelities.push_back(mean(published_fidelity(task, heads, layer)));
-  }
+/// The paper's quantities of all layers, given by value(quantity, layer) in the paper's unit.
+template <class Value>
+std::vector<std::string> means_row(const std::string& label, const std::string& source, int layers,
+                                   const Value& value) {
+  std::vector<std::string> row = {label, source};
+  for (const Quantity& quantity : kPublishedQuantities)
+    for (int layer = 0; layer < layers; ++layer) row.push_back(number(value(quantity, layer)));
   return row;
 }
 
@@ -68,13 +35,23 @@ Table means_table(const StudyReport& report, const std::map<std::string, Results
   table.header = {"", ""};
   for (int l = 1; l <= layers; ++l) table.header.push_back(fmt::format("time L{}", l));
   for (int l = 1; l <= layers; ++l) table.header.push_back(fmt::format("fid. % L{}", l));
+  const auto add = [&](const std::string& task, int heads) {
+    const auto ours = [&](const Quantity& quantity, int layer) {
+      const SeedSummary* summary =
+          find_summary(report.findings, task, heads, layer, Convention::kPublished, quantity);
+      return summary == nullptr ? kNone : published_unit(quantity) * summary->mean.estimate;
+    };
+    const auto papers = [&](const Quantity& quantity, int layer) {
+      const auto value = published_value(quantity, task, heads, layer);
+      return value ? value->mean : kNone;
+    };
+    const std::string label = fmt::format("{}, {}", task, counted(heads, "head"));
+    table.rows.push_back(means_row(label, "ours", layers, ours));
+    if (published_value(kPublishedQuantities.front(), task, heads, 0))
+      table.rows.push_back(means_row("", "paper", layers, papers));
+  };
   for (const auto& [task, by_heads] : groups)
-    for (const auto& [heads, results] : by_heads) {
-      const std::string label = fmt::format("{}, {}", task, counted(heads, "head"));
-      table.rows.push_back(our_row(report.findings, task, heads, layers).cells(label, "ours"));
-      if (const std::optional<Row> row = published_row(task, heads, layers))
-        table.rows.push_back(row->cells("", "paper"));
-    }
+    for (const auto& [heads, results] : by_heads) add(task, heads);
   return table;
 }
 
@@ -95,15 +72,14 @@ std::string trend_cell(const Findings& findings, const std::string& task, Conven
 
 std::string synergy_cell(const Findings& findings, const std::string& task, Convention convention) {
   const TotalSynergy total = total_synergy(findings, task, convention);
-  if (total.samples == 0) return "-";
-  return fmt::format("{:.1f} %", 100.0 * static_cast<double>(total.samples_with) /
-                                     static_cast<double>(total.samples));
+  if (total.samples.trials == 0) return "-";
+  return fmt::format("{:.1f} %", 100.0 * total.samples.value());
 }
 
 std::string correlation_cell(const Findings& findings, const std::string& task,
                              Convention convention) {
   for (const SpeedFidelity& entry : findings.speed_fidelity)
-    if (entry.task == task && entry.convention == convention) return number(entry.test.effect, 2);
+    if (entry.task == task && entry.convention == convention) return number(entry.test.effect);
   return "-";
 }
 

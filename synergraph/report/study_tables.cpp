@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <array>
-#include <functional>
 #include <optional>
 
 #include "synergraph/report/study_number.h"
@@ -37,8 +36,8 @@ class TaskTables {
       least_seeds_ = std::min(least_seeds_, results.size());
       most_seeds_ = std::max(most_seeds_, results.size());
       for (const CellResult* result : results)
-        for (const LayerResult& layer : result->exact) {
-          const std::size_t samples = layer[kFidelityKey].samples;
+        for (const LayerSummary& layer : result->exact) {
+          const std::size_t samples = layer[Quantity::kMinimaxFidelity].samples;
           least_samples_ = std::min(least_samples_, samples);
           most_samples_ = std::max(most_samples_, samples);
         }
@@ -53,12 +52,11 @@ class TaskTables {
         "mixing",
         fmt::format("Mixing-time proxy in steps: hitting time of the last token, cut at {} steps",
                     any.cell.measure.cutoff),
-        kTimeQuantity, 4, published_mixing_time);
+        Quantity::kTruncatedHittingMean);
   }
 
   StudyTable fidelity() const {
-    return quantity_table("fidelity", "Minimax fidelity in per cent", kFidelityQuantity, 2,
-                          published_fidelity);
+    return quantity_table("fidelity", "Minimax fidelity in per cent", Quantity::kMinimaxFidelity);
   }
 
   /// Nothing without a model of several heads.
@@ -88,8 +86,6 @@ class TaskTables {
   }
 
  private:
-  using PublishedValues = std::function<std::optional<PublishedValue>(std::string_view, int, int)>;
-
   std::string seeds() const { return counted(least_seeds_, most_seeds_, "seed"); }
   std::string samples() const { return counted(least_samples_, most_samples_, "sample"); }
 
@@ -132,31 +128,31 @@ class TaskTables {
   void add_data(StudyTable& table, int heads, int layer, const Quantity& quantity,
                 const char* source, Convention convention, const StudyNumber& number) const {
     std::vector<std::string> row = {
-        task_,  fmt::format("{}", heads),        fmt::format("L{}", layer + 1), quantity.name,
+        task_,  fmt::format("{}", heads),        fmt::format("L{}", layer + 1), key_of(quantity),
         source, std::string(name_of(convention))};
     for (const double value :
          {number.mean, number.sample_std, number.seed_std, number.low, number.high})
-      row.push_back(exact(value / quantity.factor));
+      row.push_back(exact(value / published_unit(quantity)));
     row.push_back(fmt::format("{}", number.seeds));
     row.push_back(fmt::format("{}", number.samples));
     table.data.rows.push_back(std::move(row));
   }
 
   StudyTable quantity_table(const std::string& kind, const std::string& what,
-                            const Quantity& quantity, int published_decimals,
-                            const PublishedValues& published_value) const {
+                            const Quantity& quantity) const {
     StudyTable table = empty_table(kind, 2);
+    const int decimals = published_decimals(quantity);
     bool published = false;
     for (const auto& [heads, results] : by_heads_) {
       begin_group(table, heads);
-      if (published_value(task_, heads, 0)) {
+      if (published_value(quantity, task_, heads, 0)) {
         published = true;
         std::vector<std::string>& row = next_row(table, {"published"});
         for (int layer = 0; layer < layers_; ++layer) {
-          const auto value = published_value(task_, heads, layer);
-          row.push_back(value ? fmt::format("{:.{}f} ± {:.{}f}", value->mean, published_decimals,
-                                            value->std, published_decimals)
-                              : "");
+          const auto value = published_value(quantity, task_, heads, layer);
+          row.push_back(
+              value ? fmt::format("{:.{}f} ± {:.{}f}", value->mean, decimals, value->std, decimals)
+                    : "");
           if (value)
             add_data(table, heads, layer, quantity, "published", Convention::kPublished,
                      {.mean = value->mean, .sample_std = value->std, .samples = kPublishedSamples});
@@ -191,8 +187,9 @@ class TaskTables {
         row.push_back(
             values ? fmt::format("{:.2f}", together ? values->combined : values->individual) : "");
         if (values)
-          add_data(table, heads, layer, together ? kFidelityQuantity : kBestHeadQuantity,
-                   "published", Convention::kPublished,
+          add_data(table, heads, layer,
+                   together ? Quantity::kMinimaxFidelity : Quantity::kBestHeadFidelity, "published",
+                   Convention::kPublished,
                    {.mean = together ? values->combined : values->individual});
       }
     }
@@ -203,10 +200,10 @@ class TaskTables {
     std::vector<StudyNumber> best;
     std::vector<StudyNumber> all;
     for (int layer = 0; layer < layers_; ++layer) {
-      best.push_back(
-          number_of(findings_, results, {task_, heads, layer, ours.convention}, kBestHeadQuantity));
-      all.push_back(
-          number_of(findings_, results, {task_, heads, layer, ours.convention}, kFidelityQuantity));
+      best.push_back(number_of(findings_, results, {task_, heads, layer, ours.convention},
+                               Quantity::kBestHeadFidelity));
+      all.push_back(number_of(findings_, results, {task_, heads, layer, ours.convention},
+                              Quantity::kMinimaxFidelity));
     }
     for (const bool together : {false, true}) {
       const std::vector<StudyNumber>& numbers = together ? all : best;
@@ -218,7 +215,8 @@ class TaskTables {
         if (numbers[l].low > others[l].high)
           table.table.bold.emplace(table.table.rows.size() - 1, row.size());
         row.push_back(with_interval(numbers[l], 3));
-        add_data(table, heads, layer, together ? kFidelityQuantity : kBestHeadQuantity, "ours",
+        add_data(table, heads, layer,
+                 together ? Quantity::kMinimaxFidelity : Quantity::kBestHeadFidelity, "ours",
                  ours.convention, numbers[l]);
       }
     }

@@ -8,6 +8,7 @@
 #include "synergraph/core/instruction_set.h"
 #include "synergraph/core/version.h"
 #include "synergraph/report/json_parts.h"
+#include "synergraph/report/json_text.h"
 #include "synergraph/report/table.h"
 
 namespace synergraph {
@@ -39,14 +40,14 @@ Table layers_table(const std::vector<std::string>& titles) {
 
 /// One of the two compared numbers of every layer, in a unit such as " %".
 Table compared_table(const std::vector<VerifiedModel>& models, ComparedValue VerifiedLayer::*value,
-                     int published_decimals, const std::string& unit) {
+                     const Quantity& quantity, const std::string& unit) {
   Table table = layers_table({"published" + unit, "ours" + unit, "difference" + unit,
                               "std. err." + unit, "deviation", "agrees"});
   for (const VerifiedModel& model : models)
     for (std::size_t l = 0; l < model.layers.size(); ++l) {
       const ComparedValue& v = model.layers[l].*value;
       std::vector<std::string> row = place(model, l);
-      row.push_back(plus_minus(v.published.mean, v.published.std, published_decimals));
+      row.push_back(plus_minus(v.published.mean, v.published.std, published_decimals(quantity)));
       row.push_back(plus_minus(v.mean, v.std, 4));
       row.push_back(fmt::format("{:+.4f}", v.difference));
       row.push_back(fmt::format("{:.4f}", v.standard_error));
@@ -74,7 +75,7 @@ Table comparison_table(const std::vector<VerifiedModel>& models) {
       row.push_back(fmt::format("{:.2f}", layer.published_comparison->combined));
       row.push_back(interval(layer.individual, 3));
       row.push_back(interval(layer.combined, 3));
-      const Interval& share = layer.synergy_share;
+      const Interval share = share_interval(layer.synergy);
       row.push_back(fmt::format("{:.0f} % [{:.0f}, {:.0f}]", 100.0 * share.estimate,
                                 100.0 * share.low, 100.0 * share.high));
       table.rows.push_back(std::move(row));
@@ -91,23 +92,22 @@ std::string time_cell(const Summary& summary) {
 }
 
 Table convention_table(const std::vector<VerifiedModel>& models, const VerifyOptions& options) {
-  const std::string mixing = fmt::format("mixing_time_{}", options.measure.eps.front());
-  Table table = layers_table({"published time",
-                              fmt::format("exact, cut {}", options.measure.cutoff), "worst start",
-                              "uncut mean", fmt::format("T_mix({})", options.measure.eps.front()),
-                              "published fid.", "exact fid."});
+  const double eps = options.measure.eps.front();
+  Table table = layers_table(
+      {"published time", fmt::format("exact, cut {}", options.measure.cutoff), "worst start",
+       "uncut mean", fmt::format("T_mix({})", eps), "published fid.", "exact fid."});
   for (const VerifiedModel& model : models)
     for (std::size_t l = 0; l < model.layers.size(); ++l) {
-      const LayerResult& published = model.measurement.published[l];
-      const LayerResult& exact = model.measurement.exact[l];
+      const LayerSummary& published = model.measurement.published[l];
+      const LayerSummary& exact = model.measurement.exact[l];
       std::vector<std::string> row = place(model, l);
-      row.push_back(human(published[kSpeedKey].mean));
-      row.push_back(human(exact[kSpeedKey].mean));
-      row.push_back(human(exact["truncated_hitting_max"].mean));
-      row.push_back(time_cell(exact["hitting_mean"]));
-      row.push_back(time_cell(exact[mixing]));
-      row.push_back(human(published[kFidelityKey].mean));
-      row.push_back(human(exact[kFidelityKey].mean));
+      row.push_back(human(published[Quantity::kTruncatedHittingMean].mean));
+      row.push_back(human(exact[Quantity::kTruncatedHittingMean].mean));
+      row.push_back(human(exact[Quantity::kTruncatedHittingMax].mean));
+      row.push_back(time_cell(exact[Quantity::kHittingMean]));
+      row.push_back(time_cell(exact[Quantity::mixing_time(eps)]));
+      row.push_back(human(published[Quantity::kMinimaxFidelity].mean));
+      row.push_back(human(exact[Quantity::kMinimaxFidelity].mean));
       table.rows.push_back(std::move(row));
     }
   return table;
@@ -162,9 +162,9 @@ std::string format_report(const std::vector<VerifiedModel>& models, const Verify
       text += '\n' + wrapped(title + '\n', columns, 2) + format_text(table, columns);
   };
   add("Mixing time: mean hitting time, cut off at 100 steps",
-      compared_table(models, &VerifiedLayer::mixing_time, 4, ""));
+      compared_table(models, &VerifiedLayer::mixing_time, Quantity::kTruncatedHittingMean, ""));
   add("Minimax fidelity in %, as the paper prints it",
-      compared_table(models, &VerifiedLayer::fidelity, 2, " %"));
+      compared_table(models, &VerifiedLayer::fidelity, Quantity::kMinimaxFidelity, " %"));
   add(fmt::format("Best head against all heads, minimax fidelity in %: the paper's one sequence, "
                   "our mean over {} with its 95 % interval",
                   options.samples),
@@ -181,7 +181,7 @@ std::string format_report(const std::vector<VerifiedModel>& models, const Verify
   return text;
 }
 
-ordered_json json_report(const std::vector<VerifiedModel>& models, const VerifyOptions& options) {
+std::string json_report(const std::vector<VerifiedModel>& models, const VerifyOptions& options) {
   ordered_json list = ordered_json::array();
   for (const VerifiedModel& model : models) {
     ordered_json layers = ordered_json::array();
@@ -192,7 +192,7 @@ ordered_json json_report(const std::vector<VerifiedModel>& models, const VerifyO
                            {"fidelity", json_compared(layer.fidelity, kPercent)},
                            {"best_head_fidelity", json_percent(layer.individual)},
                            {"combined_fidelity", json_percent(layer.combined)},
-                           {"synergy_share", json_interval(layer.synergy_share)}};
+                           {"synergy_share", json_interval(share_interval(layer.synergy))}};
       if (layer.published_comparison)
         json["published_single_sequence"] = {
             {"best_head_fidelity", kPercent * layer.published_comparison->individual},
@@ -207,14 +207,14 @@ ordered_json json_report(const std::vector<VerifiedModel>& models, const VerifyO
                     {"agrees", model.agrees()},
                     {"layers", std::move(layers)}});
   }
-  return {{"schema", "synergraph.verify"},
-          {"schema_version", kSchemaVersion},
-          {"program", std::string("synergraph ") + kVersion},
-          {"isa", instruction_set()},
-          {"samples", options.samples},
-          {"seed", options.seed},
-          {"agreement", kAgreement},
-          {"models", std::move(list)}};
+  return json_text({{"schema", "synergraph.verify"},
+                    {"schema_version", kSchemaVersion},
+                    {"program", std::string("synergraph ") + kVersion},
+                    {"isa", instruction_set()},
+                    {"samples", options.samples},
+                    {"seed", options.seed},
+                    {"agreement", kAgreement},
+                    {"models", std::move(list)}});
 }
 
 }  // namespace synergraph

@@ -1,6 +1,5 @@
 #pragma once
 
-#include <nlohmann/json_fwd.hpp>
 #include <string>
 #include <vector>
 
@@ -16,7 +15,6 @@ std::string format_report(const std::vector<VerifiedModel>& models, const Verify
                           std::size_t columns = kUnlimited);
 
 /// Everything, as docs/formats.md describes it.
-nlohmann::ordered_json json_report(const std::vector<VerifiedModel>& models,
-                                   const VerifyOptions& options);
+std::string json_report(const std::vector<VerifiedModel>& models, const VerifyOptions& options);
 
 }  // namespace synergraph

@@ -143,16 +143,27 @@ Interval mean_interval(const std::vector<double>& values, double level) {
   return {mean, mean - half, mean + half};
 }
 
-Interval share_interval(std::int64_t successes, std::int64_t trials, double level) {
-  if (trials <= 0) return {kNan, 0.0, 1.0};
-  const auto n = static_cast<double>(trials);
-  const double share = static_cast<double>(successes) / n;
+double Share::value() const {
+  return trials > 0 ? static_cast<double>(successes) / static_cast<double>(trials) : kNan;
+}
+
+Share& Share::operator+=(const Share& other) {
+  successes += other.successes;
+  trials += other.trials;
+  return *this;
+}
+
+Interval share_interval(const Share& share, double level) {
+  if (share.trials <= 0) return {kNan, 0.0, 1.0};
+  const auto n = static_cast<double>(share.trials);
+  const double p = share.value();
   const double z = normal_quantile(0.5 + 0.5 * level);
   const double weight = 1.0 / (1.0 + z * z / n);
-  const double centre = weight * (share + z * z / (2.0 * n));
-  const double half = weight * z * std::sqrt(share * (1.0 - share) / n + z * z / (4.0 * n * n));
+  const double centre = weight * (p + z * z / (2.0 * n));
+  const double half = weight * z * std::sqrt(p * (1.0 - p) / n + z * z / (4.0 * n * n));
   // Where nothing or all succeeded, the bound is exactly 0 or 1.
-  return {share, successes == 0 ? 0.0 : centre - half, successes == trials ? 1.0 : centre + half};
+  return {p, share.successes == 0 ? 0.0 : centre - half,
+          share.successes == share.trials ? 1.0 : centre + half};
 }
 
 }  // namespace synergraph

@@ -23,8 +23,18 @@ Interval sample_interval(double mean, double std, std::size_t samples, double le
 /// Standard deviation with n - 1; NaN for less than two values and where one is infinite.
 double sample_std(const std::vector<double>& values);
 
-/// A share, with Wilson's score interval. Without trials: NaN in [0, 1].
-Interval share_interval(std::int64_t successes, std::int64_t trials, double level = 0.95);
+/// How many of how many.
+struct Share {
+  std::int64_t successes = 0;
+  std::int64_t trials = 0;
+
+  /// NaN without trials.
+  double value() const;
+  Share& operator+=(const Share& other);
+};
+
+/// A share with Wilson's score interval. Without trials: NaN in [0, 1].
+Interval share_interval(const Share& share, double level = 0.95);
 
 /// The p-quantile of Student's t distribution with `degrees` > 0 degrees of freedom, which may be
 /// infinite; relative error below 1e-12. NaN unless 0 <= p <= 1.

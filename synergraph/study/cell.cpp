@@ -2,6 +2,12 @@
 
 namespace synergraph {
 
+std::vector<Quantity> cell_quantities(const MeasureSettings& settings) {
+  std::vector<Quantity> quantities = layer_quantities(settings.eps);
+  std::erase(quantities, Quantity(Quantity::kEffectiveForwardProbability));
+  return quantities;
+}
+
 double attainable_accuracy(const TrainSettings& settings) {
   if (settings.task != "cycle") return 1.0;
   const double guess = 1.0 / settings.model.vocabulary;

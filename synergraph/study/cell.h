@@ -1,12 +1,9 @@
 #pragma once
 
 #include <cstdint>
-#include <map>
-#include <string>
 #include <vector>
 
-#include "synergraph/heads/synergy.h"
-#include "synergraph/statistics/summary.h"
+#include "synergraph/analysis/layer_summary.h"
 #include "synergraph/train/settings.h"
 
 namespace synergraph {
@@ -31,34 +28,18 @@ struct Cell {
   MeasureSettings measure;
 };
 
-/// One layer of a trained model under one convention.
-struct LayerResult {
-  /// Over the samples, by key: those of sample_columns(), e.g. kSpeedKey and kFidelityKey, and
-  /// "best_head_fidelity", "synergy", "mixing_synergy", "cross_head_share".
-  std::map<std::string, Summary> numbers;
-  std::int64_t with_synergy = 0;  ///< samples in which all heads together beat the best one
-  std::int64_t undecided = 0;     ///< samples whose fidelities, not certified, do not tell
-  /// Spearman's rank correlation of truncated hitting time and fidelity over the samples; NaN where
-  /// one of them does not vary.
-  double rank_correlation = 0.0;
-
-  const Summary& operator[](const std::string& key) const { return numbers.at(key); }
-};
-
-/// The paper's two numbers among LayerResult::numbers.
-inline constexpr const char* kSpeedKey = "truncated_hitting_mean";
-inline constexpr const char* kFidelityKey = "minimax_fidelity";
-inline constexpr const char* kBestHeadKey = "best_head_fidelity";
+/// The numbers that a study keeps of a layer.
+std::vector<Quantity> cell_quantities(const MeasureSettings& settings);
 
 /// What came out of a cell. A pure function of the cell and kResultsVersion.
 struct CellResult {
   Cell cell;
   double loss = 0.0;      ///< on held-out sequences, in evaluation mode
   double accuracy = 0.0;  ///< likewise
-  std::vector<LayerResult> exact;
-  std::vector<LayerResult> published;
+  std::vector<LayerSummary> exact;
+  std::vector<LayerSummary> published;
 
-  const std::vector<LayerResult>& layers(Convention convention) const {
+  const std::vector<LayerSummary>& layers(Convention convention) const {
     return convention == Convention::kExact ? exact : published;
   }
 };

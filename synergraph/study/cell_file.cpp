@@ -6,12 +6,12 @@
 #include <cmath>
 #include <filesystem>
 #include <limits>
+#include <map>
 #include <nlohmann/json.hpp>
 
 #include "synergraph/core/error.h"
 #include "synergraph/core/fingerprint.h"
 #include "synergraph/io/atomic_file.h"
-#include "synergraph/study/measure_model.h"
 
 namespace synergraph {
 namespace {
@@ -85,30 +85,35 @@ Summary summary_of(const ordered_json& json, const Cell& cell) {
   return s;
 }
 
-ordered_json to_json(const std::vector<LayerResult>& layers) {
+ordered_json to_json(const std::vector<LayerSummary>& layers) {
   ordered_json json = ordered_json::array();
-  for (const LayerResult& layer : layers) {
-    ordered_json numbers = ordered_json::object();
-    for (const auto& [key, summary] : layer.numbers) numbers[key] = to_json(summary);
+  for (const LayerSummary& layer : layers) {
+    std::map<std::string, ordered_json> numbers;
+    for (const auto& [quantity, summary] : layer.numbers)
+      numbers[key_of(quantity)] = to_json(summary);
     json.push_back({{"numbers", std::move(numbers)},
                     {"with_synergy", layer.with_synergy},
-                    {"synergy_undecided", layer.undecided},
+                    {"synergy_undecided", layer.synergy_undecided},
                     {"rank_correlation", number(layer.rank_correlation)}});
   }
   return json;
 }
 
-std::vector<LayerResult> layers_of(const ordered_json& json, const Cell& cell) {
-  std::vector<LayerResult> layers;
+std::vector<LayerSummary> layers_of(const ordered_json& json, const Cell& cell) {
+  std::vector<LayerSummary> layers;
   for (const ordered_json& entry : json) {
-    LayerResult layer;
-    for (const auto& [key, summary] : entry.at("numbers").items())
-      layer.numbers[key] = summary_of(summary, cell);
+    LayerSummary layer;
+    for (const auto& [key, summary] : entry.at("numbers").items()) {
+      const std::optional<Quantity> quantity = parse_quantity(key);
+      if (!quantity) throw InputError(fmt::format("{} is unknown", key));
+      layer.numbers[*quantity] = summary_of(summary, cell);
+    }
     layer.with_synergy = static_cast<std::int64_t>(count(entry.at("with_synergy"), cell));
-    layer.undecided = static_cast<std::int64_t>(count(entry.at("synergy_undecided"), cell));
+    layer.synergy_undecided = static_cast<std::int64_t>(count(entry.at("synergy_undecided"), cell));
     layer.rank_correlation = number(entry.at("rank_correlation"));
-    for (const std::string& key : layer_keys(cell.measure))
-      if (!layer.numbers.contains(key)) throw InputError(fmt::format("{} is missing", key));
+    for (const Quantity& quantity : cell_quantities(cell.measure))
+      if (!layer.numbers.contains(quantity))
+        throw InputError(fmt::format("{} is missing", key_of(quantity)));
     layers.push_back(std::move(layer));
   }
   if (layers.size() != static_cast<std::size_t>(cell.train.model.layers))

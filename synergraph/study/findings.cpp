@@ -4,6 +4,7 @@
 #include <array>
 #include <cmath>
 #include <limits>
+#include <set>
 
 namespace synergraph {
 namespace {
@@ -11,25 +12,24 @@ namespace {
 constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
 constexpr std::array kConventions = {Convention::kExact, Convention::kPublished};
 constexpr std::array kClaims = {Claim::kFaster, Claim::kMoreFaithful};
-constexpr const char* kMixingTimePrefix = "mixing_time_";
 
 /// The mean over samples of one number of a cell's layer; NaN where there is none.
 double value_of(const CellResult& result, Convention convention, int layer,
-                const std::string& key) {
-  const std::vector<LayerResult>& layers = result.layers(convention);
+                const Quantity& quantity) {
+  const std::vector<LayerSummary>& layers = result.layers(convention);
   if (static_cast<std::size_t>(layer) >= layers.size()) return kNan;
   const auto& numbers = layers[static_cast<std::size_t>(layer)].numbers;
-  const auto number = numbers.find(key);
+  const auto number = numbers.find(quantity);
   return number == numbers.end() ? kNan : number->second.mean;
 }
 
 /// One value a seed.
 std::vector<double> values_of(const std::vector<const CellResult*>& results, Convention convention,
-                              int layer, const std::string& key) {
+                              int layer, const Quantity& quantity) {
   std::vector<double> values;
   values.reserve(results.size());
   for (const CellResult* result : results)
-    values.push_back(value_of(*result, convention, layer, key));
+    values.push_back(value_of(*result, convention, layer, quantity));
   return values;
 }
 
@@ -48,20 +48,17 @@ int layer_count(const ResultsByHeads& by_heads, Convention convention) {
   return static_cast<int>(layers);
 }
 
-/// The keys to summarise, in their order; mixing times as the cells have them.
-std::vector<std::string> summary_keys(const ResultsByHeads& by_heads, Convention convention) {
-  std::vector<std::string> keys = {kSpeedKey, "truncated_hitting_max", "hitting_mean",
-                                   "hitting_max"};
+/// The quantities to summarise, as the cells have them.
+std::set<Quantity> summary_quantities(const ResultsByHeads& by_heads, Convention convention) {
+  std::set<Quantity> quantities;
   for (const auto& [heads, results] : by_heads)
     for (const CellResult* result : results)
-      for (const LayerResult& layer : result->layers(convention))
-        for (const auto& [key, number] : layer.numbers)
-          if (key.rfind(kMixingTimePrefix, 0) == 0 &&
-              std::find(keys.begin(), keys.end(), key) == keys.end())
-            keys.push_back(key);
-  keys.insert(keys.end(),
-              {kFidelityKey, kBestHeadKey, "synergy", "mixing_synergy", "cross_head_share"});
-  return keys;
+      for (const LayerSummary& layer : result->layers(convention))
+        for (const auto& [quantity, number] : layer.numbers) quantities.insert(quantity);
+  for (const Quantity quantity :
+       {Quantity::kForwardProbability, Quantity::kMinimaxFidelityUpper, Quantity::kMinimaxTime})
+    quantities.erase(quantity);
+  return quantities;
 }
 
 /// One task by one convention.
@@ -74,14 +71,14 @@ class TaskFindings {
         layers_(layer_count(by_heads, convention)) {}
 
   void add_summaries(std::vector<SeedSummary>& into) const {
-    const std::vector<std::string> keys = summary_keys(by_heads_, convention_);
+    const std::set<Quantity> quantities = summary_quantities(by_heads_, convention_);
     for (const auto& [heads, results] : by_heads_)
       for (int layer = 0; layer < layers_; ++layer)
-        for (const std::string& key : keys) {
-          std::vector<double> values = values_of(results, convention_, layer, key);
+        for (const Quantity& quantity : quantities) {
+          std::vector<double> values = values_of(results, convention_, layer, quantity);
           const std::vector<double> known = defined(values);
           if (known.empty()) continue;
-          into.push_back({task_, heads, layer, convention_, key, std::move(values),
+          into.push_back({task_, heads, layer, convention_, quantity, std::move(values),
                           mean_interval(known), sample_std(known)});
         }
   }
@@ -108,8 +105,9 @@ class TaskFindings {
     for (const auto& [heads, results] : by_heads_)
       for (const CellResult* result : results)
         for (int layer = 0; layer < layers_; ++layer) {
-          const double time = value_of(*result, convention_, layer, kSpeedKey);
-          const double fidelity = value_of(*result, convention_, layer, kFidelityKey);
+          const double time =
+              value_of(*result, convention_, layer, Quantity::kTruncatedHittingMean);
+          const double fidelity = value_of(*result, convention_, layer, Quantity::kMinimaxFidelity);
           if (std::isnan(time) || std::isnan(fidelity)) continue;
           times.push_back(time);
           fidelities.push_back(fidelity);
@@ -125,8 +123,9 @@ class TaskFindings {
   std::vector<std::vector<double>> groups(Claim claim, int layer) const {
     std::vector<std::vector<double>> groups;
     for (const auto& [heads, results] : by_heads_) {
-      groups.push_back(defined(values_of(results, convention_, layer,
-                                         claim == Claim::kFaster ? kSpeedKey : kFidelityKey)));
+      groups.push_back(defined(values_of(
+          results, convention_, layer,
+          claim == Claim::kFaster ? Quantity::kTruncatedHittingMean : Quantity::kMinimaxFidelity)));
       if (claim == Claim::kFaster)
         for (double& value : groups.back()) value = -value;
     }
@@ -135,28 +134,15 @@ class TaskFindings {
 
   SynergyShare synergy_share(int heads, const std::vector<const CellResult*>& results,
                              int layer) const {
-    std::int64_t with_synergy = 0;
-    std::int64_t samples = 0;
-    std::int64_t seeds_with_synergy = 0;
-    std::int64_t seeds = 0;
+    SynergyShare share{task_, heads, layer, convention_, {}, {}};
     for (const CellResult* result : results) {
-      const double together = value_of(*result, convention_, layer, kFidelityKey);
-      const double best = value_of(*result, convention_, layer, kBestHeadKey);
+      const double together = value_of(*result, convention_, layer, Quantity::kMinimaxFidelity);
+      const double best = value_of(*result, convention_, layer, Quantity::kBestHeadFidelity);
       if (std::isnan(together) || std::isnan(best)) continue;
-      const LayerResult& numbers = result->layers(convention_)[static_cast<std::size_t>(layer)];
-      with_synergy += numbers.with_synergy;
-      samples += static_cast<std::int64_t>(numbers[kFidelityKey].samples);
-      seeds_with_synergy += together > best ? 1 : 0;
-      ++seeds;
+      share.samples += result->layers(convention_)[static_cast<std::size_t>(layer)].synergy_share();
+      share.seeds += {together > best ? 1 : 0, 1};
     }
-    return {task_,
-            heads,
-            layer,
-            convention_,
-            share_interval(with_synergy, samples),
-            share_interval(seeds_with_synergy, seeds),
-            static_cast<int>(seeds),
-            samples};
+    return share;
   }
 
   std::string task_;
@@ -214,24 +200,21 @@ TotalSynergy total_synergy(const Findings& findings, const std::string& task,
                            Convention convention) {
   TotalSynergy total;
   for (const SynergyShare& share : findings.synergy) {
-    if (share.task != task || share.convention != convention || share.sample_count == 0) continue;
-    const double estimate = share.samples.estimate;
-    total.samples_with += std::llround(estimate * static_cast<double>(share.sample_count));
-    total.samples += share.sample_count;
-    total.seeds_with += std::llround(share.seeds.estimate * share.seed_count);
-    total.seeds += share.seed_count;
-    total.least = std::min(total.least, estimate);
-    total.greatest = std::max(total.greatest, estimate);
+    if (share.task != task || share.convention != convention || share.samples.trials == 0) continue;
+    total.samples += share.samples;
+    total.seeds += share.seeds;
+    total.least = std::min(total.least, share.samples.value());
+    total.greatest = std::max(total.greatest, share.samples.value());
   }
   return total;
 }
 
 const SeedSummary* find_summary(const Findings& findings, const std::string& task, int heads,
-                                int layer, Convention convention, const std::string& key) {
+                                int layer, Convention convention, const Quantity& quantity) {
   const auto found = std::find_if(
       findings.summaries.begin(), findings.summaries.end(), [&](const SeedSummary& summary) {
         return summary.task == task && summary.heads == heads && summary.layer == layer &&
-               summary.convention == convention && summary.key == key;
+               summary.convention == convention && summary.quantity == quantity;
       });
   return found == findings.summaries.end() ? nullptr : &*found;
 }

@@ -19,7 +19,7 @@ struct SeedSummary {
   int heads = 0;
   int layer = 0;
   Convention convention = Convention::kExact;
-  std::string key;             ///< of LayerResult::numbers
+  Quantity quantity;
   std::vector<double> values;  ///< one a seed, in the seeds' order; NaN where undefined
   Interval mean;               ///< over the seeds that define it; infinite if one of them is
   double std = 0.0;            ///< over seeds, n - 1; NaN for one
@@ -45,10 +45,8 @@ struct SynergyShare {
   int heads = 0;
   int layer = 0;
   Convention convention = Convention::kExact;
-  Interval samples;  ///< share of the samples of all seeds
-  Interval seeds;    ///< share of the seeds whose mean fidelity is above the best head's mean
-  int seed_count = 0;
-  std::int64_t sample_count = 0;  ///< of all seeds
+  Share samples;  ///< of all seeds
+  Share seeds;    ///< whose mean fidelity is above the best head's mean
 };
 
 /// Do fast layers also carry faithfully? Over all (heads, seed, layer) of a task.
@@ -79,10 +77,8 @@ std::map<std::string, ResultsByHeads> group_results(const std::vector<CellResult
 
 /// SynergyShare over all head counts and layers of a task.
 struct TotalSynergy {
-  std::int64_t samples_with = 0;  ///< measurements of a layer on a sample
-  std::int64_t samples = 0;
-  std::int64_t seeds_with = 0;  ///< layers, by the means over samples
-  std::int64_t seeds = 0;
+  Share samples;       ///< measurements of a layer on a sample
+  Share seeds;         ///< layers, by the means over samples
   double least = 1.0;  ///< shares of samples by head count and layer
   double greatest = 0.0;
 };
@@ -91,6 +87,6 @@ TotalSynergy total_synergy(const Findings& findings, const std::string& task,
 
 /// The summary of one number; nullptr if there is none.
 const SeedSummary* find_summary(const Findings& findings, const std::string& task, int heads,
-                                int layer, Convention convention, const std::string& key);
+                                int layer, Convention convention, const Quantity& quantity);
 
 }  // namespace synergraph

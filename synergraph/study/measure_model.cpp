@@ -2,7 +2,6 @@
 
 #include "synergraph/analysis/analysis.h"
 #include "synergraph/analysis/model_attention.h"
-#include "synergraph/statistics/rank_tests.h"
 
 namespace synergraph {
 namespace {
@@ -16,36 +15,7 @@ MetricsOptions metrics_options(Convention convention, const MeasureSettings& set
   return options;
 }
 
-LayerResult layer_result(const std::vector<HeadsMetrics>& samples, const MetricsOptions& options) {
-  const LayerSummary summary = summarise_layer(samples, options);
-  const std::vector<SampleColumn> columns = sample_columns(options);
-  LayerResult result;
-  for (std::size_t k = 0; k < columns.size(); ++k)
-    result.numbers[columns[k].key] = summary.combined[k];
-  result.numbers[kBestHeadKey] = summary.best_head_fidelity;
-  result.numbers["synergy"] = summary.synergy;
-  result.numbers["mixing_synergy"] = summary.mixing_synergy;
-  result.numbers["cross_head_share"] = summary.cross_head_share;
-  result.undecided = summary.synergy_undecided;
-  std::vector<double> times;
-  std::vector<double> fidelities;
-  for (const HeadsMetrics& sample : samples) {
-    times.push_back(sample.combined.walk.truncated.mean);
-    fidelities.push_back(sample.combined.fidelity.minimax);
-    if (sample.synergy.present().value_or(false)) ++result.with_synergy;
-  }
-  result.rank_correlation = rank_correlation(times, fidelities);
-  return result;
-}
-
 }  // namespace
-
-std::vector<std::string> layer_keys(const MeasureSettings& settings) {
-  std::vector<std::string> keys = {kBestHeadKey, "synergy", "mixing_synergy", "cross_head_share"};
-  for (const SampleColumn& column : sample_columns(metrics_options(Convention::kExact, settings)))
-    keys.push_back(column.key);
-  return keys;
-}
 
 ModelMeasurement measure_model(const Model& model, const Task& task, const Sequences& sequences,
                                const MeasureSettings& settings, const Execution& execution) {
@@ -61,8 +31,10 @@ ModelMeasurement measure_model(const Model& model, const Task& task, const Seque
   measurement.accuracy = source.evaluation()->accuracy;
   for (std::size_t c = 0; c < analysis.conventions.size(); ++c) {
     auto& layers = c == 0 ? measurement.exact : measurement.published;
-    for (const std::vector<HeadsMetrics>& samples : analysis.samples[c])
-      layers.push_back(layer_result(samples, analysis.conventions[c]));
+    for (const MeasuredLayer& layer : analysis.summaries[c]) {
+      layers.push_back(layer.all);
+      layers.back().numbers.erase(Quantity::kEffectiveForwardProbability);  // see cell_quantities()
+    }
   }
   return measurement;
 }

@@ -11,12 +11,9 @@ namespace synergraph {
 struct ModelMeasurement {
   double loss = 0.0;      ///< on the sequences, by the task
   double accuracy = 0.0;  ///< likewise
-  std::vector<LayerResult> exact;
-  std::vector<LayerResult> published;
+  std::vector<LayerSummary> exact;
+  std::vector<LayerSummary> published;
 };
-
-/// The keys of a layer's numbers: LayerResult::numbers.
-std::vector<std::string> layer_keys(const MeasureSettings& settings);
 
 /// Measures every layer of a model on every given sequence, with the learned head weights.
 /// `settings.samples` is not used: all sequences are.

@@ -1,7 +1,6 @@
 #include "synergraph/study/published.h"
 
 #include <algorithm>
-#include <array>
 
 namespace synergraph {
 namespace {
@@ -61,12 +60,13 @@ std::optional<Value> cell_of(const Rows& rows, std::string_view task, int heads,
 
 }  // namespace
 
-std::optional<PublishedValue> published_mixing_time(std::string_view task, int heads, int layer) {
-  return cell_of<PublishedValue>(kMixingTimes, task, heads, layer);
-}
-
-std::optional<PublishedValue> published_fidelity(std::string_view task, int heads, int layer) {
-  return cell_of<PublishedValue>(kFidelities, task, heads, layer);
+std::optional<PublishedValue> published_value(const Quantity& quantity, std::string_view task,
+                                              int heads, int layer) {
+  if (quantity == Quantity::kTruncatedHittingMean)
+    return cell_of<PublishedValue>(kMixingTimes, task, heads, layer);
+  if (quantity == Quantity::kMinimaxFidelity)
+    return cell_of<PublishedValue>(kFidelities, task, heads, layer);
+  return std::nullopt;
 }
 
 std::optional<PublishedComparison> published_comparison(std::string_view task, int heads,

@@ -14,33 +14,26 @@
 namespace synergraph {
 namespace {
 
-constexpr double kPercent = 100.0;
-
-/// The mean over sequences with its 95 % interval, in per cent.
-Interval percent_interval(const Summary& summary) {
-  return sample_interval(kPercent * summary.mean, kPercent * summary.std, summary.samples);
-}
-
 std::vector<VerifiedLayer> compare_layers(const std::string& task, int heads,
                                           const ModelMeasurement& measurement) {
   std::vector<VerifiedLayer> layers;
-  for (std::size_t l = 0; l < measurement.published.size(); ++l) {
-    const auto layer = static_cast<int>(l);
-    const LayerResult& ours = measurement.published[l];
-    const Summary& time = ours[kSpeedKey];
-    const Summary& fidelity = ours[kFidelityKey];
-    VerifiedLayer verified;
-    verified.mixing_time = compare(*published_mixing_time(task, heads, layer), kMixingTimeRounding,
-                                   time.mean, time.std, time.samples);
-    verified.fidelity =
-        compare(*published_fidelity(task, heads, layer), kFidelityRounding,
-                kPercent * fidelity.mean, kPercent * fidelity.std, fidelity.samples);
-    verified.published_comparison = published_comparison(task, heads, layer);
-    verified.individual = percent_interval(ours[kBestHeadKey]);
-    verified.combined = percent_interval(fidelity);
-    verified.synergy_share =
-        share_interval(ours.with_synergy, static_cast<std::int64_t>(fidelity.samples));
-    layers.push_back(verified);
+  for (const LayerSummary& ours : measurement.published) {
+    const auto layer = static_cast<int>(layers.size());
+    const auto compared = [&](const Quantity& quantity) {
+      const Summary& summary = ours[quantity];
+      const double unit = published_unit(quantity);
+      return compare(*published_value(quantity, task, heads, layer), published_rounding(quantity),
+                     unit * summary.mean, unit * summary.std, summary.samples);
+    };
+    const auto interval = [&](const Quantity& quantity) {
+      const Summary& summary = ours[quantity];
+      const double unit = published_unit(quantity);
+      return sample_interval(unit * summary.mean, unit * summary.std, summary.samples);
+    };
+    layers.push_back(
+        {compared(Quantity::kTruncatedHittingMean), compared(Quantity::kMinimaxFidelity),
+         published_comparison(task, heads, layer), interval(Quantity::kBestHeadFidelity),
+         interval(Quantity::kMinimaxFidelity), ours.synergy_share()});
   }
   return layers;
 }

@@ -40,7 +40,7 @@ struct VerifiedLayer {
   std::optional<PublishedComparison> published_comparison;
   Interval individual;
   Interval combined;
-  Interval synergy_share;  ///< of sequences in which all together beat the best head
+  Share synergy;  ///< sequences in which all together beat the best head
 };
 
 /// One of the authors' checkpoints.

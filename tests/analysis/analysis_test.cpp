@@ -33,11 +33,11 @@ TEST(AnalysisTest, CopiesOfAHeadShowNoSynergy) {
       EXPECT_EQ(samples.back().mixing_synergy, 1.0);
     }
   }
-  const LayerSummary summary = summarise_layer(samples, options);
-  EXPECT_EQ(summary.synergy_share, 0.0);
-  EXPECT_EQ(summary.synergy.min, 1.0);
-  EXPECT_EQ(summary.synergy.max, 1.0);
-  EXPECT_EQ(summary.best_share.front(), 1.0);
+  const MeasuredLayer layer = summarise_layer(samples, options.walk.eps);
+  EXPECT_EQ(layer.all.with_synergy, 0);
+  EXPECT_EQ(layer.all[Quantity::kSynergy].min, 1.0);
+  EXPECT_EQ(layer.all[Quantity::kSynergy].max, 1.0);
+  EXPECT_EQ(layer.heads.front().best.value(), 1.0);
 }
 
 // What intervals do not decide is counted as such, and not as synergy.
@@ -48,11 +48,11 @@ TEST(AnalysisTest, CountsWhatIsUndecided) {
   samples[1].synergy = compare_with_best({{0.2, 0.9}, {0.3, 0.3}}, {0.4, 0.4});
   samples[2].synergy = compare_with_best({{0.2, 0.2}, {0.1, 0.1}}, {0.1, 0.9});
   samples[3].synergy = compare_with_best({{0.2, 0.2}, {0.1, 0.1}}, {0.2, 0.2});
-  const LayerSummary summary = summarise_layer(samples, convention_options(Convention::kExact));
-  EXPECT_EQ(summary.synergy_share, 0.25);
-  EXPECT_EQ(summary.synergy_undecided, 2);
-  EXPECT_EQ(summary.best_head_undecided, 1);
-  EXPECT_EQ(summary.synergy.undefined, 2U);
+  const MeasuredLayer layer = summarise_layer(samples, {0.25});
+  EXPECT_EQ(layer.all.synergy_share().value(), 0.25);
+  EXPECT_EQ(layer.all.synergy_undecided, 2);
+  EXPECT_EQ(layer.best_head_undecided, 1);
+  EXPECT_EQ(layer.all[Quantity::kSynergy].undefined, 2U);
 }
 
 }  // namespace

@@ -8,9 +8,14 @@ endfunction()
 
 file(REMOVE_RECURSE ${SCRATCH})
 run(${CMAKE_COMMAND} --install ${BUILD} --prefix ${SCRATCH}/prefix)
-# What an installed header includes is installed: no private header is needed.
+# What an installed header includes is installed or of the standard library, whose names have neither dot nor
+# slash: no private header and no other library is needed.
 file(GLOB_RECURSE headers ${SCRATCH}/prefix/include/*.h)
 foreach(header ${headers})
+  file(STRINGS ${header} includes REGEX "^#include <.*[./].*>")
+  if(includes)
+    message(FATAL_ERROR "${header}: ${includes}")
+  endif()
   file(STRINGS ${header} includes REGEX "^#include \"synergraph/")
   foreach(line ${includes})
     string(REGEX REPLACE "^#include \"(.*)\".*" "\\1" included "${line}")

@@ -46,11 +46,10 @@ TEST(HeadsReport, TextIsTheTableOfTheFirstExample) {
 }
 
 TEST(HeadsReport, JsonHasNoInfinities) {
-  const nlohmann::ordered_json json = json_report(example(1));
+  const auto json = nlohmann::ordered_json::parse(json_report(example(1)));
   EXPECT_TRUE(json["heads"][0]["hitting_time"]["mean"].is_null());
   EXPECT_TRUE(json["effective_bound"]["steps"].is_null());
   EXPECT_EQ(json["combined"]["hitting_time"]["node"], (std::vector<double>{8, 4, 0}));
-  EXPECT_EQ(nlohmann::ordered_json::parse(json.dump()), json);
 }
 
 TEST(HeadsReport, CsvHasACellForEveryColumn) {

@@ -52,9 +52,9 @@ std::vector<CellResult> small_study(int seeds) {
     add(4, {{3.5432, 0.005678, 0.003456, 49}, {4.2468, 2.137e-7, 1.123e-6, 1}});
   }
   for (CellResult& result : results)
-    for (LayerResult& layer : result.exact)
-      for (auto& [key, number] : layer.numbers) {
-        const double factor = key == kSpeedKey ? 1.2789 : 97.531;
+    for (LayerSummary& layer : result.exact)
+      for (auto& [quantity, number] : layer.numbers) {
+        const double factor = quantity == Quantity::kTruncatedHittingMean ? 1.2789 : 97.531;
         number.mean *= factor;
         number.std *= factor;
       }
@@ -154,7 +154,8 @@ TEST(StudyTables, MarkOnlyWhatIsCertainlyLarger) {
   for (const auto& [std, marked] : {std::pair{0.178, true}, {0.179, false}}) {
     CellResult result = invented_result("copy", 4, 1, {{4, 0.3, 0.2, 0}});
     for (auto* layers : {&result.exact, &result.published})
-      for (const char* key : {kFidelityKey, kBestHeadKey}) (*layers)[0].numbers[key].std = std;
+      for (const Quantity quantity : {Quantity::kMinimaxFidelity, Quantity::kBestHeadFidelity})
+        (*layers)[0].numbers[quantity].std = std;
     const Table table = tables_of({result})["comparison-copy"].table;
     if (marked)
       EXPECT_THAT(table.bold, ElementsAre(std::pair(3U, 3U), std::pair(5U, 3U)));

@@ -138,7 +138,7 @@ TEST(MeanInterval, CoversTheTruthAsOftenAsItSays) {
 TEST(ShareInterval, SolvesWilsonsEquation) {
   const double z = normal_quantile(0.975);
   for (const auto& [k, n] : {std::pair{1, 10}, {15, 50}, {199, 200}, {5, 10}}) {
-    const Interval interval = share_interval(k, n);
+    const Interval interval = share_interval({k, n});
     EXPECT_DOUBLE_EQ(interval.estimate, static_cast<double>(k) / n);
     for (const double x : {interval.low, interval.high})
       EXPECT_NEAR(std::pow(interval.estimate - x, 2), z * z * x * (1 - x) / n, 1e-15);
@@ -146,17 +146,17 @@ TEST(ShareInterval, SolvesWilsonsEquation) {
     EXPECT_GT(interval.high, interval.estimate);
   }
   // A published example: 0 and 15 of 148 and of 20 (Newcombe, 1998).
-  EXPECT_NEAR(share_interval(15, 148).low, 0.0624, 5e-5);
-  EXPECT_NEAR(share_interval(15, 148).high, 0.1605, 5e-5);
-  EXPECT_NEAR(share_interval(0, 20).high, 0.1611, 5e-5);
+  EXPECT_NEAR(share_interval({15, 148}).low, 0.0624, 5e-5);
+  EXPECT_NEAR(share_interval({15, 148}).high, 0.1605, 5e-5);
+  EXPECT_NEAR(share_interval({0, 20}).high, 0.1611, 5e-5);
 }
 
 TEST(ShareInterval, HasBoundsAtTheEnds) {
-  EXPECT_EQ(share_interval(0, 20).low, 0.0);
-  EXPECT_EQ(share_interval(20, 20).high, 1.0);
-  EXPECT_TRUE(std::isnan(share_interval(0, 0).estimate));
-  EXPECT_EQ(share_interval(0, 0).low, 0.0);
-  EXPECT_EQ(share_interval(0, 0).high, 1.0);
+  EXPECT_EQ(share_interval({0, 20}).low, 0.0);
+  EXPECT_EQ(share_interval({20, 20}).high, 1.0);
+  EXPECT_TRUE(std::isnan(share_interval({0, 0}).estimate));
+  EXPECT_EQ(share_interval({0, 0}).low, 0.0);
+  EXPECT_EQ(share_interval({0, 0}).high, 1.0);
 }
 
 TEST(Ranks, AverageTiesAndPutInfinityLast) {

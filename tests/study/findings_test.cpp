@@ -38,16 +38,17 @@ TEST(Findings, SummariseOverSeeds) {
     results.push_back(invented_result("copy", 4, seed, {{time, 0.5, 0.25, 50}}));
   const Findings findings = derive_findings(results);
   EXPECT_EQ(findings.seeds, 3);
-  const SeedSummary* speed = find_summary(findings, "copy", 4, 0, kExact, kSpeedKey);
+  const SeedSummary* speed =
+      find_summary(findings, "copy", 4, 0, kExact, Quantity::kTruncatedHittingMean);
   ASSERT_NE(speed, nullptr);
   EXPECT_THAT(speed->values, ElementsAre(2, 6, 1));  // by seed: 2, 5, 7
   EXPECT_DOUBLE_EQ(speed->mean.estimate, 3.0);
   EXPECT_DOUBLE_EQ(speed->std, std::sqrt(7.0));
   EXPECT_DOUBLE_EQ(speed->mean.high, mean_interval({2, 6, 1}).high);
-  EXPECT_NE(find_summary(findings, "copy", 4, 0, kPublished, kFidelityKey), nullptr);
-  EXPECT_NE(find_summary(findings, "copy", 4, 0, kPublished, kBestHeadKey), nullptr);
-  EXPECT_EQ(find_summary(findings, "copy", 4, 1, kExact, kSpeedKey), nullptr);
-  EXPECT_EQ(find_summary(findings, "copy", 4, 0, kExact, "hitting_max"), nullptr);
+  EXPECT_NE(find_summary(findings, "copy", 4, 0, kPublished, Quantity::kMinimaxFidelity), nullptr);
+  EXPECT_NE(find_summary(findings, "copy", 4, 0, kPublished, Quantity::kBestHeadFidelity), nullptr);
+  EXPECT_EQ(find_summary(findings, "copy", 4, 1, kExact, Quantity::kTruncatedHittingMean), nullptr);
+  EXPECT_EQ(find_summary(findings, "copy", 4, 0, kExact, Quantity::kHittingMax), nullptr);
 }
 
 TEST(Findings, SummariseWhatIsPresentAndDefined) {
@@ -55,23 +56,23 @@ TEST(Findings, SummariseWhatIsPresentAndDefined) {
   for (const unsigned seed : {1U, 2U}) {
     CellResult result = invented_result("copy", 4, seed, {{1, 0.5, 0.25, 50}});
     auto& numbers = result.exact[0].numbers;
-    numbers["mixing_time_0.1"] = invented_summary(9, 1);
-    numbers["hitting_max"] = invented_summary(seed == 1 ? 3 : kInfinity, 0);
-    numbers["synergy"] = invented_summary(seed == 1 ? std::nan("") : 2.0, 0);
-    numbers["cross_head_share"] = invented_summary(std::nan(""), 0);
+    numbers[Quantity::mixing_time(0.1)] = invented_summary(9, 1);
+    numbers[Quantity::kHittingMax] = invented_summary(seed == 1 ? 3 : kInfinity, 0);
+    numbers[Quantity::kSynergy] = invented_summary(seed == 1 ? std::nan("") : 2.0, 0);
+    numbers[Quantity::kCrossHeadShare] = invented_summary(std::nan(""), 0);
     results.push_back(std::move(result));
   }
   const Findings findings = derive_findings(results);
-  const auto find = [&](const char* key) {
-    return find_summary(findings, "copy", 4, 0, kExact, key);
+  const auto find = [&](const Quantity& quantity) {
+    return find_summary(findings, "copy", 4, 0, kExact, quantity);
   };
-  EXPECT_EQ(find("mixing_time_0.1")->mean.estimate, 9.0);
-  EXPECT_EQ(find("hitting_max")->mean.estimate, kInfinity);
-  EXPECT_TRUE(std::isnan(find("hitting_max")->mean.low));
-  EXPECT_THAT(find("synergy")->values, ElementsAre(testing::IsNan(), 2.0));
-  EXPECT_EQ(find("synergy")->mean.estimate, 2.0);
-  EXPECT_EQ(find("cross_head_share"), nullptr);
-  EXPECT_EQ(find_summary(findings, "copy", 4, 0, kPublished, "mixing_time_0.1"), nullptr);
+  EXPECT_EQ(find(Quantity::mixing_time(0.1))->mean.estimate, 9.0);
+  EXPECT_EQ(find(Quantity::kHittingMax)->mean.estimate, kInfinity);
+  EXPECT_TRUE(std::isnan(find(Quantity::kHittingMax)->mean.low));
+  EXPECT_THAT(find(Quantity::kSynergy)->values, ElementsAre(testing::IsNan(), 2.0));
+  EXPECT_EQ(find(Quantity::kSynergy)->mean.estimate, 2.0);
+  EXPECT_EQ(find(Quantity::kCrossHeadShare), nullptr);
+  EXPECT_EQ(find_summary(findings, "copy", 4, 0, kPublished, Quantity::mixing_time(0.1)), nullptr);
 }
 
 // Layer 1 of three seeds: all pairs in order, one of 12! / 3!^4 = 369600 assignments. Layer 2: all
@@ -122,11 +123,10 @@ TEST(Findings, CountSynergyOverSamplesAndSeeds) {
   ASSERT_EQ(findings.synergy.size(), 2U);  // a convention each, four heads only
   const SynergyShare& share = findings.synergy.front();
   EXPECT_EQ(share.heads, 4);
-  EXPECT_DOUBLE_EQ(share.samples.estimate, 90.0 / 150);
-  EXPECT_DOUBLE_EQ(share.samples.low, share_interval(90, 150).low);
-  EXPECT_DOUBLE_EQ(share.seeds.estimate, 2.0 / 3);
-  EXPECT_EQ(share.seed_count, 3);
-  EXPECT_EQ(share.sample_count, 150);
+  EXPECT_EQ(share.samples.successes, 90);
+  EXPECT_EQ(share.samples.trials, 150);
+  EXPECT_EQ(share.seeds.successes, 2);
+  EXPECT_EQ(share.seeds.trials, 3);
 }
 
 TEST(Findings, CorrelateSpeedAndFidelityOverLayersOfModels) {
@@ -159,7 +159,7 @@ TEST(Findings, DoNotDependOnTheOrderOfResults) {
   const Findings shuffled = derive_findings(results);
   ASSERT_EQ(findings.summaries.size(), shuffled.summaries.size());
   for (std::size_t k = 0; k < findings.summaries.size(); ++k) {
-    EXPECT_EQ(findings.summaries[k].key, shuffled.summaries[k].key);
+    EXPECT_EQ(findings.summaries[k].quantity, shuffled.summaries[k].quantity);
     EXPECT_EQ(findings.summaries[k].values, shuffled.summaries[k].values);
   }
 }
@@ -170,8 +170,8 @@ TEST(Findings, SynergyOfExactlyOneIsNone) {
                                              invented_result("copy", 4, 2, {{1, 0.25, 0.25, 0}})});
   ASSERT_FALSE(findings.synergy.empty());
   for (const SynergyShare& share : findings.synergy) {
-    EXPECT_EQ(share.samples.estimate, 0.0);
-    EXPECT_EQ(share.seeds.estimate, 0.0);
+    EXPECT_EQ(share.samples.successes, 0);
+    EXPECT_EQ(share.seeds.successes, 0);
   }
 }
 

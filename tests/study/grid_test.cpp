@@ -123,16 +123,17 @@ TEST_F(GridTest, ResultsComeBackFromTheirFiles) {
   result.cell = cells(small_grid()).front();
   result.loss = 0.1;
   result.accuracy = 0.75;
-  LayerResult layer;
+  LayerSummary layer;
   layer.rank_correlation = std::numeric_limits<double>::quiet_NaN();
   layer.with_synergy = 3;
-  layer.numbers[kSpeedKey] = {10, 0, 0, 1.0 / 3.0, 0.5, 0.1, 0.3, 0.9};
-  layer.numbers[kFidelityKey] = {10, 0, 0, 1e-300, 0.0, 0.0, 0.0, 0.0};
-  layer.numbers[kBestHeadKey] = {10, 0, 0, 0.1, 0.0, 0.0, 0.0, 0.0};
+  layer.numbers[Quantity::kTruncatedHittingMean] = {10, 0, 0, 1.0 / 3.0, 0.5, 0.1, 0.3, 0.9};
+  layer.numbers[Quantity::kMinimaxFidelity] = {10, 0, 0, 1e-300, 0.0, 0.0, 0.0, 0.0};
+  layer.numbers[Quantity::kBestHeadFidelity] = {10, 0, 0, 0.1, 0.0, 0.0, 0.0, 0.0};
   const double infinity = std::numeric_limits<double>::infinity();
-  for (const std::string& key : layer_keys(result.cell.measure))
-    layer.numbers.emplace(key, Summary{.samples = 10});
-  layer.numbers["hitting_mean"] = {10, 10, 0, infinity, std::nan(""), infinity, infinity, infinity};
+  for (const Quantity& quantity : cell_quantities(result.cell.measure))
+    layer.numbers.emplace(quantity, Summary{.samples = 10});
+  layer.numbers[Quantity::kHittingMean] = {10,           10,       0,        infinity,
+                                           std::nan(""), infinity, infinity, infinity};
   result.exact = {layer, layer};
   result.published = {layer, layer};
   const std::string path = (root_ / "result.json").string();
@@ -141,8 +142,8 @@ TEST_F(GridTest, ResultsComeBackFromTheirFiles) {
   const std::optional<CellResult> back = read_result(path, result.cell);
   ASSERT_TRUE(back.has_value());
   EXPECT_EQ(bytes({*back}), bytes({result}));
-  EXPECT_EQ(back->exact[1][kSpeedKey].mean, 1.0 / 3.0);
-  EXPECT_EQ(back->exact[1]["hitting_mean"].mean, infinity);
+  EXPECT_EQ(back->exact[1][Quantity::kTruncatedHittingMean].mean, 1.0 / 3.0);
+  EXPECT_EQ(back->exact[1][Quantity::kHittingMean].mean, infinity);
   EXPECT_TRUE(std::isnan(back->published[0].rank_correlation));
 
   Cell other = result.cell;
@@ -157,9 +158,9 @@ TEST_F(GridTest, ResultsComeBackFromTheirFiles) {
 
 TEST_F(GridTest, AResultThatLacksANumberOrCountsTooManyIsRefusedByName) {
   const Cell cell = cells(small_grid()).front();
-  LayerResult layer;
-  for (const std::string& key : layer_keys(cell.measure))
-    layer.numbers.emplace(key, Summary{.samples = 10});
+  LayerSummary layer;
+  for (const Quantity& quantity : cell_quantities(cell.measure))
+    layer.numbers.emplace(quantity, Summary{.samples = 10});
   const CellResult whole{cell, 0.1, 0.75, {layer, layer}, {layer, layer}};
   const std::string path = (root_ / "result.json").string();
   const auto expect_refused = [&](const auto& damage) {
@@ -175,17 +176,18 @@ TEST_F(GridTest, AResultThatLacksANumberOrCountsTooManyIsRefusedByName) {
   };
   write_result(path, whole);
   EXPECT_NO_THROW(read_result(path, cell));
-  for (const std::string& key : layer_keys(cell.measure)) {
-    SCOPED_TRACE(key);
-    expect_refused([&](CellResult& r) { r.published[1].numbers.erase(key); });
+  for (const Quantity& quantity : cell_quantities(cell.measure)) {
+    SCOPED_TRACE(key_of(quantity));
+    expect_refused([&](CellResult& r) { r.published[1].numbers.erase(quantity); });
   }
   for (const char* key : {"hitting_max", "mixing_time_0.25", "mixing_synergy"})
-    EXPECT_TRUE(layer.numbers.contains(key)) << key;
+    EXPECT_TRUE(layer.numbers.contains(parse_quantity(key).value())) << key;
   expect_refused([](CellResult& r) { r.accuracy = 1.5; });
   expect_refused([](CellResult& r) { r.accuracy = -0.5; });
   expect_refused([](CellResult& r) { r.exact[0].with_synergy = 11; });
-  expect_refused([](CellResult& r) { r.exact[0].undecided = -1; });
-  expect_refused([](CellResult& r) { r.exact[0].numbers.at(kSpeedKey).never = 11; });
+  expect_refused([](CellResult& r) { r.exact[0].synergy_undecided = -1; });
+  expect_refused(
+      [](CellResult& r) { r.exact[0].numbers.at(Quantity::kTruncatedHittingMean).never = 11; });
 }
 
 TEST_F(GridTest, GivesTheSameResultsForAnyNumberOfJobsAndThreads) {
@@ -201,7 +203,7 @@ TEST_F(GridTest, GivesTheSameResultsForAnyNumberOfJobsAndThreads) {
   EXPECT_EQ(bytes(*first), bytes(*second));
   EXPECT_EQ(first->size(), 4U);
   EXPECT_EQ(first->at(3).published.size(), 2U);
-  EXPECT_EQ(first->at(3).exact[0][kSpeedKey].samples, 10U);
+  EXPECT_EQ(first->at(3).exact[0][Quantity::kTruncatedHittingMean].samples, 10U);
 }
 
 TEST_F(GridTest, DoesNotRepeatWhatIsDone) {

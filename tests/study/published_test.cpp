@@ -5,14 +5,17 @@
 namespace synergraph {
 namespace {
 
+constexpr Quantity kTime = Quantity::kTruncatedHittingMean;
+constexpr Quantity kFidelity = Quantity::kMinimaxFidelity;
+
 TEST(Published, HasThePapersCells) {
-  EXPECT_EQ(published_mixing_time("copy", 1, 0)->mean, 3.8344);
-  EXPECT_EQ(published_mixing_time("copy", 4, 3)->mean, 7.8050);
-  EXPECT_EQ(published_mixing_time("copy", 4, 3)->std, 0.5391);
-  EXPECT_EQ(published_mixing_time("cycle", 16, 3)->mean, 41.9292);
-  EXPECT_EQ(published_fidelity("copy", 16, 2)->mean, 0.34);
-  EXPECT_EQ(published_fidelity("copy", 16, 2)->std, 0.07);
-  EXPECT_EQ(published_fidelity("cycle", 8, 1)->mean, 0.63);
+  EXPECT_EQ(published_value(kTime, "copy", 1, 0)->mean, 3.8344);
+  EXPECT_EQ(published_value(kTime, "copy", 4, 3)->mean, 7.8050);
+  EXPECT_EQ(published_value(kTime, "copy", 4, 3)->std, 0.5391);
+  EXPECT_EQ(published_value(kTime, "cycle", 16, 3)->mean, 41.9292);
+  EXPECT_EQ(published_value(kFidelity, "copy", 16, 2)->mean, 0.34);
+  EXPECT_EQ(published_value(kFidelity, "copy", 16, 2)->std, 0.07);
+  EXPECT_EQ(published_value(kFidelity, "cycle", 8, 1)->mean, 0.63);
   EXPECT_EQ(published_comparison("copy", 8, 2)->individual, 0.18);
   EXPECT_EQ(published_comparison("copy", 8, 2)->combined, 0.10);
   EXPECT_EQ(published_comparison("cycle", 16, 0)->combined, 0.67);
@@ -29,8 +32,8 @@ TEST(Published, IsComplete) {
   for (const std::string_view task : kPublishedTasks)
     for (const int heads : kPublishedHeads)
       for (int layer = 0; layer < kPublishedLayers; ++layer) {
-        const auto mixing = published_mixing_time(task, heads, layer);
-        const auto faithful = published_fidelity(task, heads, layer);
+        const auto mixing = published_value(kTime, task, heads, layer);
+        const auto faithful = published_value(kFidelity, task, heads, layer);
         ASSERT_TRUE(mixing && faithful) << task << heads << layer;
         time += mixing->mean;
         time_std += mixing->std;
@@ -51,10 +54,11 @@ TEST(Published, IsComplete) {
 }
 
 TEST(Published, HasNothingElse) {
-  EXPECT_FALSE(published_mixing_time("zero", 4, 0));
-  EXPECT_FALSE(published_mixing_time("copy", 2, 0));
-  EXPECT_FALSE(published_fidelity("copy", 4, 4));
-  EXPECT_FALSE(published_fidelity("copy", 4, -1));
+  EXPECT_FALSE(published_value(kTime, "zero", 4, 0));
+  EXPECT_FALSE(published_value(kTime, "copy", 2, 0));
+  EXPECT_FALSE(published_value(kFidelity, "copy", 4, 4));
+  EXPECT_FALSE(published_value(kFidelity, "copy", 4, -1));
+  EXPECT_FALSE(published_value(Quantity::kHittingMean, "copy", 4, 0));
   EXPECT_FALSE(published_comparison("copy", 1, 0));
   EXPECT_FALSE(published_comparison("", 4, 0));
 }

@@ -41,13 +41,13 @@ inline CellResult invented_result(const std::string& task, int heads, std::uint6
   result.cell.measure.samples = kInventedSamples;
   result.accuracy = 1.0;
   for (const InventedLayer& layer : layers) {
-    LayerResult numbers;
-    const auto add = [&](const char* key, double mean) {
-      numbers.numbers[key] = invented_summary(mean, 0.1 * mean);
+    LayerSummary numbers;
+    const auto add = [&](const Quantity& quantity, double mean) {
+      numbers.numbers[quantity] = invented_summary(mean, 0.1 * mean);
     };
-    add(kSpeedKey, layer.time);
-    add(kFidelityKey, layer.fidelity);
-    add(kBestHeadKey, layer.best_head);
+    add(Quantity::kTruncatedHittingMean, layer.time);
+    add(Quantity::kMinimaxFidelity, layer.fidelity);
+    add(Quantity::kBestHeadFidelity, layer.best_head);
     numbers.with_synergy = layer.with_synergy;
     numbers.rank_correlation = -0.5;
     result.exact.push_back(numbers);
