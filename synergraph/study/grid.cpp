@@ -142,7 +142,7 @@ class GridRun {
       const std::size_t k = set[j];
       const auto listener = [&progress, k, name = title(cells_[k])](
                                 std::uint64_t step, std::uint64_t, const std::string& state) {
-        progress.update(k, step, name + ": " + state);
+        progress.update(k, step, fmt::format("{}: {}", name, state));
       };
       jobs.push_back({cells_[k].train, data[j], directory(k), {.listener = listener}});
     }
