@@ -14,7 +14,7 @@
 
 #include "benchmarks/products.h"
 #include "synergraph/core/parallel.h"
-#include "synergraph/train/fleet.h"
+#include "synergraph/train/make_fleet.h"
 
 namespace {
 

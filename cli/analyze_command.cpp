@@ -14,7 +14,6 @@
 #include "synergraph/analysis/attention_file.h"
 #include "synergraph/analysis/model_attention.h"
 #include "synergraph/core/error.h"
-#include "synergraph/io/atomic_file.h"
 #include "synergraph/model/load_model.h"
 #include "synergraph/report/layer_figure.h"
 #include "synergraph/report/layer_report.h"

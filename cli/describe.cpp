@@ -21,7 +21,6 @@ OptionText describe_option(const CLI::Option& option) {
   text.repeated = option.get_expected_max() > 1;
   text.description = option.get_description();
   text.default_value = option.get_default_str();
-  text.group = option.get_group();
   if (option.get_items_expected_max() == 0) return text;
   const std::string type = option.get_type_name();
   text.choices = choices_in(type);

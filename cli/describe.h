@@ -19,7 +19,6 @@ struct OptionText {
   std::vector<std::string> choices;  ///< of kChoice
   std::string description;
   std::string default_value;  ///< empty: none, or it is in the description
-  std::string group;
 };
 
 struct CommandText {

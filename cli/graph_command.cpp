@@ -16,7 +16,6 @@
 #include "synergraph/graph/generators.h"
 #include "synergraph/graph/multi_head_graph.h"
 #include "synergraph/heads/measure.h"
-#include "synergraph/io/atomic_file.h"
 #include "synergraph/report/diffusion_figure.h"
 #include "synergraph/report/heads_report.h"
 
@@ -135,7 +134,8 @@ void run_graph(const GraphArguments& arguments) {
   if (arguments.figure.wanted()) check_figure(arguments.figure.file);
   const bool printed = to_standard_output({arguments.curves, arguments.dot, arguments.text,
                                            arguments.json || arguments.csv ? "-" : ""});
-  MetricsOptions options = arguments.metrics.resolve(arguments.metrics.chosen_convention());
+  MetricsOptions options =
+      arguments.metrics.resolve(arguments.metrics.chosen_conventions().front());
   options.fidelity.every_node = arguments.json;  // JSON lists them
   const MultiHeadGraph graph = load_graph(arguments);
   const std::vector<double> weights = head_weights(arguments, graph);

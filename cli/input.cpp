@@ -6,10 +6,10 @@
 #include <array>
 #include <cerrno>
 #include <cstdint>
-#include <system_error>
 
 #include "synergraph/core/error.h"
 #include "synergraph/io/atomic_file.h"
+#include "synergraph/io/system_error.h"
 
 namespace synergraph::cli {
 namespace {
@@ -21,9 +21,7 @@ std::string read_standard_input(std::size_t most) {
     const ssize_t got = read(STDIN_FILENO, buffer.data(), buffer.size());
     if (got == 0) return bytes;
     if (got < 0 && errno == EINTR) continue;
-    if (got < 0)
-      throw InputError(
-          fmt::format("standard input: cannot read: {}", std::generic_category().message(errno)));
+    if (got < 0) throw_system_error(input_name(kStandardInput), "cannot read");
     bytes.append(buffer.data(), static_cast<std::size_t>(got));
     if (bytes.size() > most)
       throw InputError(fmt::format("standard input: more than {} bytes", most));

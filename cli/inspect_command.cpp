@@ -46,14 +46,14 @@ void print_table(const TensorFile& file) {
   for (const Tensor& tensor : file.tensors()) {
     const TensorInfo& info = tensor.info();
     table.rows.push_back({info.name.empty() ? "(unnamed)" : shown(info.name),
-                          std::string(dtype_name(info.dtype)), to_string(info.shape),
+                          std::string(name_of(info.dtype)), to_string(info.shape),
                           readable_size(info.bytes())});
     elements += info.elements();
     bytes += info.bytes();
   }
   const std::size_t columns = output_columns();
   print(wrapped(fmt::format("{}: {}, {} tensor{}, {} elements, {}\n\n", printable(file.path()),
-                            format_name(file.format()), file.tensors().size(),
+                            name_of(file.format()), file.tensors().size(),
                             file.tensors().size() == 1 ? "" : "s", elements, readable_size(bytes)),
                 columns, 2));
   print(format_text(table, columns));

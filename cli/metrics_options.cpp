@@ -5,13 +5,14 @@
 #include "cli/number_option.h"
 #include "synergraph/core/error.h"
 #include "synergraph/core/parse_number.h"
+#include "synergraph/core/split.h"
 #include "synergraph/core/terminal.h"
 
 namespace synergraph::cli {
 
 void MetricsArguments::add_to(CLI::App& command, bool allow_both) {
   const char* group = "Measurement";
-  std::vector<std::string> conventions = {"exact", "published"};
+  std::vector<std::string> conventions = all_names<Convention>();
   if (allow_both) conventions.emplace_back("both");
   command
       .add_option(
@@ -26,13 +27,13 @@ void MetricsArguments::add_to(CLI::App& command, bool allow_both) {
                   fmt::format("how heads become a walk: per-head (the theory's), pooled, or "
                               "published (default: {}; with --convention published: published)",
                               name_of(default_normalization)))
-      ->check(CLI::IsMember({"per-head", "pooled", "published"}))
+      ->check(CLI::IsMember(all_names<Normalization>()))
       ->group(group);
   command
       .add_option("--nodes", nodes,
                   "nodes that count for the minimax fidelity: sources or all (default: sources; "
                   "with --convention published: all)")
-      ->check(CLI::IsMember({"sources", "all"}))
+      ->check(CLI::IsMember(all_names<FidelityNodes>()))
       ->group(group);
   command
       .add_option(
@@ -56,24 +57,16 @@ void MetricsArguments::add_to(CLI::App& command, bool allow_both) {
       ->group(group);
 }
 
-Convention MetricsArguments::chosen_convention() const {
-  return convention == "published" ? Convention::kPublished : Convention::kExact;
-}
-
 std::vector<Convention> MetricsArguments::chosen_conventions() const {
-  if (convention == "both") return {Convention::kExact, Convention::kPublished};
-  return {chosen_convention()};
+  if (const auto one = parse_name<Convention>(convention)) return {*one};
+  return {Convention::kExact, Convention::kPublished};
 }
 
 MetricsOptions MetricsArguments::resolve(Convention of) const {
   MetricsOptions options = convention_options(of);
   if (of == Convention::kExact) options.normalization = default_normalization;
-  if (normalization)
-    options.normalization = *normalization == "per-head" ? Normalization::kPerHead
-                            : *normalization == "pooled" ? Normalization::kPooled
-                                                         : Normalization::kPublished;
-  if (nodes)
-    options.fidelity.nodes = *nodes == "all" ? FidelityNodes::kAll : FidelityNodes::kSources;
+  if (normalization) options.normalization = parse_name<Normalization>(*normalization).value();
+  if (nodes) options.fidelity.nodes = parse_name<FidelityNodes>(*nodes).value();
   if (horizon) {
     options.fidelity.horizon = 0;
     if (*horizon != "certified")
@@ -89,7 +82,7 @@ MetricsOptions MetricsArguments::resolve(Convention of) const {
 
 std::vector<double> parse_numbers(const std::string& list, const std::string& what) {
   std::vector<double> values;
-  for (const std::string& part : split_at_commas(list)) {
+  for (const std::string_view part : split(list, ',')) {
     double value = 0.0;
     if (!parse_number(part, value))
       throw UsageError(fmt::format("{}: {} is not a number", what, quoted_text(part)));

@@ -26,8 +26,6 @@ struct MetricsArguments {
   /// `allow_both`: "both" is a convention too.
   void add_to(CLI::App& command, bool allow_both = false);
 
-  Convention chosen_convention() const;
-
   /// One convention, or exact and published.
   std::vector<Convention> chosen_conventions() const;
 

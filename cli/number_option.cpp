@@ -2,7 +2,6 @@
 
 #include <fmt/core.h>
 
-#include <cmath>
 #include <cstdint>
 
 #include "synergraph/core/error.h"
@@ -35,7 +34,7 @@ std::string described(const NumberRange<Number>& range) {
 }  // namespace
 
 template <class Number>
-Number parse_option(const std::string& option, const std::string& text,
+Number parse_option(const std::string& option, std::string_view text,
                     const NumberRange<Number>& range, const std::string& other) {
   Number value{};
   // NaN fails the comparisons; infinity is above every `most`.
@@ -46,28 +45,17 @@ Number parse_option(const std::string& option, const std::string& text,
       fmt::format("{}: expected {}{}, got {}", option, other, described(range), quoted_text(text)));
 }
 
-template double parse_option(const std::string&, const std::string&, const NumberRange<double>&,
+template double parse_option(const std::string&, std::string_view, const NumberRange<double>&,
                              const std::string&);
-template int parse_option(const std::string&, const std::string&, const NumberRange<int>&,
+template int parse_option(const std::string&, std::string_view, const NumberRange<int>&,
                           const std::string&);
-template std::int64_t parse_option(const std::string&, const std::string&,
+template std::int64_t parse_option(const std::string&, std::string_view,
                                    const NumberRange<std::int64_t>&, const std::string&);
-template std::uint64_t parse_option(const std::string&, const std::string&,
+template std::uint64_t parse_option(const std::string&, std::string_view,
                                     const NumberRange<std::uint64_t>&, const std::string&);
 
 CLI::Option* as_list(CLI::Option* option) {
   return option->delimiter(',')->allow_extra_args(false);
-}
-
-std::vector<std::string> split_at_commas(const std::string& list) {
-  std::vector<std::string> parts(1);
-  for (const char c : list) {
-    if (c == ',')
-      parts.emplace_back();
-    else
-      parts.back() += c;
-  }
-  return parts;
 }
 
 std::string shown_number(double value) {

@@ -5,7 +5,10 @@
 #include <limits>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
+
+#include "synergraph/core/split.h"
 
 namespace synergraph::cli {
 
@@ -28,14 +31,11 @@ inline constexpr NumberRange<double> kSeconds{0.0};
 /// sign that would wrap around, is a UsageError that names the option and what it takes: a number,
 /// or what the caller has already looked for, `other`.
 template <class Number>
-Number parse_option(const std::string& option, const std::string& text,
+Number parse_option(const std::string& option, std::string_view text,
                     const NumberRange<Number>& range, const std::string& other = "");
 
 /// The option's values are separated by commas within one argument: what follows is not its own.
 CLI::Option* as_list(CLI::Option* option);
-
-/// The parts of a list; empty ones, which CLI11 would pass over, are parts too.
-std::vector<std::string> split_at_commas(const std::string& list);
 
 /// How the help shows a number.
 std::string shown_number(double value);
@@ -90,7 +90,8 @@ CLI::Option* add_number(CLI::App& command, const std::string& name, Target& targ
       [&target, name, range](const CLI::results_t& texts) {
         Kind::begin(target);
         for (const std::string& text : texts)
-          for (const std::string& part : Kind::kList ? split_at_commas(text) : CLI::results_t{text})
+          // Empty parts, which CLI11 would pass over, are parts too; no argument holds a '\0'.
+          for (const std::string_view part : split(text, Kind::kList ? ',' : '\0'))
             Kind::set(target, parse_option(name, part, range));
         return true;
       },

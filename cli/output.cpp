@@ -1,17 +1,15 @@
 #include "cli/output.h"
 
 #include <fcntl.h>
-#include <fmt/core.h>
 #include <unistd.h>
 
 #include <algorithm>
-#include <cerrno>
 #include <cstdio>
-#include <system_error>
 
 #include "synergraph/core/error.h"
 #include "synergraph/core/terminal.h"
 #include "synergraph/io/atomic_file.h"
+#include "synergraph/io/system_error.h"
 
 namespace synergraph::cli {
 namespace {
@@ -19,8 +17,7 @@ namespace {
 constexpr const char* kStandardOutput = "-";
 
 [[noreturn]] void fail_to_write() {
-  throw InputError(
-      fmt::format("standard output: cannot write: {}", std::generic_category().message(errno)));
+  throw_system_error("standard output", "cannot write");
 }
 
 }  // namespace

@@ -37,6 +37,21 @@ std::size_t edit_distance(const std::string& from, const std::string& to) {
   return distance[from.size()][to.size()];
 }
 
+/// The word nearest to `word`, if one is near: a few letters wrong, left out, added or swapped, or
+/// a beginning. Else empty.
+std::string nearest(const std::string& word, const std::vector<std::string>& words) {
+  std::string best;
+  std::size_t least = std::max<std::size_t>(1, word.size() / 3) + 1;
+  for (const std::string& candidate : words) {
+    const bool begins = word.size() > 2 && candidate.starts_with(word);
+    const std::size_t distance = begins ? 0 : edit_distance(word, candidate);
+    if (distance >= least) continue;
+    least = distance;
+    best = candidate;
+  }
+  return best;
+}
+
 /// Text that was broken into lines of up to 100 columns, for a narrower terminal: paragraphs are
 /// filled anew, lines that begin with blanks stay lines of their own.
 std::string refilled(const std::string& text, std::size_t columns) {
@@ -183,19 +198,6 @@ std::vector<std::string> understood(const CLI::App& app, std::vector<std::string
   const bool option = arguments.front().starts_with('-');
   check_options(option ? app : find_command(app, arguments.front()), arguments, option ? 0 : 1);
   return arguments;
-}
-
-std::string nearest(const std::string& word, const std::vector<std::string>& words) {
-  std::string best;
-  std::size_t least = std::max<std::size_t>(1, word.size() / 3) + 1;
-  for (const std::string& candidate : words) {
-    const bool begins = word.size() > 2 && candidate.starts_with(word);
-    const std::size_t distance = begins ? 0 : edit_distance(word, candidate);
-    if (distance >= least) continue;
-    least = distance;
-    best = candidate;
-  }
-  return best;
 }
 
 }  // namespace synergraph::cli

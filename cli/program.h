@@ -14,8 +14,4 @@ void add_commands(CLI::App& app);
 /// `arguments` are those after the program's name.
 std::vector<std::string> understood(const CLI::App& app, std::vector<std::string> arguments);
 
-/// The word nearest to `word`, if one is near: a few letters wrong, left out, added or swapped, or
-/// a beginning. Else empty.
-std::string nearest(const std::string& word, const std::vector<std::string>& words);
-
 }  // namespace synergraph::cli

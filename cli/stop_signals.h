@@ -1,7 +1,6 @@
 #pragma once
 
 #include <array>
-#include <atomic>
 #include <csignal>
 
 namespace synergraph::cli {

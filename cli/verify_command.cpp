@@ -8,7 +8,6 @@
 #include "cli/output.h"
 #include "cli/output_paths.h"
 #include "synergraph/core/error.h"
-#include "synergraph/io/atomic_file.h"
 #include "synergraph/report/verify_report.h"
 
 namespace synergraph::cli {

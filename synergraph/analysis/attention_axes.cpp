@@ -7,36 +7,29 @@
 #include <limits>
 
 #include "synergraph/core/error.h"
+#include "synergraph/core/split.h"
 #include "synergraph/core/terminal.h"
 
 namespace synergraph {
 namespace {
 
-constexpr std::array<std::string_view, 5> kNames = {"layer", "sample", "head", "query", "key"};
-
-std::string_view name_of(AttentionAxis axis) {
-  return kNames[static_cast<std::size_t>(axis)];
-}
+constexpr std::size_t kAxes = kNamesOf<AttentionAxis>.size();
 
 AttentionAxis axis_named(std::string_view name) {
-  const auto* found = std::find(kNames.begin(), kNames.end(), name);
-  if (found == kNames.end())
-    throw UsageError(fmt::format("--axes: {} is no axis: expected some of {}", quoted_text(name),
-                                 fmt::join(kNames, ",")));
-  return static_cast<AttentionAxis>(found - kNames.begin());
+  if (const auto axis = parse_name<AttentionAxis>(name)) return *axis;
+  throw UsageError(fmt::format("--axes: {} is no axis: expected some of {}", quoted_text(name),
+                               fmt::join(all_names<AttentionAxis>(), ",")));
 }
 
 }  // namespace
 
 AttentionAxes parse_axes(std::string_view list) {
   AttentionAxes axes;
-  for (std::size_t begin = 0; begin <= list.size();) {
-    const std::size_t end = std::min(list.find(',', begin), list.size());
-    const AttentionAxis axis = axis_named(list.substr(begin, end - begin));
+  for (const std::string_view name : split(list, ',')) {
+    const AttentionAxis axis = axis_named(name);
     if (std::find(axes.begin(), axes.end(), axis) != axes.end())
       throw UsageError(fmt::format("--axes: {} is given twice", name_of(axis)));
     axes.push_back(axis);
-    begin = end + 1;
   }
   for (const AttentionAxis axis : {AttentionAxis::kQuery, AttentionAxis::kKey})
     if (std::find(axes.begin(), axes.end(), axis) == axes.end())
@@ -46,8 +39,7 @@ AttentionAxes parse_axes(std::string_view list) {
 
 AttentionAxes default_axes(std::size_t rank) {
   AttentionAxes axes;
-  for (std::size_t k = kNames.size() - rank; k < kNames.size(); ++k)
-    axes.push_back(static_cast<AttentionAxis>(k));
+  for (std::size_t k = kAxes - rank; k < kAxes; ++k) axes.push_back(static_cast<AttentionAxis>(k));
   return axes;
 }
 
@@ -64,8 +56,8 @@ OrderedAttention order_attention(const Tensor& tensor, const AttentionAxes& axes
         fmt::format("{} has {} axes, --axes names {}", where, tensor.shape().size(), axes.size()));
   if (tensor.info().elements() == 0) throw InputError(where + " has no elements");
   std::vector<std::size_t> order;
-  std::array<std::int64_t, kNames.size()> extents{1, 1, 1, 1, 1};
-  for (std::size_t k = 0; k < kNames.size(); ++k) {
+  std::array<std::int64_t, kAxes> extents{1, 1, 1, 1, 1};
+  for (std::size_t k = 0; k < kAxes; ++k) {
     const auto found = std::find(axes.begin(), axes.end(), static_cast<AttentionAxis>(k));
     if (found == axes.end()) continue;
     order.push_back(static_cast<std::size_t>(found - axes.begin()));

@@ -5,12 +5,22 @@
 #include <string_view>
 #include <vector>
 
+#include "synergraph/core/names.h"
 #include "synergraph/io/tensor.h"
 
 namespace synergraph {
 
 /// What an axis of an array of attention counts, in the order of the usual arrays.
 enum class AttentionAxis { kLayer, kSample, kHead, kQuery, kKey };
+
+template <>
+inline constexpr NameTable<AttentionAxis, 5> kNamesOf<AttentionAxis>{{
+    {AttentionAxis::kLayer, "layer"},
+    {AttentionAxis::kSample, "sample"},
+    {AttentionAxis::kHead, "head"},
+    {AttentionAxis::kQuery, "query"},
+    {AttentionAxis::kKey, "key"},
+}};
 
 /// The axes of an array, outermost first; each at most once, the query and the key among them.
 using AttentionAxes = std::vector<AttentionAxis>;

@@ -1,14 +1,25 @@
 #include "synergraph/chain/hitting.h"
 
 #include <algorithm>
-#include <cmath>
 #include <limits>
+#include <utility>
 
 #include "synergraph/chain/survival_sweep.h"
 #include "synergraph/core/array_math.h"
 #include "synergraph/core/kernels/kernels.h"
 
 namespace synergraph {
+
+HittingTimes summarise_hitting(std::vector<double> times) {
+  HittingTimes result;
+  result.node = std::move(times);
+  result.mean = total(result.node.data(), static_cast<int>(result.node.size())) /
+                static_cast<double>(result.node.size());
+  const auto worst = std::max_element(result.node.begin(), result.node.end());
+  result.max = *worst;
+  result.worst_node = static_cast<int>(worst - result.node.begin());
+  return result;
+}
 
 Matrix survival(const Walk& walk, int steps) {
   Matrix curve(steps + 1, walk.nodes());

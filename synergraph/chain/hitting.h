@@ -15,6 +15,9 @@ struct HittingTimes {
   int worst_node = 0;  ///< the first node that attains max
 };
 
+/// Mean, maximum and worst node of per-node times.
+HittingTimes summarise_hitting(std::vector<double> times);
+
 /// Survival s_t[j] = P(T_j > t): result(t, j) for 0 <= t <= steps. s_0 = 1 - e_sink, s_{t+1} = P
 /// s_t.
 Matrix survival(const Walk& walk, int steps);

@@ -1,7 +1,5 @@
 #include "synergraph/chain/monte_carlo.h"
 
-#include <fmt/core.h>
-
 #include <algorithm>
 #include <cmath>
 

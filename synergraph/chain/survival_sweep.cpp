@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <utility>
 
 #include "synergraph/chain/walk_powers.h"
 #include "synergraph/core/array_math.h"
@@ -199,17 +198,6 @@ void TruncatedSum::add_solution(const SurvivalSweep& sweep, int active, double k
   }
   for (int j = 0; j < std::min(active, sweep.first_moving()); ++j)
     sum_[static_cast<std::size_t>(j)] += left;
-}
-
-HittingTimes summarise_hitting(std::vector<double> times) {
-  HittingTimes result;
-  result.node = std::move(times);
-  result.mean = total(result.node.data(), static_cast<int>(result.node.size())) /
-                static_cast<double>(result.node.size());
-  const auto worst = std::max_element(result.node.begin(), result.node.end());
-  result.max = *worst;
-  result.worst_node = static_cast<int>(worst - result.node.begin());
-  return result;
 }
 
 }  // namespace synergraph

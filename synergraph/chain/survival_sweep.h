@@ -1,9 +1,9 @@
 #pragma once
 
 #include <cstdint>
+#include <utility>
 #include <vector>
 
-#include "synergraph/chain/hitting.h"
 #include "synergraph/chain/walk.h"
 #include "synergraph/core/propagation.h"
 
@@ -74,8 +74,5 @@ class TruncatedSum {
   std::vector<double> sum_;
   bool complete_;
 };
-
-/// Mean, maximum and worst node of per-node times.
-HittingTimes summarise_hitting(std::vector<double> times);
 
 }  // namespace synergraph

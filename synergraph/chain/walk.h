@@ -5,6 +5,7 @@
 #include "synergraph/core/convex_sum.h"
 #include "synergraph/core/matrix.h"
 #include "synergraph/core/mirrored_matrix.h"
+#include "synergraph/core/names.h"
 #include "synergraph/graph/feedforward_graph.h"
 
 namespace synergraph {
@@ -15,6 +16,13 @@ enum class Normalization {
   kPooled,     ///< attention is summed over heads, then the pooled columns sum to one
   kPublished,  ///< pooled columns as they are: mass above 1 unseen, missing mass goes to the sink
 };
+
+template <>
+inline constexpr NameTable<Normalization, 3> kNamesOf<Normalization>{{
+    {Normalization::kPerHead, "per-head"},
+    {Normalization::kPooled, "pooled"},
+    {Normalization::kPublished, "published"},
+}};
 
 /// A random walk on a feedforward graph (theory: "Random walk matrix", there transposed). Row j
 /// holds the probabilities of a step from j: step(j, i), zero for i < j, rows sum to one, the sink

@@ -3,18 +3,27 @@
 #include <bit>
 #include <cstddef>
 #include <cstdint>
-#include <string_view>
+
+#include "synergraph/core/names.h"
 
 namespace synergraph {
 
 /// The floating-point types that attention comes in.
 enum class FloatType { kFloat16, kBFloat16, kFloat32, kFloat64 };
 
-/// The name that NumPy and PyTorch use: "float16", "bfloat16", "float32", "float64".
-std::string_view name_of(FloatType type);
+/// The names that NumPy and PyTorch use.
+template <>
+inline constexpr NameTable<FloatType, 4> kNamesOf<FloatType>{{
+    {FloatType::kFloat16, "float16"},
+    {FloatType::kBFloat16, "bfloat16"},
+    {FloatType::kFloat32, "float32"},
+    {FloatType::kFloat64, "float64"},
+}};
 
 /// Bytes of one element.
-std::size_t item_size(FloatType type);
+constexpr std::size_t item_size(FloatType type) {
+  return type == FloatType::kFloat64 ? 8 : type == FloatType::kFloat32 ? 4 : 2;
+}
 
 /// IEEE binary16 to binary32 without a branch, so that the loop around it is vectorised: place the
 /// exponent and fraction where binary32 has them and rescale, which also normalises subnormals.

@@ -1,18 +1,24 @@
 #pragma once
 
 #include <charconv>
+#include <cstddef>
 #include <string_view>
 #include <system_error>
 
 namespace synergraph {
 
-/// Reads all of `text` as a number, whatever the locale; false if it is anything else or out of
-/// range.
-template <class Number>
-bool parse_number(std::string_view text, Number& value) {
-  const char* end = text.data() + text.size();
-  const auto result = std::from_chars(text.data(), end, value);
-  return result.ec == std::errc() && result.ptr == end && !text.empty();
+/// Reads the number that `text` begins with, whatever the locale, and returns how many characters
+/// it has: 0 if there is none or it is out of the type's range. A whole number may have a base.
+template <class Number, class... Base>
+std::size_t parse_leading_number(std::string_view text, Number& value, Base... base) {
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value, base...);
+  return error == std::errc() ? static_cast<std::size_t>(end - text.data()) : 0;
+}
+
+/// Reads all of `text` as a number; false if it is anything else or out of range.
+template <class Number, class... Base>
+bool parse_number(std::string_view text, Number& value, Base... base) {
+  return !text.empty() && parse_leading_number(text, value, base...) == text.size();
 }
 
 }  // namespace synergraph

@@ -43,7 +43,6 @@ class RandomStream {
 /// Draws from a RandomStream one after another. Convenient where the order is fixed anyway.
 class RandomSequence {
  public:
-  explicit RandomSequence(RandomStream stream) : stream_(stream) {}
   RandomSequence(std::uint64_t seed, Purpose purpose, std::uint32_t index = 0)
       : stream_(seed, purpose, index) {}
 

@@ -1,12 +1,14 @@
 #pragma once
 
 #include <cmath>
+#include <cstdint>
+#include <limits>
 #include <memory>
 #include <utility>
 #include <vector>
 
 #include "synergraph/core/propagation.h"
-#include "synergraph/diffusion/fidelity.h"
+#include "synergraph/diffusion/fidelity_types.h"
 #include "synergraph/diffusion/slow_signal.h"
 
 namespace synergraph {

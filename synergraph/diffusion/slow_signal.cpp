@@ -108,8 +108,8 @@ bool SlowSignal::climb() {
 SlowSignal::Vector SlowSignal::changes(const Vector& signal) const {
   Vector in(signal.size(), 0.0);
   for (int i = 0; i < nodes(); ++i)
-    for (int k = i + 1; k < nodes(); ++k)
-      in[static_cast<std::size_t>(k)] += signal[static_cast<std::size_t>(i)] * walk_.step(i, k);
+    add_scaled(walk_.step.row(i) + i + 1, signal[static_cast<std::size_t>(i)], nodes() - i - 1,
+               in.data() + i + 1);
   for (std::size_t i = 0; i < signal.size(); ++i) {
     const double out = signal[i] * walk_.leave[i];
     in[i] = std::abs(in[i] - out) + 1e-15 * (in[i] + out);

@@ -3,13 +3,13 @@
 #include <fmt/core.h>
 
 #include <algorithm>
-#include <cmath>
 #include <string>
 #include <vector>
 
 #include "synergraph/core/error.h"
 #include "synergraph/core/parse_number.h"
 #include "synergraph/core/random.h"
+#include "synergraph/core/split.h"
 #include "synergraph/core/terminal.h"
 
 namespace synergraph {
@@ -24,16 +24,6 @@ FeedforwardGraph graph_where(int nodes, bool self_loops, Present present) {
     for (int i = j + 1; i < nodes; ++i)
       if (present(j, i)) edges.push_back({j, i});
   return {nodes, std::move(edges), self_loops};
-}
-
-std::vector<std::string_view> split(std::string_view text, char separator) {
-  std::vector<std::string_view> parts;
-  for (;;) {
-    const std::size_t at = text.find(separator);
-    parts.push_back(text.substr(0, at));
-    if (at == std::string_view::npos) return parts;
-    text.remove_prefix(at + 1);
-  }
 }
 
 }  // namespace

@@ -4,10 +4,10 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <utility>
 
 #include "synergraph/core/error.h"
+#include "synergraph/core/parse_number.h"
 
 namespace synergraph::detail {
 namespace {
@@ -30,8 +30,7 @@ char unescape(std::string_view line, std::size_t& at) {
     if (letter == kind) return character;
   unsigned char byte = 0;
   const std::string_view digits = line.substr(at, 2);
-  const char* end = digits.data() + digits.size();
-  if (kind != 'x' || digits.size() != 2 || std::from_chars(digits.data(), end, byte, 16).ptr != end)
+  if (kind != 'x' || digits.size() != 2 || !parse_number(digits, byte, 16))
     throw InputError(R"(a quoted name has a backslash before none of " \ n r t xHH)");
   at += 2;
   return static_cast<char>(byte);

@@ -16,26 +16,6 @@ MetricsOptions convention_options(Convention convention) {
   return options;
 }
 
-std::string_view name_of(Convention convention) {
-  return convention == Convention::kExact ? "exact" : "published";
-}
-
-std::string_view name_of(Normalization normalization) {
-  switch (normalization) {
-    case Normalization::kPerHead:
-      return "per-head";
-    case Normalization::kPooled:
-      return "pooled";
-    case Normalization::kPublished:
-      return "published";
-  }
-  return "";
-}
-
-std::string_view name_of(FidelityNodes nodes) {
-  return nodes == FidelityNodes::kSources ? "sources" : "all";
-}
-
 double ratio(double a, double b) {
   if ((a == 0.0 && b == 0.0) || (std::isinf(a) && std::isinf(b)))
     return std::numeric_limits<double>::quiet_NaN();

@@ -2,11 +2,11 @@
 
 #include <limits>
 #include <optional>
-#include <string_view>
 #include <vector>
 
 #include "synergraph/chain/bounds.h"
 #include "synergraph/chain/mixing.h"
+#include "synergraph/core/names.h"
 #include "synergraph/diffusion/fidelity.h"
 #include "synergraph/heads/head.h"
 
@@ -14,6 +14,10 @@ namespace synergraph {
 
 /// The two profiles of measurement (theory: "Two conventions").
 enum class Convention { kExact, kPublished };
+
+template <>
+inline constexpr NameTable<Convention, 2> kNamesOf<Convention>{
+    {{Convention::kExact, "exact"}, {Convention::kPublished, "published"}}};
 
 /// What is measured, and how.
 struct MetricsOptions {
@@ -27,11 +31,6 @@ struct MetricsOptions {
 /// The options of a convention. exact: pooled walk, certified fidelity over the sources. published:
 /// the published walk, fidelity over all nodes within 100 steps. Both: cutoff 100.
 MetricsOptions convention_options(Convention convention);
-
-/// Names as the command line and the output spell them: "exact", "per-head", "sources", ...
-std::string_view name_of(Convention convention);
-std::string_view name_of(Normalization normalization);
-std::string_view name_of(FidelityNodes nodes);
 
 /// Speed and fidelity of one head, or of all heads together. Lists of nodes may be left out.
 struct Metrics {

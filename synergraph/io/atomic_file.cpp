@@ -13,6 +13,7 @@
 
 #include "synergraph/core/error.h"
 #include "synergraph/core/terminal.h"
+#include "synergraph/io/system_error.h"
 #include "synergraph/io/temporary_file.h"
 
 namespace synergraph {
@@ -31,16 +32,12 @@ struct Descriptor {
   int number;
 };
 
-[[noreturn]] void fail(const std::string& path, const char* what) {
-  throw InputError(fmt::format("{}: {}: {}", path, what, std::generic_category().message(errno)));
-}
-
 void write_all(int descriptor, const void* data, std::size_t size, const std::string& path) {
   const char* bytes = static_cast<const char*>(data);
   while (size > 0) {
     const ssize_t written = ::write(descriptor, bytes, size);
     if (written < 0 && errno == EINTR) continue;
-    if (written < 0) fail(path, "cannot write");
+    if (written < 0) throw_system_error(path, "cannot write");
     bytes += written;
     size -= static_cast<std::size_t>(written);
   }
@@ -72,14 +69,14 @@ AtomicFile::AtomicFile(std::string path) : path_(std::move(path)) {
   struct stat status {};
   const bool there = stat(path_.c_str(), &status) == 0;
   if (there && S_ISDIR(status.st_mode)) errno = EISDIR;
-  if (there ? S_ISDIR(status.st_mode) : errno == ELOOP) fail(path_, "cannot write");
+  if (there ? S_ISDIR(status.st_mode) : errno == ELOOP) throw_system_error(path_, "cannot write");
   const bool copied = there && (!S_ISREG(status.st_mode) || standard_stream(status) >= 0);
   std::error_code none;
   const fs::path target = copied ? fs::temp_directory_path(none) / "copied" : without_links(path_);
   if (!copied) target_ = target.string();
   // The name ends as the path does: programs that write the file choose a format by its ending.
   const Temporary temporary = make_temporary(target.parent_path(), fs::path(path_).extension());
-  if (temporary.descriptor < 0) fail(path_, "cannot write");
+  if (temporary.descriptor < 0) throw_system_error(path_, "cannot write");
   descriptor_ = temporary.descriptor;
   if (there && !copied) {
     mode_ = status.st_mode & 0777U;
@@ -102,14 +99,14 @@ void AtomicFile::copy_to_target(int from) {
   struct stat status {};
   const int stream = stat(path_.c_str(), &status) == 0 ? standard_stream(status) : -1;
   const Descriptor to(stream >= 0 ? dup(stream) : open(path_.c_str(), O_WRONLY | O_CLOEXEC));
-  if (to.number < 0) fail(path_, "cannot write");
+  if (to.number < 0) throw_system_error(path_, "cannot write");
   const bool terminal = isatty(to.number) != 0;
   std::string shown;  // whole, as a piece may end within a character
   std::vector<char> buffer(std::size_t{1} << 16U);
   for (;;) {
     const ssize_t got = read(from, buffer.data(), buffer.size());
     if (got < 0 && errno == EINTR) continue;
-    if (got < 0) fail(path_, "cannot write");
+    if (got < 0) throw_system_error(path_, "cannot write");
     if (got == 0) break;
     if (terminal)
       shown.append(buffer.data(), static_cast<std::size_t>(got));
@@ -124,12 +121,13 @@ void AtomicFile::commit() {
   {
     // Another program may have put a new file under the temporary name: that one counts.
     const Descriptor now(open(temporary_path_.c_str(), O_RDONLY | O_CLOEXEC));
-    if (now.number < 0) fail(path_, "cannot write");
+    if (now.number < 0) throw_system_error(path_, "cannot write");
     if (target_.empty()) return copy_to_target(now.number);
     if (mode_) (void)fchmod(now.number, *mode_);
-    if (fsync(now.number) != 0) fail(path_, "cannot write");
+    if (fsync(now.number) != 0) throw_system_error(path_, "cannot write");
   }
-  if (rename(temporary_path_.c_str(), target_.c_str()) != 0) fail(path_, "cannot write");
+  if (rename(temporary_path_.c_str(), target_.c_str()) != 0)
+    throw_system_error(path_, "cannot write");
   temporary_path_.clear();
   close(descriptor_);
   descriptor_ = -1;
@@ -169,13 +167,13 @@ void make_directory(const std::string& path) {
 
 std::string read_file(const std::string& path, std::size_t limit) {
   const Descriptor file(open(path.c_str(), O_RDONLY | O_CLOEXEC));
-  if (file.number < 0) fail(path, "cannot read");
+  if (file.number < 0) throw_system_error(path, "cannot read");
   std::string text;
   std::vector<char> buffer(std::size_t{1} << 16U);
   for (;;) {
     const ssize_t got = ::read(file.number, buffer.data(), buffer.size());
     if (got < 0 && errno == EINTR) continue;
-    if (got < 0) fail(path, "cannot read");
+    if (got < 0) throw_system_error(path, "cannot read");
     if (got == 0) return text;
     text.append(buffer.data(), static_cast<std::size_t>(got));
     if (text.size() > limit)

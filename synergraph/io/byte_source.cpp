@@ -8,18 +8,12 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
-#include <string_view>
-#include <system_error>
 
 #include "synergraph/core/error.h"
+#include "synergraph/io/system_error.h"
 
 namespace synergraph {
 namespace {
-
-[[noreturn]] void fail(const std::string& name) {
-  throw InputError(
-      fmt::format("{}: cannot read: {}", name, std::generic_category().message(errno)));
-}
 
 class FileBytes final : public ByteSource {
  public:
@@ -33,7 +27,7 @@ class FileBytes final : public ByteSource {
     while (count > 0) {
       const ssize_t got = pread(descriptor_, bytes, count, static_cast<off_t>(offset));
       if (got < 0 && errno == EINTR) continue;
-      if (got < 0) fail(name());
+      if (got < 0) throw_system_error(name(), "cannot read");
       if (got == 0) throw InputError(name() + ": the file became shorter while it was read");
       bytes += got;
       offset += static_cast<std::uint64_t>(got);
@@ -76,7 +70,7 @@ std::string ByteSource::read_string(std::uint64_t offset, std::size_t count) con
 ByteSourcePtr open_bytes(const std::string& path) {
   // Without O_NONBLOCK the open of a named pipe would wait for a writer.
   const int descriptor = open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-  if (descriptor < 0) fail(path);
+  if (descriptor < 0) throw_system_error(path, "cannot read");
   struct stat status {};
   if (fstat(descriptor, &status) != 0 || !S_ISREG(status.st_mode)) {
     close(descriptor);
@@ -87,20 +81,6 @@ ByteSourcePtr open_bytes(const std::string& path) {
 
 ByteSourcePtr memory_bytes(std::string name, std::string bytes) {
   return std::make_shared<MemoryBytes>(std::move(name), std::move(bytes));
-}
-
-std::string in_quotes(std::string_view text) {
-  constexpr std::size_t kLongest = 100;
-  std::string line = "'";
-  for (const char c : text.substr(0, kLongest)) {
-    if (c >= ' ' && c <= '~') {
-      line += c;
-    } else {
-      line += fmt::format("\\x{:02x}", static_cast<unsigned char>(c));
-    }
-  }
-  line += text.size() > kLongest ? "...'" : "'";
-  return line;
 }
 
 }  // namespace synergraph

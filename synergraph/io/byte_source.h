@@ -4,7 +4,6 @@
 #include <cstdint>
 #include <memory>
 #include <string>
-#include <string_view>
 #include <utility>
 
 namespace synergraph {
@@ -47,9 +46,5 @@ ByteSourcePtr open_bytes(const std::string& path);
 
 /// Bytes in memory, under a name for messages.
 ByteSourcePtr memory_bytes(std::string name, std::string bytes);
-
-/// Text from a file as one short line between quotes, for messages: control characters and bytes
-/// that are not ASCII are escaped, long text is cut.
-std::string in_quotes(std::string_view text);
 
 }  // namespace synergraph

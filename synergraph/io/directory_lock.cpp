@@ -8,9 +8,9 @@
 
 #include <cerrno>
 #include <filesystem>
-#include <system_error>
 
 #include "synergraph/core/error.h"
+#include "synergraph/io/system_error.h"
 
 namespace synergraph {
 namespace {
@@ -29,9 +29,7 @@ DirectoryLock::DirectoryLock(const std::string& directory)
     : path_((std::filesystem::path(directory) / "synergraph.lock").string()) {
   for (;;) {
     descriptor_ = ::open(path_.c_str(), O_CREAT | O_RDWR | O_CLOEXEC, 0666);
-    if (descriptor_ < 0)
-      throw InputError(
-          fmt::format("{}: cannot write: {}", path_, std::generic_category().message(errno)));
+    if (descriptor_ < 0) throw_system_error(path_, "cannot write");
     // Some filesystems have no locks: there is nothing to hold there, and no reason not to work.
     const bool held = ::flock(descriptor_, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK;
     if (!held && names(path_, descriptor_)) return;

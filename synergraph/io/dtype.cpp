@@ -1,9 +1,8 @@
 #include "synergraph/io/dtype.h"
 
-#include <array>
 #include <bit>
+#include <cstdint>
 #include <cstring>
-#include <limits>
 #include <optional>
 #include <type_traits>
 
@@ -11,22 +10,6 @@ namespace synergraph {
 namespace {
 
 static_assert(std::endian::native == std::endian::little, "big-endian machines are not supported");
-
-struct Traits {
-  std::string_view name;
-  std::size_t size;
-};
-
-/// Of the types before the floating-point ones.
-constexpr std::array<Traits, 9> kTraits{{{"bool", 1},
-                                         {"uint8", 1},
-                                         {"int8", 1},
-                                         {"uint16", 2},
-                                         {"int16", 2},
-                                         {"uint32", 4},
-                                         {"int32", 4},
-                                         {"uint64", 8},
-                                         {"int64", 8}}};
 
 template <bool kSwap, class Bits>
 Bits load(const std::byte* in) {
@@ -84,12 +67,20 @@ std::optional<FloatType> float_type(DType dtype) {
 
 std::size_t item_size(DType dtype) {
   if (const auto type = float_type(dtype)) return item_size(*type);
-  return kTraits[static_cast<std::size_t>(dtype)].size;
-}
-
-std::string_view dtype_name(DType dtype) {
-  if (const auto type = float_type(dtype)) return name_of(*type);
-  return kTraits[static_cast<std::size_t>(dtype)].name;
+  switch (dtype) {
+    case DType::kBool:
+    case DType::kUInt8:
+    case DType::kInt8:
+      return 1;
+    case DType::kUInt16:
+    case DType::kInt16:
+      return 2;
+    case DType::kUInt32:
+    case DType::kInt32:
+      return 4;
+    default:
+      return 8;
+  }
 }
 
 bool is_integer(DType dtype) {

@@ -1,12 +1,11 @@
 #pragma once
 
 #include <cstddef>
-#include <cstdint>
 #include <optional>
-#include <string_view>
 #include <type_traits>
 
 #include "synergraph/core/float_type.h"
+#include "synergraph/core/names.h"
 
 namespace synergraph {
 
@@ -27,11 +26,26 @@ enum class DType {
   kFloat64,
 };
 
+/// The names that NumPy and PyTorch use.
+template <>
+inline constexpr NameTable<DType, 13> kNamesOf<DType>{{
+    {DType::kBool, "bool"},
+    {DType::kUInt8, "uint8"},
+    {DType::kInt8, "int8"},
+    {DType::kUInt16, "uint16"},
+    {DType::kInt16, "int16"},
+    {DType::kUInt32, "uint32"},
+    {DType::kInt32, "int32"},
+    {DType::kUInt64, "uint64"},
+    {DType::kInt64, "int64"},
+    {DType::kFloat16, name_of(FloatType::kFloat16)},
+    {DType::kBFloat16, name_of(FloatType::kBFloat16)},
+    {DType::kFloat32, name_of(FloatType::kFloat32)},
+    {DType::kFloat64, name_of(FloatType::kFloat64)},
+}};
+
 /// Bytes of one element.
 std::size_t item_size(DType dtype);
-
-/// The name that NumPy and PyTorch use: "float32", "bfloat16", "uint8", "bool".
-std::string_view dtype_name(DType dtype);
 
 /// Whether it is bool or one of the integer types.
 bool is_integer(DType dtype);

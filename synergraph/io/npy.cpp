@@ -3,11 +3,12 @@
 #include <fmt/format.h>
 
 #include <array>
-#include <charconv>
 #include <string_view>
 #include <utility>
 
 #include "synergraph/core/error.h"
+#include "synergraph/core/parse_number.h"
+#include "synergraph/core/terminal.h"
 
 namespace synergraph {
 namespace {
@@ -16,18 +17,20 @@ constexpr std::string_view kMagic("\x93NUMPY", 6);
 constexpr std::size_t kMaxHeader = std::size_t{1} << 20U;
 
 /// The element types as NumPy writes them after the byte order.
-constexpr std::array<std::pair<std::string_view, DType>, 12> kTypes{{{"b1", DType::kBool},
-                                                                     {"u1", DType::kUInt8},
-                                                                     {"i1", DType::kInt8},
-                                                                     {"u2", DType::kUInt16},
-                                                                     {"i2", DType::kInt16},
-                                                                     {"u4", DType::kUInt32},
-                                                                     {"i4", DType::kInt32},
-                                                                     {"u8", DType::kUInt64},
-                                                                     {"i8", DType::kInt64},
-                                                                     {"f2", DType::kFloat16},
-                                                                     {"f4", DType::kFloat32},
-                                                                     {"f8", DType::kFloat64}}};
+constexpr NameTable<DType, 12> kTypes{{
+    {DType::kBool, "b1"},
+    {DType::kUInt8, "u1"},
+    {DType::kInt8, "i1"},
+    {DType::kUInt16, "u2"},
+    {DType::kInt16, "i2"},
+    {DType::kUInt32, "u4"},
+    {DType::kInt32, "i4"},
+    {DType::kUInt64, "u8"},
+    {DType::kInt64, "i8"},
+    {DType::kFloat16, "f2"},
+    {DType::kFloat32, "f4"},
+    {DType::kFloat64, "f8"},
+}};
 
 /// The dictionary in the header.
 struct Fields {
@@ -58,7 +61,7 @@ class DictParser {
       } else if (key == "shape" && !fields.shape) {
         fields.shape = tuple();
       } else {
-        fail("an unexpected key " + in_quotes(key));
+        fail("an unexpected key " + quoted_text(key));
       }
       if (!accept(',') && peek() != '}') fail("no comma");
     }
@@ -127,10 +130,9 @@ class DictParser {
   std::int64_t integer() {
     (void)peek();
     std::int64_t value = 0;
-    const char* begin = text_.data() + at_;
-    const auto [end, error] = std::from_chars(begin, text_.data() + text_.size(), value);
-    if (error != std::errc() || value < 0) fail("a shape that is not of integers from 0 to 2^63");
-    at_ += static_cast<std::size_t>(end - begin);
+    const std::size_t length = parse_leading_number(text_.substr(at_), value);
+    if (length == 0 || value < 0) fail("a shape that is not of integers from 0 to 2^63");
+    at_ += length;
     return value;
   }
 
@@ -152,10 +154,8 @@ std::optional<ElementType> parse_descr(std::string_view descr) {
     descr.remove_prefix(1);
   }
   if (descr == "?") descr = "b1";
-  for (const auto& [name, dtype] : kTypes) {
-    if (name == descr) return ElementType{dtype, order};
-  }
-  return {};
+  const std::optional<DType> dtype = find_value(kTypes, descr);
+  return dtype ? std::optional(ElementType{*dtype, order}) : std::nullopt;
 }
 
 /// Reads the fixed part of the header; returns where the dictionary begins and its length.
@@ -190,13 +190,13 @@ std::pair<std::uint64_t, std::size_t> dictionary_place(const ByteSource& bytes,
 
 NpyArray parse_npy(const ByteSourcePtr& bytes, const std::string& name) {
   const std::string where =
-      name.empty() ? bytes->name() : fmt::format("{}: tensor {}", bytes->name(), in_quotes(name));
+      name.empty() ? bytes->name() : fmt::format("{}: tensor {}", bytes->name(), quoted_text(name));
   const auto [begin, length] = dictionary_place(*bytes, where);
   const std::string text = bytes->read_string(begin, length);
   Fields fields = DictParser(text, where).parse();
   if (fields.structured) return {{}, "an array of records is not read"};
   const std::optional<ElementType> type = parse_descr(*fields.descr);
-  if (!type) return {{}, fmt::format("dtype {} is not read", in_quotes(*fields.descr))};
+  if (!type) return {{}, fmt::format("dtype {} is not read", quoted_text(*fields.descr))};
 
   const std::optional<std::int64_t> count = element_count(*fields.shape);
   if (!count) {
@@ -206,8 +206,7 @@ NpyArray parse_npy(const ByteSourcePtr& bytes, const std::string& name) {
   const std::uint64_t found = bytes->size() - begin - length;
   if (expected != found) {
     throw InputError(fmt::format("{}: {} {} takes {} bytes, {} follow the header", where,
-                                 dtype_name(type->dtype), to_string(*fields.shape), expected,
-                                 found));
+                                 name_of(type->dtype), to_string(*fields.shape), expected, found));
   }
   TensorLayout layout;
   layout.offset = begin + length;
@@ -226,13 +225,10 @@ TensorFileContents read_npy(const ByteSourcePtr& bytes) {
 }
 
 std::string npy_header(const TensorInfo& info) {
-  std::string_view type;
-  for (const auto& [known, dtype] : kTypes) {
-    if (dtype == info.dtype) type = known;
-  }
+  const std::string_view type = find_name(kTypes, info.dtype);
   if (type.empty()) {
-    throw InputError(fmt::format("tensor {}: {} cannot be written as .npy", in_quotes(info.name),
-                                 dtype_name(info.dtype)));
+    throw InputError(fmt::format("tensor {}: {} cannot be written as .npy", quoted_text(info.name),
+                                 name_of(info.dtype)));
   }
   std::string dictionary =
       fmt::format("{{'descr': '{}{}', 'fortran_order': False, 'shape': {}, }}",

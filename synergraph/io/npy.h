@@ -1,10 +1,9 @@
 #pragma once
 
-#include <cstdint>
 #include <optional>
 #include <string>
 
-#include "synergraph/io/tensor_file.h"
+#include "synergraph/io/tensor_file_contents.h"
 #include "synergraph/io/tensor_stream.h"
 
 namespace synergraph {

@@ -5,12 +5,14 @@
 
 #include <algorithm>
 #include <exception>
+#include <memory>
 #include <optional>
 #include <set>
 #include <string_view>
 #include <vector>
 
 #include "synergraph/core/error.h"
+#include "synergraph/core/terminal.h"
 #include "synergraph/io/atomic_file.h"
 #include "synergraph/io/npy.h"
 
@@ -109,7 +111,7 @@ void add_member(const std::string& path, zip_t* archive, Member& member) {
       source == nullptr ? -1 : zip_file_add(archive, name.c_str(), source, ZIP_FL_ENC_UTF_8);
   if (index < 0) {
     zip_source_free(source);
-    fail(path, fmt::format("tensor {}: {}", in_quotes(tensor), zip_strerror(archive)));
+    fail(path, fmt::format("tensor {}: {}", quoted_text(tensor), zip_strerror(archive)));
   }
   constexpr zip_uint16_t kFirstDay =
       1U << 5U | 1U;  // 1 January 1980, where the zip calendar begins
@@ -160,12 +162,12 @@ void stream_npz(const std::string& path, std::span<const TensorStream> tensors) 
   for (const TensorStream& tensor : tensors) {
     const std::string& name = tensor.info.name;
     if (name.empty() || !names.insert(name).second) {
-      fail(path, fmt::format("the tensor name {} is empty or occurs twice", in_quotes(name)));
+      fail(path, fmt::format("the tensor name {} is empty or occurs twice", quoted_text(name)));
     }
     if (!is_plain_member(name + std::string(kEnding)))
       fail(path,
            fmt::format("the tensor name {} is not a plain relative path of at most 4092 bytes",
-                       in_quotes(name)));
+                       quoted_text(name)));
     members.push_back({&tensor, npy_header(tensor.info)});
   }
   AtomicFile file(path);

@@ -1,10 +1,9 @@
 #pragma once
 
-#include <memory>
 #include <span>
 #include <string>
 
-#include "synergraph/io/tensor_file.h"
+#include "synergraph/io/tensor_file_contents.h"
 #include "synergraph/io/tensor_stream.h"
 #include "synergraph/io/zip_archive.h"
 

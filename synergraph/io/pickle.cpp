@@ -7,6 +7,7 @@
 #include <map>
 
 #include "synergraph/core/error.h"
+#include "synergraph/core/terminal.h"
 #include "synergraph/io/pickle_torch.h"
 
 namespace synergraph::pickle {
@@ -177,7 +178,7 @@ class Machine {
     node.text = std::string(module) + "." + std::string(name);
     if (!is_known_global(node.text)) {
       fail(fmt::format("refuses to load global {}: only tensors and plain data are read",
-                       in_quotes(node.text)));
+                       quoted_text(node.text)));
     }
     push(std::move(node));
   }

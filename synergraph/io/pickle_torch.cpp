@@ -8,23 +8,25 @@
 #include <utility>
 
 #include "synergraph/core/error.h"
+#include "synergraph/core/terminal.h"
 
 namespace synergraph::pickle {
 namespace {
 
-constexpr std::array<std::pair<std::string_view, DType>, 12> kStorages{
-    {{"torch.BoolStorage", DType::kBool},
-     {"torch.ByteStorage", DType::kUInt8},
-     {"torch.CharStorage", DType::kInt8},
-     {"torch.ShortStorage", DType::kInt16},
-     {"torch.IntStorage", DType::kInt32},
-     {"torch.LongStorage", DType::kInt64},
-     {"torch.HalfStorage", DType::kFloat16},
-     {"torch.BFloat16Storage", DType::kBFloat16},
-     {"torch.FloatStorage", DType::kFloat32},
-     {"torch.DoubleStorage", DType::kFloat64},
-     {"torch.UntypedStorage", DType::kUInt8},
-     {"torch.storage.UntypedStorage", DType::kUInt8}}};
+constexpr NameTable<DType, 12> kStorages{{
+    {DType::kBool, "torch.BoolStorage"},
+    {DType::kUInt8, "torch.ByteStorage"},
+    {DType::kInt8, "torch.CharStorage"},
+    {DType::kInt16, "torch.ShortStorage"},
+    {DType::kInt32, "torch.IntStorage"},
+    {DType::kInt64, "torch.LongStorage"},
+    {DType::kFloat16, "torch.HalfStorage"},
+    {DType::kBFloat16, "torch.BFloat16Storage"},
+    {DType::kFloat32, "torch.FloatStorage"},
+    {DType::kFloat64, "torch.DoubleStorage"},
+    {DType::kUInt8, "torch.UntypedStorage"},
+    {DType::kUInt8, "torch.storage.UntypedStorage"},
+}};
 
 constexpr std::array<std::string_view, 11> kOthers{"collections.OrderedDict",
                                                    "torch._utils._rebuild_tensor",
@@ -38,22 +40,10 @@ constexpr std::array<std::string_view, 11> kOthers{"collections.OrderedDict",
                                                    "torch.Size",
                                                    "torch.device"};
 
-std::optional<DType> storage_type(std::string_view global) {
-  for (const auto& [name, dtype] : kStorages) {
-    if (name == global) return dtype;
-  }
-  return {};
-}
-
 std::optional<DType> element_type(std::string_view global) {
   constexpr std::string_view kModule = "torch.";
   if (!global.starts_with(kModule)) return {};
-  for (int i = 0; i <= static_cast<int>(DType::kFloat64); ++i) {
-    if (global.substr(kModule.size()) == dtype_name(static_cast<DType>(i))) {
-      return static_cast<DType>(i);
-    }
-  }
-  return {};
+  return parse_name<DType>(global.substr(kModule.size()));
 }
 
 /// The arguments of one call, checked as they are taken.
@@ -67,7 +57,7 @@ class Arguments {
   }
 
   [[noreturn]] void fail() const {
-    throw InputError(fmt::format("{}: unexpected arguments for {}", where_, in_quotes(global_)));
+    throw InputError(fmt::format("{}: unexpected arguments for {}", where_, quoted_text(global_)));
   }
 
   std::size_t count() const { return items_->size(); }
@@ -135,16 +125,8 @@ Ref rebuild_from_type(Document& document, const Arguments& arguments, const std:
 }  // namespace
 
 bool is_known_global(std::string_view name) {
-  return storage_type(name) || element_type(name) ||
+  return find_value(kStorages, name) || element_type(name) ||
          std::find(kOthers.begin(), kOthers.end(), name) != kOthers.end();
-}
-
-Ref add_node(Document& document, Node node, const std::string& where) {
-  if (document.nodes.size() >= kMaxNodes) {
-    throw InputError(fmt::format("{}: more than {} objects", where, kMaxNodes));
-  }
-  document.nodes.push_back(std::move(node));
-  return static_cast<Ref>(document.nodes.size() - 1);
 }
 
 Ref call(Document& document, const std::string& global, Ref arguments_ref,
@@ -177,7 +159,7 @@ Ref call(Document& document, const std::string& global, Ref arguments_ref,
 Ref persistent(Document& document, Ref id, const std::string& where) {
   const Arguments arguments(document, "persistent id", id, where);
   if (arguments.node(0, Kind::kString).text != "storage") arguments.fail();
-  const std::optional<DType> dtype = storage_type(arguments.node(1, Kind::kGlobal).text);
+  const std::optional<DType> dtype = find_value(kStorages, arguments.node(1, Kind::kGlobal).text);
   const std::int64_t elements = arguments.node(4, Kind::kInt).integer;
   if (!dtype || elements < 0) arguments.fail();
   document.storages.push_back({arguments.node(2, Kind::kString).text, *dtype, elements});

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <set>
@@ -11,6 +10,7 @@
 #include <utility>
 
 #include "synergraph/core/error.h"
+#include "synergraph/core/terminal.h"
 #include "synergraph/io/atomic_file.h"
 
 namespace synergraph {
@@ -22,33 +22,21 @@ constexpr std::uint64_t kLengthSize = 8;
 constexpr std::uint64_t kMaxHeader = 100'000'000;
 constexpr std::string_view kMetadataKey = "__metadata__";
 
-constexpr std::array<std::pair<std::string_view, DType>, 13> kTypes{{{"BOOL", DType::kBool},
-                                                                     {"U8", DType::kUInt8},
-                                                                     {"I8", DType::kInt8},
-                                                                     {"U16", DType::kUInt16},
-                                                                     {"I16", DType::kInt16},
-                                                                     {"U32", DType::kUInt32},
-                                                                     {"I32", DType::kInt32},
-                                                                     {"U64", DType::kUInt64},
-                                                                     {"I64", DType::kInt64},
-                                                                     {"F16", DType::kFloat16},
-                                                                     {"BF16", DType::kBFloat16},
-                                                                     {"F32", DType::kFloat32},
-                                                                     {"F64", DType::kFloat64}}};
-
-std::optional<DType> parse_type(std::string_view name) {
-  for (const auto& [known, dtype] : kTypes) {
-    if (known == name) return dtype;
-  }
-  return {};
-}
-
-std::string_view type_name(DType dtype) {
-  for (const auto& [name, known] : kTypes) {
-    if (known == dtype) return name;
-  }
-  return {};
-}
+constexpr NameTable<DType, 13> kTypes{{
+    {DType::kBool, "BOOL"},
+    {DType::kUInt8, "U8"},
+    {DType::kInt8, "I8"},
+    {DType::kUInt16, "U16"},
+    {DType::kInt16, "I16"},
+    {DType::kUInt32, "U32"},
+    {DType::kInt32, "I32"},
+    {DType::kUInt64, "U64"},
+    {DType::kInt64, "I64"},
+    {DType::kFloat16, "F16"},
+    {DType::kBFloat16, "BF16"},
+    {DType::kFloat32, "F32"},
+    {DType::kFloat64, "F64"},
+}};
 
 /// One entry of the header, as written there.
 struct Entry {
@@ -151,17 +139,18 @@ class HeaderHandler final : public nlohmann::json_sax<json> {
 
   std::string where() const {
     const bool inside = place_ != Place::kTop && place_ != Place::kMetadata && !entries.empty();
-    if (inside) return fmt::format("{}: tensor {}: header", file_, in_quotes(entries.back().name));
+    if (inside)
+      return fmt::format("{}: tensor {}: header", file_, quoted_text(entries.back().name));
     return fmt::format("{}: header", file_);
   }
 
   [[noreturn]] void refuse(const char* what) const {
-    const std::string key = key_.empty() ? "" : fmt::format(" at key {}", in_quotes(key_));
+    const std::string key = key_.empty() ? "" : fmt::format(" at key {}", quoted_text(key_));
     throw InputError(fmt::format("{}: unexpected {}{}", where(), what, key));
   }
 
   [[noreturn]] void twice(const std::string& name) const {
-    throw InputError(fmt::format("{}: header: {} occurs twice", file_, in_quotes(name)));
+    throw InputError(fmt::format("{}: header: {} occurs twice", file_, quoted_text(name)));
   }
 
   template <class T>
@@ -180,28 +169,25 @@ class HeaderHandler final : public nlohmann::json_sax<json> {
 /// Checks one entry against the data that it claims. Returns its range of bytes.
 std::pair<std::uint64_t, std::uint64_t> check_range(const std::string& file, const Entry& entry,
                                                     std::uint64_t data_size) {
-  const std::string where = fmt::format("{}: tensor {}", file, in_quotes(entry.name));
-  if (!entry.type) throw InputError(where + ": no dtype");
-  if (!entry.shape) throw InputError(where + ": no shape");
-  if (!entry.offsets || entry.offsets->size() != 2) {
-    throw InputError(where + ": data_offsets are not two numbers");
-  }
+  const auto fail = [&](const std::string& what) {
+    throw InputError(fmt::format("{}: tensor {}: {}", file, quoted_text(entry.name), what));
+  };
+  if (!entry.type) fail("no dtype");
+  if (!entry.shape) fail("no shape");
+  if (!entry.offsets || entry.offsets->size() != 2) fail("data_offsets are not two numbers");
   const auto begin = static_cast<std::uint64_t>((*entry.offsets)[0]);
   const auto end = static_cast<std::uint64_t>((*entry.offsets)[1]);
   if (begin > end || end > data_size) {
-    throw InputError(fmt::format("{}: data_offsets [{}, {}] do not lie in the {} bytes of data",
-                                 where, begin, end, data_size));
+    fail(fmt::format("data_offsets [{}, {}] do not lie in the {} bytes of data", begin, end,
+                     data_size));
   }
   const std::optional<std::int64_t> count = element_count(*entry.shape);
-  if (!count) {
-    throw InputError(fmt::format("{}: the shape {} is too large", where, to_string(*entry.shape)));
-  }
-  const std::optional<DType> dtype = parse_type(*entry.type);
-  if (dtype && static_cast<std::uint64_t>(*count) * item_size(*dtype) != end - begin) {
-    throw InputError(fmt::format("{}: {} {} takes {} bytes, data_offsets give {}", where,
-                                 *entry.type, to_string(*entry.shape),
-                                 static_cast<std::uint64_t>(*count) * item_size(*dtype),
-                                 end - begin));
+  if (!count) fail(fmt::format("the shape {} is too large", to_string(*entry.shape)));
+  const std::optional<DType> dtype = find_value(kTypes, *entry.type);
+  const std::uint64_t bytes = dtype ? static_cast<std::uint64_t>(*count) * item_size(*dtype) : 0;
+  if (dtype && bytes != end - begin) {
+    fail(fmt::format("{} {} takes {} bytes, data_offsets give {}", *entry.type,
+                     to_string(*entry.shape), bytes, end - begin));
   }
   return {begin, end};
 }
@@ -219,7 +205,7 @@ void check_cover(const std::string& file, const std::vector<Entry>& entries,
   std::uint64_t end = 0;
   for (const auto& [range, entry] : ranges) {
     if (range.first != end) {
-      throw InputError(fmt::format("{}: tensor {}: its data {}", file, in_quotes(entry->name),
+      throw InputError(fmt::format("{}: tensor {}: its data {}", file, quoted_text(entry->name),
                                    range.first < end ? "overlaps another tensor's"
                                                      : "does not follow the tensor before it"));
     }
@@ -236,7 +222,7 @@ std::string json_string(const std::string& path, const std::string& text) {
   try {
     return json(text).dump();
   } catch (const json::exception&) {
-    throw InputError(fmt::format("{}: cannot write {}: not UTF-8", path, in_quotes(text)));
+    throw InputError(fmt::format("{}: cannot write {}: not UTF-8", path, quoted_text(text)));
   }
 }
 
@@ -256,7 +242,7 @@ std::string header_text(const std::string& path, const std::vector<const TensorS
     const TensorInfo& info = tensor->info;
     const std::uint64_t end = offset + static_cast<std::uint64_t>(info.bytes());
     parts.push_back(fmt::format(R"({}:{{"dtype":"{}","shape":[{}],"data_offsets":[{},{}]}})",
-                                json_string(path, info.name), type_name(info.dtype),
+                                json_string(path, info.name), find_name(kTypes, info.dtype),
                                 fmt::join(info.shape, ","), offset, end));
     offset = end;
   }
@@ -287,10 +273,10 @@ TensorFileContents read_safetensors(const ByteSourcePtr& bytes) {
   TensorFileContents contents;
   contents.metadata = std::move(handler.metadata);
   for (Entry& entry : handler.entries) {
-    const std::optional<DType> dtype = parse_type(*entry.type);
+    const std::optional<DType> dtype = find_value(kTypes, *entry.type);
     if (!dtype) {
       contents.skipped.push_back(
-          {std::move(entry.name), fmt::format("dtype {} is not read", in_quotes(*entry.type))});
+          {std::move(entry.name), fmt::format("dtype {} is not read", quoted_text(*entry.type))});
       continue;
     }
     TensorLayout layout;
@@ -315,7 +301,7 @@ void stream_safetensors(const std::string& path, std::span<const TensorStream> t
   for (const TensorStream& tensor : tensors) {
     if (!names.insert(tensor.info.name).second) {
       throw InputError(fmt::format("{}: the tensor name {} is reserved or occurs twice", path,
-                                   in_quotes(tensor.info.name)));
+                                   quoted_text(tensor.info.name)));
     }
     sorted.push_back(&tensor);
   }

@@ -4,7 +4,7 @@
 #include <span>
 #include <string>
 
-#include "synergraph/io/tensor_file.h"
+#include "synergraph/io/tensor_file_contents.h"
 #include "synergraph/io/tensor_stream.h"
 
 namespace synergraph {

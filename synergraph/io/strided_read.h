@@ -1,10 +1,9 @@
 #pragma once
 
-#include <cstddef>
 #include <cstdint>
 
 #include "synergraph/io/byte_source.h"
-#include "synergraph/io/tensor.h"
+#include "synergraph/io/tensor_info.h"
 
 namespace synergraph::detail {
 

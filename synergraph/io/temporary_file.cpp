@@ -7,10 +7,11 @@
 #include <unistd.h>
 
 #include <cerrno>
-#include <charconv>
 #include <csignal>
 #include <random>
 #include <string_view>
+
+#include "synergraph/core/parse_number.h"
 
 namespace synergraph {
 namespace {
@@ -25,9 +26,9 @@ pid_t maker(std::string_view name) {
   if (!name.starts_with(kPrefix)) return 0;
   name.remove_prefix(kPrefix.size());
   pid_t process = 0;
-  const auto [end, error] = std::from_chars(name.data(), name.data() + name.size(), process);
-  if (error != std::errc() || process <= 0) return 0;
-  name.remove_prefix(static_cast<std::size_t>(end - name.data()));
+  const std::size_t length = parse_leading_number(name, process);
+  if (length == 0 || process <= 0) return 0;
+  name.remove_prefix(length);
   constexpr std::size_t digits = 16;
   const bool ours = name.size() > digits && name[0] == '-' &&
                     name.find_first_not_of("0123456789abcdef", 1) > digits &&

@@ -3,15 +3,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <limits>
 
 #include "synergraph/core/error.h"
+#include "synergraph/core/terminal.h"
 #include "synergraph/io/strided_read.h"
 
 namespace synergraph {
 namespace {
-
-constexpr std::int64_t kMaxElements = std::numeric_limits<std::int64_t>::max() / 8;
 
 /// The position of the last element, counted in items; nothing on overflow or a negative stride.
 std::optional<std::int64_t> last_item(const Shape& shape, const TensorLayout& layout) {
@@ -39,45 +37,6 @@ bool is_contiguous(const Shape& shape, const std::vector<std::int64_t>& strides)
 
 }  // namespace
 
-std::optional<std::int64_t> element_count(const Shape& shape) {
-  if (shape.size() > kMaxRank) return {};
-  std::int64_t product = 1;  // of the extents that are not zero
-  bool empty = false;
-  for (const std::int64_t extent : shape) {
-    if (extent < 0) return {};
-    if (extent == 0) {
-      empty = true;
-    } else if (__builtin_mul_overflow(product, extent, &product) || product > kMaxElements) {
-      return {};
-    }
-  }
-  return empty ? 0 : product;
-}
-
-std::string to_string(const Shape& shape) {
-  return fmt::format("({}{})", fmt::join(shape, ", "), shape.size() == 1 ? "," : "");
-}
-
-std::vector<std::int64_t> c_strides(const Shape& shape) {
-  std::vector<std::int64_t> strides(shape.size());
-  std::int64_t stride = 1;
-  for (std::size_t d = shape.size(); d-- > 0;) {
-    strides[d] = stride;
-    stride *= std::max<std::int64_t>(shape[d], 1);
-  }
-  return strides;
-}
-
-std::vector<std::int64_t> fortran_strides(const Shape& shape) {
-  std::vector<std::int64_t> strides(shape.size());
-  std::int64_t stride = 1;
-  for (std::size_t d = 0; d < shape.size(); ++d) {
-    strides[d] = stride;
-    stride *= std::max<std::int64_t>(shape[d], 1);
-  }
-  return strides;
-}
-
 Tensor::Tensor(TensorInfo info, ByteSourcePtr bytes, TensorLayout layout)
     : info_(std::move(info)), bytes_(std::move(bytes)), layout_(std::move(layout)) {
   if (!element_count(info_.shape)) {
@@ -99,13 +58,7 @@ Tensor::Tensor(TensorInfo info, ByteSourcePtr bytes, TensorLayout layout)
 
 std::string Tensor::where() const {
   if (name().empty()) return bytes_->name();
-  return fmt::format("{}: tensor {}", bytes_->name(), in_quotes(name()));
-}
-
-Tensor Tensor::renamed(std::string name) const {
-  Tensor copy = *this;
-  copy.info_.name = std::move(name);
-  return copy;
+  return fmt::format("{}: tensor {}", bytes_->name(), quoted_text(name()));
 }
 
 Tensor Tensor::permuted(const std::vector<std::size_t>& order) const {
@@ -159,8 +112,7 @@ void Tensor::read(std::int64_t first, std::int64_t count, float* out) const {
 
 void Tensor::read(std::int64_t first, std::int64_t count, std::int64_t* out) const {
   if (!is_integer(info_.dtype)) {
-    throw InputError(
-        fmt::format("{}: expected integers, found {}", where(), dtype_name(info_.dtype)));
+    throw InputError(fmt::format("{}: expected integers, found {}", where(), name_of(info_.dtype)));
   }
   read_as(first, count, out);
 }

@@ -3,10 +3,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <utility>
 
 #include "synergraph/core/error.h"
+#include "synergraph/core/terminal.h"
 #include "synergraph/io/npy.h"
 #include "synergraph/io/npz.h"
 #include "synergraph/io/safetensors.h"
@@ -56,18 +56,12 @@ std::pair<FileFormat, TensorFileContents> parse(const ByteSourcePtr& bytes) {
 
 }  // namespace
 
-std::string_view format_name(FileFormat format) {
-  constexpr std::array<std::string_view, 4> kNames{"NumPy array", "NumPy archive", "safetensors",
-                                                   "PyTorch archive"};
-  return kNames[static_cast<std::size_t>(format)];
-}
-
 TensorFile::TensorFile(std::string path, FileFormat format, TensorFileContents contents)
     : path_(std::move(path)), format_(format), contents_(std::move(contents)) {
   for (std::size_t i = 0; i < contents_.tensors.size(); ++i) {
     const std::string& name = contents_.tensors[i].name();
     if (!index_.emplace(name, i).second) {
-      throw InputError(fmt::format("{}: tensor {} occurs twice", path_, in_quotes(name)));
+      throw InputError(fmt::format("{}: tensor {} occurs twice", path_, quoted_text(name)));
     }
   }
 }
@@ -90,7 +84,7 @@ const Tensor& TensorFile::at(std::string_view name) const {
   if (const Tensor* tensor = find(name)) return *tensor;
   for (const SkippedTensor& skipped : contents_.skipped) {
     if (skipped.name == name) {
-      throw InputError(fmt::format("{}: tensor {}: {}", path_, in_quotes(name), skipped.reason));
+      throw InputError(fmt::format("{}: tensor {}: {}", path_, quoted_text(name), skipped.reason));
     }
   }
   constexpr std::size_t kShown = 5;
@@ -100,9 +94,9 @@ const Tensor& TensorFile::at(std::string_view name) const {
       names.push_back(fmt::format("{} more", tensors().size() - kShown));
       break;
     }
-    names.push_back(in_quotes(tensor.name()));
+    names.push_back(quoted_text(tensor.name()));
   }
-  throw InputError(fmt::format("{}: no tensor {}: it has {}", path_, in_quotes(name),
+  throw InputError(fmt::format("{}: no tensor {}: it has {}", path_, quoted_text(name),
                                names.empty() ? "none" : fmt::format("{}", fmt::join(names, ", "))));
 }
 
@@ -125,7 +119,7 @@ std::string TensorFile::prefix_of(std::string_view name) const {
   }
   if (prefixes.empty()) (void)at(name);
   throw InputError(fmt::format("{}: {} tensors are called {} after a prefix such as {}", path_,
-                               prefixes.size(), in_quotes(name), in_quotes(prefixes.front())));
+                               prefixes.size(), quoted_text(name), quoted_text(prefixes.front())));
 }
 
 }  // namespace synergraph

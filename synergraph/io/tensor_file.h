@@ -5,31 +5,22 @@
 #include <string_view>
 #include <vector>
 
+#include "synergraph/core/names.h"
 #include "synergraph/io/byte_source.h"
 #include "synergraph/io/tensor.h"
+#include "synergraph/io/tensor_file_contents.h"
 
 namespace synergraph {
 
-/// Files with more tensors than this are refused.
-inline constexpr std::size_t kMaxTensors = 1'000'000;
-
-/// Something in a file that is well formed but has no numbers for us, and why.
-struct SkippedTensor {
-  std::string name;
-  std::string reason;
-};
-
-/// What a parser finds in a file.
-struct TensorFileContents {
-  std::vector<Tensor> tensors;
-  std::vector<SkippedTensor> skipped;
-  std::map<std::string, std::string> metadata;
-};
-
 enum class FileFormat { kNpy, kNpz, kSafetensors, kTorch };
 
-/// "NumPy array", "safetensors" and so on.
-std::string_view format_name(FileFormat format);
+template <>
+inline constexpr NameTable<FileFormat, 4> kNamesOf<FileFormat>{{
+    {FileFormat::kNpy, "NumPy array"},
+    {FileFormat::kNpz, "NumPy archive"},
+    {FileFormat::kSafetensors, "safetensors"},
+    {FileFormat::kTorch, "PyTorch archive"},
+}};
 
 /// The tensors in a file of any format that we read. Opening reads the headers only; the data stays
 /// in the file until a tensor is read. Every malformed file is an InputError of one line.

@@ -3,10 +3,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <set>
 #include <unordered_map>
 
 #include "synergraph/core/error.h"
+#include "synergraph/core/terminal.h"
 #include "synergraph/io/pickle.h"
 
 namespace synergraph {
@@ -30,8 +30,8 @@ std::string find_directory(const ZipArchive& archive) {
     const std::string& name = member.name;
     if (!is_pickle(name)) continue;
     if (found != nullptr) {
-      throw InputError(fmt::format("{}: two pickles, {} and {}", archive.path(), in_quotes(*found),
-                                   in_quotes(name)));
+      throw InputError(fmt::format("{}: two pickles, {} and {}", archive.path(),
+                                   quoted_text(*found), quoted_text(name)));
     }
     found = &name;
   }
@@ -44,7 +44,7 @@ std::string read_record(const ZipArchive& archive, const ZipArchive::Member& mem
                         std::uint64_t limit) {
   if (member.size > limit) {
     throw InputError(fmt::format("{}: member {}: {} bytes, the limit is {}", archive.path(),
-                                 in_quotes(member.name), member.size, limit));
+                                 quoted_text(member.name), member.size, limit));
   }
   return archive.bytes(member)->read_string(0, static_cast<std::size_t>(member.size));
 }
@@ -55,7 +55,7 @@ ByteOrder read_byte_order(const ZipArchive& archive, const std::string& director
   const std::string order = read_record(archive, *member, 16);
   if (order != "little" && order != "big") {
     throw InputError(fmt::format("{}: byteorder is {}, expected 'little' or 'big'", archive.path(),
-                                 in_quotes(order)));
+                                 quoted_text(order)));
   }
   return order == "big" ? ByteOrder::kBig : ByteOrder::kLittle;
 }
@@ -93,7 +93,7 @@ class Flattener {
   const Node& node(Ref ref) const { return document_.nodes[ref]; }
 
   [[noreturn]] void fail(const std::string& name, const std::string& what) const {
-    throw InputError(fmt::format("{}: {}: {}", archive_.path(), in_quotes(name), what));
+    throw InputError(fmt::format("{}: {}: {}", archive_.path(), quoted_text(name), what));
   }
 
   void count(std::size_t visits, std::size_t bytes) {
@@ -198,15 +198,15 @@ class Flattener {
     ByteSourcePtr& bytes = storages_[storage.key];
     if (!bytes) {
       const ZipArchive::Member* member = archive_.find(directory_ + "data/" + storage.key);
-      if (member == nullptr) fail(name, "no storage " + in_quotes(storage.key));
+      if (member == nullptr) fail(name, "no storage " + quoted_text(storage.key));
       if (member->compressed) fail(name, "its storage is compressed, which PyTorch never does");
       bytes = archive_.bytes(*member);
     }
     const std::uint64_t item = item_size(storage.dtype);
     if (bytes->size() % item != 0 ||
         bytes->size() / item != static_cast<std::uint64_t>(storage.elements)) {
-      fail(name, fmt::format("storage {} has {} bytes, not {} {}", in_quotes(storage.key),
-                             bytes->size(), storage.elements, dtype_name(storage.dtype)));
+      fail(name, fmt::format("storage {} has {} bytes, not {} {}", quoted_text(storage.key),
+                             bytes->size(), storage.elements, name_of(storage.dtype)));
     }
     return bytes;
   }
@@ -255,7 +255,8 @@ TensorFileContents read_torch(const ZipArchive& archive) {
   pickle::Document document;
   {
     const std::string bytes = read_record(archive, *archive.find(pickle_name), kMaxPickle);
-    document = pickle::parse(bytes, fmt::format("{}: {}", archive.path(), in_quotes(pickle_name)));
+    document =
+        pickle::parse(bytes, fmt::format("{}: {}", archive.path(), quoted_text(pickle_name)));
   }
   return Flattener(archive, document, directory, order).run();
 }

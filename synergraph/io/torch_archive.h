@@ -1,6 +1,6 @@
 #pragma once
 
-#include "synergraph/io/tensor_file.h"
+#include "synergraph/io/tensor_file_contents.h"
 #include "synergraph/io/zip_archive.h"
 
 namespace synergraph {

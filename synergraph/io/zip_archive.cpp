@@ -5,13 +5,13 @@
 
 #include <algorithm>
 #include <cstring>
-#include <limits>
 #include <mutex>
 #include <set>
 #include <string_view>
 
 #include "synergraph/core/error.h"
-#include "synergraph/io/tensor_file.h"
+#include "synergraph/core/terminal.h"
+#include "synergraph/io/tensor_file_contents.h"
 
 namespace synergraph {
 namespace {
@@ -194,7 +194,7 @@ class ZipArchive::MemberBytes final : public ByteSource {
 
   [[noreturn]] void complain(const std::string& what) const {
     const std::string message =
-        fmt::format("{}: member {}: {}", name(), in_quotes(member_.name), what);
+        fmt::format("{}: member {}: {}", name(), quoted_text(member_.name), what);
     close();
     throw InputError(message);
   }
@@ -252,7 +252,7 @@ void ZipArchive::read_directory() {
     }
     const std::string name = stat.name == nullptr ? "" : stat.name;
     const auto refuse = [&](const std::string& what) {
-      throw InputError(fmt::format("{}: member {}: {}", path(), in_quotes(name), what));
+      throw InputError(fmt::format("{}: member {}: {}", path(), quoted_text(name), what));
     };
     constexpr std::uint64_t kNeeded =
         ZIP_STAT_SIZE | ZIP_STAT_COMP_SIZE | ZIP_STAT_COMP_METHOD | ZIP_STAT_ENCRYPTION_METHOD;

@@ -1,7 +1,5 @@
 #pragma once
 
-#include <cstddef>
-
 namespace synergraph {
 
 /// The sizes of a decoder-only Transformer. The defaults are the paper's.
@@ -13,7 +11,6 @@ struct ModelConfig {
   int layers = 4;        ///< L
   int hidden = 128;      ///< F: width of the hidden layer of each MLP
 
-  int head_width() const { return width / heads; }
   bool operator==(const ModelConfig&) const = default;
 };
 

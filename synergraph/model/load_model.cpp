@@ -2,12 +2,12 @@
 
 #include <fmt/core.h>
 
-#include <charconv>
 #include <cmath>
 #include <optional>
 #include <string_view>
 
 #include "synergraph/core/error.h"
+#include "synergraph/core/parse_number.h"
 #include "synergraph/core/terminal.h"
 
 namespace synergraph {
@@ -16,9 +16,7 @@ namespace {
 /// The whole of `text` as a positive integer.
 std::optional<int> positive_integer(std::string_view text) {
   int value = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error != std::errc() || end != text.data() + text.size() || value < 1) return std::nullopt;
-  return value;
+  return parse_number(text, value) && value >= 1 ? std::optional(value) : std::nullopt;
 }
 
 std::optional<int> heads_in_name(std::string_view path) {

@@ -20,7 +20,7 @@ std::string json_report(const TensorFile& file) {
   for (const Tensor& tensor : file.tensors()) {
     const TensorInfo& info = tensor.info();
     tensors.push_back({{"name", info.name},
-                       {"dtype", dtype_name(info.dtype)},
+                       {"dtype", name_of(info.dtype)},
                        {"shape", info.shape},
                        {"elements", info.elements()},
                        {"bytes", info.bytes()}});
@@ -32,7 +32,7 @@ std::string json_report(const TensorFile& file) {
                     {"schema_version", kSchemaVersion},
                     {"program", std::string("synergraph ") + kVersion},
                     {"file", file.path()},
-                    {"format", format_name(file.format())},
+                    {"format", name_of(file.format())},
                     {"tensors", tensors},
                     {"skipped", skipped},
                     {"metadata", file.metadata()}});

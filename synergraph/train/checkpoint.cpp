@@ -11,6 +11,7 @@
 #include "synergraph/core/instruction_set.h"
 #include "synergraph/core/version.h"
 #include "synergraph/io/safetensors.h"
+#include "synergraph/io/tensor_file.h"
 
 namespace synergraph {
 namespace {

@@ -53,7 +53,7 @@ Sequences read_sequences(const std::string& path) {
                                  to_string(tensor.shape())));
   if (!is_integer(tensor.info().dtype))
     throw InputError(
-        fmt::format("{}: expected integers, found {}", path, dtype_name(tensor.info().dtype)));
+        fmt::format("{}: expected integers, found {}", path, name_of(tensor.info().dtype)));
   Sequences sequences{static_cast<int>(tensor.shape()[0]), static_cast<int>(tensor.shape()[1]), {}};
   for (const std::int64_t token : tensor.values<std::int64_t>()) {
     if (token < 0 || token > std::numeric_limits<std::int32_t>::max())

@@ -1,14 +1,11 @@
 #pragma once
 
-#include <memory>
 #include <span>
 #include <vector>
 
-#include "synergraph/core/execution.h"
 #include "synergraph/model/evaluate.h"
 #include "synergraph/train/adam.h"
 #include "synergraph/train/data.h"
-#include "synergraph/train/device.h"
 #include "synergraph/train/state.h"
 
 namespace synergraph {
@@ -59,9 +56,5 @@ class Fleet {
   /// A member's state after its steps so far.
   virtual void save(int member, TrainingState& state) const = 0;
 };
-
-/// An empty fleet. Its results do not depend on the execution.
-std::unique_ptr<Fleet> make_fleet(Device device, const FleetSettings& settings,
-                                  const Execution& execution);
 
 }  // namespace synergraph

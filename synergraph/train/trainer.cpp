@@ -8,6 +8,7 @@
 
 #include "synergraph/core/error.h"
 #include "synergraph/train/loop.h"
+#include "synergraph/train/make_fleet.h"
 #include "synergraph/train/run_directory.h"
 #include "synergraph/train/tracking.h"
 

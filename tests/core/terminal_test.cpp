@@ -67,7 +67,7 @@ TEST(Cutting, ATextFromAFileMayBeLong) {
 
 TEST(Quoted, IsShortAndPrintable) {
   EXPECT_EQ(quoted_text("-1"), "'-1'");
-  EXPECT_EQ(quoted_text("\x1b[2J"), "'\\x1b[2J'");
+  EXPECT_EQ(quoted_text("\x1b[2J\n\xff"), "'\\x1b[2J\\x0a\\xff'");
   EXPECT_LE(display_width(quoted_text(std::string(400, '9'))), 62U);
 }
 

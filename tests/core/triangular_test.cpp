@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <numeric>
 #include <vector>
 
 #include "tests/support/random_numbers.h"
@@ -46,7 +47,7 @@ TEST(Triangular, SquaresAgreeWithTheDefinitionOnAnyThreads) {
 }
 
 TEST(Triangular, ProductsWithAVectorAgreeWithTheDefinition) {
-  for (const int size : {1, 3, 64, 65, 200}) {
+  for (const int size : {1, 3, 64, 65, 200, 1100}) {  // the last on several threads
     const Matrix upper = random_upper(size, 2);
     const auto in = random_numbers(static_cast<std::size_t>(size), 3);
     std::vector<double> out(in.size());
@@ -60,7 +61,10 @@ TEST(Triangular, ProductsWithAVectorAgreeWithTheDefinition) {
 }
 
 TEST(Triangular, TheTransposeMirrorsTheLowerTriangleAlone) {
-  for (int size = 1; size <= 30; ++size) {
+  std::vector<int> sizes(30);
+  std::iota(sizes.begin(), sizes.end(), 1);
+  sizes.insert(sizes.end(), {256, 257, 275});  // above 256: block by block
+  for (const int size : sizes) {
     const auto values = random_numbers(static_cast<std::size_t>(size * size), 4);
     const ConstMatrixView from{values.data(), size, size, size};
     Matrix to = filled(size, size);

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <limits>
 
+#include "synergraph/io/tensor_file.h"
 #include "tests/io/expect_error.h"
 #include "tests/io/pattern.h"
 #include "tests/io/temporary_directory.h"

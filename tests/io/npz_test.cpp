@@ -4,8 +4,10 @@
 
 #include <numeric>
 
+#include "synergraph/core/terminal.h"
 #include "synergraph/io/atomic_file.h"
 #include "synergraph/io/npy.h"
+#include "synergraph/io/tensor_file.h"
 #include "tests/io/expect_error.h"
 #include "tests/io/pattern.h"
 #include "tests/io/temporary_directory.h"
@@ -120,7 +122,7 @@ TEST_F(NpzTest, WritesNoNameThatItWouldNotRead) {
        {std::string("a\0b", 3), std::string("../a"), std::string("/a"), std::string("./a"),
         std::string("a/../../b"), std::string("a\\b"), std::string("a\nb"), std::string("a\x7f"),
         std::string(4093, 'a')}) {
-    expect_input_error("the tensor name " + in_quotes(name) + " is not a plain relative path",
+    expect_input_error("the tensor name " + quoted_text(name) + " is not a plain relative path",
                        [&] { write(name); });
     EXPECT_FALSE(std::filesystem::exists(out)) << name;
   }
@@ -135,7 +137,7 @@ TEST_F(NpzTest, RefusesPathTricksAndNamesThatOccurTwice) {
   EXPECT_NO_THROW(parse(build_zip({floats("a/b.npy"), {"empty/", ""}})));
   for (const char* name :
        {"../a.npy", "/a.npy", "a/../../b.npy", "a\\b.npy", "./a.npy", "a\nb.npy"}) {
-    refuses("member " + in_quotes(name) + ": its name is not a plain relative path",
+    refuses("member " + quoted_text(name) + ": its name is not a plain relative path",
             {floats(name)});
   }
   EXPECT_NO_THROW(parse(build_zip({{std::string(4096, 'a'), ""}})));

@@ -7,6 +7,7 @@
 
 #include "synergraph/core/error.h"
 #include "synergraph/io/atomic_file.h"
+#include "synergraph/io/tensor_file.h"
 #include "tests/io/expect_error.h"
 #include "tests/io/temporary_directory.h"
 

@@ -9,6 +9,7 @@
 #include "synergraph/io/npy.h"
 #include "synergraph/io/npz.h"
 #include "synergraph/io/safetensors.h"
+#include "synergraph/io/tensor_file.h"
 #include "tests/io/expect_error.h"
 #include "tests/io/pattern.h"
 #include "tests/io/temporary_directory.h"
@@ -105,7 +106,7 @@ TEST_F(TensorStreamTest, ElementsKeepTheirBits) {
     const TensorFile file = TensorFile::open(path("a.safetensors"));
     std::vector<std::uint64_t> back(bits.size());
     file.at("bits").read_elements(0, count, back.data());
-    EXPECT_EQ(back, bits) << dtype_name(dtype);
+    EXPECT_EQ(back, bits) << name_of(dtype);
     // Transposed twice over, by the strides and by hand.
     const Tensor transposed = file.at("bits").permuted({1, 0});
     EXPECT_EQ(transposed.shape(), (Shape{count / 2, 2}));
@@ -117,7 +118,7 @@ TEST_F(TensorStreamTest, ElementsKeepTheirBits) {
     for (std::size_t k = 0; k < 2 * half; ++k)
       EXPECT_EQ(std::memcmp(columns.data() + k * item, rows + (k % 2 * half + k / 2) * item, item),
                 0)
-          << dtype_name(dtype) << k;
+          << name_of(dtype) << k;
   }
 }
 

@@ -205,11 +205,5 @@ TEST(TensorTest, ReadsSlabsInBoundedPieces) {
   }
 }
 
-TEST(TensorTest, QuotesForMessages) {
-  EXPECT_EQ(in_quotes("layers.0"), "'layers.0'");
-  EXPECT_EQ(in_quotes("a\nb\x1b\xff"), "'a\\x0ab\\x1b\\xff'");
-  EXPECT_EQ(in_quotes(std::string(1000, 'a')).size(), 105U);
-}
-
 }  // namespace
 }  // namespace synergraph

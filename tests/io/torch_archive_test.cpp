@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "synergraph/io/atomic_file.h"
+#include "synergraph/io/tensor_file.h"
 #include "tests/io/expect_error.h"
 #include "tests/io/pattern.h"
 #include "tests/io/zip_builder.h"

@@ -1,4 +1,4 @@
-#include "synergraph/train/fleet.h"
+#include "synergraph/train/make_fleet.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -6,6 +6,7 @@
 #include <optional>
 
 #include "synergraph/core/error.h"
+#include "synergraph/train/make_fleet.h"
 
 namespace synergraph {
 namespace {

@@ -2,7 +2,7 @@
 
 #include <numeric>
 
-#include "synergraph/train/fleet.h"
+#include "synergraph/train/make_fleet.h"
 
 namespace synergraph {
 

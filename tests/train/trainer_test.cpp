@@ -15,6 +15,7 @@
 #include "synergraph/io/atomic_file.h"
 #include "synergraph/model/evaluate.h"
 #include "synergraph/model/load_model.h"
+#include "synergraph/train/make_fleet.h"
 #include "synergraph/train/run_directory.h"
 #include "synergraph/train/tracking.h"
 

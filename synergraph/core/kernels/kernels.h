@@ -6,7 +6,7 @@
 #include <span>
 
 #include "synergraph/core/kernels/attention_shape.h"
-#include "synergraph/core/kernels/gemm.h"
+#include "synergraph/core/kernels/gemm_shape.h"
 #include "synergraph/core/matrix.h"
 
 namespace synergraph {

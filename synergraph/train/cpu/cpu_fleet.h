@@ -1,5 +1,8 @@
 #pragma once
 
+#include <memory>
+
+#include "synergraph/core/execution.h"
 #include "synergraph/train/fleet.h"
 
 namespace synergraph {

@@ -1,4 +1,4 @@
-#include "synergraph/train/fleet.h"
+#include "synergraph/train/make_fleet.h"
 
 #include "synergraph/core/error.h"
 #include "synergraph/train/cpu/cpu_fleet.h"
