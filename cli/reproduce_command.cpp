@@ -123,7 +123,7 @@ void add_training_options(CLI::App& command, ReproduceArguments& arguments) {
       ->group(group);
   add_number(command, "--sequences", arguments.sequences, "Training sequences (default: 5000)")
       ->group(group);
-  add_training_settings(command, arguments.grid.train);
+  add_training_settings(command, arguments.grid.train, {"heads", "epochs", "sequences", "seed"});
 }
 
 void add_measuring_options(CLI::App& command, MeasureSettings& measure,

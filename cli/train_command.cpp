@@ -55,30 +55,15 @@ struct TrainArguments {
   std::vector<std::string> validation;  ///< inputs and targets, or nothing
 };
 
-void add_settings(CLI::App& command, TrainSettings& settings) {
-  const auto add = [&](const char* name, auto& value, const char* help, const char* group) {
-    add_number(command, name, value, help)->group(group);
-  };
-  add("--heads", settings.model.heads, "Attention heads a layer; they divide the width", "Model");
-  add("--epochs", settings.epochs, "Passes over the training sequences", "Training");
-  add("--sequences", settings.sequences, "Training sequences of a task", "Training");
-  add("--seed", settings.seed, "Seed of data, initialisation, order and dropout", "Training");
-  add_training_settings(command, settings);
-}
-
 /// What was not given takes the value the run in the directory has.
 void inherit_settings(const CLI::App& command, TrainArguments& arguments) {
   const TrainSettings stored = read_settings(arguments.options.directory);
   TrainSettings& settings = arguments.settings;
-  const auto inherit = [&](const char* name, auto& value, const auto& old) {
+  const auto inherit = [&](const std::string& name, auto& value, const auto& old) {
     if (command.count(name) == 0) value = old;
   };
-  inherit("--heads", settings.model.heads, stored.model.heads);
-  inherit("--epochs", settings.epochs, stored.epochs);
-  inherit("--sequences", settings.sequences, stored.sequences);
-  inherit("--seed", settings.seed, stored.seed);
-  visit_training_settings([&](const char* name, auto get, const char*, const char*) {
-    inherit(name, get(settings), get(stored));
+  visit_training_settings([&](const std::string& option, auto get, auto...) {
+    inherit(option, get(settings), get(stored));
   });
   const auto notes = read_notes(arguments.options.directory);
   if (notes) inherit("--track", arguments.options.track_every, notes->track_every);
@@ -197,7 +182,7 @@ void add_train_command(CLI::App& app) {
   inputs->type_name("FILE")->group("Data")->needs(targets)->excludes(task);
   targets->type_name("FILE")->group("Data")->needs(inputs);
 
-  add_settings(*command, arguments->settings);
+  add_training_settings(*command, arguments->settings);
   command->add_option("--out", options.directory, "Directory of the run; made when missing")
       ->required()
       ->type_name("DIR")

@@ -1,49 +1,42 @@
 #pragma once
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
+#include <initializer_list>
+#include <string>
+#include <string_view>
+#include <type_traits>
+#include <utility>
 
 #include "cli/number_option.h"
 #include "synergraph/train/settings.h"
 
 namespace synergraph::cli {
 
-/// Every setting of a training that is one number for a single run and for a whole study alike:
-/// visit(option, get, help, group), where get(settings) is a reference to it.
+/// Calls visit(option, get, group, help) for every setting of a training that is a number, but for
+/// those named in `without`.
 template <class Visit>
-void visit_training_settings(const Visit& visit) {
-  const char* group = "Model";
-  const auto model = [&](const char* name, auto member, const char* help) {
-    visit(
-        name, [member](auto& settings) -> auto& { return settings.model.*member; }, help, group);
-  };
-  model("--layers", &ModelConfig::layers, "Layers");
-  model("--width", &ModelConfig::width, "Features of a position");
-  model("--hidden", &ModelConfig::hidden, "Hidden units of each MLP");
-  model("--vocabulary", &ModelConfig::vocabulary, "Tokens are 0 .. V-1");
-  model("--length", &ModelConfig::length, "Tokens of a sequence");
-
-  group = "Training";
-  const auto training = [&](const char* name, auto member, const char* help) {
-    visit(
-        name, [member](auto& settings) -> auto& { return settings.*member; }, help, group);
-  };
-  const auto adam = [&](const char* name, auto member, const char* help) {
-    visit(
-        name, [member](auto& settings) -> auto& { return settings.adam.*member; }, help, group);
-  };
-  training("--batch", &TrainSettings::batch, "Sequences a step");
-  training("--dropout", &TrainSettings::dropout, "On attention probabilities and after each MLP");
-  adam("--learning-rate", &AdamOptions::learning_rate, "Adam's step size");
-  adam("--beta1", &AdamOptions::beta1, "Adam's decay of the mean gradient");
-  adam("--beta2", &AdamOptions::beta2, "Adam's decay of the mean squared gradient");
-  adam("--epsilon", &AdamOptions::epsilon, "Added to the root of the latter");
+void visit_training_settings(const Visit& visit,
+                             std::initializer_list<std::string_view> without = {}) {
+  visit_settings([&](std::string_view name, auto get, const char* group, const char* help) {
+    using Value = decltype(get(std::declval<TrainSettings&>()));
+    if constexpr (std::is_arithmetic_v<std::remove_reference_t<Value>>) {
+      if (std::find(without.begin(), without.end(), name) != without.end()) return;
+      std::string option = "--" + std::string(name);
+      std::replace(option.begin(), option.end(), '_', '-');
+      visit(option, get, group, help);
+    }
+  });
 }
 
-/// Options for all of these.
-inline void add_training_settings(CLI::App& command, TrainSettings& settings) {
-  visit_training_settings([&](const char* name, auto get, const char* help, const char* group) {
-    add_number(command, name, get(settings), help)->group(group);
-  });
+/// Options for these.
+inline void add_training_settings(CLI::App& command, TrainSettings& settings,
+                                  std::initializer_list<std::string_view> without = {}) {
+  visit_training_settings(
+      [&](const std::string& option, auto get, const char* group, const char* help) {
+        add_number(command, option, get(settings), help)->group(group);
+      },
+      without);
 }
 
 }  // namespace synergraph::cli

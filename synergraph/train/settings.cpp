@@ -2,38 +2,16 @@
 
 #include <fmt/core.h>
 
-#include <charconv>
 #include <limits>
 
 #include "synergraph/core/error.h"
+#include "synergraph/core/parse_number.h"
 #include "synergraph/core/terminal.h"
 #include "synergraph/model/dropout.h"
 #include "synergraph/train/data.h"
 
 namespace synergraph {
 namespace {
-
-/// Calls visit(name, field) for every setting: the one list of them.
-template <class Settings, class Visit>
-void visit_fields(Settings& settings, const Visit& visit) {
-  visit("vocabulary", settings.model.vocabulary);
-  visit("length", settings.model.length);
-  visit("width", settings.model.width);
-  visit("heads", settings.model.heads);
-  visit("layers", settings.model.layers);
-  visit("hidden", settings.model.hidden);
-  visit("task", settings.task);
-  visit("data", settings.data);
-  visit("sequences", settings.sequences);
-  visit("batch", settings.batch);
-  visit("epochs", settings.epochs);
-  visit("seed", settings.seed);
-  visit("dropout", settings.dropout);
-  visit("learning_rate", settings.adam.learning_rate);
-  visit("beta1", settings.adam.beta1);
-  visit("beta2", settings.adam.beta2);
-  visit("epsilon", settings.adam.epsilon);
-}
 
 bool parse(const std::string& text, std::string& value) {
   value = text;
@@ -42,9 +20,7 @@ bool parse(const std::string& text, std::string& value) {
 
 template <class Number>
 bool parse(const std::string& text, Number& value) {
-  const char* end = text.data() + text.size();
-  const auto [stop, error] = std::from_chars(text.data(), end, value);
-  return error == std::errc() && stop == end;
+  return parse_number(text, value);
 }
 
 void require(const char* name, std::int64_t value, std::int64_t least, std::int64_t most) {
@@ -73,8 +49,8 @@ void validate(const TrainSettings& settings) {
 
 std::map<std::string, std::string> to_metadata(const TrainSettings& settings) {
   std::map<std::string, std::string> metadata;
-  visit_fields(settings, [&](const char* name, const auto& value) {
-    metadata[name] = fmt::format("{}", value);
+  visit_settings([&](const char* name, auto get, auto...) {
+    metadata[name] = fmt::format("{}", get(settings));
   });
   return metadata;
 }
@@ -82,11 +58,11 @@ std::map<std::string, std::string> to_metadata(const TrainSettings& settings) {
 TrainSettings from_metadata(const std::map<std::string, std::string>& metadata,
                             const std::string& where) {
   TrainSettings settings;
-  visit_fields(settings, [&](const char* name, auto& value) {
+  visit_settings([&](const char* name, auto get, auto...) {
     const auto entry = metadata.find(name);
     if (entry == metadata.end())
       throw InputError(fmt::format("{}: metadata '{}' is missing", where, name));
-    if (!parse(entry->second, value))
+    if (!parse(entry->second, get(settings)))
       throw InputError(fmt::format("{}: metadata '{}' is {}, not a number", where, name,
                                    quoted_text(entry->second)));
   });
@@ -101,8 +77,8 @@ TrainSettings from_metadata(const std::map<std::string, std::string>& metadata,
 std::string difference(const TrainSettings& stored, const TrainSettings& wanted) {
   const auto other = to_metadata(wanted);
   std::string found;
-  visit_fields(stored, [&](const std::string& name, const auto& value) {
-    const std::string text = fmt::format("{}", value);
+  visit_settings([&](const std::string& name, auto get, auto...) {
+    const std::string text = fmt::format("{}", get(stored));
     if (!found.empty() || name == "epochs" || text == other.at(name)) return;
     if (name == "data")
       found = "other training data";

@@ -27,6 +27,41 @@ struct TrainSettings {
   }
 };
 
+/// The one list of all settings: visit(name, get, group, help), where get(settings) is a reference
+/// to the setting. The name is that in metadata and, with hyphens, that of an option.
+template <class Visit>
+void visit_settings(const Visit& visit) {
+  const auto model = [&](const char* name, auto member, const char* help) {
+    visit(
+        name, [member](auto& of) -> auto& { return of.model.*member; }, "Model", help);
+  };
+  const auto training = [&](const char* name, auto member, const char* help) {
+    visit(
+        name, [member](auto& of) -> auto& { return of.*member; }, "Training", help);
+  };
+  const auto adam = [&](const char* name, auto member, const char* help) {
+    visit(
+        name, [member](auto& of) -> auto& { return of.adam.*member; }, "Training", help);
+  };
+  model("heads", &ModelConfig::heads, "Attention heads a layer; they divide the width");
+  training("epochs", &TrainSettings::epochs, "Passes over the training sequences");
+  training("sequences", &TrainSettings::sequences, "Training sequences of a task");
+  training("seed", &TrainSettings::seed, "Seed of data, initialisation, order and dropout");
+  model("layers", &ModelConfig::layers, "Layers");
+  model("width", &ModelConfig::width, "Features of a position");
+  model("hidden", &ModelConfig::hidden, "Hidden units of each MLP");
+  model("vocabulary", &ModelConfig::vocabulary, "Tokens are 0 .. V-1");
+  model("length", &ModelConfig::length, "Tokens of a sequence");
+  training("batch", &TrainSettings::batch, "Sequences a step");
+  training("dropout", &TrainSettings::dropout, "On attention probabilities and after each MLP");
+  adam("learning_rate", &AdamOptions::learning_rate, "Adam's step size");
+  adam("beta1", &AdamOptions::beta1, "Adam's decay of the mean gradient");
+  adam("beta2", &AdamOptions::beta2, "Adam's decay of the mean squared gradient");
+  adam("epsilon", &AdamOptions::epsilon, "Added to the root of the latter");
+  training("task", &TrainSettings::task, "What to learn");
+  training("data", &TrainSettings::data, "Fingerprint of the user's own pairs");
+}
+
 /// What its model has in common with others that can be trained in one fleet.
 FleetSettings fleet_settings(const TrainSettings& settings);
 
