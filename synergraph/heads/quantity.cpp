@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <iterator>
 #include <limits>
 
 #include "synergraph/core/parse_number.h"
@@ -17,58 +16,51 @@ namespace {
 struct Row {
   std::string_view key;
   bool time = false;
-  double (*of_walk)(const WalkSummary&) = nullptr;
   double (*of_system)(const Metrics&) = nullptr;
   double (*of_layer)(const HeadsMetrics&) = nullptr;
 };
 
-using W = WalkSummary;
 using M = Metrics;
 using H = HeadsMetrics;
 
 /// In the order of Quantity::Kind.
 constexpr std::array<Row, Quantity::kEffectiveForwardProbability + 1> kRows = {{
-    {.key = "forward_probability", .of_system = [](const M& m) { return m.forward_probability; }},
-    {.key = "truncated_hitting_mean",
-     .time = true,
-     .of_walk = [](const W& w) { return w.truncated.mean; }},
-    {.key = "truncated_hitting_max",
-     .time = true,
-     .of_walk = [](const W& w) { return w.truncated.max; }},
-    {.key = "hitting_mean", .time = true, .of_walk = [](const W& w) { return w.hitting.mean; }},
-    {.key = "hitting_max", .time = true, .of_walk = [](const W& w) { return w.hitting.max; }},
-    {.key = "mixing_time_", .time = true},
-    {.key = "minimax_fidelity", .of_system = [](const M& m) { return m.fidelity.minimax; }},
-    {.key = "minimax_fidelity_upper",
-     .of_system = [](const M& m) { return m.fidelity.minimax_upper; }},
-    {.key = "minimax_time",
-     .time = true,
-     .of_system = [](const M& m) { return m.fidelity.minimax_time; }},
-    {.key = "best_head_fidelity",
-     .of_layer = [](const H& h) { return h.synergy.best_head_fidelity; }},
-    {.key = "synergy", .of_layer = [](const H& h) { return h.synergy.value; }},
-    {.key = "mixing_synergy", .of_layer = [](const H& h) { return h.mixing_synergy; }},
-    {.key = "cross_head_share", .of_layer = [](const H& h) { return h.cross_head_share; }},
-    {.key = "effective_forward_probability",
-     .of_layer = [](const H& h) { return h.effective_forward_probability; }},
+    {"forward_probability", false, [](const M& m) { return m.forward_probability; }},
+    {"truncated_hitting_mean", true, [](const M& m) { return m.walk.truncated.mean; }},
+    {"truncated_hitting_max", true, [](const M& m) { return m.walk.truncated.max; }},
+    {"hitting_mean", true, [](const M& m) { return m.walk.hitting.mean; }},
+    {"hitting_max", true, [](const M& m) { return m.walk.hitting.max; }},
+    {"mixing_time_", true},
+    {"minimax_fidelity", false, [](const M& m) { return m.fidelity.minimax; }},
+    {"minimax_fidelity_upper", false, [](const M& m) { return m.fidelity.minimax_upper; }},
+    {"minimax_time", true, [](const M& m) { return m.fidelity.minimax_time; }},
+    {"best_head_fidelity", false, nullptr, [](const H& h) { return h.synergy.best_head_fidelity; }},
+    {"synergy", false, nullptr, [](const H& h) { return h.synergy.value; }},
+    {"mixing_synergy", false, nullptr, [](const H& h) { return h.mixing_synergy; }},
+    {"cross_head_share", false, nullptr, [](const H& h) { return h.cross_head_share; }},
+    {"effective_forward_probability", false, nullptr,
+     [](const H& h) { return h.effective_forward_probability; }},
 }};
 
-const Row& row_of(const Quantity& quantity) {
-  return kRows[quantity.kind];
+/// The quantities up to a kind.
+std::vector<Quantity> quantities(Quantity::Kind last, const std::vector<double>& eps) {
+  std::vector<Quantity> list;
+  for (int k = 0; k <= last; ++k)
+    if (k == Quantity::kMixingTime)
+      for (const double value : eps) list.push_back(Quantity::mixing_time(value));
+    else
+      list.emplace_back(static_cast<Quantity::Kind>(k));
+  return list;
 }
 
 }  // namespace
 
-bool Quantity::of_system() const {
-  return row_of(*this).of_layer == nullptr;
-}
-
 bool Quantity::is_time() const {
-  return row_of(*this).time;
+  return kRows[kind].time;
 }
 
 std::string key_of(const Quantity& quantity) {
-  std::string key(row_of(quantity).key);
+  std::string key(kRows[quantity.kind].key);
   if (quantity.kind == Quantity::kMixingTime) key += fmt::format("{}", quantity.eps);
   return key;
 }
@@ -85,30 +77,20 @@ std::optional<Quantity> parse_quantity(std::string_view key) {
   return std::nullopt;
 }
 
-std::vector<Quantity> layer_quantities(const std::vector<double>& eps) {
-  std::vector<Quantity> quantities;
-  for (std::size_t k = 0; k < kRows.size(); ++k) {
-    const auto kind = static_cast<Quantity::Kind>(k);
-    if (kind == Quantity::kMixingTime)
-      std::transform(eps.begin(), eps.end(), std::back_inserter(quantities), Quantity::mixing_time);
-    else
-      quantities.emplace_back(kind);
-  }
-  return quantities;
+std::vector<Quantity> system_quantities(const std::vector<double>& eps) {
+  return quantities(Quantity::kMinimaxTime, eps);
 }
 
-std::vector<Quantity> system_quantities(const std::vector<double>& eps) {
-  std::vector<Quantity> quantities = layer_quantities(eps);
-  std::erase_if(quantities, [](const Quantity& quantity) { return !quantity.of_system(); });
-  return quantities;
+std::vector<Quantity> layer_quantities(const std::vector<double>& eps) {
+  return quantities(Quantity::kEffectiveForwardProbability, eps);
 }
 
 double value_of(const Quantity& quantity, const Metrics& metrics, const std::vector<double>& eps) {
   constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
-  const Row& row = row_of(quantity);
-  if (row.of_system != nullptr) return row.of_system(metrics);
-  if (std::isnan(metrics.forward_probability)) return kNan;
-  if (row.of_walk != nullptr) return row.of_walk(metrics.walk);
+  const bool of_walk = quantity.kind <= Quantity::kMixingTime;
+  if (!quantity.of_system() || (of_walk && std::isnan(metrics.forward_probability))) return kNan;
+  if (const Row& row = kRows[quantity.kind]; row.of_system != nullptr)
+    return row.of_system(metrics);
   const auto found = std::find(eps.begin(), eps.end(), quantity.eps);
   return found == eps.end() ? kNan
                             : metrics.walk.mixing[static_cast<std::size_t>(found - eps.begin())];
@@ -116,9 +98,8 @@ double value_of(const Quantity& quantity, const Metrics& metrics, const std::vec
 
 double value_of(const Quantity& quantity, const HeadsMetrics& metrics,
                 const std::vector<double>& eps) {
-  const Row& row = row_of(quantity);
-  return row.of_layer != nullptr ? row.of_layer(metrics)
-                                 : value_of(quantity, metrics.combined, eps);
+  return quantity.of_system() ? value_of(quantity, metrics.combined, eps)
+                              : kRows[quantity.kind].of_layer(metrics);
 }
 
 }  // namespace synergraph

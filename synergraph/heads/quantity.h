@@ -1,9 +1,9 @@
 #pragma once
 
-#include <compare>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <tuple>
 #include <vector>
 
 #include "synergraph/heads/synergy.h"
@@ -13,13 +13,14 @@ namespace synergraph {
 /// A measured number: its kind, and the eps of a T_mix. Ordered as files have them.
 struct Quantity {
   enum Kind {
-    // Of one system: a head, or all heads together
+    // Of one system, a head or all heads together: of its walk
     kForwardProbability,
     kTruncatedHittingMean,  ///< the paper's mixing time
     kTruncatedHittingMax,
     kHittingMean,
     kHittingMax,
     kMixingTime,
+    // and of its diffusion
     kMinimaxFidelity,
     kMinimaxFidelityUpper,
     kMinimaxTime,
@@ -42,10 +43,13 @@ struct Quantity {
   }
 
   /// Whether it belongs to one system, and not to a layer's heads.
-  bool of_system() const;
+  constexpr bool of_system() const { return kind < kBestHeadFidelity; }
   /// Whether it counts steps, which may be infinitely many: never.
   bool is_time() const;
-  friend auto operator<=>(const Quantity&, const Quantity&) = default;
+  bool operator==(const Quantity&) const = default;
+  bool operator<(const Quantity& other) const {
+    return std::tie(kind, eps) < std::tie(other.kind, other.eps);
+  }
 };
 
 /// As files spell it: "minimax_fidelity", "mixing_time_0.25".

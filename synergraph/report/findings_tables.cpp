@@ -4,6 +4,8 @@
 
 #include <cmath>
 
+#include "synergraph/report/study_number.h"
+
 namespace synergraph {
 namespace {
 
@@ -18,12 +20,6 @@ std::string p_value(double p) {
 
 std::string method(const TestResult& test) {
   return test.method == PValueMethod::kExact ? "exact" : "permutations";
-}
-
-std::string shown(const Share& share) {
-  const Interval interval = share_interval(share);
-  return fmt::format("{:.0f} % [{:.0f}, {:.0f}]", 100.0 * interval.estimate, 100.0 * interval.low,
-                     100.0 * interval.high);
 }
 
 std::string correlation(double value) {
@@ -85,7 +81,7 @@ Table synergy_table(const Findings& findings, Convention convention) {
   for (const SynergyShare& entry : findings.synergy)
     if (entry.convention == convention)
       table.rows.push_back({entry.task, fmt::format("{}", entry.heads), layer_name(entry.layer),
-                            shown(entry.samples), shown(entry.seeds),
+                            with_interval(entry.samples), with_interval(entry.seeds),
                             fmt::format("{}", entry.seeds.trials)});
   return table;
 }

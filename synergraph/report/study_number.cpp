@@ -69,4 +69,10 @@ std::string with_interval(const StudyNumber& number, int decimals) {
   return fmt::format("{} [{}, {}]", text(number.mean), text(number.low), text(number.high));
 }
 
+std::string with_interval(const Share& share) {
+  const Interval interval = share_interval(share);
+  return fmt::format("{:.0f} % [{:.0f}, {:.0f}]", 100.0 * interval.estimate, 100.0 * interval.low,
+                     100.0 * interval.high);
+}
+
 }  // namespace synergraph

@@ -40,4 +40,7 @@ std::string with_spread(double mean, double spread, int decimals);
 /// "0.560 [0.512, 0.608]", likewise.
 std::string with_interval(const StudyNumber& number, int decimals);
 
+/// "56 % [51, 61]".
+std::string with_interval(const Share& share);
+
 }  // namespace synergraph

@@ -9,6 +9,7 @@
 #include "synergraph/core/version.h"
 #include "synergraph/report/json_parts.h"
 #include "synergraph/report/json_text.h"
+#include "synergraph/report/study_number.h"
 #include "synergraph/report/table.h"
 
 namespace synergraph {
@@ -75,9 +76,7 @@ Table comparison_table(const std::vector<VerifiedModel>& models) {
       row.push_back(fmt::format("{:.2f}", layer.published_comparison->combined));
       row.push_back(interval(layer.individual, 3));
       row.push_back(interval(layer.combined, 3));
-      const Interval share = share_interval(layer.synergy);
-      row.push_back(fmt::format("{:.0f} % [{:.0f}, {:.0f}]", 100.0 * share.estimate,
-                                100.0 * share.low, 100.0 * share.high));
+      row.push_back(with_interval(layer.synergy));
       table.rows.push_back(std::move(row));
     }
   return table;
