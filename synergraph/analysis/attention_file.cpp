@@ -179,15 +179,7 @@ void AttentionFile::read(int layer, int sample, int head, Matrix& into) const {
   const int columns = stored.columns;
   // Integers are exact, as far as double precision is.
   const FloatType type = float_type(stored.tensor.info().dtype).value_or(FloatType::kFloat64);
-  AttentionCheck check = rounding_check(type, columns);
-  if (options_.row_tolerance)
-    check.row_tolerance = *options_.row_tolerance;
-  else
-    check.second_look = [&](const double* row, int count) {
-      RowTolerance shown = rounding_shown(type, columns, row, count);
-      shown.reason += ": --row-tolerance allows more";
-      return shown;
-    };
+  AttentionCheck check = attention_check(type, columns, options_.row_tolerance, "--row-tolerance");
   check.axes = fmt::format(", with the axes read as {}; --axes says otherwise", stored.axes);
   check.name = fmt::format("{}, sample {}, head {}", stored.where, sample, head);
 

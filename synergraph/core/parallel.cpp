@@ -7,6 +7,7 @@
 #include <atomic>
 #include <condition_variable>
 #include <exception>
+#include <limits>
 #include <mutex>
 #include <system_error>
 #include <thread>
@@ -32,15 +33,17 @@ class Job {
 
   /// Takes indices until none is left or a body has failed.
   void work(int worker) {
-    try {
-      while (!failed_.load(std::memory_order_relaxed)) {
-        const std::size_t index = next_.fetch_add(1);
-        if (index >= count_) return;
+    while (!failed_.load(std::memory_order_relaxed)) {
+      const std::size_t index = next_.fetch_add(1);
+      if (index >= count_) return;
+      try {
         body_(index, worker);
+      } catch (...) {
+        const std::lock_guard lock(failure_mutex_);
+        failed_ = true;
+        if (index < failed_index_) failure_ = std::current_exception();
+        failed_index_ = std::min(failed_index_, index);
       }
-    } catch (...) {
-      const std::lock_guard lock(failure_mutex_);
-      if (!failed_.exchange(true)) failure_ = std::current_exception();
     }
   }
   void rethrow_failure() const {
@@ -65,6 +68,7 @@ class Job {
   std::atomic<std::size_t> next_{0};
   std::atomic<bool> failed_{false};
   std::mutex failure_mutex_;
+  std::size_t failed_index_ = std::numeric_limits<std::size_t>::max();
   std::exception_ptr failure_;
   int joined_ = 1;  // the caller is worker 0
   std::atomic<int> helpers_{0};

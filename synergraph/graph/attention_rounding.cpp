@@ -63,4 +63,18 @@ RowTolerance rounding_shown(FloatType type, int columns, const double* row, int 
   return {widest, fmt::format(", the most that rounding its entries to {} explains", name)};
 }
 
+AttentionCheck attention_check(FloatType type, int columns, std::optional<double> row_tolerance,
+                               std::string_view option) {
+  AttentionCheck check = rounding_check(type, columns);
+  if (row_tolerance)
+    check.row_tolerance = *row_tolerance;
+  else
+    check.second_look = [=](const double* row, int count) {
+      RowTolerance shown = rounding_shown(type, columns, row, count);
+      shown.reason += fmt::format(": {} allows more", option);
+      return shown;
+    };
+  return check;
+}
+
 }  // namespace synergraph

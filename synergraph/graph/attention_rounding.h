@@ -1,5 +1,8 @@
 #pragma once
 
+#include <optional>
+#include <string_view>
+
 #include "synergraph/core/float_type.h"
 #include "synergraph/graph/attention.h"
 
@@ -16,5 +19,10 @@ AttentionCheck rounding_check(FloatType type, int columns);
 /// row tolerance among those of the element type and of the floating-point types that hold every
 /// entry of the row exactly.
 RowTolerance rounding_shown(FloatType type, int columns, const double* row, int count);
+
+/// The check of attention of this element type. Row sums may be within `row_tolerance` of 1;
+/// nothing: as far as rounding_shown() allows, and a message tells of `option`, which allows more.
+AttentionCheck attention_check(FloatType type, int columns, std::optional<double> row_tolerance,
+                               std::string_view option = "row_tolerance");
 
 }  // namespace synergraph

@@ -8,8 +8,6 @@ namespace {
 
 // Heads of one sample are kept in memory up to this many bytes.
 constexpr double kKeptBytes = 64 << 20;
-// Working memory of all samples together, as far as it can be kept to.
-constexpr double kWorkingBytes = 512 << 20;
 // Matrices of working memory that measuring one head takes beside the heads themselves.
 constexpr double kWorkMatrices = 8;
 
@@ -48,10 +46,10 @@ const MirroredMatrix& SampleHeads::head(int h) {
   return matrices_.front();
 }
 
-int problems_in_memory(int heads, int tokens) {
+int problems_in_memory(int heads, int tokens, double bytes) {
   const double kept = keeps_heads(heads, tokens) ? heads : 1;
-  const double bytes = (kept + kWorkMatrices) * matrix_bytes(tokens);
-  return static_cast<int>(std::clamp(kWorkingBytes / bytes, 1.0, 4096.0));
+  const double each = (kept + kWorkMatrices) * matrix_bytes(tokens);
+  return static_cast<int>(std::clamp(bytes / each, 1.0, 4096.0));
 }
 
 }  // namespace synergraph

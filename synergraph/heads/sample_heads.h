@@ -37,7 +37,7 @@ class SampleHeads : public HeadSource {
   int held_ = -1;  // the head in matrices_.front() if only one is held
 };
 
-/// How many n x n problems of this size fit the working memory; at least 1.
-int problems_in_memory(int heads, int tokens);
+/// How many n x n problems of this size fit so many bytes of working memory; at least 1.
+int problems_in_memory(int heads, int tokens, double bytes = 512 << 20);
 
 }  // namespace synergraph

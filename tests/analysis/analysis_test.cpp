@@ -2,6 +2,11 @@
 
 #include <gtest/gtest.h>
 
+#include "synergraph/analysis/attention_file.h"
+#include "synergraph/heads/metrics_engine.h"
+#include "synergraph/heads/quantity.h"
+#include "synergraph/io/npy.h"
+#include "tests/io/temporary_directory.h"
 #include "tests/support/random_inputs.h"
 
 namespace synergraph {
@@ -9,6 +14,8 @@ namespace {
 
 using testing_support::random_attention_system;
 using testing_support::System;
+
+using AnalysisFileTest = InTemporaryDirectory;
 
 /// The heads of a system as a source gives them.
 SampleHeads sample_of(const System& system) {
@@ -53,6 +60,42 @@ TEST(AnalysisTest, CountsWhatIsUndecided) {
   EXPECT_EQ(layer.all.synergy_undecided, 2);
   EXPECT_EQ(layer.best_head_undecided, 1);
   EXPECT_EQ(layer.all[Quantity::kSynergy].undefined, 2U);
+}
+
+// A file and a view of the same memory: the same numbers, bit for bit.
+TEST_F(AnalysisFileTest, EqualsAViewOfTheSameAttention) {
+  constexpr int kSamples = 5;
+  constexpr int kHeads = 3;
+  constexpr int kTokens = 20;
+  RandomSequence draws(8, Purpose::kTest, 0);
+  std::vector<float> values;
+  for (int k = 0; k < kSamples * kHeads; ++k) {
+    const Matrix attention = testing_support::random_attention(kTokens, 2.0, draws);
+    for (int i = 0; i < kTokens; ++i)
+      for (int j = 0; j < kTokens; ++j) values.push_back(static_cast<float>(attention(i, j)));
+  }
+  write_npy(path("a.npy"), tensor_data("", {kSamples, kHeads, kTokens, kTokens}, values.data()));
+  const std::vector<MetricsOptions> conventions = {convention_options(Convention::kExact),
+                                                   convention_options(Convention::kPublished)};
+  const std::vector<double> weights = {0.5, 0.25, 0.25};
+  const auto file = open_attention_file(TensorFile::open(path("a.npy")), {.range = {3, 18}});
+  const Analysis analysis = analyse(*file, {weights}, {conventions, {}});
+  BatchOptions options{.conventions = conventions};
+  for (int sample = 0; sample < kSamples; ++sample) options.sequences.push_back({sample, 3, 18});
+  const BatchMetrics batch =
+      measure(attention_view(values.data(), kSamples, kHeads, kTokens), weights, options);
+  for (std::size_t c = 0; c < conventions.size(); ++c)
+    for (std::size_t s = 0; s < kSamples; ++s) {
+      const HeadsMetrics& a = analysis.samples[c][0][s];
+      const HeadsMetrics& b = batch.sequences[c][s];
+      const std::vector<double>& eps = conventions[c].walk.eps;
+      for (const Quantity& quantity : layer_quantities(eps))
+        EXPECT_EQ(value_of(quantity, a, eps), value_of(quantity, b, eps)) << key_of(quantity);
+      for (const Quantity& quantity : system_quantities(eps))
+        for (std::size_t h = 0; h < kHeads; ++h)
+          EXPECT_EQ(value_of(quantity, a.heads[h], eps), value_of(quantity, b.heads[h], eps))
+              << key_of(quantity);
+    }
 }
 
 }  // namespace

@@ -6,6 +6,7 @@
 
 #include <atomic>
 #include <chrono>
+#include <string>
 #include <thread>
 #include <vector>
 
@@ -37,6 +38,21 @@ TEST(ParallelFor, RethrowsTheFailureOfABody) {
                                 if (index == 17) throw InputError("seventeen");
                               }),
                  InputError);
+  }
+}
+
+TEST(ParallelFor, RethrowsTheFirstFailureInOrder) {
+  for (const int threads : {1, 2, 8}) {
+    for (int repeat = 0; repeat < 100; ++repeat) {
+      try {
+        parallel_for(50, threads, [](std::size_t index, int) {
+          if (index >= 20) throw InputError(std::to_string(index));
+        });
+        FAIL();
+      } catch (const InputError& error) {
+        EXPECT_STREQ(error.what(), "20");
+      }
+    }
   }
 }
 

@@ -1,12 +1,12 @@
 #include <iostream>
 
-#include "synergraph/core/version.h"
-#include "synergraph/heads/synergy.h"
+#include "synergraph/heads/metrics_engine.h"
 
 int main() {
-  const auto heads = synergraph::heads_of_graph(synergraph::worked_example(1));
-  const auto walk =
-      synergraph::combine_walk(heads, {0.5, 0.5}, synergraph::Normalization::kPerHead);
-  std::cout << "synergraph " << synergraph::kVersion << ": mixing time "
-            << synergraph::mixing_time(walk) << '\n';
+  const float attention[2][3][3] = {{{1, 0, 0}, {0, 1, 0}, {0.75F, 0.25F, 0}},
+                                    {{1, 0, 0}, {0, 1, 0}, {0.25F, 0.75F, 0}}};
+  const auto view = synergraph::attention_view(&attention[0][0][0], 1, 2, 3);
+  const synergraph::HeadsMetrics measured = synergraph::measure(view).sequences[0][0];
+  std::cout << "mixing time " << measured.combined.walk.mixing[0] << ", minimax fidelity "
+            << measured.combined.fidelity.minimax << ", synergy " << measured.synergy.value << '\n';
 }

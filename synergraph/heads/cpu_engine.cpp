@@ -1,0 +1,100 @@
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <mutex>
+
+#include "synergraph/core/instruction_set.h"
+#include "synergraph/core/parallel.h"
+#include "synergraph/graph/attention_rounding.h"
+#include "synergraph/heads/metrics_engine.h"
+#include "synergraph/heads/sample_heads.h"
+
+namespace synergraph {
+namespace {
+
+// Of the working memory: for the heads at hand. The rest is for the powers of slow walks.
+constexpr double kHeadsShare = 4.0 / 9.0;
+
+/// One head of a sequence, exact; see cut_attention().
+void read_head(const Batch& batch, const TokenSpan& sequence, int head, Matrix& into) {
+  const AttentionView& view = batch.view;
+  const auto columns = static_cast<int>(view.tokens);
+  AttentionCheck check = attention_check(view.type, columns, batch.options.row_tolerance);
+  check.name = fmt::format("sample {}, head {}", sequence.sample, head);
+  // As many rows at a time as a cache line holds: they may lie side by side.
+  constexpr int kRows = 16;
+  std::vector<double> rows(kRows * static_cast<std::size_t>(columns));
+  const auto begin = static_cast<int>(sequence.begin);
+  const auto row = [&](int i) -> const double* {
+    const int at = (i - begin) % kRows;
+    if (at == 0)
+      read_rows(view, sequence.sample, head, i, std::min<std::int64_t>(kRows, sequence.end - i),
+                rows.data());
+    return rows.data() + std::ptrdiff_t{at} * columns;
+  };
+  cut_attention(row, columns, begin, check, into);
+}
+
+class CpuEngine : public MetricsEngine {
+ public:
+  std::string name() const override { return fmt::format("CPU, {}", instruction_set()); }
+
+ private:
+  BatchMetrics measure_batch(const Batch& batch) const override;
+};
+
+BatchMetrics CpuEngine::measure_batch(const Batch& batch) const {
+  const BatchOptions& options = batch.options;
+  const std::vector<TokenSpan>& sequences = options.sequences;
+  const auto heads = static_cast<int>(batch.view.heads);
+  const auto tokens = [](const TokenSpan& span) { return static_cast<int>(span.end - span.begin); };
+  int longest = 0;
+  for (const TokenSpan& sequence : sequences) longest = std::max(longest, tokens(sequence));
+  const auto memory = static_cast<double>(options.execution.memory);
+  const int threads = options.execution.thread_count();
+  const int at_once = static_cast<int>(std::min<std::size_t>(
+      sequences.size(), static_cast<std::size_t>(std::min(
+                            threads, problems_in_memory(heads, longest, memory * kHeadsShare)))));
+  Progress progress("heads", sequences.size() * static_cast<std::uint64_t>(heads), 0,
+                    options.execution.progress);
+  std::mutex progress_mutex;
+  std::uint64_t done = 0;
+  MeasureOptions each;
+  each.nodes = options.nodes;
+  each.threads = std::max(1, threads / at_once);
+  each.conventions = options.conventions;
+  for (MetricsOptions& convention : each.conventions) {
+    convention.walk.threads = convention.fidelity.threads = each.threads;
+    convention.walk.memory = convention.fidelity.memory = memory * (1.0 - kHeadsShare) / at_once;
+  }
+  each.head_done = [&] {
+    options.execution.check();
+    const std::lock_guard lock(progress_mutex);
+    progress.update(++done, "");
+  };
+
+  BatchMetrics result;
+  result.sequences.assign(options.conventions.size(), std::vector<HeadsMetrics>(sequences.size()));
+  std::vector<std::optional<SampleHeads>> workspaces(static_cast<std::size_t>(at_once));
+  parallel_for(sequences.size(), at_once, [&](std::size_t index, int worker) {
+    options.execution.check();
+    const TokenSpan& sequence = sequences[index];
+    auto& sample = workspaces[static_cast<std::size_t>(worker)];
+    if (!sample || sample->nodes() != tokens(sequence)) sample.emplace(heads, tokens(sequence));
+    sample->start([&](int head, Matrix& into) { read_head(batch, sequence, head, into); });
+    std::vector<HeadsMetrics> measured =
+        synergraph::measure(*sample, batch.weights_of(sequence.sample), each);
+    for (std::size_t c = 0; c < measured.size(); ++c)
+      result.sequences[c][index] = std::move(measured[c]);
+  });
+  return result;
+}
+
+}  // namespace
+
+const MetricsEngine& cpu_engine() {
+  static const CpuEngine engine;
+  return engine;
+}
+
+}  // namespace synergraph

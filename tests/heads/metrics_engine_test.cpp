@@ -1,0 +1,400 @@
+#include "synergraph/heads/metrics_engine.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <bit>
+#include <cmath>
+#include <cstring>
+#include <limits>
+#include <string>
+
+#include "synergraph/core/error.h"
+#include "synergraph/graph/attention_rounding.h"
+#include "synergraph/heads/measure.h"
+#include "tests/support/random_inputs.h"
+
+namespace synergraph {
+namespace {
+
+using testing_support::random_attention;
+using testing_support::random_weights;
+
+constexpr std::array kTypes = {FloatType::kFloat16, FloatType::kBFloat16, FloatType::kFloat32,
+                               FloatType::kFloat64};
+
+/// The bits of the element nearest to a number between 0 and 1 in a type of 16 bits.
+template <class Decode>
+std::uint16_t nearest(double value, Decode decode) {
+  std::uint16_t above = 0;
+  while (decode(above) < value) above = static_cast<std::uint16_t>(above + 1);
+  if (above == 0) return above;
+  const auto below = static_cast<std::uint16_t>(above - 1);
+  return value - decode(below) < decode(above) - value ? below : above;
+}
+
+void store(double value, FloatType type, std::byte* to) {
+  const auto copy = [&](auto stored) { std::memcpy(to, &stored, sizeof stored); };
+  if (type == FloatType::kFloat16) copy(nearest(value, half_to_float));
+  if (type == FloatType::kBFloat16) copy(nearest(value, bfloat_to_float));
+  if (type == FloatType::kFloat32) copy(static_cast<float>(value));
+  if (type == FloatType::kFloat64) copy(value);
+}
+
+/// Random attention [samples][heads][n][n].
+struct Attention {
+  Attention(int sample_count, int head_count, int token_count, std::uint32_t index = 0)
+      : samples(sample_count), heads(head_count), tokens(token_count) {
+    RandomSequence draws(31, Purpose::kTest, index);
+    for (int k = 0; k < samples * heads; ++k) {
+      const Matrix head = random_attention(tokens, 1.0, draws);
+      for (int i = 0; i < tokens; ++i)
+        values.insert(values.end(), head.row(i), head.row(i) + tokens);
+    }
+  }
+  AttentionView view() const { return attention_view(values.data(), samples, heads, tokens); }
+  double* row(int sample, int head, int i) {
+    return values.data() + ((std::ptrdiff_t{sample} * heads + head) * tokens + i) * tokens;
+  }
+
+  int samples, heads, tokens;
+  std::vector<double> values;
+};
+
+/// The same attention in another type and layout: axis `order[d]` (sample, head, query, key) varies
+/// slower than those after it, axes of `reversed` go backwards, elements lie `gap` times as far
+/// apart as they must.
+class Stored {
+ public:
+  Stored(Attention attention, FloatType type, std::array<int, 4> order = {0, 1, 2, 3},
+         std::array<bool, 4> reversed = {}, int gap = 1)
+      : view_{nullptr, type, attention.samples, attention.heads, attention.tokens, {}} {
+    const std::array<int, 4> extents = {attention.samples, attention.heads, attention.tokens,
+                                        attention.tokens};
+    std::array<std::ptrdiff_t, 4> strides{};
+    auto step = static_cast<std::ptrdiff_t>(item_size(type)) * gap;
+    std::ptrdiff_t origin = 1;  // unaligned, too
+    for (std::size_t d = 4; d-- > 0;) {
+      const auto axis = static_cast<std::size_t>(order[d]);
+      strides[axis] = reversed[axis] ? -step : step;
+      if (reversed[axis]) origin += step * (extents[axis] - 1);
+      step *= extents[axis];
+    }
+    bytes_.resize(static_cast<std::size_t>(step) + 1);
+    view_.data = bytes_.data() + origin;
+    view_.strides = {strides[0], strides[1], strides[2], strides[3]};
+    for (int s = 0; s < attention.samples; ++s)
+      for (int h = 0; h < attention.heads; ++h)
+        for (int i = 0; i < attention.tokens; ++i)
+          for (int j = 0; j < attention.tokens; ++j)
+            store(attention.row(s, h, i)[j], type,
+                  bytes_.data() + origin + s * strides[0] + h * strides[1] + i * strides[2] +
+                      j * strides[3]);
+  }
+  const AttentionView& view() const { return view_; }
+
+ private:
+  std::vector<std::byte> bytes_;
+  AttentionView view_;
+};
+
+/// Everything that was measured, bit for bit.
+std::vector<std::uint64_t> bits(const HeadsMetrics& metrics) {
+  std::vector<double> numbers = {metrics.effective_forward_probability,
+                                 metrics.effective_bound.steps,
+                                 metrics.adaptive.steps,
+                                 metrics.mixing_synergy,
+                                 static_cast<double>(metrics.synergy.best_head),
+                                 metrics.synergy.value,
+                                 metrics.cross_head_share};
+  const auto add = [&](const std::vector<double>& more) {
+    numbers.insert(numbers.end(), more.begin(), more.end());
+  };
+  std::vector<Metrics> all = metrics.heads;
+  all.push_back(metrics.combined);
+  for (const Metrics& m : all) {
+    add({m.forward_probability, m.bound.steps, m.walk.hitting.mean, m.walk.hitting.max,
+         m.walk.truncated.mean, m.walk.truncated.max, m.fidelity.minimax, m.fidelity.minimax_upper,
+         m.fidelity.minimax_time, static_cast<double>(m.fidelity.minimax_node)});
+    for (const auto& list : {m.walk.mixing, m.walk.hitting.node, m.walk.truncated.node,
+                             m.fidelity.node, m.fidelity.optimal_time})
+      add(list);
+  }
+  std::vector<std::uint64_t> patterns;
+  for (const double number : numbers)
+    patterns.push_back(std::isnan(number) ? 0 : std::bit_cast<std::uint64_t>(number));
+  return patterns;
+}
+
+void expect_equal(const BatchMetrics& a, const BatchMetrics& b) {
+  ASSERT_EQ(a.sequences.size(), b.sequences.size());
+  for (std::size_t c = 0; c < a.sequences.size(); ++c) {
+    ASSERT_EQ(a.sequences[c].size(), b.sequences[c].size());
+    for (std::size_t s = 0; s < a.sequences[c].size(); ++s)
+      EXPECT_EQ(bits(a.sequences[c][s]), bits(b.sequences[c][s]))
+          << "convention " << c << ", sequence " << s;
+  }
+}
+
+BatchOptions both_conventions() {
+  return {.conventions = {convention_options(Convention::kExact),
+                          convention_options(Convention::kPublished)}};
+}
+
+/// Tokens begin .. end - 1 of a sample, measured as heads in memory.
+HeadsMetrics measured_alone(Attention attention, const TokenSpan& span,
+                            const std::vector<double>& weights, const MetricsOptions& options) {
+  std::vector<Head> heads;
+  const auto n = static_cast<int>(span.end - span.begin);
+  for (int h = 0; h < attention.heads; ++h) {
+    Matrix matrix(n, n);
+    for (int i = 0; i < n; ++i)
+      std::copy_n(
+          attention.row(static_cast<int>(span.sample), h, static_cast<int>(span.begin) + i) +
+              span.begin,
+          i + 1, matrix.row(i));
+    normalise_attention(matrix.view(), {.row_tolerance = 1.0});
+    heads.push_back(head_of_attention("", std::move(matrix)));
+  }
+  return measure_heads(heads, weights, options);
+}
+
+TEST(MeasureView, EqualsHeadsMeasuredAlone) {
+  const Attention attention(3, 4, 9);
+  RandomSequence draws(5, Purpose::kTest, 0);
+  const std::vector<double> weights = random_weights(4, draws);
+  BatchOptions options = both_conventions();
+  options.nodes = true;
+  const BatchMetrics all = measure(attention.view(), weights, options);
+  ASSERT_EQ(all.sequences.size(), 2U);
+  for (std::size_t c = 0; c < 2; ++c) {
+    ASSERT_EQ(all.sequences[c].size(), 3U);
+    for (std::size_t s = 0; s < 3; ++s)
+      EXPECT_EQ(bits(all.sequences[c][s]),
+                bits(measured_alone(attention, {static_cast<std::int64_t>(s), 0, 9}, weights,
+                                    options.conventions[c])));
+  }
+  options.nodes = false;
+  EXPECT_TRUE(
+      measure(attention.view(), weights, options).sequences[0][0].combined.fidelity.node.empty());
+}
+
+// Sums of products of t entries, all positive: a relative error d of the entries is one of about
+// t d of the sums. Rounding an entry and its row's sum by u each makes d = 2 u; a column's sum adds
+// as much again.
+TEST(MeasureView, EveryTypeGivesWhatItsRoundingExplains) {
+  constexpr int kSteps = 8;
+  BatchOptions options;
+  options.conventions.front().fidelity.horizon = kSteps;
+  options.conventions.front().walk.cutoff = kSteps;
+  Attention attention(2, 3, 12);
+  const BatchMetrics exact = measure(attention.view(), {}, options);
+  for (const FloatType type : kTypes) {
+    SCOPED_TRACE(name_of(type));
+    const double unit = rounding_check(type, 1).causal_tolerance;
+    const double tolerance = std::pow(1.0 + 4.1 * unit, kSteps) - 1.0 + 1e-14;
+    const Stored stored(attention, type);
+    const BatchMetrics rounded = measure(stored.view(), {}, options);
+    for (std::size_t s = 0; s < 2; ++s) {
+      const Metrics& a = exact.sequences[0][s].combined;
+      const Metrics& b = rounded.sequences[0][s].combined;
+      EXPECT_NEAR(b.fidelity.minimax / a.fidelity.minimax, 1.0, tolerance);
+      EXPECT_NEAR(b.walk.truncated.mean / a.walk.truncated.mean, 1.0, tolerance);
+    }
+    if (type == FloatType::kFloat64) expect_equal(rounded, exact);
+  }
+}
+
+TEST(MeasureView, LayoutChangesNothing) {
+  const Attention attention(2, 3, 5);
+  for (const FloatType type : kTypes) {
+    const Stored plain(attention, type);
+    const BatchMetrics expected = measure(plain.view());
+    std::array<int, 4> order = {0, 1, 2, 3};
+    unsigned backwards = 0;
+    do {
+      const unsigned r = backwards++;
+      const Stored moved(attention, type, order,
+                         {r % 2 == 1, r / 2 % 2 == 1, r / 4 % 2 == 1, r / 8 % 2 == 1},
+                         1 + static_cast<int>(r % 3));
+      expect_equal(measure(moved.view()), expected);
+    } while (std::next_permutation(order.begin(), order.end()));
+  }
+}
+
+TEST(MeasureView, AStrideOfZeroRepeats) {
+  const Attention attention(1, 2, 6);
+  AttentionView view = attention.view();
+  view.samples = 3;
+  view.strides.sample = 0;
+  const BatchMetrics repeated = measure(view);
+  ASSERT_EQ(repeated.sequences[0].size(), 3U);
+  const auto expected = bits(measure(attention.view()).sequences[0][0]);
+  for (const HeadsMetrics& sample : repeated.sequences[0]) EXPECT_EQ(bits(sample), expected);
+}
+
+TEST(MeasureView, ThreadsChangeNothing) {
+  const Attention attention(7, 3, 10);
+  BatchOptions options = both_conventions();
+  options.execution.threads = 1;
+  const BatchMetrics expected = measure(attention.view(), {}, options);
+  for (const int threads : {2, 3, 16}) {
+    options.execution.threads = threads;
+    expect_equal(measure(attention.view(), {}, options), expected);
+  }
+}
+
+// Padding on either side, several sinks: each sequence is as if it were alone.
+TEST(MeasureView, SequencesAreSpansOfTokens) {
+  Attention attention(2, 3, 8);
+  for (int h = 0; h < 3; ++h)  // what is outside a sequence's rows is never looked at
+    for (int i = 0; i < 2; ++i)
+      std::fill_n(attention.row(1, h, i), 8, std::numeric_limits<double>::quiet_NaN());
+  BatchOptions options = both_conventions();
+  options.nodes = true;
+  options.sequences = {{1, 2, 8}, {0, 0, 8}, {0, 0, 5}, {1, 3, 4}};
+  const std::vector<double> weights = {0.5, 0.25, 0.25};
+  const BatchMetrics all = measure(attention.view(), weights, options);
+  for (std::size_t c = 0; c < 2; ++c) {
+    ASSERT_EQ(all.sequences[c].size(), 4U);
+    for (std::size_t s = 0; s < 4; ++s)
+      EXPECT_EQ(bits(all.sequences[c][s]), bits(measured_alone(attention, options.sequences[s],
+                                                               weights, options.conventions[c])));
+  }
+}
+
+TEST(MeasureView, WeightsAreOfTheHeadsOrOfEverySamplesHeads) {
+  const Attention attention(2, 2, 5);
+  const auto measured = [&](const std::vector<double>& weights) {
+    const BatchMetrics all = measure(attention.view(), weights);
+    return std::array{bits(all.sequences[0][0]), bits(all.sequences[0][1])};
+  };
+  EXPECT_EQ(measured({}), measured({3, 3}));
+  EXPECT_EQ(measured({1, 3, 2, 2})[0], measured({1, 3})[0]);
+  EXPECT_EQ(measured({1, 3, 2, 2})[1], measured({})[1]);
+}
+
+TEST(MeasureView, ReportsProgressAndStops) {
+  const Attention attention(4, 3, 5);
+  BatchOptions options;
+  std::uint64_t last = 0;
+  options.execution.progress.listener = [&](std::uint64_t done, std::uint64_t total,
+                                            const std::string&) {
+    EXPECT_EQ(total, 12U);
+    last = done;
+  };
+  measure(attention.view(), {}, options);
+  EXPECT_EQ(last, 12U);
+  std::atomic<int> asked = 0;
+  options.execution.stop = [&] { return ++asked > 2; };
+  EXPECT_THROW(measure(attention.view(), {}, options), Stopped);
+}
+
+/// Measuring is refused with a message that contains this.
+void expect_refused(const std::string& message, const AttentionView& view,
+                    const std::vector<double>& weights = {}, const BatchOptions& options = {}) {
+  try {
+    measure(view, weights, options);
+    FAIL() << "accepted: " << message;
+  } catch (const InputError& error) {
+    EXPECT_THAT(error.what(), testing::HasSubstr(message));
+    EXPECT_THAT(error.what(), testing::Not(testing::HasSubstr("\n")));
+  }
+}
+
+TEST(MeasureView, RefusesViewsThatCannotBeRead) {
+  const Attention attention(2, 2, 3);
+  const auto refused = [&](const std::string& message, auto change) {
+    AttentionView view = attention.view();
+    change(view);
+    expect_refused(message, view);
+  };
+  refused("there is no data", [](AttentionView& v) { v.data = nullptr; });
+  refused("unknown element type", [](AttentionView& v) { v.type = static_cast<FloatType>(9); });
+  refused("0 samples", [](AttentionView& v) { v.samples = 0; });
+  refused("-1 heads", [](AttentionView& v) { v.heads = -1; });
+  refused("0 queries", [](AttentionView& v) { v.tokens = 0; });
+  refused("16385 queries, expected 1 to 16384", [](AttentionView& v) { v.tokens = 16385; });
+  refused("1099511627776 samples", [](AttentionView& v) { v.samples = std::int64_t{1} << 40; });
+  refused("the stride of its keys, 1 bytes, is not a multiple of float64's 8",
+          [](AttentionView& v) { v.strides.key = 1; });
+  refused("2 samples that are 9223372036854775800 bytes apart", [](AttentionView& v) {
+    v.strides.sample = std::numeric_limits<std::ptrdiff_t>::max() - 7;
+  });
+  refused("apart do not fit",
+          [](AttentionView& v) { v.strides.head = std::numeric_limits<std::ptrdiff_t>::min(); });
+  expect_refused("queries", attention_view(attention.values.data(), 1, 1, std::int64_t{1} << 62));
+}
+
+TEST(MeasureView, RefusesWeightsThatAreNotConvex) {
+  const Attention attention(3, 2, 3);
+  constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
+  expect_refused("3 weights for 2 heads of 3 samples", attention.view(), {1, 1, 1});
+  expect_refused("4 weights for 2 heads of 3 samples", attention.view(), {1, 1, 1, 1});
+  expect_refused("head weight -1 is not", attention.view(), {1, -1});
+  expect_refused("head weight nan is not", attention.view(), {1, kNaN});
+  expect_refused("all head weights are zero", attention.view(), {0, 0});
+  expect_refused("sample 2: all head weights are zero", attention.view(), {1, 1, 1, 1, 0, 0});
+}
+
+TEST(MeasureView, RefusesOptionsOutOfRange) {
+  const Attention attention(2, 2, 3);
+  const auto refused = [&](const std::string& message, auto change) {
+    BatchOptions options = both_conventions();
+    change(options);
+    expect_refused(message, attention.view(), {}, options);
+  };
+  refused("no convention", [](BatchOptions& o) { o.conventions.clear(); });
+  for (const double eps : {0.0, -0.25, 1.5, std::nan("")})
+    refused("is not in (0, 1]", [&](BatchOptions& o) { o.conventions[1].walk.eps = {0.25, eps}; });
+  refused("cutoff 0", [](BatchOptions& o) { o.conventions[0].walk.cutoff = 0; });
+  refused("horizon -1", [](BatchOptions& o) { o.conventions[0].fidelity.horizon = -1; });
+  refused("step limit 0", [](BatchOptions& o) { o.conventions[0].fidelity.step_limit = 0; });
+  refused("walks of every head", [](BatchOptions& o) { o.conventions[1].per_head_walks = false; });
+  refused("row tolerance", [](BatchOptions& o) { o.row_tolerance = std::nan(""); });
+  refused("row tolerance", [](BatchOptions& o) { o.row_tolerance = -1.0; });
+  refused("sample 2 was asked for, there are 0:2", [](BatchOptions& o) {
+    o.sequences = {{0, 0, 3}, {2, 0, 3}};
+  });
+  for (const TokenSpan span : {TokenSpan{1, -1, 2}, {1, 2, 2}, {1, 0, 4}})
+    refused("were asked for, it has 0:3", [&](BatchOptions& o) { o.sequences = {span}; });
+}
+
+TEST(MeasureView, RefusesWhatIsNotCausalAttentionAndNamesThePlace) {
+  const auto refused = [](const std::string& message, double value, int i, int j,
+                          const BatchOptions& options = {}) {
+    Attention attention(2, 2, 4);
+    attention.row(1, 0, i)[j] = value;
+    expect_refused(message, attention.view(), {}, options);
+  };
+  refused("sample 1, head 0: entry nan in row 2, column 1 is not finite", std::nan(""), 2, 1);
+  refused("sample 1, head 0: entry inf in row 2, column 1", INFINITY, 2, 1);
+  refused("sample 1, head 0: entry -0.5 in row 3, column 0 is negative", -0.5, 3, 0);
+  refused("sample 1, head 0: entry 0.5 in row 1, column 2 is above the diagonal", 0.5, 1, 2);
+  refused("sample 1, head 0: row 2 sums to", 0.9, 2, 2);
+  refused("explains: row_tolerance allows more", 0.9, 2, 2);
+  refused("expected 1 within 0.1", 1.5, 0, 0, {.row_tolerance = 0.1});
+  Attention attention(1, 1, 2);
+  attention.row(0, 0, 1)[0] = 1.0;
+  attention.row(0, 0, 1)[1] = 0.0;
+  expect_refused("sample 0, head 0: row 1 gives nothing to the keys from 1 on", attention.view(),
+                 {}, {.sequences = {{0, 1, 2}}});
+}
+
+TEST(MeasureView, TheFirstWrongSampleIsNamedWhateverTheThreads) {
+  Attention attention(24, 2, 4);
+  for (const int sample : {9, 10, 13, 20}) attention.row(sample, 1, 2)[0] = std::nan("");
+  BatchOptions options;
+  for (const int threads : {1, 2, 8})
+    for (int repeat = 0; repeat < 20; ++repeat) {
+      options.execution.threads = threads;
+      expect_refused("sample 9, head 1: entry nan in row 2, column 0", attention.view(), {},
+                     options);
+    }
+}
+
+}  // namespace
+}  // namespace synergraph
