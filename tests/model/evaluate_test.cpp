@@ -94,7 +94,7 @@ double reference_attention(const Model& model, const std::int32_t* tokens, int h
                                    ".weight")[static_cast<std::size_t>(row * config.width) + c];
     return value;
   };
-  const int width = config.head_width();
+  const int width = config.width / config.heads;
   std::vector<double> weights;
   double sum = 0.0;
   for (int key = 0; key <= i; ++key) {
