@@ -162,24 +162,36 @@ HeadsMetrics measured_alone(Attention attention, const TokenSpan& span,
   return measure_heads(heads, weights, options);
 }
 
+/// Every sequence is, bit for bit, what it is alone. One convention at a time: together they share
+/// a propagation, whose rounding may differ.
+void expect_as_alone(const Attention& attention, const std::vector<double>& weights,
+                     const std::vector<TokenSpan>& sequences) {
+  for (const Convention convention : {Convention::kExact, Convention::kPublished}) {
+    const MetricsOptions options = convention_options(convention);
+    const BatchMetrics all =
+        measure(attention.view(), weights,
+                {.conventions = {options}, .sequences = sequences, .nodes = true});
+    ASSERT_EQ(all.sequences.size(), 1U);
+    ASSERT_EQ(all.sequences[0].size(), sequences.size());
+    for (std::size_t s = 0; s < sequences.size(); ++s)
+      EXPECT_EQ(bits(all.sequences[0][s]),
+                bits(measured_alone(attention, sequences[s], weights, options)))
+          << name_of(convention) << ", sequence " << s;
+  }
+}
+
 TEST(MeasureView, EqualsHeadsMeasuredAlone) {
   const Attention attention(3, 4, 9);
   RandomSequence draws(5, Purpose::kTest, 0);
   const std::vector<double> weights = random_weights(4, draws);
+  expect_as_alone(attention, weights, {{0, 0, 9}, {1, 0, 9}, {2, 0, 9}});
   BatchOptions options = both_conventions();
-  options.nodes = true;
+  options.sequences = {{0, 0, 9}, {1, 0, 9}, {2, 0, 9}};
+  const BatchMetrics chosen = measure(attention.view(), weights, options);
+  options.sequences = {};
   const BatchMetrics all = measure(attention.view(), weights, options);
-  ASSERT_EQ(all.sequences.size(), 2U);
-  for (std::size_t c = 0; c < 2; ++c) {
-    ASSERT_EQ(all.sequences[c].size(), 3U);
-    for (std::size_t s = 0; s < 3; ++s)
-      EXPECT_EQ(bits(all.sequences[c][s]),
-                bits(measured_alone(attention, {static_cast<std::int64_t>(s), 0, 9}, weights,
-                                    options.conventions[c])));
-  }
-  options.nodes = false;
-  EXPECT_TRUE(
-      measure(attention.view(), weights, options).sequences[0][0].combined.fidelity.node.empty());
+  expect_equal(all, chosen);
+  EXPECT_TRUE(all.sequences[1][2].combined.fidelity.node.empty());
 }
 
 // Sums of products of t entries, all positive: a relative error d of the entries is one of about
@@ -253,17 +265,7 @@ TEST(MeasureView, SequencesAreSpansOfTokens) {
   for (int h = 0; h < 3; ++h)  // what is outside a sequence's rows is never looked at
     for (int i = 0; i < 2; ++i)
       std::fill_n(attention.row(1, h, i), 8, std::numeric_limits<double>::quiet_NaN());
-  BatchOptions options = both_conventions();
-  options.nodes = true;
-  options.sequences = {{1, 2, 8}, {0, 0, 8}, {0, 0, 5}, {1, 3, 4}};
-  const std::vector<double> weights = {0.5, 0.25, 0.25};
-  const BatchMetrics all = measure(attention.view(), weights, options);
-  for (std::size_t c = 0; c < 2; ++c) {
-    ASSERT_EQ(all.sequences[c].size(), 4U);
-    for (std::size_t s = 0; s < 4; ++s)
-      EXPECT_EQ(bits(all.sequences[c][s]), bits(measured_alone(attention, options.sequences[s],
-                                                               weights, options.conventions[c])));
-  }
+  expect_as_alone(attention, {0.5, 0.25, 0.25}, {{1, 2, 8}, {0, 0, 8}, {0, 0, 5}, {1, 3, 4}});
 }
 
 TEST(MeasureView, WeightsAreOfTheHeadsOrOfEverySamplesHeads) {
