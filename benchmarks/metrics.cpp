@@ -132,7 +132,8 @@ BENCHMARK(untruncated_hitting)->Arg(100)->Arg(4096)->Unit(benchmark::kMicrosecon
 void mixing(benchmark::State& state, const Matrix& attention, int threads) {
   const Walk walk = walk_of_attention(attention);
   double steps = 0.0;
-  for (auto _ : state) benchmark::DoNotOptimize(steps = mixing_time(walk, 0.25, threads));
+  for (auto _ : state)
+    benchmark::DoNotOptimize(steps = mixing_time(walk, 0.25, {.threads = threads}));
   state.counters["steps"] = steps;
 }
 BENCHMARK_CAPTURE(mixing, softmax_100, softmax_attention(100), 1)->Unit(benchmark::kMicrosecond);

@@ -178,7 +178,8 @@ void run_analyze(const AnalyzeArguments& arguments) {
   report.per_head = arguments.per_head;
   report.conventions = arguments.metrics.chosen_conventions();
   AnalysisOptions options;
-  options.execution.threads = arguments.metrics.threads;
+  options.execution.threads = arguments.metrics.execution.threads;
+  options.execution.memory = std::size_t{1152} << 20U;  // the 1 GiB of docs/performance.md
   if (!arguments.quiet) options.execution.progress.stream = stderr;
   for (const Convention convention : report.conventions) {
     options.conventions.push_back(arguments.metrics.resolve(convention));

@@ -87,13 +87,12 @@ std::vector<double> head_weights(const GraphArguments& arguments, const MultiHea
 
 MonteCarloEstimate sample(const std::vector<Head>& heads, const std::vector<double>& weights,
                           const MetricsOptions& options, const GraphArguments& arguments) {
-  const MonteCarloOptions sampling{.walks = arguments.monte_carlo,
-                                   .cutoff = options.walk.cutoff,
-                                   .seed = arguments.seed,
-                                   .threads = options.walk.threads};
+  const MonteCarloOptions sampling{
+      .walks = arguments.monte_carlo, .cutoff = options.walk.cutoff, .seed = arguments.seed};
+  const Execution& execution = arguments.metrics.execution;
   if (options.normalization == Normalization::kPublished)
-    return simulate_published(combine_diffusion(heads, weights), sampling);
-  return simulate(combine_walk(heads, weights, options.normalization), sampling);
+    return simulate_published(combine_diffusion(heads, weights), sampling, execution);
+  return simulate(combine_walk(heads, weights, options.normalization), sampling, execution);
 }
 
 /// One row a step: head, step, each node's signal.
@@ -148,7 +147,7 @@ void run_graph(const GraphArguments& arguments) {
   report.options = options;
   for (const Head& head : heads) report.head_names.push_back(head.name);
   report.weights = weights;
-  report.metrics = measure_heads(heads, weights, options);
+  report.metrics = measure_heads(heads, weights, options, arguments.metrics.execution);
   if (!arguments.steps) drawing.steps = shown_steps(report.metrics.combined.fidelity);
   if (arguments.monte_carlo > 0)
     report.monte_carlo.push_back(sample(heads, weights, options, arguments));

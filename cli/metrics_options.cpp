@@ -52,7 +52,7 @@ void MetricsArguments::add_to(CLI::App& command, bool allow_both) {
       "later ones are searched by squaring",
       {0, 1000000000000})
       ->group(group);
-  add_number(command, "--threads", threads,
+  add_number(command, "--threads", execution.threads,
              "threads to use; 0: all CPUs. Results do not depend on it", kThreadCounts)
       ->group(group);
 }
@@ -74,9 +74,7 @@ MetricsOptions MetricsArguments::resolve(Convention of) const {
   }
   options.walk.eps = eps;
   options.walk.cutoff = cutoff;
-  options.walk.threads = threads;
   if (step_limit > 0) options.fidelity.step_limit = step_limit;
-  options.fidelity.threads = threads;
   return options;
 }
 

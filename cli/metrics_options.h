@@ -18,7 +18,7 @@ struct MetricsArguments {
   std::vector<double> eps = {0.25};
   std::int64_t cutoff = 100;
   std::int64_t step_limit = 0;
-  int threads = 0;
+  Execution execution;
 
   /// How the exact convention makes a walk of heads, unless --normalization says otherwise.
   Normalization default_normalization = Normalization::kPerHead;

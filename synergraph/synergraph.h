@@ -34,6 +34,7 @@
 #include "synergraph/core/terminal.h"
 #include "synergraph/core/triangular.h"
 #include "synergraph/core/version.h"
+#include "synergraph/core/working_memory.h"
 #include "synergraph/diffusion/absorption.h"
 #include "synergraph/diffusion/fidelity.h"
 #include "synergraph/diffusion/fidelity_types.h"

@@ -1,6 +1,8 @@
 #include "synergraph/analysis/analysis.h"
 
 #include <algorithm>
+#include <condition_variable>
+#include <memory>
 #include <mutex>
 
 #include "synergraph/core/parallel.h"
@@ -8,8 +10,40 @@
 namespace synergraph {
 namespace {
 
-// The powers of slow walks, of all samples that are measured at the same time.
-constexpr double kPowersBytes = 640 << 20;
+/// Lets threads in one after another, in the order of their numbers. One that fails keeps the later
+/// ones out: the first error, in order, is the one that is reported.
+class Turnstile {
+ public:
+  /// Calls body when all smaller numbers have been through; false if one of them failed.
+  template <class Body>
+  bool pass(std::size_t number, const Body& body) {
+    std::unique_lock lock(mutex_);
+    moved_.wait(lock, [&] { return failed_ || next_ == number; });
+    if (failed_) return false;
+    try {
+      body();
+    } catch (...) {
+      failed_ = true;
+      moved_.notify_all();
+      throw;
+    }
+    ++next_;
+    moved_.notify_all();
+    return true;
+  }
+
+ private:
+  std::mutex mutex_;
+  std::condition_variable moved_;
+  std::size_t next_ = 0;
+  bool failed_ = false;
+};
+
+int most_samples(const std::vector<AttentionLayer>& layers) {
+  int most = 0;
+  for (const AttentionLayer& layer : layers) most = std::max(most, layer.samples);
+  return most;
+}
 
 }  // namespace
 
@@ -27,25 +61,34 @@ Analysis analyse(AttentionSource& source, LayerWeights weights, const AnalysisOp
   Progress progress("heads", heads, 0, options.execution.progress);
   std::mutex progress_mutex;
   std::uint64_t done = 0;
-  const int threads = options.execution.thread_count();
-  const int at_once = source.samples_at_once(threads);
+  int at_once = options.execution.thread_count();
+  for (const AttentionLayer& layer : analysis.layers)
+    at_once = std::min(at_once, systems_at_once(layer.heads, layer.tokens, options.execution));
   MeasureOptions sample_options;
-  sample_options.threads = std::max(1, threads / at_once);
-  for (MetricsOptions convention : options.conventions) {
-    convention.walk.threads = convention.fidelity.threads = sample_options.threads;
-    convention.walk.memory = convention.fidelity.memory = kPowersBytes / at_once;
-    sample_options.conventions.push_back(std::move(convention));
-  }
+  sample_options.conventions = options.conventions;
+  sample_options.execution = execution_of_each(options.execution, at_once);
   sample_options.head_done = [&] {
     const std::lock_guard lock(progress_mutex);
     progress.update(++done, "");
   };
-  source.for_each(threads, [&](int layer, int sample, int /*worker*/, SampleHeads& sample_heads) {
-    options.execution.check();
-    const auto l = static_cast<std::size_t>(layer);
-    std::vector<HeadsMetrics> measured = measure(sample_heads, analysis.weights[l], sample_options);
-    for (std::size_t c = 0; c < measured.size(); ++c)
-      analysis.samples[c][l][static_cast<std::size_t>(sample)] = std::move(measured[c]);
+  const std::vector<AttentionPiece> pieces = source.pieces(0, most_samples(analysis.layers));
+  std::vector<std::unique_ptr<AttentionReader>> readers(static_cast<std::size_t>(at_once));
+  Turnstile opening;
+  parallel_for(pieces.size(), at_once, [&](std::size_t index, int worker) {
+    const AttentionPiece& piece = pieces[index];
+    auto& reader = readers[static_cast<std::size_t>(worker)];
+    if (!reader) reader = source.reader();
+    const bool good = opening.pass(index, [&] {
+      options.execution.check();
+      reader->open(piece);
+    });
+    if (!good) return;
+    reader->visit([&](int layer, SampleHeads& sample_heads) {
+      const auto l = static_cast<std::size_t>(layer);
+      auto measured = measure(sample_heads, analysis.weights[l], sample_options);
+      for (std::size_t c = 0; c < measured.size(); ++c)
+        analysis.samples[c][l][static_cast<std::size_t>(piece.sample)] = std::move(measured[c]);
+    });
   });
   for (std::size_t c = 0; c < options.conventions.size(); ++c) {
     auto& layers = analysis.summaries.emplace_back();

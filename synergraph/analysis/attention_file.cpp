@@ -3,12 +3,9 @@
 #include <fmt/core.h>
 
 #include <algorithm>
-#include <condition_variable>
-#include <mutex>
 
 #include "synergraph/analysis/name_pattern.h"
 #include "synergraph/core/error.h"
-#include "synergraph/core/parallel.h"
 #include "synergraph/core/terminal.h"
 #include "synergraph/graph/attention_rounding.h"
 
@@ -40,35 +37,6 @@ std::string first_names(const TensorFile& file) {
   return count > kShown ? fmt::format("{} and {} more", text, count - kShown) : text;
 }
 
-/// Lets threads in one after another, in the order of their numbers. One that fails keeps the later
-/// ones out: the first error, in order, is the one that is reported.
-class Turnstile {
- public:
-  /// Calls body when all smaller numbers have been through; false if one of them failed.
-  template <class Body>
-  bool pass(std::size_t number, const Body& body) {
-    std::unique_lock lock(mutex_);
-    moved_.wait(lock, [&] { return failed_ || next_ == number; });
-    if (failed_) return false;
-    try {
-      body();
-    } catch (...) {
-      failed_ = true;
-      moved_.notify_all();
-      throw;
-    }
-    ++next_;
-    moved_.notify_all();
-    return true;
-  }
-
- private:
-  std::mutex mutex_;
-  std::condition_variable moved_;
-  std::size_t next_ = 0;
-  bool failed_ = false;
-};
-
 /// One layer in a file: (samples, heads, columns, columns) elements of a tensor from `first` on.
 struct StoredLayer {
   Tensor tensor;
@@ -86,16 +54,14 @@ class AttentionFile : public AttentionSource {
     for (const Tensor& tensor : chosen) add(tensor, chosen.size() == 1);
   }
 
-  int samples_at_once(int threads) const override {
-    if (threads <= 0) threads = default_thread_count();
-    for (const AttentionLayer& layer : layers_)
-      threads = std::min(threads, problems_in_memory(layer.heads, layer.tokens));
-    return threads;
-  }
-
   std::string reading() const override;
 
-  void for_each(int threads, const SampleVisitor& visitor) override;
+  std::vector<AttentionPiece> pieces(int begin, int end) const override;
+
+  std::unique_ptr<AttentionReader> reader() override;
+
+  /// Reads one head.
+  void read(int layer, int sample, int head, Matrix& into) const;
 
  private:
   /// Arrays of the same axes, for the reader.
@@ -108,7 +74,6 @@ class AttentionFile : public AttentionSource {
 
   void add(const Tensor& tensor, bool only);
   void note(const Tensor& tensor, const AttentionAxes& axes);
-  void read(int layer, int sample, int head, Matrix& into) const;
 
   AttentionFileOptions options_;
   std::vector<StoredLayer> stored_;
@@ -207,30 +172,39 @@ void AttentionFile::read(int layer, int sample, int head, Matrix& into) const {
   cut_attention(row, columns, begin, check, into);
 }
 
-void AttentionFile::for_each(int threads, const SampleVisitor& visitor) {
-  struct Place {
-    int layer, sample;
-  };
-  std::vector<Place> places;
-  for (int layer = 0; layer < static_cast<int>(layers_.size()); ++layer)
-    for (int sample = 0; sample < layers_[static_cast<std::size_t>(layer)].samples; ++sample)
-      places.push_back({layer, sample});
+/// Reads the small heads of a sample when it is opened, large ones when they are wanted.
+class FileReader : public AttentionReader {
+ public:
+  explicit FileReader(const AttentionFile& file) : file_(file) {}
 
-  // Files are read in order, one sample at a time: compressed members can only be read forwards.
-  const int workers = samples_at_once(threads);
-  std::vector<std::optional<SampleHeads>> workspaces(static_cast<std::size_t>(workers));
-  Turnstile reading;
-  parallel_for(places.size(), workers, [&](std::size_t index, int worker) {
-    const auto [layer, sample] = places[index];
-    const AttentionLayer& shape = layers_[static_cast<std::size_t>(layer)];
-    auto& heads = workspaces[static_cast<std::size_t>(worker)];
-    if (!heads || heads->heads() != shape.heads || heads->nodes() != shape.tokens)
-      heads.emplace(shape.heads, shape.tokens);
-    const bool good = reading.pass(index, [&, l = layer, s = sample] {
-      heads->start([this, l, s](int head, Matrix& into) { read(l, s, head, into); });
+  void open(const AttentionPiece& piece) override {
+    layer_ = piece.layer;
+    const AttentionLayer& shape = file_.layers()[static_cast<std::size_t>(piece.layer)];
+    if (!heads_ || heads_->heads() != shape.heads || heads_->nodes() != shape.tokens)
+      heads_.emplace(shape.heads, shape.tokens);
+    heads_->start([this, piece](int head, Matrix& into) {
+      file_.read(piece.layer, piece.sample, head, into);
     });
-    if (good) visitor(layer, sample, worker, *heads);
-  });
+  }
+
+  void visit(const LayerVisitor& visitor) override { visitor(layer_, *heads_); }
+
+ private:
+  const AttentionFile& file_;
+  int layer_ = 0;
+  std::optional<SampleHeads> heads_;
+};
+
+std::vector<AttentionPiece> AttentionFile::pieces(int begin, int end) const {
+  std::vector<AttentionPiece> all;
+  for (int layer = 0; layer < static_cast<int>(layers_.size()); ++layer)
+    for (int s = begin; s < std::min(end, layers_[static_cast<std::size_t>(layer)].samples); ++s)
+      all.push_back({s, layer});
+  return all;
+}
+
+std::unique_ptr<AttentionReader> AttentionFile::reader() {
+  return std::make_unique<FileReader>(*this);
 }
 
 }  // namespace

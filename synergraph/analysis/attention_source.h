@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -24,9 +25,32 @@ struct AttentionLayer {
   int tokens = 0;  ///< n, after the range was cut out
 };
 
-/// Called once for every layer and sample, from several threads at once; `worker` names the calling
-/// thread's workspace.
-using SampleVisitor = std::function<void(int layer, int sample, int worker, SampleHeads& heads)>;
+/// A piece of a source that is read at once: a sample in one layer, or in all of them.
+struct AttentionPiece {
+  int sample = 0;
+  int layer = kAllLayers;
+  static constexpr int kAllLayers = -1;
+};
+
+/// Reads pieces of a source one after the other. A thread needs one of its own; the source must
+/// outlive it.
+class AttentionReader {
+ public:
+  virtual ~AttentionReader() = default;
+  AttentionReader() = default;
+  AttentionReader(const AttentionReader&) = delete;
+  AttentionReader& operator=(const AttentionReader&) = delete;
+
+  /// Begins a piece. What is read of a file here is read by one thread at a time, in the order of
+  /// pieces(): compressed data can only be read forwards.
+  virtual void open(const AttentionPiece& piece) = 0;
+
+  /// The heads of one layer, valid during the call.
+  using LayerVisitor = std::function<void(int layer, SampleHeads& heads)>;
+
+  /// Visits the layers of the piece in order.
+  virtual void visit(const LayerVisitor& visitor) = 0;
+};
 
 /// Attention of several layers on several samples: a file, or a model that makes it.
 class AttentionSource {
@@ -41,12 +65,11 @@ class AttentionSource {
   /// How the arrays of a file were read, for the reader; empty: there are none.
   virtual std::string reading() const { return {}; }
 
-  /// Samples worked on at the same time with so many threads (0: all CPUs), within the memory that
-  /// analysis allows itself.
-  virtual int samples_at_once(int threads) const = 0;
+  /// What samples begin .. end - 1 of all layers are made of, in the order in which it is best
+  /// read.
+  virtual std::vector<AttentionPiece> pieces(int begin, int end) const = 0;
 
-  /// Visits everything. The first wrong sample, in order, ends it with an InputError.
-  virtual void for_each(int threads, const SampleVisitor& visitor) = 0;
+  virtual std::unique_ptr<AttentionReader> reader() = 0;
 
  protected:
   std::vector<AttentionLayer> layers_;

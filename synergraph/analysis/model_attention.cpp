@@ -7,7 +7,6 @@
 
 #include "synergraph/core/array_math.h"
 #include "synergraph/core/error.h"
-#include "synergraph/core/parallel.h"
 #include "synergraph/graph/attention_rounding.h"
 
 namespace synergraph {
@@ -28,23 +27,51 @@ bool read_softmax(View<const float> values, double tolerance, Matrix& into) {
 }
 
 /// One head in exact double precision.
-void read_head(const SampleAttention& attention, int head, int begin, Matrix& into) {
-  AttentionCheck check = rounding_check(FloatType::kFloat32, attention.length);
-  if (into.rows() == attention.length &&
-      read_softmax(attention.head(head), check.row_tolerance, into))
-    return;
-  check.name =
-      fmt::format("layer {}, sample {}, head {}", attention.layer + 1, attention.sample, head);
-  const View<const float> values = attention.head(head);
-  std::vector<double> row(static_cast<std::size_t>(attention.length));
+void read_head(View<const float> attention, int begin, const std::string& name, Matrix& into) {
+  const int length = attention.rows;
+  AttentionCheck check = rounding_check(FloatType::kFloat32, length);
+  if (into.rows() == length && read_softmax(attention, check.row_tolerance, into)) return;
+  check.name = name;
+  std::vector<double> row(static_cast<std::size_t>(length));
   const auto read_row = [&](int i) -> const double* {
-    std::copy_n(values.row(i), attention.length, row.data());
+    std::copy_n(attention.row(i), length, row.data());
     return row.data();
   };
-  cut_attention(read_row, attention.length, begin, check, into);
+  cut_attention(read_row, length, begin, check, into);
 }
 
 }  // namespace
+
+/// Runs the model on a sample.
+class ModelAttention::Reader : public AttentionReader {
+ public:
+  explicit Reader(ModelAttention& source)
+      : source_(source),
+        evaluator_(source.model_),
+        heads_(source.model_.config().heads, source.end_ - source.begin_) {}
+
+  void open(const AttentionPiece& piece) override { sample_ = piece.sample; }
+
+  void visit(const LayerVisitor& visitor) override {
+    const int length = source_.model_.config().length;
+    const auto visit_layer = [&](int layer, const float* values) {
+      heads_.start([&](int head, Matrix& into) {
+        const std::ptrdiff_t first = std::ptrdiff_t{head} * length * length;
+        read_head({values + first, length, length, length}, source_.begin_,
+                  fmt::format("layer {}, sample {}, head {}", layer + 1, sample_, head), into);
+      });
+      visitor(layer, heads_);
+    };
+    source_.scores_[static_cast<std::size_t>(sample_)] =
+        evaluator_.run(source_.inputs_.row(sample_), source_.answers_.row(sample_), visit_layer);
+  }
+
+ private:
+  ModelAttention& source_;
+  Evaluator evaluator_;
+  SampleHeads heads_;
+  int sample_ = 0;
+};
 
 ModelAttention::ModelAttention(const Model& model, Sequences inputs, const Task* task,
                                const TokenRange& range)
@@ -59,27 +86,27 @@ ModelAttention::ModelAttention(const Model& model, Sequences inputs, const Task*
   end_ = static_cast<int>(end);
   for (int layer = 0; layer < config.layers; ++layer)
     layers_.push_back({fmt::format("{}", layer + 1), inputs_.count, config.heads, end_ - begin_});
+  answers_ = task == nullptr ? inputs_ : targets(*task, inputs_);
+  scores_.resize(static_cast<std::size_t>(inputs_.count));
 }
 
-int ModelAttention::samples_at_once(int threads) const {
-  if (threads <= 0) threads = default_thread_count();
-  return std::min(
-      {threads, inputs_.count, problems_in_memory(model_.config().heads, model_.config().length)});
+std::vector<AttentionPiece> ModelAttention::pieces(int begin, int end) const {
+  std::vector<AttentionPiece> all;
+  for (int sample = begin; sample < std::min(end, inputs_.count); ++sample)
+    all.push_back({sample, AttentionPiece::kAllLayers});
+  return all;
 }
 
-void ModelAttention::for_each(int threads, const SampleVisitor& visitor) {
-  EvaluateOptions options;
-  options.threads = samples_at_once(threads);
-  std::vector<std::optional<SampleHeads>> workspaces(static_cast<std::size_t>(options.threads));
-  options.attention = [&](const SampleAttention& attention) {
-    auto& heads = workspaces[static_cast<std::size_t>(attention.worker)];
-    if (!heads) heads.emplace(attention.heads, end_ - begin_);
-    heads->start([&](int head, Matrix& into) { read_head(attention, head, begin_, into); });
-    visitor(attention.layer, attention.sample, attention.worker, *heads);
-  };
-  const Sequences answers = task_ == nullptr ? inputs_ : targets(*task_, inputs_);
-  const Evaluation evaluation = evaluate(model_, inputs_, answers, options);
-  if (task_ != nullptr) evaluation_ = evaluation;
+std::unique_ptr<AttentionReader> ModelAttention::reader() {
+  return std::make_unique<Reader>(*this);
+}
+
+std::optional<Evaluation> ModelAttention::evaluation() const {
+  if (task_ == nullptr) return std::nullopt;
+  std::vector<SequenceScore> visited;
+  for (const auto& score : scores_)
+    if (score) visited.push_back(*score);
+  return mean_score(visited, inputs_.length);
 }
 
 }  // namespace synergraph

@@ -14,19 +14,22 @@ class ModelAttention : public AttentionSource {
   /// range fit the model. The model must outlive this object.
   ModelAttention(const Model& model, Sequences inputs, const Task* task, const TokenRange& range);
 
-  int samples_at_once(int threads) const override;
-  void for_each(int threads, const SampleVisitor& visitor) override;
+  std::vector<AttentionPiece> pieces(int begin, int end) const override;
+  std::unique_ptr<AttentionReader> reader() override;
 
-  /// Loss and accuracy, once for_each() is through; nothing without a task.
-  const std::optional<Evaluation>& evaluation() const { return evaluation_; }
+  /// Loss and accuracy on the samples that were visited; nothing without a task.
+  std::optional<Evaluation> evaluation() const;
 
  private:
+  class Reader;
+
   const Model& model_;
   Sequences inputs_;
   const Task* task_;
   int begin_;
   int end_;
-  std::optional<Evaluation> evaluation_;
+  Sequences answers_;
+  std::vector<std::optional<SequenceScore>> scores_;  // of the samples that were visited
 };
 
 }  // namespace synergraph

@@ -44,7 +44,8 @@ std::vector<double> total_variation_curve(const Walk& walk, int steps) {
 
 HittingTimes truncated_hitting_times(const Walk& walk, std::int64_t cutoff) {
   SurvivalSweep sweep(walk);
-  TruncatedSum sum(walk.nodes(), cutoff);
+  const Execution execution;
+  TruncatedSum sum(walk.nodes(), cutoff, execution);
   while (!sum.complete()) {
     sweep.advance(cutoff - sweep.states().time());
     sum.add(sweep);

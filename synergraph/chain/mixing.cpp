@@ -115,8 +115,8 @@ bool met(const Threshold& threshold, const std::vector<double>& state) {
 }
 
 /// Doubling, then bisection, for all open thresholds at once.
-void search_by_squaring(const Walk& walk, Search& search, const WalkOptions& options) {
-  WalkPowers powers(walk, options.memory, options.threads);
+void search_by_squaring(const Walk& walk, Search& search, const Execution& execution) {
+  WalkPowers powers(walk, WalkPowers::Keep::kAll, execution);
   const auto state_now = [&](bool arrival) {
     return arrival ? powers.arrival() : powers.survival();
   };
@@ -184,7 +184,8 @@ std::int64_t steps_worth_taking(int nodes, double worst_hitting, const Search& s
 
 }  // namespace
 
-WalkSummary summarise_walk(const Walk& walk, const WalkOptions& options) {
+WalkSummary summarise_walk(const Walk& walk, const WalkOptions& options,
+                           const Execution& execution) {
   Search search(options.eps);
   WalkSummary summary;
   summary.hitting = hitting_times(walk);
@@ -197,7 +198,7 @@ WalkSummary summarise_walk(const Walk& walk, const WalkOptions& options) {
                                     ? options.stepping
                                     : steps_worth_taking(walk.nodes(), summary.hitting.max, search);
   SurvivalSweep sweep(walk);
-  TruncatedSum sum(walk.nodes(), options.cutoff, options.threads);
+  TruncatedSum sum(walk.nodes(), options.cutoff, execution);
   search_arrival(walk, search, stepping);
   for (;;) {
     const std::int64_t time = sweep.states().time();
@@ -213,17 +214,18 @@ WalkSummary summarise_walk(const Walk& walk, const WalkOptions& options) {
       sweep.restrict_to(sum.active(sweep));
   }
   summary.truncated = summarise_hitting(sum.take());
-  if (!search.done()) search_by_squaring(walk, search, options);
+  if (!search.done()) search_by_squaring(walk, search, execution);
   summary.mixing = search.time;
   return summary;
 }
 
-std::vector<double> mixing_times(const Walk& walk, const std::vector<double>& eps, int threads) {
-  return summarise_walk(walk, {.eps = eps, .cutoff = 0, .threads = threads}).mixing;
+std::vector<double> mixing_times(const Walk& walk, const std::vector<double>& eps,
+                                 const Execution& execution) {
+  return summarise_walk(walk, {.eps = eps, .cutoff = 0}, execution).mixing;
 }
 
-double mixing_time(const Walk& walk, double eps, int threads) {
-  return mixing_times(walk, {eps}, threads).front();
+double mixing_time(const Walk& walk, double eps, const Execution& execution) {
+  return mixing_times(walk, {eps}, execution).front();
 }
 
 }  // namespace synergraph

@@ -43,7 +43,8 @@ double bernstein(double variance, const MonteCarloOptions& options, double among
 }
 
 /// Walks on running sums: from j to the first i >= j with sums(j, i) >= u, or to the sink.
-MonteCarloEstimate simulate_sums(const Matrix& sums, const MonteCarloOptions& options) {
+MonteCarloEstimate simulate_sums(const Matrix& sums, const MonteCarloOptions& options,
+                                 const Execution& execution) {
   if (options.walks < 2)
     throw UsageError("at least two walks a node are needed for an error estimate");
   if (options.cutoff < 0) throw UsageError("the cutoff cannot be negative");
@@ -52,7 +53,7 @@ MonteCarloEstimate simulate_sums(const Matrix& sums, const MonteCarloOptions& op
   MonteCarloEstimate estimate{std::vector<double>(size), std::vector<double>(size),
                               std::vector<double>(size)};
   std::vector<double> variance(size, 0.0);
-  parallel_for(size, options.threads, [&](std::size_t start, int) {
+  parallel_for(size, execution.threads, [&](std::size_t start, int) {
     const RandomStream stream(options.seed, Purpose::kWalk, static_cast<std::uint32_t>(start));
     double total = 0.0;  // whole numbers: exact below 2^53
     double squares = 0.0;
@@ -100,7 +101,8 @@ void accumulate_rows(Matrix& rows) {
 
 }  // namespace
 
-MonteCarloEstimate simulate(const Walk& walk, const MonteCarloOptions& options) {
+MonteCarloEstimate simulate(const Walk& walk, const MonteCarloOptions& options,
+                            const Execution& execution) {
   Matrix sums = walk.step;
   accumulate_rows(sums);
   // A row's running sum may end a rounding short of one: the last node that can be reached takes
@@ -110,14 +112,15 @@ MonteCarloEstimate simulate(const Walk& walk, const MonteCarloOptions& options) 
       sums(j, i) = 1.0;
       if (walk.step(j, i) > 0.0) break;
     }
-  return simulate_sums(sums, options);
+  return simulate_sums(sums, options, execution);
 }
 
-MonteCarloEstimate simulate_published(ConstMatrixView attention, const MonteCarloOptions& options) {
+MonteCarloEstimate simulate_published(ConstMatrixView attention, const MonteCarloOptions& options,
+                                      const Execution& execution) {
   Matrix sums(attention.rows, attention.rows);
   transpose_lower(attention, sums.view());
   accumulate_rows(sums);
-  return simulate_sums(sums, options);
+  return simulate_sums(sums, options, execution);
 }
 
 }  // namespace synergraph

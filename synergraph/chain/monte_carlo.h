@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "synergraph/chain/walk.h"
+#include "synergraph/core/execution.h"
 
 namespace synergraph {
 
@@ -11,7 +12,6 @@ struct MonteCarloOptions {
   int walks = 500;            ///< from every start node
   std::int64_t cutoff = 100;  ///< steps after which a walk is given up
   std::uint64_t seed = 1;
-  int threads = 0;  ///< 0: all CPUs; the result does not depend on it
 };
 
 /// Estimates of E[min(T_j, cutoff)] and of their mean over start nodes, each with its standard
@@ -28,11 +28,13 @@ struct MonteCarloEstimate {
 
 /// The paper's sampling procedure (theory: "Algorithm 1") on a walk whose steps sum to one: to
 /// compare the exact numbers with.
-MonteCarloEstimate simulate(const Walk& walk, const MonteCarloOptions& options = {});
+MonteCarloEstimate simulate(const Walk& walk, const MonteCarloOptions& options = {},
+                            const Execution& execution = {});
 
 /// The same, literally as the published numbers were sampled, from un-normalised pooled attention:
 /// the first i whose running column sum reaches u, or the sink.
 MonteCarloEstimate simulate_published(ConstMatrixView attention,
-                                      const MonteCarloOptions& options = {});
+                                      const MonteCarloOptions& options = {},
+                                      const Execution& execution = {});
 
 }  // namespace synergraph

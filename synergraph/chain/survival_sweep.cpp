@@ -38,8 +38,9 @@ std::int64_t steps_before_squaring(int nodes, std::int64_t cutoff) {
 
 /// sum over t < cutoff of P^t s_0. With S(m) the sum over t < m, S(a + b) = S(a) + P^a S(b): bit by
 /// bit of the cutoff, S(2^k) being doubled on the way. Nothing is subtracted.
-std::vector<double> truncated_by_squaring(const Walk& walk, std::int64_t cutoff, int threads) {
-  WalkPowers powers(walk, 0.0, threads);
+std::vector<double> truncated_by_squaring(const Walk& walk, std::int64_t cutoff,
+                                          const Execution& execution) {
+  WalkPowers powers(walk, WalkPowers::Keep::kOne, execution);
   std::vector<double> doubled(static_cast<std::size_t>(walk.nodes()), 1.0);  // S(2^k)
   doubled.back() = 0.0;
   std::vector<double> sum(doubled.size(), 0.0);  // S(the lower bits)
@@ -89,10 +90,10 @@ double SurvivalSweep::worst_current() const {
   return worst;
 }
 
-TruncatedSum::TruncatedSum(int nodes, std::int64_t cutoff, int threads)
+TruncatedSum::TruncatedSum(int nodes, std::int64_t cutoff, const Execution& execution)
     : cutoff_(cutoff),
       patience_(steps_before_squaring(nodes, cutoff)),
-      threads_(threads),
+      execution_(execution),
       sum_(static_cast<std::size_t>(nodes), 0.0),
       complete_(cutoff <= 0 || nodes < 2) {}
 
@@ -101,7 +102,7 @@ void TruncatedSum::add(const SurvivalSweep& sweep) {
   const std::int64_t time = sweep.states().time();
   complete_ = time >= cutoff_ || add_rest(sweep);
   if (complete_ || time < patience_ || cutoff_ - time < patience_) return;
-  sum_ = truncated_by_squaring(sweep.walk(), cutoff_, threads_);
+  sum_ = truncated_by_squaring(sweep.walk(), cutoff_, execution_);
   complete_ = true;
 }
 

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "synergraph/chain/walk.h"
+#include "synergraph/core/execution.h"
 #include "synergraph/core/propagation.h"
 
 namespace synergraph {
@@ -47,8 +48,8 @@ class SurvivalSweep {
 /// where that takes less than the steps.
 class TruncatedSum {
  public:
-  /// `threads` is for squarings; 0: all CPUs.
-  TruncatedSum(int nodes, std::int64_t cutoff, int threads = 0);
+  /// The execution is for squarings and must outlive this object.
+  TruncatedSum(int nodes, std::int64_t cutoff, const Execution& execution);
 
   /// Adds the sweep's newest panel, up to the cutoff, and the rest if the panel tells it or steps
   /// are no longer worth it.
@@ -70,7 +71,7 @@ class TruncatedSum {
 
   std::int64_t cutoff_;
   std::int64_t patience_;  // steps after which squaring takes over
-  int threads_;
+  const Execution& execution_;
   std::vector<double> sum_;
   bool complete_;
 };

@@ -11,12 +11,17 @@
 
 namespace synergraph {
 
-WalkPowers::WalkPowers(const Walk& walk, double memory, int threads)
-    : walk_(walk), threads_(threads) {
+WalkPowers::WalkPowers(const Walk& walk, Keep keep, const Execution& execution)
+    : walk_(walk), execution_(execution) {
+  if (keep == Keep::kOne) return;
   const auto n = static_cast<double>(walk.nodes());
   const double whole = 8.0 * n * n;
   const double packed = 4.0 * n * (n + 1.0);
+  const auto memory = static_cast<double>(execution.memory.bytes());
   capacity_ = static_cast<std::size_t>(std::clamp((memory - 2.0 * whole) / packed, 1.0, 2000.0));
+  constexpr double kLevels = 60.0;  // few walks need more
+  memory_ = execution.memory.lease(static_cast<std::size_t>(
+      2.0 * whole + std::min(kLevels, static_cast<double>(capacity_)) * packed));
 }
 
 /// The power after the newest one takes its place.
@@ -24,11 +29,12 @@ void WalkPowers::square() {
   const int n = walk_.nodes();
   if (spare_.step.rows() == 0)
     spare_ = {Matrix::uninitialised(n, n), std::vector<double>(static_cast<std::size_t>(n))};
+  execution_.check();
   const Matrix& from = step();
-  square_upper(from, spare_.step.view(), threads_);
+  square_upper(from, spare_.step.view(), execution_.threads);
   constexpr int kRowsPerTask = 64;
   const auto tasks = static_cast<std::size_t>((n + kRowsPerTask - 1) / kRowsPerTask);
-  parallel_for(tasks, n < 1024 ? 1 : threads_, [&](std::size_t task, int) {
+  parallel_for(tasks, n < 1024 ? 1 : execution_.threads, [&](std::size_t task, int) {
     const int begin = static_cast<int>(task) * kRowsPerTask;
     kernels().finish_squared_rows(from, leave().data(), spare_.step.view(), spare_.leave.data(),
                                   begin, std::min(n, begin + kRowsPerTask));
@@ -122,17 +128,17 @@ void WalkPowers::multiply(int level, const double* in, double* out) {
     return;
   }
   if (level == 0) {
-    multiply_upper(walk_.step, in, out, threads_);
+    multiply_upper(walk_.step, in, out, execution_.threads);
     return;
   }
   kept_.erase(kept_.upper_bound(level), kept_.end());
   if (level_ != level) raise_to(level);
-  multiply_upper(step(), in, out, threads_);
+  multiply_upper(step(), in, out, execution_.threads);
 }
 
 std::vector<double> multiply_power(const Walk& walk, double steps, std::vector<double> v,
-                                   int threads) {
-  WalkPowers powers(walk, 0.0, threads);
+                                   const Execution& execution) {
+  WalkPowers powers(walk, WalkPowers::Keep::kOne, execution);
   std::vector<double> next(v.size());
   for (; steps > 0.0; steps = std::floor(steps / 2.0)) {
     if (std::fmod(steps, 2.0) == 1.0) {

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "synergraph/chain/walk.h"
+#include "synergraph/core/execution.h"
 
 namespace synergraph {
 
@@ -14,9 +15,12 @@ namespace synergraph {
 /// keeps its digits through 50 squarings.
 class WalkPowers {
  public:
-  /// The walk must outlive this object. Beside the newest power and the next one, lower powers are
-  /// kept for multiply() as far as `memory` bytes in all allow, and at least one of them.
-  WalkPowers(const Walk& walk, double memory, int threads = 0);
+  /// What is kept beside the newest power and the next one: one lower power, or all of them as far
+  /// as the memory allows.
+  enum class Keep { kOne, kAll };
+
+  /// Walk and execution must outlive this object. A squaring may be the place to stop.
+  WalkPowers(const Walk& walk, Keep keep, const Execution& execution);
 
   int top_level() const { return level_; }
 
@@ -61,14 +65,15 @@ class WalkPowers {
   Power spare_;
   int level_ = 0;
   std::map<int, Packed> kept_;
-  std::size_t capacity_;  // of kept_
-  int stride_ = 1;        // levels between two kept ones
-  int threads_;
+  std::size_t capacity_ = 1;  // of kept_
+  int stride_ = 1;            // levels between two kept ones
+  const Execution& execution_;
+  WorkingMemory::Lease memory_;
   int squarings_ = 0;
 };
 
 /// P^steps v for a whole number of steps, however large, by repeated squaring.
 std::vector<double> multiply_power(const Walk& walk, double steps, std::vector<double> v,
-                                   int threads = 0);
+                                   const Execution& execution);
 
 }  // namespace synergraph

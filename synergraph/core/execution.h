@@ -1,10 +1,10 @@
 #pragma once
 
-#include <cstddef>
 #include <functional>
 
 #include "synergraph/core/error.h"
 #include "synergraph/core/progress.h"
+#include "synergraph/core/working_memory.h"
 
 namespace synergraph {
 
@@ -14,11 +14,11 @@ class Stopped : public Error {
   Stopped() : Error("stopped") {}
 };
 
-/// How work is carried out. None of it changes a result; all of it is silent unless asked.
+/// How work is carried out. None of it changes a result, but that too little memory may leave an
+/// interval where there would be a number; all of it is silent unless asked.
 struct Execution {
-  int threads = 0;  ///< 0: the CPUs that this process may run on
-  /// Bytes of working memory beside inputs and results, as far as they can be kept to.
-  std::size_t memory = std::size_t{1152} << 20U;
+  int threads = 0;            ///< 0: the CPUs that this process may run on
+  WorkingMemory memory = {};  ///< as far as it can be kept to
   ProgressOptions progress = {};
   /// Asked now and then, from any thread; true ends the work: with Stopped, or, where it can be
   /// continued later, with what is needed for that.

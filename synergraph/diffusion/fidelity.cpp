@@ -28,12 +28,14 @@ Matrix transposed(ConstMatrixView diffusion) {
 
 /// All options from one propagation. `columns` is the diffusion transposed; both may be one matrix.
 std::vector<Fidelity> follow(ConstMatrixView diffusion, ConstMatrixView columns,
-                             const std::vector<FidelityOptions>& options) {
+                             const std::vector<FidelityOptions>& options,
+                             const Execution& execution) {
   Propagation states = signal(columns);
   std::unique_ptr<SlowSignal> slow;
   std::vector<FidelityTracker> trackers;
   trackers.reserve(options.size());
-  for (const FidelityOptions& each : options) trackers.emplace_back(diffusion, states, each, slow);
+  for (const FidelityOptions& each : options)
+    trackers.emplace_back(diffusion, states, each, execution, slow);
   for (;;) {
     std::int64_t steps = 0;
     int active = 0;
@@ -88,13 +90,15 @@ Matrix signal_curves(ConstMatrixView diffusion, int steps) {
   return curves;
 }
 
-Fidelity fidelity(ConstMatrixView diffusion, const FidelityOptions& options) {
-  return std::move(follow(diffusion, transposed(diffusion), {options}).front());
+Fidelity fidelity(ConstMatrixView diffusion, const FidelityOptions& options,
+                  const Execution& execution) {
+  return std::move(follow(diffusion, transposed(diffusion), {options}, execution).front());
 }
 
 std::vector<Fidelity> fidelities(const MirroredMatrix& diffusion,
-                                 const std::vector<FidelityOptions>& options) {
-  return follow(diffusion.view(), diffusion.view(), options);
+                                 const std::vector<FidelityOptions>& options,
+                                 const Execution& execution) {
+  return follow(diffusion.view(), diffusion.view(), options, execution);
 }
 
 }  // namespace synergraph

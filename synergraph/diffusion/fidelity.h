@@ -2,6 +2,7 @@
 
 #include <vector>
 
+#include "synergraph/core/execution.h"
 #include "synergraph/core/matrix.h"
 #include "synergraph/core/mirrored_matrix.h"
 #include "synergraph/diffusion/fidelity_types.h"
@@ -26,11 +27,15 @@ Matrix signal_curves(ConstMatrixView diffusion, int steps);
 /// with the probability of ever being passed on to it. A node that keeps what it gets (D(j, j) = 1)
 /// has a non-decreasing signal whose supremum, the absorption probability, is one triangular solve.
 /// Where thousands of steps do not certify the result, repeated squaring does, to a relative 1e-12:
-/// spans of time that cannot hold the peak are ruled out, the others halved.
-Fidelity fidelity(ConstMatrixView diffusion, const FidelityOptions& options = {});
+/// spans of time that cannot hold the peak are ruled out, the others halved. The threads and the
+/// memory are for these squarings: where the memory does not hold the powers, the result is an
+/// interval.
+Fidelity fidelity(ConstMatrixView diffusion, const FidelityOptions& options = {},
+                  const Execution& execution = {});
 
 /// The same under several options at once, from one propagation.
 std::vector<Fidelity> fidelities(const MirroredMatrix& diffusion,
-                                 const std::vector<FidelityOptions>& options);
+                                 const std::vector<FidelityOptions>& options,
+                                 const Execution& execution = {});
 
 }  // namespace synergraph

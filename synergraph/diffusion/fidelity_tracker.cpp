@@ -21,8 +21,10 @@ constexpr double kInfinity = std::numeric_limits<double>::infinity();
 }  // namespace
 
 FidelityTracker::FidelityTracker(ConstMatrixView diffusion, const Propagation& states,
-                                 const FidelityOptions& options, std::unique_ptr<SlowSignal>& slow)
+                                 const FidelityOptions& options, const Execution& execution,
+                                 std::unique_ptr<SlowSignal>& slow)
     : options_(options),
+      execution_(execution),
       diffusion_(diffusion),
       states_(states),
       slow_(slow),
@@ -203,7 +205,7 @@ bool FidelityTracker::peak_slowly(int j, double enough) {
 
 /// Certifies by powers what stepping did not, and bounds the other nodes.
 void FidelityTracker::search_slowly() {
-  if (!slow_) slow_ = std::make_unique<SlowSignal>(diffusion_, options_.memory, options_.threads);
+  if (!slow_) slow_ = std::make_unique<SlowSignal>(diffusion_, execution_);
   const auto raise_all = [&] {
     slow_->for_each_power([&](double time, const std::vector<double>& signal) {
       if (time > static_cast<double>(states_.time()))

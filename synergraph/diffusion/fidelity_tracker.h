@@ -20,7 +20,8 @@ class FidelityTracker {
   /// All must outlive this object. `slow` is made when it is first needed, and shared by trackers
   /// of the same diffusion.
   FidelityTracker(ConstMatrixView diffusion, const Propagation& states,
-                  const FidelityOptions& options, std::unique_ptr<SlowSignal>& slow);
+                  const FidelityOptions& options, const Execution& execution,
+                  std::unique_ptr<SlowSignal>& slow);
 
   /// Takes in the newest panel of the signal.
   void look();
@@ -64,6 +65,7 @@ class FidelityTracker {
   void finish();
 
   const FidelityOptions& options_;
+  const Execution& execution_;
   ConstMatrixView diffusion_;
   const Propagation& states_;
   std::unique_ptr<SlowSignal>& slow_;

@@ -30,9 +30,6 @@ struct FidelityOptions {
   /// With a fixed horizon: stop as soon as the minimax is final. The other nodes' fidelities are
   /// then only known to lie between `node` and `node_upper`.
   bool minimax_alone = false;
-  /// Of the squarings, as in WalkOptions: bytes for the powers, and threads (0: all CPUs).
-  double memory = 4.0 * (1U << 30U);
-  int threads = 0;
 };
 
 /// Fidelity of every node and their minimum (theory: "Node fidelity", "Minimax fidelity").

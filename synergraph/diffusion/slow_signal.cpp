@@ -39,8 +39,10 @@ Walk way_back(ConstMatrixView diffusion) {
   return walk;
 }
 
-SlowSignal::SlowSignal(ConstMatrixView diffusion, double memory, int threads)
-    : diffusion_(diffusion), walk_(way_back(diffusion)), powers_(walk_, memory, threads) {
+SlowSignal::SlowSignal(ConstMatrixView diffusion, const Execution& execution)
+    : diffusion_(diffusion),
+      walk_(way_back(diffusion)),
+      powers_(walk_, WalkPowers::Keep::kAll, execution) {
   Vector one(walk_.step.row(0), walk_.step.row(0) + nodes());
   Vector two(one.size());
   multiply_row(one, 0, two);

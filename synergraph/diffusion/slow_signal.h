@@ -36,8 +36,8 @@ class SlowSignal {
   /// Values are final when they are known to this relative precision.
   static constexpr double kPrecision = 1e-12;
 
-  /// `diffusion` must outlive this object. The powers may take `memory` bytes.
-  SlowSignal(ConstMatrixView diffusion, double memory, int threads);
+  /// Both must outlive this object.
+  SlowSignal(ConstMatrixView diffusion, const Execution& execution);
 
   /// The largest signal of a node over all times: `so_far` is what times up to `begin` gave. Ends
   /// early once the value exceeds `enough`. Where `upper` stays above `value`, memory or patience

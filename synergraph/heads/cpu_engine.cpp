@@ -12,9 +12,6 @@
 namespace synergraph {
 namespace {
 
-// Of the working memory: for the heads at hand. The rest is for the powers of slow walks.
-constexpr double kHeadsShare = 4.0 / 9.0;
-
 /// One head of a sequence, exact; see cut_attention().
 void read_head(const Batch& batch, const TokenSpan& sequence, int head, Matrix& into) {
   const AttentionView& view = batch.view;
@@ -50,23 +47,17 @@ BatchMetrics CpuEngine::measure_batch(const Batch& batch) const {
   const auto tokens = [](const TokenSpan& span) { return static_cast<int>(span.end - span.begin); };
   int longest = 0;
   for (const TokenSpan& sequence : sequences) longest = std::max(longest, tokens(sequence));
-  const auto memory = static_cast<double>(options.execution.memory);
-  const int threads = options.execution.thread_count();
   const int at_once = static_cast<int>(std::min<std::size_t>(
-      sequences.size(), static_cast<std::size_t>(std::min(
-                            threads, problems_in_memory(heads, longest, memory * kHeadsShare)))));
+      sequences.size(),
+      static_cast<std::size_t>(systems_at_once(heads, longest, options.execution))));
   Progress progress("heads", sequences.size() * static_cast<std::uint64_t>(heads), 0,
                     options.execution.progress);
   std::mutex progress_mutex;
   std::uint64_t done = 0;
   MeasureOptions each;
   each.nodes = options.nodes;
-  each.threads = std::max(1, threads / at_once);
   each.conventions = options.conventions;
-  for (MetricsOptions& convention : each.conventions) {
-    convention.walk.threads = convention.fidelity.threads = each.threads;
-    convention.walk.memory = convention.fidelity.memory = memory * (1.0 - kHeadsShare) / at_once;
-  }
+  each.execution = execution_of_each(options.execution, at_once);
   each.head_done = [&] {
     options.execution.check();
     const std::lock_guard lock(progress_mutex);

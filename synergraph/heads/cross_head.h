@@ -5,6 +5,7 @@
 #include <optional>
 #include <vector>
 
+#include "synergraph/core/execution.h"
 #include "synergraph/core/mirrored_matrix.h"
 #include "synergraph/heads/head.h"
 
@@ -33,9 +34,10 @@ using MirroredHeads = std::function<const MirroredMatrix&(int h)>;
 /// head, the paths that change head are summed themselves.
 class CrossHeadShare {
  public:
-  /// `whole` is the combined signal of the node at that time, which may be infinity. `weights` must
-  /// outlive this object.
-  CrossHeadShare(const std::vector<double>& weights, int node, double time, double whole);
+  /// `whole` is the combined signal of the node at that time, which may be infinity. `weights` and
+  /// `execution` must outlive this object.
+  CrossHeadShare(const std::vector<double>& weights, int node, double time, double whole,
+                 const Execution& execution);
 
   void add(int h, const MirroredMatrix& diffusion);
 
@@ -47,6 +49,7 @@ class CrossHeadShare {
   int node_;
   double time_;
   double whole_;
+  const Execution& execution_;
   std::optional<double> share_;  // where no head need be looked at
   double pure_ = 0.0;            // paths that stay in one head, of the heads so far
 };

@@ -18,13 +18,14 @@ constexpr double kMostSteps = 4096.0;
 constexpr double kMostKept = 1 << 23;
 
 /// (D^time)(sink, node).
-double signal_after(const MirroredMatrix& diffusion, double time, int node) {
+double signal_after(const MirroredMatrix& diffusion, double time, int node,
+                    const Execution& execution) {
   const ConstMatrixView part = diffusion.from(node);  // what the way from the sink can touch
   const auto count = static_cast<std::size_t>(part.rows);
   if (time > kMostSteps) {
     std::vector<double> target(static_cast<std::size_t>(diffusion.nodes()), 0.0);
     target[count - 1] = 1.0;
-    return multiply_power(way_back(diffusion.view()), time, std::move(target)).front();
+    return multiply_power(way_back(diffusion.view()), time, std::move(target), execution).front();
   }
   ScratchVector<double> start(count, 0.0);
   start.back() = 1.0;
@@ -92,7 +93,7 @@ double share_by_first_change(const MirroredHeads& heads, const std::vector<doubl
 /// By powers, for times so long that only the heaviest head can hold a path: a walk on pairs of a
 /// node and whether the path has left that head.
 double share_by_powers(const MirroredHeads& heads, const std::vector<double>& weights, int node,
-                       double time) {
+                       double time, const Execution& execution) {
   const auto heaviest =
       static_cast<std::size_t>(std::max_element(weights.begin(), weights.end()) - weights.begin());
   const double weight = weights[heaviest];
@@ -119,7 +120,7 @@ double share_by_powers(const MirroredHeads& heads, const std::vector<double>& we
   const auto arrives = [&](int target) {
     std::vector<double> v(static_cast<std::size_t>(2 * n), 0.0);
     v[static_cast<std::size_t>(target)] = 1.0;
-    return multiply_power(pairs, time, std::move(v)).front();
+    return multiply_power(pairs, time, std::move(v), execution).front();
   };
   const int target = n - 1 - node;
   return share_of(arrives(n + target), arrives(target));
@@ -128,8 +129,8 @@ double share_by_powers(const MirroredHeads& heads, const std::vector<double>& we
 }  // namespace
 
 CrossHeadShare::CrossHeadShare(const std::vector<double>& weights, int node, double time,
-                               double whole)
-    : weights_(weights), node_(node), time_(time), whole_(whole) {
+                               double whole, const Execution& execution)
+    : weights_(weights), node_(node), time_(time), whole_(whole), execution_(execution) {
   const auto heads =
       std::count_if(weights.begin(), weights.end(), [](double weight) { return weight > 0.0; });
   if (!(whole > 0.0))
@@ -152,7 +153,7 @@ void CrossHeadShare::add(int h, const MirroredMatrix& diffusion) {
   // A part that is lost in the rounding of the whole need not be followed.
   constexpr double kLost = -42.0;  // 2^-60
   if (stays < std::log(whole_) + kLost) return;
-  pure_ += std::exp(stays) * signal_after(diffusion, time_, node_);
+  pure_ += std::exp(stays) * signal_after(diffusion, time_, node_, execution_);
 }
 
 double CrossHeadShare::share(const MirroredHeads& heads) const {
@@ -161,7 +162,7 @@ double CrossHeadShare::share(const MirroredHeads& heads) const {
   const double kept = 4.0 * time_ * (heads(0).nodes() - node_);
   return time_ <= kMostSteps && kept <= kMostKept
              ? share_by_first_change(heads, weights_, node_, static_cast<int>(time_))
-             : share_by_powers(heads, weights_, node_, time_);
+             : share_by_powers(heads, weights_, node_, time_, execution_);
 }
 
 }  // namespace synergraph

@@ -74,7 +74,7 @@ class Measurement {
 void Measurement::set_walk(Metrics& metrics, const Walk& walk, const WalkOptions& options) const {
   metrics.forward_probability = forward_probability(walk);
   metrics.bound = mixing_bound(walk.nodes(), metrics.forward_probability);
-  metrics.walk = summarise_walk(walk, options);
+  metrics.walk = summarise_walk(walk, options, options_.execution);
   if (options_.nodes) return;
   metrics.walk.hitting.node = {};
   metrics.walk.truncated.node = {};
@@ -92,9 +92,9 @@ void Measurement::set_walks(const std::vector<Metrics*>& into, Normalization nor
 /// on all threads and in much memory; a published one never is, since it cannot leave node 0.
 void Measurement::measure_side_by_side(const MirroredMatrix& diffusion, bool with_walks,
                                        const std::vector<Metrics*>& into) {
-  parallel_for(1 + conventions().size(), options_.threads, [&](std::size_t task, int) {
+  parallel_for(1 + conventions().size(), options_.execution.threads, [&](std::size_t task, int) {
     if (task == 0) {
-      std::vector<Fidelity> results = fidelities(diffusion, fidelities_);
+      std::vector<Fidelity> results = fidelities(diffusion, fidelities_, options_.execution);
       for (std::size_t c = 0; c < results.size(); ++c) {
         if (!options_.nodes) results[c].node = results[c].node_upper = results[c].optimal_time = {};
         into[c]->fidelity = std::move(results[c]);
@@ -112,7 +112,7 @@ void Measurement::measure_combined() {
   measure_side_by_side(diffusion, true, into);
   for (const Metrics* combined : into)
     shares_.emplace_back(weights_, combined->fidelity.minimax_node, combined->fidelity.minimax_time,
-                         combined->fidelity.minimax);
+                         combined->fidelity.minimax, options_.execution);
   if (any(Normalization::kPooled))
     set_walks(into, Normalization::kPooled, walk_of_columns(diffusion));
 }
@@ -176,7 +176,7 @@ double Measurement::mixing(const Walk& walk, const std::vector<Metrics*>& measur
   WalkOptions options = conventions().front().walk;
   options.eps.resize(1);
   options.cutoff = 0;
-  return summarise_walk(walk, options).mixing.front();
+  return summarise_walk(walk, options, options_.execution).mixing.front();
 }
 
 /// What needs the convex sum of the heads' walks.
@@ -254,11 +254,10 @@ std::vector<HeadsMetrics> measure(HeadSource& heads, const std::vector<double>& 
 }
 
 HeadsMetrics measure_heads(const std::vector<Head>& heads, const std::vector<double>& weights,
-                           const MetricsOptions& options) {
+                           const MetricsOptions& options, const Execution& execution) {
   HeadList source(heads);
   return std::move(
-      measure(source, weights,
-              {.conventions = {options}, .nodes = true, .threads = options.walk.threads})
+      measure(source, weights, {.conventions = {options}, .nodes = true, .execution = execution})
           .front());
 }
 

@@ -35,7 +35,7 @@ struct MeasureOptions {
   /// synergy.
   std::vector<MetricsOptions> conventions = {};
   bool nodes = false;                       ///< keep the numbers of every node, too
-  int threads = 1;                          ///< for what can be measured side by side
+  Execution execution = {.threads = 1};     ///< of this system
   std::function<void()> head_done = [] {};  ///< called after every head
 };
 
@@ -46,6 +46,6 @@ std::vector<HeadsMetrics> measure(HeadSource& heads, const std::vector<double>& 
 
 /// The same for heads in memory, with the numbers of every node.
 HeadsMetrics measure_heads(const std::vector<Head>& heads, const std::vector<double>& weights,
-                           const MetricsOptions& options);
+                           const MetricsOptions& options, const Execution& execution = {});
 
 }  // namespace synergraph

@@ -8,6 +8,8 @@ namespace {
 
 // Heads of one sample are kept in memory up to this many bytes.
 constexpr double kKeptBytes = 64 << 20;
+// Of the working memory: for the heads at hand.
+constexpr double kHeadsShare = 4.0 / 9.0;
 // Matrices of working memory that measuring one head takes beside the heads themselves.
 constexpr double kWorkMatrices = 8;
 
@@ -46,10 +48,19 @@ const MirroredMatrix& SampleHeads::head(int h) {
   return matrices_.front();
 }
 
-int problems_in_memory(int heads, int tokens, double bytes) {
+int systems_at_once(int heads, int tokens, const Execution& execution) {
   const double kept = keeps_heads(heads, tokens) ? heads : 1;
   const double each = (kept + kWorkMatrices) * matrix_bytes(tokens);
-  return static_cast<int>(std::clamp(bytes / each, 1.0, 4096.0));
+  const double memory = kHeadsShare * static_cast<double>(execution.memory.bytes());
+  return static_cast<int>(
+      std::clamp(memory / each, 1.0, static_cast<double>(execution.thread_count())));
+}
+
+Execution execution_of_each(const Execution& execution, int at_once) {
+  Execution each = execution.part(std::max(1, execution.thread_count() / at_once));
+  const double memory = (1.0 - kHeadsShare) * static_cast<double>(execution.memory.bytes());
+  each.memory = WorkingMemory(static_cast<std::size_t>(memory)).shared();
+  return each;
 }
 
 }  // namespace synergraph

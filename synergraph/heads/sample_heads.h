@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <functional>
 #include <vector>
 
@@ -37,7 +38,13 @@ class SampleHeads : public HeadSource {
   int held_ = -1;  // the head in matrices_.front() if only one is held
 };
 
-/// How many n x n problems of this size fit so many bytes of working memory; at least 1.
-int problems_in_memory(int heads, int tokens, double bytes = 512 << 20);
+/// How many systems of this size are measured side by side, by threads and memory; at least 1. A
+/// part of the memory is for the heads and what is made of each, the rest for the powers of slow
+/// ones.
+int systems_at_once(int heads, int tokens, const Execution& execution);
+
+/// The execution of each of them. What one may take of the memory does not depend on how many there
+/// are.
+Execution execution_of_each(const Execution& execution, int at_once);
 
 }  // namespace synergraph

@@ -2,7 +2,8 @@
 
 #include <fmt/core.h>
 
-#include <memory>
+#include <optional>
+#include <utility>
 
 #include "synergraph/core/error.h"
 #include "synergraph/core/kernels/kernels.h"
@@ -10,26 +11,54 @@
 #include "synergraph/model/sequence_pass.h"
 
 namespace synergraph {
-namespace {
 
-/// What a thread needs of its own.
-struct Workspace {
+struct Evaluator::Workspace {
   explicit Workspace(const ModelConfig& config) : pass(config, SequencePass::Keep::kNothing) {}
   SequencePass pass;
   std::vector<float> attention;
 };
 
-void visit(const AttentionVisitor& visitor, Workspace& work, int sample, int layer, int worker) {
-  const ModelConfig& config = work.pass.config();
-  const auto n = static_cast<std::size_t>(config.length);
-  work.attention.resize(static_cast<std::size_t>(config.heads) * n * n);
-  const LayerActivations& activations = work.pass.layer(layer);
-  kernels().unpack_attention(work.pass.attention(), activations.weights, activations.inverse_sums,
-                             work.attention.data());
-  visitor({sample, layer, worker, config.heads, config.length, work.attention.data()});
+Evaluator::Evaluator(const Model& model)
+    : model_(model), work_(std::make_unique<Workspace>(model.config())) {}
+Evaluator::~Evaluator() = default;
+
+SequenceScore Evaluator::run(const std::int32_t* input, const std::int32_t* target,
+                             const LayerVisitor& visitor, float* logits) {
+  const ModelConfig& config = model_.config();
+  const ModelTensors<const float> tensors = model_.tensors();
+  SequencePass& pass = work_->pass;
+  pass.start(tensors, input);
+  for (int layer = 0; layer < config.layers; ++layer) {
+    pass.run_layer(tensors, layer, Dropout(), 0);
+    if (!visitor) continue;
+    const auto n = static_cast<std::size_t>(config.length);
+    work_->attention.resize(static_cast<std::size_t>(config.heads) * n * n);
+    const LayerActivations& activations = pass.layer(layer);
+    kernels().unpack_attention(pass.attention(), activations.weights, activations.inverse_sums,
+                               work_->attention.data());
+    visitor(layer, work_->attention.data());
+  }
+  pass.finish(tensors);
+  if (logits != nullptr)
+    kernels().transpose(config.vocabulary, config.length, pass.logits(), pass.shape().stride,
+                        logits, config.vocabulary);
+  const SequenceLoss loss =
+      kernels().cross_entropy(pass.shape(), config.vocabulary, target, 0.0F, pass.logits());
+  return {loss.loss, loss.correct};
 }
 
-}  // namespace
+Evaluation mean_score(const std::vector<SequenceScore>& scores, int length) {
+  Evaluation result;
+  std::int64_t correct = 0;
+  for (const SequenceScore& score : scores) {
+    result.loss += score.loss;
+    correct += score.correct;
+  }
+  const double positions = static_cast<double>(scores.size()) * length;
+  result.loss /= positions;
+  result.accuracy = static_cast<double>(correct) / positions;
+  return result;
+}
 
 void require_fitting(const ModelConfig& config, const Sequences& sequences, const char* what) {
   if (sequences.count < 1) throw InputError(fmt::format("{}: no sequences", what));
@@ -55,42 +84,27 @@ Evaluation evaluate(const Model& model, const Sequences& inputs, const Sequences
   if (inputs.count != targets.count)
     throw InputError(fmt::format("{} inputs, but {} targets", inputs.count, targets.count));
 
-  const ModelTensors<const float> tensors = model.tensors();
   const int threads = options.threads > 0 ? options.threads : default_thread_count();
   const auto count = static_cast<std::size_t>(inputs.count);
   const auto sample_logits =
       static_cast<std::size_t>(config.length) * static_cast<std::size_t>(config.vocabulary);
-  std::vector<std::unique_ptr<Workspace>> workspaces(static_cast<std::size_t>(threads));
-  std::vector<SequenceLoss> losses(count);
-  Evaluation result;
-  if (options.want_logits) result.logits.resize(count * sample_logits);
-
+  std::vector<std::optional<Evaluator>> evaluators(static_cast<std::size_t>(threads));
+  std::vector<SequenceScore> scores(count);
+  std::vector<float> logits(options.want_logits ? count * sample_logits : 0);
   parallel_for(count, threads, [&](std::size_t index, int worker) {
-    auto& work = workspaces[static_cast<std::size_t>(worker)];
-    if (!work) work = std::make_unique<Workspace>(config);
-    SequencePass& pass = work->pass;
-    const int sample = static_cast<int>(index);
-    pass.start(tensors, inputs.row(sample));
-    for (int layer = 0; layer < config.layers; ++layer) {
-      pass.run_layer(tensors, layer, Dropout(), sample);
-      if (options.attention) visit(options.attention, *work, sample, layer, worker);
-    }
-    pass.finish(tensors);
-    if (options.want_logits)
-      kernels().transpose(config.vocabulary, config.length, pass.logits(), pass.shape().stride,
-                          result.logits.data() + index * sample_logits, config.vocabulary);
-    losses[index] = kernels().cross_entropy(pass.shape(), config.vocabulary, targets.row(sample),
-                                            0.0F, pass.logits());
+    auto& evaluator = evaluators[static_cast<std::size_t>(worker)];
+    if (!evaluator) evaluator.emplace(model);
+    const auto sample = static_cast<int>(index);
+    Evaluator::LayerVisitor visitor;
+    if (options.attention)
+      visitor = [&](int layer, const float* values) {
+        options.attention({sample, layer, worker, config.heads, config.length, values});
+      };
+    scores[index] = evaluator->run(inputs.row(sample), targets.row(sample), visitor,
+                                   logits.empty() ? nullptr : &logits[index * sample_logits]);
   });
-
-  std::int64_t correct = 0;
-  for (const SequenceLoss& loss : losses) {
-    result.loss += loss.loss;
-    correct += loss.correct;
-  }
-  const double positions = static_cast<double>(count) * config.length;
-  result.loss /= positions;
-  result.accuracy = static_cast<double>(correct) / positions;
+  Evaluation result = mean_score(scores, config.length);
+  result.logits = std::move(logits);
   return result;
 }
 

@@ -1,6 +1,8 @@
 #pragma once
 
+#include <cstdint>
 #include <functional>
+#include <memory>
 #include <vector>
 
 #include "synergraph/core/matrix.h"
@@ -28,10 +30,33 @@ struct SampleAttention {
 /// come in order and from one thread. The values are only valid during the call.
 using AttentionVisitor = std::function<void(const SampleAttention&)>;
 
-struct EvaluateOptions {
-  int threads = 0;           ///< 0: all
-  bool want_logits = false;  ///< return the logits
-  AttentionVisitor attention = nullptr;
+/// How the model did on one sequence.
+struct SequenceScore {
+  double loss = 0.0;  ///< sum of the cross-entropies over all positions
+  int correct = 0;    ///< positions whose largest logit is the target
+};
+
+/// The model in evaluation mode (no dropout) on one sequence after the other. A thread needs one of
+/// its own; the model must outlive it.
+class Evaluator {
+ public:
+  explicit Evaluator(const Model& model);
+  ~Evaluator();
+  Evaluator(const Evaluator&) = delete;
+  Evaluator& operator=(const Evaluator&) = delete;
+
+  /// Visits the layers' attention (heads, length, length) in order, valid during the call. Tokens
+  /// must fit the model: see require_fitting().
+  using LayerVisitor = std::function<void(int layer, const float* attention)>;
+
+  /// The score of the model on a sequence. `logits`, where wanted, are (length, vocabulary).
+  SequenceScore run(const std::int32_t* input, const std::int32_t* target,
+                    const LayerVisitor& visitor = nullptr, float* logits = nullptr);
+
+ private:
+  struct Workspace;
+  const Model& model_;
+  std::unique_ptr<Workspace> work_;
 };
 
 struct Evaluation {
@@ -39,6 +64,15 @@ struct Evaluation {
   double accuracy = 0.0;  ///< share of positions whose largest logit is the target
   /// (samples, length, vocabulary) when wanted, else empty.
   std::vector<float> logits;
+};
+
+/// Means over all positions of the sequences, in their order; `length` positions each.
+Evaluation mean_score(const std::vector<SequenceScore>& scores, int length);
+
+struct EvaluateOptions {
+  int threads = 0;           ///< 0: all
+  bool want_logits = false;  ///< return the logits
+  AttentionVisitor attention = nullptr;
 };
 
 /// The model in evaluation mode (no dropout) on the inputs, judged by the targets. InputError when

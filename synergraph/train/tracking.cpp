@@ -30,8 +30,7 @@ std::vector<Head> heads_of(const SampleAttention& attention) {
 LayerTrack measure(const SampleAttention& attention, const std::vector<double>& weights) {
   MetricsOptions options = convention_options(Convention::kExact);
   options.per_head_walks = false;
-  options.walk.threads = 1;
-  const HeadsMetrics metrics = measure_heads(heads_of(attention), weights, options);
+  const HeadsMetrics metrics = measure_heads(heads_of(attention), weights, options, {.threads = 1});
   return {metrics.combined.walk.mixing.at(0), metrics.combined.walk.hitting.mean,
           metrics.combined.walk.truncated.mean, metrics.combined.fidelity.minimax,
           metrics.synergy.best_head_fidelity};

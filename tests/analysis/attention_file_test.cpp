@@ -7,7 +7,9 @@
 #include <array>
 #include <cmath>
 #include <tuple>
+#include <utility>
 
+#include "synergraph/analysis/analysis.h"
 #include "synergraph/analysis/name_pattern.h"
 #include "synergraph/core/error.h"
 #include "synergraph/graph/attention_rounding.h"
@@ -46,13 +48,17 @@ class AttentionFileTest : public InTemporaryDirectory {
   /// Every matrix of a source, in order of layer, sample and head.
   static std::vector<Matrix> all(AttentionSource& source) {
     std::vector<Matrix> matrices;
-    source.for_each(1, [&](int, int, int, SampleHeads& heads) {
-      for (int h = 0; h < heads.heads(); ++h) {
-        const ConstMatrixView head = heads.head(h).view();
-        Matrix& copy = matrices.emplace_back(head.rows, head.cols);
-        for (int i = 0; i < head.rows; ++i) std::copy_n(head.row(i), head.cols, copy.row(i));
-      }
-    });
+    const auto reader = source.reader();
+    for (const AttentionPiece& piece : source.pieces(0, 1000)) {
+      reader->open(piece);
+      reader->visit([&](int, SampleHeads& heads) {
+        for (int h = 0; h < heads.heads(); ++h) {
+          const ConstMatrixView head = heads.head(h).view();
+          Matrix& copy = matrices.emplace_back(head.rows, head.cols);
+          for (int i = 0; i < head.rows; ++i) std::copy_n(head.row(i), head.cols, copy.row(i));
+        }
+      });
+    }
     return matrices;
   }
 };
@@ -386,9 +392,20 @@ TEST_F(AttentionFileTest, TheFirstWrongSampleIsNamedWhateverTheThreads) {
   const std::string file = write({20, 2, 3, 3}, values);
   for (const int threads : {1, 2, 7}) {
     const auto source = open(file);
-    expect_input_error("sample 8, head 1: entry nan in row 1, column 1 is not finite",
-                       [&] { source->for_each(threads, [](int, int, int, SampleHeads&) {}); });
+    expect_input_error("sample 8, head 1: entry nan in row 1, column 1 is not finite", [&] {
+      analyse(*source, uniform_weights(source->layers()),
+              {.conventions = {MetricsOptions{}}, .execution = {.threads = threads}});
+    });
   }
+}
+
+// Samples begin .. end - 1 of every layer, whatever the layers' own numbers of samples.
+TEST_F(AttentionFileTest, PiecesAreARangeOfSamples) {
+  const auto source = open(write({2, 5, 2, 3, 3}, stack(20, 3, 2)));
+  std::vector<std::pair<int, int>> found;
+  for (const AttentionPiece& piece : source->pieces(3, 9))
+    found.emplace_back(piece.layer, piece.sample);
+  EXPECT_EQ(found, (std::vector<std::pair<int, int>>{{0, 3}, {0, 4}, {1, 3}, {1, 4}}));
 }
 
 }  // namespace

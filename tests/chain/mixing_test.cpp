@@ -41,7 +41,8 @@ Walk two_nodes(double g) {
 }
 
 std::vector<double> by_squaring(const Walk& walk, const std::vector<double>& eps, int threads = 1) {
-  return summarise_walk(walk, {.eps = eps, .cutoff = 0, .stepping = 0, .threads = threads}).mixing;
+  return summarise_walk(walk, {.eps = eps, .cutoff = 0, .stepping = 0}, {.threads = threads})
+      .mixing;
 }
 
 TEST(MixingTime, OfAStarCountsHalvings) {

@@ -49,11 +49,10 @@ TEST(MonteCarlo, StandardErrorsAreThoseOfTheLaw) {
 TEST(MonteCarlo, IsTheSameForAnyNumberOfThreads) {
   const auto system = testing_support::random_attention_system(42);
   const Walk walk = combine_walk(system.heads, system.weights, Normalization::kPooled);
-  MonteCarloOptions options{.walks = 200, .cutoff = 50, .seed = 3, .threads = 1};
-  const MonteCarloEstimate one = simulate(walk, options);
+  MonteCarloOptions options{.walks = 200, .cutoff = 50, .seed = 3};
+  const MonteCarloEstimate one = simulate(walk, options, {.threads = 1});
   for (const int threads : {2, 7}) {
-    options.threads = threads;
-    const MonteCarloEstimate many = simulate(walk, options);
+    const MonteCarloEstimate many = simulate(walk, options, {.threads = threads});
     EXPECT_EQ(many.node, one.node);
     EXPECT_EQ(many.mean, one.mean);
     EXPECT_EQ(many.mean_error, one.mean_error);
@@ -73,7 +72,7 @@ TEST(MonteCarlo, ErrorsDivideByOneLess) {
   const MonteCarloEstimate two =
       simulate(walk_of_graph(star_graph(2)), {.walks = 2, .cutoff = 1000, .seed = 5});
   const MonteCarloEstimate other =
-      simulate(walk_of_graph(star_graph(2)), {.walks = 2, .cutoff = 1000, .seed = 5, .threads = 1});
+      simulate(walk_of_graph(star_graph(2)), {.walks = 2, .cutoff = 1000, .seed = 5});
   EXPECT_EQ(two.mean, other.mean);
   // Times a and b: their mean m, variance (a - m)^2 + (b - m)^2 over 1, error sqrt(variance / 2)
   // = |a - b| / 2. All of them are whole numbers, so twice the mean and twice the error have the

@@ -18,9 +18,9 @@ Walk slow_walk(int nodes) {
 }
 
 /// Bytes for two powers and `kept` more.
-double memory_for(int nodes, int kept) {
-  const double n = nodes;
-  return 2.0 * 8.0 * n * n + kept * 4.0 * n * (n + 1.0);
+std::size_t memory_for(int nodes, int kept) {
+  const auto n = static_cast<std::size_t>(nodes);
+  return 2 * 8 * n * n + static_cast<std::size_t>(kept) * 4 * n * (n + 1);
 }
 
 // What does not fit the memory is squared again: the same numbers to the last bit, for a bounded
@@ -33,7 +33,8 @@ TEST(WalkPowers, AreTheSameInAnyMemory) {
   std::vector<std::vector<double>> expected;
   for (const int kept : {1000, 8, 4, 2, 0}) {
     SCOPED_TRACE(kept);
-    WalkPowers powers(walk, memory_for(kNodes, kept), 1);
+    const Execution execution{.threads = 1, .memory = memory_for(kNodes, kept)};
+    WalkPowers powers(walk, WalkPowers::Keep::kAll, execution);
     while (powers.top_level() < kTop) powers.climb();
     for (int level = kTop - 2; level >= 0; --level) {
       std::vector<double> out(kNodes);
@@ -53,10 +54,10 @@ TEST(WalkPowers, AreTheSameInAnyMemory) {
 TEST(WalkPowers, MixingTimesDoNotDependOnTheMemory) {
   const Walk walk = slow_walk(20);
   const std::vector<double> eps = {0.25, 1e-3};
-  const auto with = [&](double memory) {
-    return summarise_walk(walk, {.eps = eps, .threads = 1, .memory = memory}).mixing;
+  const auto with = [&](std::size_t memory) {
+    return summarise_walk(walk, {.eps = eps}, {.threads = 1, .memory = memory}).mixing;
   };
-  const std::vector<double> ample = with(1e9);
+  const std::vector<double> ample = with(1'000'000'000);
   EXPECT_GT(ample.front(), 1e5);
   for (const int kept : {0, 3, 6}) EXPECT_EQ(with(memory_for(20, kept)), ample);
 }

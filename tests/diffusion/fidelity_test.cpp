@@ -463,7 +463,8 @@ TEST(Fidelity, GivesAnHonestIntervalWhereMemoryEnds) {
     const double packed = 4.0 * n * (n + 1.0);
     for (const double powers : {0.0, 3.0, 8.0, 15.0}) {
       const Fidelity limited =
-          fidelity(diffusion, {.every_node = true, .memory = 16.0 * n * n + powers * packed});
+          fidelity(diffusion, {.every_node = true},
+                   {.memory = static_cast<std::size_t>(16.0 * n * n + powers * packed)});
       intervals += limited.node == limited.node_upper ? 0 : 1;
       for (std::size_t j = 0; j < exact.node.size(); ++j) {
         EXPECT_LE(limited.node[j], exact.node[j] * (1 + 1e-11)) << index << ' ' << powers;

@@ -95,7 +95,8 @@ double share_of(const std::vector<Head>& heads, const std::vector<double>& weigh
                 double time, double whole) {
   std::vector<MirroredMatrix> mirrored;
   for (const Head& head : heads) mirrored.emplace_back(head.diffusion);
-  CrossHeadShare share(weights, node, time, whole);
+  const Execution execution;
+  CrossHeadShare share(weights, node, time, whole, execution);
   for (std::size_t h = 0; h < heads.size(); ++h) share.add(static_cast<int>(h), mirrored[h]);
   return share.share(
       [&](int h) -> const MirroredMatrix& { return mirrored[static_cast<std::size_t>(h)]; });

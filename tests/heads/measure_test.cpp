@@ -93,7 +93,7 @@ TEST(Measure, GivesWhatTheDefinitionsGive) {
       for (MetricsOptions& convention : chosen) convention.per_head_walks = per_head;
       OneAtATime heads(system);
       const std::vector<HeadsMetrics> all =
-          measure(heads, system.weights, {.conventions = chosen, .threads = 2});
+          measure(heads, system.weights, {.conventions = chosen, .execution = {.threads = 2}});
       ASSERT_EQ(all.size(), chosen.size());
       for (std::size_t c = 0; c < chosen.size(); ++c) {
         SCOPED_TRACE(testing::Message() << "system " << index << ", convention " << c);
