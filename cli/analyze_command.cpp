@@ -181,6 +181,7 @@ void run_analyze(const AnalyzeArguments& arguments) {
   options.execution.threads = arguments.metrics.execution.threads;
   options.execution.memory = std::size_t{1152} << 20U;  // the 1 GiB of docs/performance.md
   if (!arguments.quiet) options.execution.progress.stream = stderr;
+  options.conventions.clear();
   for (const Convention convention : report.conventions) {
     options.conventions.push_back(arguments.metrics.resolve(convention));
     options.conventions.back().per_head_walks = arguments.per_head;
@@ -280,7 +281,7 @@ void add_analyze_command(CLI::App& app) {
   CLI::App& command = *app.add_subcommand("analyze", kAbout);
   command.footer(kDetails);
   add_input_options(command, *arguments);
-  arguments->metrics.default_normalization = Normalization::kPooled;
+  arguments->metrics.options_of = convention_options;
   arguments->metrics.add_to(command, true);
   const char* output = "Output";
   command

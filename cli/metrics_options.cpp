@@ -26,7 +26,7 @@ void MetricsArguments::add_to(CLI::App& command, bool allow_both) {
       .add_option("--normalization", normalization,
                   fmt::format("how heads become a walk: per-head (the theory's), pooled, or "
                               "published (default: {}; with --convention published: published)",
-                              name_of(default_normalization)))
+                              name_of(options_of(Convention::kExact).normalization)))
       ->check(CLI::IsMember(all_names<Normalization>()))
       ->group(group);
   command
@@ -63,8 +63,7 @@ std::vector<Convention> MetricsArguments::chosen_conventions() const {
 }
 
 MetricsOptions MetricsArguments::resolve(Convention of) const {
-  MetricsOptions options = convention_options(of);
-  if (of == Convention::kExact) options.normalization = default_normalization;
+  MetricsOptions options = options_of(of);
   if (normalization) options.normalization = parse_name<Normalization>(*normalization).value();
   if (nodes) options.fidelity.nodes = parse_name<FidelityNodes>(*nodes).value();
   if (horizon) {

@@ -20,8 +20,8 @@ struct MetricsArguments {
   std::int64_t step_limit = 0;
   Execution execution;
 
-  /// How the exact convention makes a walk of heads, unless --normalization says otherwise.
-  Normalization default_normalization = Normalization::kPerHead;
+  /// What a convention is, unless the other arguments say otherwise: of graphs, or of attention.
+  MetricsOptions (*options_of)(Convention) = graph_options;
 
   /// `allow_both`: "both" is a convention too.
   void add_to(CLI::App& command, bool allow_both = false);

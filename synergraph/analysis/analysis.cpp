@@ -1,10 +1,13 @@
 #include "synergraph/analysis/analysis.h"
 
+#include <fmt/core.h>
+
 #include <algorithm>
 #include <condition_variable>
 #include <memory>
 #include <mutex>
 
+#include "synergraph/core/error.h"
 #include "synergraph/core/parallel.h"
 
 namespace synergraph {
@@ -39,6 +42,16 @@ class Turnstile {
   bool failed_ = false;
 };
 
+/// InputError unless there is one weight for every head of every layer.
+void require_weights(const std::vector<AttentionLayer>& layers, const LayerWeights& weights) {
+  if (weights.size() != layers.size())
+    throw InputError(fmt::format("weights of {} layers, for {}", weights.size(), layers.size()));
+  for (std::size_t l = 0; l < layers.size(); ++l)
+    if (weights[l].size() != static_cast<std::size_t>(layers[l].heads))
+      throw InputError(fmt::format("layer {}: {} weights for {} heads", layers[l].name,
+                                   weights[l].size(), layers[l].heads));
+}
+
 int most_samples(const std::vector<AttentionLayer>& layers) {
   int most = 0;
   for (const AttentionLayer& layer : layers) most = std::max(most, layer.samples);
@@ -48,6 +61,8 @@ int most_samples(const std::vector<AttentionLayer>& layers) {
 }  // namespace
 
 Analysis analyse(AttentionSource& source, LayerWeights weights, const AnalysisOptions& options) {
+  require_weights(source.layers(), weights);
+  if (options.conventions.empty()) throw UsageError("no convention to measure by");
   Analysis analysis{source.layers(), std::move(weights), options.conventions, {}};
   std::uint64_t heads = 0;
   for (const AttentionLayer& layer : analysis.layers)

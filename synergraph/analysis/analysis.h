@@ -7,11 +7,12 @@
 #include "synergraph/analysis/layer_summary.h"
 #include "synergraph/core/execution.h"
 
+#pragma GCC visibility push(default)
 namespace synergraph {
 
 struct AnalysisOptions {
   /// What to measure: one convention, or several in one pass.
-  std::vector<MetricsOptions> conventions;
+  std::vector<MetricsOptions> conventions = {convention_options(Convention::kExact)};
   Execution execution;
 };
 
@@ -28,3 +29,4 @@ struct Analysis {
 Analysis analyse(AttentionSource& source, LayerWeights weights, const AnalysisOptions& options);
 
 }  // namespace synergraph
+#pragma GCC visibility pop

@@ -8,6 +8,7 @@
 #include "synergraph/core/names.h"
 #include "synergraph/io/tensor.h"
 
+#pragma GCC visibility push(default)
 namespace synergraph {
 
 /// What an axis of an array of attention counts, in the order of the usual arrays.
@@ -47,3 +48,4 @@ struct OrderedAttention {
 OrderedAttention order_attention(const Tensor& tensor, const AttentionAxes& axes);
 
 }  // namespace synergraph
+#pragma GCC visibility pop

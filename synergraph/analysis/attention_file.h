@@ -9,6 +9,7 @@
 #include "synergraph/analysis/attention_source.h"
 #include "synergraph/io/tensor_file.h"
 
+#pragma GCC visibility push(default)
 namespace synergraph {
 
 struct AttentionFileOptions {
@@ -38,3 +39,4 @@ bool natural_less(std::string_view a, std::string_view b);
 std::vector<Tensor> choose_tensors(const TensorFile& file, const std::string& expression);
 
 }  // namespace synergraph
+#pragma GCC visibility pop

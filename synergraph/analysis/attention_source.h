@@ -9,6 +9,7 @@
 
 #include "synergraph/heads/sample_heads.h"
 
+#pragma GCC visibility push(default)
 namespace synergraph {
 
 /// The tokens that are analysed: positions begin .. end - 1 of every sequence.
@@ -76,3 +77,4 @@ class AttentionSource {
 };
 
 }  // namespace synergraph
+#pragma GCC visibility pop

@@ -7,6 +7,7 @@
 #include "synergraph/io/tensor_file.h"
 #include "synergraph/model/parameters.h"
 
+#pragma GCC visibility push(default)
 namespace synergraph {
 
 /// Normalised head weights, one list a layer.
@@ -33,3 +34,4 @@ LayerWeights weights_of_projections(const std::vector<AttentionLayer>& layers,
 LayerWeights weights_of_model(const Model& model);
 
 }  // namespace synergraph
+#pragma GCC visibility pop

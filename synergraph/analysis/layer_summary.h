@@ -8,6 +8,7 @@
 #include "synergraph/statistics/intervals.h"
 #include "synergraph/statistics/summary.h"
 
+#pragma GCC visibility push(default)
 namespace synergraph {
 
 /// Numbers over samples.
@@ -48,3 +49,4 @@ MeasuredLayer summarise_layer(const std::vector<HeadsMetrics>& samples,
                               const std::vector<double>& eps);
 
 }  // namespace synergraph
+#pragma GCC visibility pop

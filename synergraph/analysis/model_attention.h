@@ -5,6 +5,7 @@
 #include "synergraph/analysis/attention_source.h"
 #include "synergraph/model/evaluate.h"
 
+#pragma GCC visibility push(default)
 namespace synergraph {
 
 /// The attention that a model makes on given sequences, in evaluation mode.
@@ -33,3 +34,4 @@ class ModelAttention : public AttentionSource {
 };
 
 }  // namespace synergraph
+#pragma GCC visibility pop

@@ -4,6 +4,7 @@
 
 #include "synergraph/chain/walk.h"
 
+#pragma GCC visibility push(default)
 namespace synergraph {
 
 /// p = min over j < sink of the forward mass of j (theory: "Forward probability"); 1 for a single
@@ -34,3 +35,4 @@ double head_diversity_probability(double below, int heads);
 double head_diversity_probability(const std::vector<double>& observed, double q, int heads);
 
 }  // namespace synergraph
+#pragma GCC visibility pop

@@ -5,6 +5,7 @@
 
 #include "synergraph/chain/walk.h"
 
+#pragma GCC visibility push(default)
 namespace synergraph {
 
 /// Expected steps to the sink from every start node.
@@ -34,3 +35,4 @@ HittingTimes truncated_hitting_times(const Walk& walk, std::int64_t cutoff);
 HittingTimes hitting_times(const Walk& walk);
 
 }  // namespace synergraph
+#pragma GCC visibility pop

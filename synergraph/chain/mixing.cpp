@@ -205,6 +205,7 @@ WalkSummary summarise_walk(const Walk& walk, const WalkOptions& options,
     const bool sum_done = sum.complete();
     const bool search_done = !search.follows(false) || time >= stepping;
     if (sum_done && search_done) break;
+    execution.check();
     sweep.advance(
         std::max(sum_done ? 0 : options.cutoff - time, search_done ? 0 : stepping - time));
     if (!sum_done) sum.add(sweep);

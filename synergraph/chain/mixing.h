@@ -6,6 +6,7 @@
 #include "synergraph/chain/walk.h"
 #include "synergraph/core/execution.h"
 
+#pragma GCC visibility push(default)
 namespace synergraph {
 
 /// T_mix(eps) = min{ t : max_j s_t[j] <= eps } (theory: "Mixing time") for every eps, in order:
@@ -43,3 +44,4 @@ WalkSummary summarise_walk(const Walk& walk, const WalkOptions& options = {},
                            const Execution& execution = {});
 
 }  // namespace synergraph
+#pragma GCC visibility pop

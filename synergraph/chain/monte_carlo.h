@@ -6,6 +6,7 @@
 #include "synergraph/chain/walk.h"
 #include "synergraph/core/execution.h"
 
+#pragma GCC visibility push(default)
 namespace synergraph {
 
 struct MonteCarloOptions {
@@ -38,3 +39,4 @@ MonteCarloEstimate simulate_published(ConstMatrixView attention,
                                       const Execution& execution = {});
 
 }  // namespace synergraph
+#pragma GCC visibility pop

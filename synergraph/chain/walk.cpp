@@ -53,6 +53,14 @@ void make_sink_absorbing(Walk& walk) {
   walk.leave[static_cast<std::size_t>(walk.sink())] = 0.0;
 }
 
+/// InputError unless it is a square matrix with rows.
+int nodes_of(ConstMatrixView attention) {
+  if (attention.rows < 1 || attention.rows != attention.cols)
+    throw InputError(
+        fmt::format("attention is a square matrix, not {} x {}", attention.rows, attention.cols));
+  return attention.rows;
+}
+
 Walk empty_walk(int nodes) {
   return {Matrix(nodes, nodes), std::vector<double>(static_cast<std::size_t>(nodes), 0.0)};
 }
@@ -92,7 +100,7 @@ Walk published_walk_of_columns(const MirroredMatrix& attention) {
 }
 
 Walk walk_of_attention(ConstMatrixView attention) {
-  Walk walk = blank_walk(attention.rows);
+  Walk walk = blank_walk(nodes_of(attention));
   transpose_lower(attention, walk.step.view());
   normalise_rows(walk, walk.step);
   make_sink_absorbing(walk);
@@ -100,7 +108,7 @@ Walk walk_of_attention(ConstMatrixView attention) {
 }
 
 Walk published_walk(ConstMatrixView attention) {
-  Walk walk = blank_walk(attention.rows);
+  Walk walk = blank_walk(nodes_of(attention));
   transpose_lower(attention, walk.step.view());
   cut_rows(walk, attention, walk.step);
   make_sink_absorbing(walk);

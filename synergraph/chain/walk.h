@@ -8,6 +8,7 @@
 #include "synergraph/core/names.h"
 #include "synergraph/graph/feedforward_graph.h"
 
+#pragma GCC visibility push(default)
 namespace synergraph {
 
 /// How several heads, or one attention matrix, become a random walk (theory: "Three walks").
@@ -79,3 +80,4 @@ Walk combine_walks(const std::vector<const Walk*>& walks, const std::vector<doub
 std::vector<bool> reaches_sink(const Walk& walk);
 
 }  // namespace synergraph
+#pragma GCC visibility pop

@@ -122,6 +122,7 @@ const double* WalkPowers::row(int level, int j) const {
 }
 
 void WalkPowers::multiply(int level, const double* in, double* out) {
+  execution_.check();
   const auto found = kept_.find(level);
   if (found != kept_.end()) {
     kernels().multiply_packed(found->second.entries.data(), walk_.nodes(), in, out);

@@ -4,6 +4,7 @@
 #include <utility>
 #include <vector>
 
+#pragma GCC visibility push(default)
 namespace synergraph {
 
 /// Memory on 64-byte boundaries. Blocks of the size of a small matrix are kept for the next caller
@@ -57,3 +58,4 @@ template <class T>
 using ScratchVector = std::vector<T, ScratchAllocator<T>>;
 
 }  // namespace synergraph
+#pragma GCC visibility pop

@@ -1,5 +1,6 @@
 #pragma once
 
+#pragma GCC visibility push(default)
 namespace synergraph {
 
 /// Sums and products of arrays at the speed of this CPU's vector registers. The order of summation
@@ -21,3 +22,4 @@ bool within(const double* a, int count, double low, double high);
 void add_scaled(const double* from, double factor, int count, double* to);
 
 }  // namespace synergraph
+#pragma GCC visibility pop

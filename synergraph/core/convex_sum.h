@@ -2,6 +2,7 @@
 
 #include "synergraph/core/matrix.h"
 
+#pragma GCC visibility push(default)
 namespace synergraph {
 
 /// A weighted mean of matrices that come one at a time, sum_h w_h M_h / sum_h w_h, each
@@ -33,3 +34,4 @@ class ConvexSum {
 };
 
 }  // namespace synergraph
+#pragma GCC visibility pop

@@ -2,6 +2,7 @@
 
 #include <stdexcept>
 
+#pragma GCC visibility push(default)
 namespace synergraph {
 
 /// Everything this library throws on purpose. The message is one line a user can act on: what was
@@ -26,3 +27,4 @@ class UsageError : public Error {
 };
 
 }  // namespace synergraph
+#pragma GCC visibility pop

@@ -6,6 +6,7 @@
 #include "synergraph/core/progress.h"
 #include "synergraph/core/working_memory.h"
 
+#pragma GCC visibility push(default)
 namespace synergraph {
 
 /// No error: what was asked to stop has stopped, unfinished.
@@ -36,3 +37,4 @@ struct Execution {
 };
 
 }  // namespace synergraph
+#pragma GCC visibility pop

@@ -6,6 +6,7 @@
 
 #include "synergraph/core/names.h"
 
+#pragma GCC visibility push(default)
 namespace synergraph {
 
 /// The floating-point types that attention comes in.
@@ -43,3 +44,4 @@ inline float bfloat_to_float(std::uint16_t bits) {
 }
 
 }  // namespace synergraph
+#pragma GCC visibility pop

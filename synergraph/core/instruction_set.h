@@ -2,6 +2,7 @@
 
 #include <string>
 
+#pragma GCC visibility push(default)
 namespace synergraph {
 
 /// The instruction set that the numerical kernels use on this CPU, e.g. "x86-64-v3". The
@@ -10,3 +11,4 @@ namespace synergraph {
 std::string instruction_set();
 
 }  // namespace synergraph
+#pragma GCC visibility pop

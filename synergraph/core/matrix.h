@@ -5,6 +5,7 @@
 
 #include "synergraph/core/aligned_memory.h"
 
+#pragma GCC visibility push(default)
 namespace synergraph {
 
 /// A row-major matrix that someone else owns. Row i starts at data + i * stride.
@@ -61,3 +62,4 @@ class Matrix {
 };
 
 }  // namespace synergraph
+#pragma GCC visibility pop

@@ -5,6 +5,7 @@
 #include "synergraph/core/matrix.h"
 #include "synergraph/core/triangular.h"
 
+#pragma GCC visibility push(default)
 namespace synergraph {
 
 /// A lower triangular matrix that can be read along rows and along columns: itself on and below the
@@ -37,3 +38,4 @@ class MirroredMatrix {
 };
 
 }  // namespace synergraph
+#pragma GCC visibility pop

@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#pragma GCC visibility push(default)
 namespace synergraph {
 
 /// Values and how they are spelt.
@@ -64,3 +65,4 @@ std::vector<std::string> all_names() {
 }
 
 }  // namespace synergraph
+#pragma GCC visibility pop

@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <functional>
 
+#pragma GCC visibility push(default)
 namespace synergraph {
 
 /// How many threads parallel work uses when nobody says otherwise: the CPUs this process may run
@@ -18,3 +19,4 @@ void parallel_for(std::size_t count, int threads,
                   const std::function<void(std::size_t index, int worker)>& body);
 
 }  // namespace synergraph
+#pragma GCC visibility pop

@@ -5,6 +5,7 @@
 #include <string_view>
 #include <system_error>
 
+#pragma GCC visibility push(default)
 namespace synergraph {
 
 /// Reads the number that `text` begins with, whatever the locale, and returns how many characters
@@ -22,3 +23,4 @@ bool parse_number(std::string_view text, Number& value, Base... base) {
 }
 
 }  // namespace synergraph
+#pragma GCC visibility pop

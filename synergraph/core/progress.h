@@ -6,6 +6,7 @@
 #include <functional>
 #include <string>
 
+#pragma GCC visibility push(default)
 namespace synergraph {
 
 /// "3.4 s", "5 min 07 s", "2 h 05 min": a duration as people read it.
@@ -58,3 +59,4 @@ class Progress {
 };
 
 }  // namespace synergraph
+#pragma GCC visibility pop

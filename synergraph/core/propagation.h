@@ -4,6 +4,7 @@
 
 #include "synergraph/core/matrix.h"
 
+#pragma GCC visibility push(default)
 namespace synergraph {
 
 /// Repeated application of an upper triangular matrix, x_{t+1} = U x_t, many steps at a time.
@@ -77,3 +78,4 @@ class Propagation {
 };
 
 }  // namespace synergraph
+#pragma GCC visibility pop

@@ -3,6 +3,7 @@
 #include <array>
 #include <cstdint>
 
+#pragma GCC visibility push(default)
 namespace synergraph {
 
 /// What a stream of random numbers is for. Streams of different purposes are independent.
@@ -56,3 +57,4 @@ class RandomSequence {
 };
 
 }  // namespace synergraph
+#pragma GCC visibility pop

@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#pragma GCC visibility push(default)
 namespace synergraph {
 
 /// How many bytes all names share at their beginning and at their end. Digits of a number in which
@@ -20,3 +21,4 @@ SharedEnds shared_ends(const std::vector<std::string>& names);
 std::vector<std::string> shorten_names(const std::vector<std::string>& names, std::size_t columns);
 
 }  // namespace synergraph
+#pragma GCC visibility pop

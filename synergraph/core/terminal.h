@@ -6,6 +6,7 @@
 #include <string>
 #include <string_view>
 
+#pragma GCC visibility push(default)
 namespace synergraph {
 
 /// Columns of an output that has no right edge: a file or a pipe.
@@ -46,3 +47,4 @@ std::string quoted_text(std::string_view text);
 std::string wrapped(std::string_view text, std::size_t columns, std::size_t indent = 0);
 
 }  // namespace synergraph
+#pragma GCC visibility pop

@@ -2,6 +2,7 @@
 
 #include "synergraph/core/matrix.h"
 
+#pragma GCC visibility push(default)
 namespace synergraph {
 
 /// square_upper() reads up to this many entries to the left of the diagonal.
@@ -21,3 +22,4 @@ void multiply_upper(ConstMatrixView upper, const double* in, double* out, int th
 void transpose_lower(ConstMatrixView from, MatrixView to);
 
 }  // namespace synergraph
+#pragma GCC visibility pop

@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <memory>
 
+#pragma GCC visibility push(default)
 namespace synergraph {
 
 /// How many bytes work may use beside its inputs and results. What may be used is a matter of the
@@ -46,3 +47,4 @@ class WorkingMemory {
 };
 
 }  // namespace synergraph
+#pragma GCC visibility pop

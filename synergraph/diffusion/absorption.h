@@ -4,6 +4,7 @@
 
 #include "synergraph/core/matrix.h"
 
+#pragma GCC visibility push(default)
 namespace synergraph {
 
 /// For every node j that keeps what it gets (nothing in row j below the diagonal): the supremum
@@ -21,3 +22,4 @@ std::vector<double> last_arrival(ConstMatrixView diffusion);
 std::vector<double> passing_probability(ConstMatrixView diffusion, int target);
 
 }  // namespace synergraph
+#pragma GCC visibility pop

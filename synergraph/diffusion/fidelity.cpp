@@ -1,9 +1,12 @@
 #include "synergraph/diffusion/fidelity.h"
 
+#include <fmt/core.h>
+
 #include <algorithm>
 #include <memory>
 
 #include "synergraph/core/array_math.h"
+#include "synergraph/core/error.h"
 #include "synergraph/core/propagation.h"
 #include "synergraph/core/safe_range.h"
 #include "synergraph/core/triangular.h"
@@ -21,6 +24,9 @@ Propagation signal(ConstMatrixView columns) {
 }
 
 Matrix transposed(ConstMatrixView diffusion) {
+  if (diffusion.rows < 1 || diffusion.rows != diffusion.cols)
+    throw InputError(
+        fmt::format("a diffusion matrix is square, not {} x {}", diffusion.rows, diffusion.cols));
   Matrix columns = Matrix::uninitialised(diffusion.rows, diffusion.rows);
   transpose_lower(diffusion, columns.view());
   return columns;
@@ -45,6 +51,7 @@ std::vector<Fidelity> follow(ConstMatrixView diffusion, ConstMatrixView columns,
       active = std::max(active, tracker.active());
     }
     if (steps == 0) break;
+    execution.check();
     states.restrict_to(active);
     states.advance(steps);
     for (FidelityTracker& tracker : trackers)
@@ -78,6 +85,7 @@ Matrix diffusion_matrix(const FeedforwardGraph& graph) {
 }
 
 Matrix signal_curves(ConstMatrixView diffusion, int steps) {
+  if (steps < 0) throw UsageError(fmt::format("{} steps are fewer than none", steps));
   const Matrix columns = transposed(diffusion);
   Propagation states = signal(columns);
   Matrix curves(steps + 1, diffusion.rows);

@@ -8,6 +8,7 @@
 #include "synergraph/diffusion/fidelity_types.h"
 #include "synergraph/graph/feedforward_graph.h"
 
+#pragma GCC visibility push(default)
 namespace synergraph {
 
 /// The diffusion matrix of a graph (theory: "Diffusion matrix"): D(i, j) is what receiver i takes
@@ -39,3 +40,4 @@ std::vector<Fidelity> fidelities(const MirroredMatrix& diffusion,
                                  const Execution& execution = {});
 
 }  // namespace synergraph
+#pragma GCC visibility pop

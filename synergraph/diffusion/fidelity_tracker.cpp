@@ -266,6 +266,9 @@ void FidelityTracker::finish() {
     if (!fixed() && !result_.certified && !limited()) search_slowly();
     close_bounds();
   }
+  // Powers that were looked at last may have raised a node by a rounding.
+  for (std::size_t at = 0; at < result_.node.size(); ++at)
+    result_.node_upper[at] = std::max(result_.node_upper[at], result_.node[at]);
   if (chosen_ == 0) return;
   const int j = smallest();
   result_.minimax = lower(j);

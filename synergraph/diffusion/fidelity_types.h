@@ -6,6 +6,7 @@
 
 #include "synergraph/core/names.h"
 
+#pragma GCC visibility push(default)
 namespace synergraph {
 
 /// Which nodes count for the minimax fidelity.
@@ -53,3 +54,4 @@ struct Fidelity {
 };
 
 }  // namespace synergraph
+#pragma GCC visibility pop

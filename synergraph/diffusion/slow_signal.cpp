@@ -41,6 +41,7 @@ Walk way_back(ConstMatrixView diffusion) {
 
 SlowSignal::SlowSignal(ConstMatrixView diffusion, const Execution& execution)
     : diffusion_(diffusion),
+      execution_(execution),
       walk_(way_back(diffusion)),
       powers_(walk_, WalkPowers::Keep::kAll, execution) {
   Vector one(walk_.step.row(0), walk_.step.row(0) + nodes());
@@ -56,6 +57,7 @@ double SlowSignal::power_of_two(int level) {
 
 /// out = in * D^(2^level), a row vector; false where that power is not in memory.
 bool SlowSignal::multiply_row(const Vector& in, int level, Vector& out) const {
+  execution_.check();
   const int n = nodes();
   std::fill(out.begin(), out.end(), 0.0);
   for (int i = 0; i < n; ++i) {
@@ -70,6 +72,7 @@ bool SlowSignal::multiply_row(const Vector& in, int level, Vector& out) const {
 
 /// out = D^(2^level) * in, a column vector as long as it is not zero.
 bool SlowSignal::multiply_column(const Vector& in, int level, Vector& out) const {
+  execution_.check();
   const auto count = static_cast<int>(in.size());
   out.resize(in.size());
   for (int i = 0; i < count; ++i) {

@@ -91,6 +91,7 @@ class SlowSignal {
   void polish(int node, double begin, Peak& peak) const;
 
   ConstMatrixView diffusion_;
+  const Execution& execution_;
   Walk walk_;  // of the signal's way back; node j is here n - 1 - j
   WalkPowers powers_;
   bool exhausted_ = false;  // there is no room for a further power

@@ -14,6 +14,7 @@ namespace {
   const std::string why =
       !std::isfinite(value) ? "is not finite"
       : value < 0.0         ? "is negative"
+      : col <= row          ? "is no share of a row"
                             : "is above the diagonal: a token attends to a later one" + check.axes;
   throw InputError(
       fmt::format("{}: entry {} in row {}, column {} {}", check.name, value, row, col, why));

@@ -5,6 +5,7 @@
 
 #include "synergraph/core/matrix.h"
 
+#pragma GCC visibility push(default)
 namespace synergraph {
 
 /// How far a row's sum may be from 1, and why as far as that: the reason ends the message.
@@ -49,3 +50,4 @@ void cut_attention(const std::function<const double*(int i)>& row, int columns, 
                    const AttentionCheck& check, Matrix& into);
 
 }  // namespace synergraph
+#pragma GCC visibility pop

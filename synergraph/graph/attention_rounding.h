@@ -6,6 +6,7 @@
 #include "synergraph/core/float_type.h"
 #include "synergraph/graph/attention.h"
 
+#pragma GCC visibility push(default)
 namespace synergraph {
 
 /// How far attention of this element type may deviate from exact softmax rows of `columns` entries.
@@ -26,3 +27,4 @@ AttentionCheck attention_check(FloatType type, int columns, std::optional<double
                                std::string_view option = "row_tolerance");
 
 }  // namespace synergraph
+#pragma GCC visibility pop

@@ -3,6 +3,7 @@
 #include <string_view>
 #include <vector>
 
+#pragma GCC visibility push(default)
 namespace synergraph {
 
 /// The most nodes a graph may have: every analysis works on dense n x n matrices.
@@ -45,3 +46,4 @@ void check_node_count(long long nodes);
 void check_edge(const Edge& edge, int nodes, std::string_view from = {}, std::string_view to = {});
 
 }  // namespace synergraph
+#pragma GCC visibility pop

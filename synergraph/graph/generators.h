@@ -5,6 +5,7 @@
 
 #include "synergraph/graph/feedforward_graph.h"
 
+#pragma GCC visibility push(default)
 namespace synergraph {
 
 /// j -> j+1.
@@ -31,3 +32,4 @@ FeedforwardGraph random_graph(int nodes, double probability, std::uint64_t seed,
 FeedforwardGraph generate_graph(std::string_view description, bool self_loops = true);
 
 }  // namespace synergraph
+#pragma GCC visibility pop

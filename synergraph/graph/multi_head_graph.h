@@ -8,6 +8,7 @@
 #include "synergraph/core/matrix.h"
 #include "synergraph/graph/feedforward_graph.h"
 
+#pragma GCC visibility push(default)
 namespace synergraph {
 
 /// One head: a graph, or an attention matrix (rows sum to one), with its raw weight.
@@ -41,3 +42,4 @@ std::string format_graph_text(const MultiHeadGraph& graph);
 std::string format_dot(const MultiHeadGraph& graph);
 
 }  // namespace synergraph
+#pragma GCC visibility pop

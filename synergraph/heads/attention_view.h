@@ -5,6 +5,7 @@
 
 #include "synergraph/core/float_type.h"
 
+#pragma GCC visibility push(default)
 namespace synergraph {
 
 /// Bytes from one element to the next along each axis, as in NumPy; strides of DLPack and PyTorch
@@ -48,3 +49,4 @@ void read_rows(const AttentionView& view, std::int64_t sample, std::int64_t head
                std::int64_t first, std::int64_t count, double* into);
 
 }  // namespace synergraph
+#pragma GCC visibility pop

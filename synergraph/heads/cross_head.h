@@ -9,6 +9,7 @@
 #include "synergraph/core/mirrored_matrix.h"
 #include "synergraph/heads/head.h"
 
+#pragma GCC visibility push(default)
 namespace synergraph {
 
 /// The signal at the sink after t steps, split by the paths that carry it (theory: "Cross-head
@@ -55,3 +56,4 @@ class CrossHeadShare {
 };
 
 }  // namespace synergraph
+#pragma GCC visibility pop

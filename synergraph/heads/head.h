@@ -8,6 +8,7 @@
 #include "synergraph/core/matrix.h"
 #include "synergraph/graph/multi_head_graph.h"
 
+#pragma GCC visibility push(default)
 namespace synergraph {
 
 /// One head of a multi-head system: how it diffuses, and how it walks.
@@ -43,3 +44,4 @@ Walk combine_walk(const std::vector<Head>& heads, const std::vector<double>& wei
                   Normalization normalization);
 
 }  // namespace synergraph
+#pragma GCC visibility pop

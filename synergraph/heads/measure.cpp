@@ -1,11 +1,16 @@
 #include "synergraph/heads/measure.h"
 
+#include <fmt/core.h>
+
 #include <algorithm>
+#include <cmath>
 #include <limits>
+#include <numeric>
 #include <optional>
 #include <utility>
 
 #include "synergraph/core/convex_sum.h"
+#include "synergraph/core/error.h"
 #include "synergraph/core/parallel.h"
 #include "synergraph/heads/cross_head.h"
 
@@ -250,11 +255,34 @@ class HeadList : public HeadSource {
 
 std::vector<HeadsMetrics> measure(HeadSource& heads, const std::vector<double>& weights,
                                   const MeasureOptions& options) {
-  return Measurement(heads, weights, options).run();
+  if (options.conventions.empty()) throw InputError("no convention to measure by");
+  if (heads.heads() < 1 || heads.nodes() < 1)
+    throw InputError(
+        fmt::format("{} heads of {} nodes: nothing to measure", heads.heads(), heads.nodes()));
+  const MetricsOptions& first = options.conventions.front();
+  for (const MetricsOptions& convention : options.conventions) {
+    if (convention.walk.eps.empty()) throw InputError("no eps of a mixing time");
+    if (convention.per_head_walks != first.per_head_walks ||
+        convention.walk.eps.front() != first.walk.eps.front())
+      throw InputError(
+          "conventions that are measured together differ in per_head_walks or in the first eps");
+  }
+  std::vector<double> convex = normalised_weights(weights, static_cast<std::size_t>(heads.heads()));
+  const double sum = std::accumulate(weights.begin(), weights.end(), 0.0);
+  if (std::abs(sum - 1.0) <= 1e-15 * heads.heads()) convex = weights;  // they are already
+  return Measurement(heads, convex, options).run();
 }
 
 HeadsMetrics measure_heads(const std::vector<Head>& heads, const std::vector<double>& weights,
                            const MetricsOptions& options, const Execution& execution) {
+  if (heads.empty()) throw InputError("no heads to measure");
+  for (std::size_t h = 0; h < heads.size(); ++h) {
+    const Matrix& diffusion = heads[h].diffusion;
+    const int nodes = heads.front().diffusion.rows();
+    if (diffusion.rows() != nodes || diffusion.cols() != nodes)
+      throw InputError(fmt::format("head {} is a {} x {} matrix, expected {} x {}", h,
+                                   diffusion.rows(), diffusion.cols(), nodes, nodes));
+  }
   HeadList source(heads);
   return std::move(
       measure(source, weights, {.conventions = {options}, .nodes = true, .execution = execution})

@@ -7,6 +7,7 @@
 #include "synergraph/heads/head.h"
 #include "synergraph/heads/synergy.h"
 
+#pragma GCC visibility push(default)
 namespace synergraph {
 
 /// The heads of one multi-head system, one at a time: in memory, or read when they are asked for.
@@ -31,8 +32,8 @@ class HeadSource {
 
 /// How measure() goes about it.
 struct MeasureOptions {
-  /// One HeadsMetrics each. Their per_head_walks must agree; their first eps is that of the mixing
-  /// synergy.
+  /// One HeadsMetrics each. Their per_head_walks must agree, and their first eps, which is that of
+  /// the mixing synergy.
   std::vector<MetricsOptions> conventions = {};
   bool nodes = false;                       ///< keep the numbers of every node, too
   Execution execution = {.threads = 1};     ///< of this system
@@ -40,12 +41,15 @@ struct MeasureOptions {
 };
 
 /// Measures a multi-head system under all conventions, each head being read twice and one in memory
-/// at a time, unless nearly all of a signal stays in one head. Weights are normalised.
+/// at a time, unless nearly all of a signal stays in one head. Weights are normalised. InputError
+/// where they cannot be, where conventions disagree, and without a head, a node or a convention.
 std::vector<HeadsMetrics> measure(HeadSource& heads, const std::vector<double>& weights,
                                   const MeasureOptions& options);
 
-/// The same for heads in memory, with the numbers of every node.
+/// The same for heads in memory, with the numbers of every node. InputError unless they are square
+/// matrices of one size.
 HeadsMetrics measure_heads(const std::vector<Head>& heads, const std::vector<double>& weights,
                            const MetricsOptions& options, const Execution& execution = {});
 
 }  // namespace synergraph
+#pragma GCC visibility pop

@@ -10,6 +10,7 @@
 #include "synergraph/heads/attention_view.h"
 #include "synergraph/heads/synergy.h"
 
+#pragma GCC visibility push(default)
 namespace synergraph {
 
 /// A sequence to measure: tokens begin .. end - 1 of a sample, the last of them being the sink. So
@@ -89,3 +90,4 @@ inline BatchMetrics measure(const AttentionView& attention, std::span<const doub
 }
 
 }  // namespace synergraph
+#pragma GCC visibility pop

@@ -8,6 +8,7 @@
 
 #include "synergraph/heads/synergy.h"
 
+#pragma GCC visibility push(default)
 namespace synergraph {
 
 /// A measured number: its kind, and the eps of a T_mix. Ordered as files have them.
@@ -67,3 +68,4 @@ double value_of(const Quantity& quantity, const HeadsMetrics& metrics,
                 const std::vector<double>& eps);
 
 }  // namespace synergraph
+#pragma GCC visibility pop

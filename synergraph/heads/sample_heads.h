@@ -8,6 +8,7 @@
 #include "synergraph/core/mirrored_matrix.h"
 #include "synergraph/heads/measure.h"
 
+#pragma GCC visibility push(default)
 namespace synergraph {
 
 /// The heads of one layer on one sample, exact causal attention each. Few small heads are all in
@@ -48,3 +49,4 @@ int systems_at_once(int heads, int tokens, const Execution& execution);
 Execution execution_of_each(const Execution& execution, int at_once);
 
 }  // namespace synergraph
+#pragma GCC visibility pop

@@ -16,6 +16,12 @@ MetricsOptions convention_options(Convention convention) {
   return options;
 }
 
+MetricsOptions graph_options(Convention convention) {
+  MetricsOptions options = convention_options(convention);
+  if (convention == Convention::kExact) options.normalization = Normalization::kPerHead;
+  return options;
+}
+
 double ratio(double a, double b) {
   if ((a == 0.0 && b == 0.0) || (std::isinf(a) && std::isinf(b)))
     return std::numeric_limits<double>::quiet_NaN();

@@ -10,6 +10,7 @@
 #include "synergraph/diffusion/fidelity.h"
 #include "synergraph/heads/head.h"
 
+#pragma GCC visibility push(default)
 namespace synergraph {
 
 /// The two profiles of measurement (theory: "Two conventions").
@@ -31,6 +32,9 @@ struct MetricsOptions {
 /// The options of a convention. exact: pooled walk, certified fidelity over the sources. published:
 /// the published walk, fidelity over all nodes within 100 steps. Both: cutoff 100.
 MetricsOptions convention_options(Convention convention);
+
+/// The same for graphs, whose heads walk along their own edges: exact has the per-head walk.
+MetricsOptions graph_options(Convention convention);
 
 /// Speed and fidelity of one head, or of all heads together. Lists of nodes may be left out.
 struct Metrics {
@@ -88,3 +92,4 @@ struct HeadsMetrics {
 double ratio(double a, double b);
 
 }  // namespace synergraph
+#pragma GCC visibility pop

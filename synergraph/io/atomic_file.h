@@ -4,6 +4,7 @@
 #include <string>
 #include <string_view>
 
+#pragma GCC visibility push(default)
 namespace synergraph {
 
 /// A file that appears whole or not at all: bytes go to a temporary name in the same directory;
@@ -55,3 +56,4 @@ void make_directory(const std::string& path);
 std::string read_file(const std::string& path, std::size_t limit = std::size_t{1} << 30U);
 
 }  // namespace synergraph
+#pragma GCC visibility pop

@@ -6,6 +6,7 @@
 #include <string>
 #include <utility>
 
+#pragma GCC visibility push(default)
 namespace synergraph {
 
 /// Read-only bytes at known offsets: a file, a member of an archive, or memory. Files are read with
@@ -48,3 +49,4 @@ ByteSourcePtr open_bytes(const std::string& path);
 ByteSourcePtr memory_bytes(std::string name, std::string bytes);
 
 }  // namespace synergraph
+#pragma GCC visibility pop

@@ -2,6 +2,7 @@
 
 #include <string>
 
+#pragma GCC visibility push(default)
 namespace synergraph {
 
 /// Only one program works in a directory at a time: a locked file "synergraph.lock" in it, which
@@ -21,3 +22,4 @@ class DirectoryLock {
 };
 
 }  // namespace synergraph
+#pragma GCC visibility pop

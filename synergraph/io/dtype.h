@@ -7,6 +7,7 @@
 #include "synergraph/core/float_type.h"
 #include "synergraph/core/names.h"
 
+#pragma GCC visibility push(default)
 namespace synergraph {
 
 /// The kinds of element a tensor file may hold; the floating-point ones last, as in FloatType.
@@ -81,6 +82,9 @@ enum class ByteOrder { kLittle, kBig };
 /// elements convert to double and float only. An unsigned T is the bits of elements of its size,
 /// whatever they mean; a bool's become 0 or 1.
 template <class T>
-bool convert_elements(DType dtype, ByteOrder order, const std::byte* in, std::size_t count, T* out);
+[[gnu::visibility("default")]] bool convert_elements(DType dtype, ByteOrder order,
+                                                     const std::byte* in, std::size_t count,
+                                                     T* out);
 
 }  // namespace synergraph
+#pragma GCC visibility pop

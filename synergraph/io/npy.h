@@ -6,6 +6,7 @@
 #include "synergraph/io/tensor_file_contents.h"
 #include "synergraph/io/tensor_stream.h"
 
+#pragma GCC visibility push(default)
 namespace synergraph {
 
 /// Reads a .npy file (versions 1 to 3): one tensor without a name.
@@ -30,3 +31,4 @@ void write_npy(const std::string& path, const TensorData& tensor);
 void stream_npy(const std::string& path, const TensorStream& tensor);
 
 }  // namespace synergraph
+#pragma GCC visibility pop

@@ -7,6 +7,7 @@
 #include "synergraph/io/tensor_stream.h"
 #include "synergraph/io/zip_archive.h"
 
+#pragma GCC visibility push(default)
 namespace synergraph {
 
 /// Reads a .npz archive: its .npy members, stored or deflated, named without the ending.
@@ -20,3 +21,4 @@ void write_npz(const std::string& path, std::span<const TensorData> tensors);
 void stream_npz(const std::string& path, std::span<const TensorStream> tensors);
 
 }  // namespace synergraph
+#pragma GCC visibility pop

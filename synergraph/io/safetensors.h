@@ -7,6 +7,7 @@
 #include "synergraph/io/tensor_file_contents.h"
 #include "synergraph/io/tensor_stream.h"
 
+#pragma GCC visibility push(default)
 namespace synergraph {
 
 /// Reads a .safetensors file: an 8-byte length, a JSON header, the data. As the reference
@@ -25,3 +26,4 @@ void stream_safetensors(const std::string& path, std::span<const TensorStream> t
                         const std::map<std::string, std::string>& metadata = {});
 
 }  // namespace synergraph
+#pragma GCC visibility pop

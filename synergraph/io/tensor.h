@@ -9,6 +9,7 @@
 #include "synergraph/io/dtype.h"
 #include "synergraph/io/tensor_info.h"
 
+#pragma GCC visibility push(default)
 namespace synergraph {
 
 /// A tensor in a file: cheap to copy, reads on demand. Nothing is kept in memory; read a tensor
@@ -71,3 +72,4 @@ TensorData tensor_data(std::string name, Shape shape, const T* data) {
 }
 
 }  // namespace synergraph
+#pragma GCC visibility pop

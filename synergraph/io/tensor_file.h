@@ -10,6 +10,7 @@
 #include "synergraph/io/tensor.h"
 #include "synergraph/io/tensor_file_contents.h"
 
+#pragma GCC visibility push(default)
 namespace synergraph {
 
 enum class FileFormat { kNpy, kNpz, kSafetensors, kTorch };
@@ -59,3 +60,4 @@ class TensorFile {
 };
 
 }  // namespace synergraph
+#pragma GCC visibility pop

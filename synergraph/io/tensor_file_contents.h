@@ -7,6 +7,7 @@
 
 #include "synergraph/io/tensor.h"
 
+#pragma GCC visibility push(default)
 namespace synergraph {
 
 /// Files with more tensors than this are refused.
@@ -26,3 +27,4 @@ struct TensorFileContents {
 };
 
 }  // namespace synergraph
+#pragma GCC visibility pop

@@ -8,6 +8,7 @@
 
 #include "synergraph/io/dtype.h"
 
+#pragma GCC visibility push(default)
 namespace synergraph {
 
 /// Extents, outermost first. Empty for a scalar.
@@ -48,3 +49,4 @@ std::vector<std::int64_t> c_strides(const Shape& shape);
 std::vector<std::int64_t> fortran_strides(const Shape& shape);
 
 }  // namespace synergraph
+#pragma GCC visibility pop

@@ -9,6 +9,7 @@
 #include "synergraph/io/atomic_file.h"
 #include "synergraph/io/tensor.h"
 
+#pragma GCC visibility push(default)
 namespace synergraph {
 
 /// A tensor to be written that need not be in memory: its elements are fetched piece by piece while
@@ -48,3 +49,4 @@ class StreamReader {
 void write_stream(AtomicFile& file, const TensorStream& stream);
 
 }  // namespace synergraph
+#pragma GCC visibility pop

@@ -9,6 +9,7 @@
 
 #include "synergraph/io/byte_source.h"
 
+#pragma GCC visibility push(default)
 namespace synergraph {
 
 /// Whether a member's name is a relative path of plain components, not too long. Members never
@@ -57,3 +58,4 @@ class ZipArchive {
 };
 
 }  // namespace synergraph
+#pragma GCC visibility pop

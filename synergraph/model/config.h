@@ -1,5 +1,6 @@
 #pragma once
 
+#pragma GCC visibility push(default)
 namespace synergraph {
 
 /// The sizes of a decoder-only Transformer. The defaults are the paper's.
@@ -18,3 +19,4 @@ struct ModelConfig {
 void validate(const ModelConfig& config);
 
 }  // namespace synergraph
+#pragma GCC visibility pop

@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <cstdint>
 
+#pragma GCC visibility push(default)
 namespace synergraph {
 
 /// Where in the model a mask is used.
@@ -37,3 +38,4 @@ class Dropout {
 };
 
 }  // namespace synergraph
+#pragma GCC visibility pop

@@ -65,6 +65,11 @@ void require_fitting(const ModelConfig& config, const Sequences& sequences, cons
   if (sequences.length != config.length)
     throw InputError(fmt::format("{}: sequences of length {}, the model has length {}", what,
                                  sequences.length, config.length));
+  const auto tokens =
+      static_cast<std::size_t>(sequences.count) * static_cast<std::size_t>(sequences.length);
+  if (sequences.tokens.size() != tokens)
+    throw InputError(fmt::format("{}: {} tokens, but {} sequences of {}", what,
+                                 sequences.tokens.size(), sequences.count, sequences.length));
   for (int s = 0; s < sequences.count; ++s) {
     for (int i = 0; i < sequences.length; ++i) {
       const std::int32_t token = sequences.row(s)[i];

@@ -9,6 +9,7 @@
 #include "synergraph/model/parameters.h"
 #include "synergraph/model/tasks.h"
 
+#pragma GCC visibility push(default)
 namespace synergraph {
 
 /// The attention of one layer on one sequence.
@@ -84,3 +85,4 @@ Evaluation evaluate(const Model& model, const Sequences& inputs, const Sequences
 void require_fitting(const ModelConfig& config, const Sequences& sequences, const char* what);
 
 }  // namespace synergraph
+#pragma GCC visibility pop

@@ -3,6 +3,7 @@
 #include "synergraph/io/tensor_file.h"
 #include "synergraph/model/parameters.h"
 
+#pragma GCC visibility push(default)
 namespace synergraph {
 
 /// The number of heads of a checkpoint, and whether its file's name alone says it.
@@ -22,3 +23,4 @@ HeadCount head_count(const TensorFile& file, int heads = 0);
 Model load_model(const TensorFile& file, int heads = 0);
 
 }  // namespace synergraph
+#pragma GCC visibility pop

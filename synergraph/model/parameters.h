@@ -8,6 +8,7 @@
 #include "synergraph/core/matrix.h"
 #include "synergraph/model/config.h"
 
+#pragma GCC visibility push(default)
 namespace synergraph {
 
 /// One named tensor inside the flat buffer of a model's parameters.
@@ -64,7 +65,8 @@ struct ModelTensors {
 
 /// The named views of a flat buffer of layout.size() entries.
 template <class T>
-ModelTensors<T> tensors_of(const ModelConfig& config, const ParameterLayout& layout, T* values);
+[[gnu::visibility("default")]] ModelTensors<T> tensors_of(const ModelConfig& config,
+                                                          const ParameterLayout& layout, T* values);
 
 /// A Transformer: its sizes and its parameters.
 class Model {
@@ -98,3 +100,4 @@ void initialise(Model& model, std::uint64_t seed);
 std::vector<double> learned_head_weights(const Model& model, int layer);
 
 }  // namespace synergraph
+#pragma GCC visibility pop

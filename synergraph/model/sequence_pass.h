@@ -8,6 +8,7 @@
 #include "synergraph/model/dropout.h"
 #include "synergraph/model/parameters.h"
 
+#pragma GCC visibility push(default)  // for other components
 namespace synergraph {
 
 /// What one layer computed on one sequence, kept for the backward pass. All are feature-major.
@@ -73,3 +74,4 @@ class SequencePass {
 };
 
 }  // namespace synergraph
+#pragma GCC visibility pop

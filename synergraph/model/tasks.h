@@ -5,6 +5,7 @@
 #include <string_view>
 #include <vector>
 
+#pragma GCC visibility push(default)
 namespace synergraph {
 
 /// Token sequences of one length, one after another: entry (s, i) is tokens[s * length + i].
@@ -38,3 +39,4 @@ const Task& find_task(std::string_view name);
 Sequences targets(const Task& task, const Sequences& inputs);
 
 }  // namespace synergraph
+#pragma GCC visibility pop

@@ -6,6 +6,7 @@
 #include "synergraph/heads/head.h"
 #include "synergraph/report/figure.h"
 
+#pragma GCC visibility push(default)
 namespace synergraph {
 
 struct DiffusionFigureOptions {
@@ -26,3 +27,4 @@ void draw_diffusion_figure(const std::string& path, const std::vector<Head>& hea
 void check_diffusion_figure(const std::vector<Head>& heads, const DiffusionFigureOptions& options);
 
 }  // namespace synergraph
+#pragma GCC visibility pop

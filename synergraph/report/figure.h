@@ -5,6 +5,7 @@
 #include <string_view>
 #include <vector>
 
+#pragma GCC visibility push(default)
 namespace synergraph {
 
 /// The size of a figure, in inches.
@@ -39,3 +40,4 @@ std::string gnuplot_text(std::string_view text);
 std::string gnuplot_tic(std::string_view text);
 
 }  // namespace synergraph
+#pragma GCC visibility pop

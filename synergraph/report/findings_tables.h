@@ -5,6 +5,7 @@
 #include "synergraph/report/table.h"
 #include "synergraph/study/findings.h"
 
+#pragma GCC visibility push(default)
 namespace synergraph {
 
 /// "more heads mix faster" and "more heads are more faithful".
@@ -24,3 +25,4 @@ Table correlation_table(const Findings& findings);
 Table worst_case_table(const std::vector<CellResult>& results);
 
 }  // namespace synergraph
+#pragma GCC visibility pop

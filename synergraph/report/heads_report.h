@@ -7,6 +7,7 @@
 #include "synergraph/heads/synergy.h"
 #include "synergraph/report/table.h"
 
+#pragma GCC visibility push(default)
 namespace synergraph {
 
 /// The results for one multi-head system and what is needed to read them.
@@ -32,3 +33,4 @@ Table csv_table(const HeadsReport& report);
 std::string json_report(const HeadsReport& report);
 
 }  // namespace synergraph
+#pragma GCC visibility pop

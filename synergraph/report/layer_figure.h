@@ -5,6 +5,7 @@
 #include "synergraph/report/figure.h"
 #include "synergraph/report/layer_report.h"
 
+#pragma GCC visibility push(default)
 namespace synergraph {
 
 /// Draws speed and fidelity along the layers, two panels a convention, all conventions on the same
@@ -20,3 +21,4 @@ void check_layer_figure(const std::vector<AttentionLayer>& layers, std::size_t c
                         const FigureOptions& options);
 
 }  // namespace synergraph
+#pragma GCC visibility pop

@@ -8,6 +8,7 @@
 #include "synergraph/model/evaluate.h"
 #include "synergraph/report/table.h"
 
+#pragma GCC visibility push(default)
 namespace synergraph {
 
 /// An analysis and what is needed to read it.
@@ -36,3 +37,4 @@ Table csv_table(const LayerReport& report);
 std::string json_report(const LayerReport& report);
 
 }  // namespace synergraph
+#pragma GCC visibility pop

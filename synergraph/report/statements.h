@@ -6,6 +6,7 @@
 
 #include "synergraph/study/findings.h"
 
+#pragma GCC visibility push(default)
 namespace synergraph {
 
 /// A number with so many decimals; never "-0.00".
@@ -22,3 +23,4 @@ std::vector<std::string> statements(const Findings& findings,
                                     const std::vector<CellResult>& results);
 
 }  // namespace synergraph
+#pragma GCC visibility pop

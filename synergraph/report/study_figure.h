@@ -6,6 +6,7 @@
 #include "synergraph/report/figure.h"
 #include "synergraph/study/cell.h"
 
+#pragma GCC visibility push(default)
 namespace synergraph {
 
 /// Draws mixing time (upper panels) and minimax fidelity (lower) along the layers, a column a task,
@@ -19,3 +20,4 @@ void draw_study_figure(const std::string& path, const std::vector<CellResult>& r
 void check_study_figure(std::size_t tasks, const FigureOptions& options);
 
 }  // namespace synergraph
+#pragma GCC visibility pop

@@ -8,6 +8,7 @@
 #include "synergraph/study/findings.h"
 #include "synergraph/study/grid.h"
 
+#pragma GCC visibility push(default)
 namespace synergraph {
 
 /// A study that has been run, and what is needed to read it.
@@ -48,3 +49,4 @@ void write_study(const StudyReport& report, const std::string& directory,
                  const StudyFigures& figures);
 
 }  // namespace synergraph
+#pragma GCC visibility pop

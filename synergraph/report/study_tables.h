@@ -6,6 +6,7 @@
 #include "synergraph/report/table.h"
 #include "synergraph/study/findings.h"
 
+#pragma GCC visibility push(default)
 namespace synergraph {
 
 /// A table of a study, beside the published values where there are any.
@@ -33,3 +34,4 @@ std::string markdown(const StudyTable& table);
 std::string latex(const StudyTable& table);
 
 }  // namespace synergraph
+#pragma GCC visibility pop

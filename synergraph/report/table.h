@@ -8,6 +8,7 @@
 
 #include "synergraph/core/terminal.h"
 
+#pragma GCC visibility push(default)
 namespace synergraph {
 
 /// A table of text cells.
@@ -56,3 +57,4 @@ std::string human_time(double steps);
 std::string exact(double value);
 
 }  // namespace synergraph
+#pragma GCC visibility pop

@@ -6,6 +6,7 @@
 #include "synergraph/core/terminal.h"
 #include "synergraph/study/verify.h"
 
+#pragma GCC visibility push(default)
 namespace synergraph {
 
 /// For a terminal of so many columns: every published cell beside ours with the difference in
@@ -18,3 +19,4 @@ std::string format_report(const std::vector<VerifiedModel>& models, const Verify
 std::string json_report(const std::vector<VerifiedModel>& models, const VerifyOptions& options);
 
 }  // namespace synergraph
+#pragma GCC visibility pop

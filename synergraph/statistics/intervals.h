@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <vector>
 
+#pragma GCC visibility push(default)
 namespace synergraph {
 
 /// An interval that covers the truth with a given probability, around an estimate.
@@ -43,3 +44,4 @@ double student_quantile(double p, double degrees);
 double normal_quantile(double p);
 
 }  // namespace synergraph
+#pragma GCC visibility pop

@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <vector>
 
+#pragma GCC visibility push(default)
 namespace synergraph {
 
 /// How a p-value was found.
@@ -52,3 +53,4 @@ double rank_correlation(const std::vector<double>& x, const std::vector<double>&
 std::vector<double> holm(const std::vector<double>& p_values);
 
 }  // namespace synergraph
+#pragma GCC visibility pop

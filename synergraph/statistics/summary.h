@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <vector>
 
+#pragma GCC visibility push(default)
 namespace synergraph {
 
 /// A number over samples. Times may be infinite ("never") and ratios may not exist (NaN): such
@@ -24,3 +25,4 @@ struct Summary {
 Summary summarise(std::vector<double> values);
 
 }  // namespace synergraph
+#pragma GCC visibility pop

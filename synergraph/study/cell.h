@@ -6,6 +6,7 @@
 #include "synergraph/analysis/layer_summary.h"
 #include "synergraph/train/settings.h"
 
+#pragma GCC visibility push(default)
 namespace synergraph {
 
 /// Count the changes of this program after which equal settings give other models, and after which
@@ -52,3 +53,4 @@ double attainable_accuracy(const TrainSettings& settings);
 bool has_learned(const CellResult& result);
 
 }  // namespace synergraph
+#pragma GCC visibility pop

@@ -5,6 +5,7 @@
 
 #include "synergraph/study/cell.h"
 
+#pragma GCC visibility push(default)
 namespace synergraph {
 
 /// Where a cell's training is kept: a name that says what it is and that changes with everything
@@ -22,3 +23,4 @@ void write_result(const std::string& path, const CellResult& result);
 std::optional<CellResult> read_result(const std::string& path, const Cell& cell);
 
 }  // namespace synergraph
+#pragma GCC visibility pop

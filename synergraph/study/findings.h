@@ -8,6 +8,7 @@
 #include "synergraph/statistics/rank_tests.h"
 #include "synergraph/study/cell.h"
 
+#pragma GCC visibility push(default)
 namespace synergraph {
 
 /// A claim of the paper, as a trend along the head counts.
@@ -90,3 +91,4 @@ const SeedSummary* find_summary(const Findings& findings, const std::string& tas
                                 int layer, Convention convention, const Quantity& quantity);
 
 }  // namespace synergraph
+#pragma GCC visibility pop

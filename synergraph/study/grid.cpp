@@ -154,8 +154,17 @@ class GridRun {
     for (std::size_t j = 0; j < set.size(); ++j)
       if (trained[j].outcome && trained[j].outcome->finished)
         finish_cell(set[j], data[j], *trained[j].outcome, progress);
-    for (const TrainResult& result : trained)
-      if (result.error) std::rethrow_exception(result.error);
+    for (std::size_t j = 0; j < set.size(); ++j)
+      if (trained[j].error) throw_for(cells_[set[j]], trained[j].error);
+  }
+
+  /// The error of a training, with the cell's name.
+  [[noreturn]] static void throw_for(const Cell& cell, const std::exception_ptr& error) {
+    try {
+      std::rethrow_exception(error);
+    } catch (const InputError& wrong) {
+      throw InputError(fmt::format("{}: {}", title(cell), wrong.what()));
+    }
   }
 
   void finish_cell(std::size_t k, const TrainingData& data, const TrainOutcome& outcome,

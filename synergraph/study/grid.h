@@ -9,6 +9,7 @@
 #include "synergraph/study/cell.h"
 #include "synergraph/train/device.h"
 
+#pragma GCC visibility push(default)
 namespace synergraph {
 
 /// A study: every task with every head count and every seed, trained and measured.
@@ -48,3 +49,4 @@ std::optional<std::vector<CellResult>> run_grid(const GridSettings& grid,
                                                 const GridOptions& options);
 
 }  // namespace synergraph
+#pragma GCC visibility pop

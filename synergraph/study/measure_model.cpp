@@ -21,6 +21,7 @@ ModelMeasurement measure_model(const Model& model, const Task& task, const Seque
                                const MeasureSettings& settings, const Execution& execution) {
   AnalysisOptions analysis_options;
   analysis_options.execution = execution;
+  analysis_options.conventions.clear();
   for (const Convention convention : {Convention::kExact, Convention::kPublished})
     analysis_options.conventions.push_back(metrics_options(convention, settings));
   ModelAttention source(model, sequences, &task, {});

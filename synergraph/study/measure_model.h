@@ -5,6 +5,7 @@
 #include "synergraph/model/tasks.h"
 #include "synergraph/study/cell.h"
 
+#pragma GCC visibility push(default)
 namespace synergraph {
 
 /// A model's layers by both conventions.
@@ -21,3 +22,4 @@ ModelMeasurement measure_model(const Model& model, const Task& task, const Seque
                                const MeasureSettings& settings, const Execution& execution);
 
 }  // namespace synergraph
+#pragma GCC visibility pop

@@ -7,6 +7,7 @@
 
 #include "synergraph/heads/quantity.h"
 
+#pragma GCC visibility push(default)
 namespace synergraph {
 
 /// A published mean and its standard deviation over 50 sequences.
@@ -50,3 +51,4 @@ inline const std::vector<int> kPublishedHeads = {1, 4, 8, 16};
 inline constexpr int kPublishedLayers = 4;
 
 }  // namespace synergraph
+#pragma GCC visibility pop

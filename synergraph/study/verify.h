@@ -8,6 +8,7 @@
 #include "synergraph/study/measure_model.h"
 #include "synergraph/study/published.h"
 
+#pragma GCC visibility push(default)
 namespace synergraph {
 
 /// A published mean beside ours, on other sequences.
@@ -70,3 +71,4 @@ std::vector<VerifiedModel> verify_checkpoints(const std::string& directory,
                                               const VerifyOptions& options);
 
 }  // namespace synergraph
+#pragma GCC visibility pop

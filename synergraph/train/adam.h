@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <cstdint>
 
+#pragma GCC visibility push(default)
 namespace synergraph {
 
 /// Adam (Kingma and Ba 2015). The defaults are the paper's.
@@ -32,3 +33,4 @@ void adam_update(const AdamOptions& options, std::uint32_t step, const AdamBuffe
                  std::size_t count);
 
 }  // namespace synergraph
+#pragma GCC visibility pop

@@ -4,6 +4,7 @@
 
 #include "synergraph/train/run.h"
 
+#pragma GCC visibility push(default)
 namespace synergraph {
 
 /// The files of a run in its directory.
@@ -25,3 +26,4 @@ TrainingRun read_run(const std::string& directory);
 bool has_run(const std::string& directory);
 
 }  // namespace synergraph
+#pragma GCC visibility pop

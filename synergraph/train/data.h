@@ -9,6 +9,7 @@
 #include "synergraph/model/config.h"
 #include "synergraph/model/tasks.h"
 
+#pragma GCC visibility push(default)
 namespace synergraph {
 
 /// What a model is trained on and judged by.
@@ -51,3 +52,4 @@ std::vector<std::int32_t> epoch_order(std::uint64_t seed, std::uint32_t epoch, i
 void gather(const Sequences& all, std::span<const std::int32_t> rows, Sequences& chosen);
 
 }  // namespace synergraph
+#pragma GCC visibility pop

@@ -3,6 +3,7 @@
 #include <string>
 #include <string_view>
 
+#pragma GCC visibility push(default)
 namespace synergraph {
 
 /// What trains models.
@@ -15,3 +16,4 @@ Device parse_device(std::string_view name);
 std::string describe(Device device);
 
 }  // namespace synergraph
+#pragma GCC visibility pop

@@ -8,6 +8,7 @@
 #include "synergraph/train/data.h"
 #include "synergraph/train/state.h"
 
+#pragma GCC visibility push(default)
 namespace synergraph {
 
 /// What the models of a fleet have in common.
@@ -58,3 +59,4 @@ class Fleet {
 };
 
 }  // namespace synergraph
+#pragma GCC visibility pop

@@ -8,6 +8,7 @@
 #include "synergraph/train/fleet.h"
 #include "synergraph/train/run.h"
 
+#pragma GCC visibility push(default)
 namespace synergraph {
 
 /// What happens around the steps of a run. What a hook throws ends its run, and no other.
@@ -50,3 +51,4 @@ std::vector<LoopResult> run_loop(Fleet& fleet, std::span<const LoopRun> runs,
                                  const std::function<bool()>& stop);
 
 }  // namespace synergraph
+#pragma GCC visibility pop

@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <string>
 
+#pragma GCC visibility push(default)
 namespace synergraph {
 
 /// A file of JSON lines, one a measurement, that a resumed run continues.
@@ -27,3 +28,4 @@ class MetricsLog {
 };
 
 }  // namespace synergraph
+#pragma GCC visibility pop

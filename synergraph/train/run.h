@@ -4,6 +4,7 @@
 
 #include "synergraph/train/settings.h"
 
+#pragma GCC visibility push(default)
 namespace synergraph {
 
 /// Where a run stands, beside the model and the optimiser.
@@ -39,3 +40,4 @@ inline TrainingRun new_run(const TrainSettings& settings) {
 }
 
 }  // namespace synergraph
+#pragma GCC visibility pop

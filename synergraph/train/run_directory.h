@@ -10,6 +10,7 @@
 #include "synergraph/train/metrics_log.h"
 #include "synergraph/train/run_notes.h"
 
+#pragma GCC visibility push(default)
 namespace synergraph {
 
 /// The directory holds a run that was not asked for in this way. Who asked may add what to do.
@@ -65,3 +66,4 @@ class RunDirectory {
 };
 
 }  // namespace synergraph
+#pragma GCC visibility pop

@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#pragma GCC visibility push(default)
 namespace synergraph {
 
 /// What is worth knowing about a run that does not change its model, in run.json.
@@ -23,3 +24,4 @@ void write_notes(const std::string& directory, const RunNotes& notes);
 std::optional<RunNotes> read_notes(const std::string& directory);
 
 }  // namespace synergraph
+#pragma GCC visibility pop

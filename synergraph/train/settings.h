@@ -6,6 +6,7 @@
 
 #include "synergraph/train/fleet.h"
 
+#pragma GCC visibility push(default)
 namespace synergraph {
 
 /// What a training run is: two runs with equal settings end in the same bytes. The defaults are the
@@ -79,3 +80,4 @@ TrainSettings from_metadata(const std::map<std::string, std::string>& metadata,
 std::string difference(const TrainSettings& stored, const TrainSettings& wanted);
 
 }  // namespace synergraph
+#pragma GCC visibility pop

@@ -4,6 +4,7 @@
 
 #include "synergraph/model/parameters.h"
 
+#pragma GCC visibility push(default)
 namespace synergraph {
 
 /// Everything that changes while a model is trained and that the next step depends on.
@@ -26,3 +27,4 @@ struct StepResult {
 };
 
 }  // namespace synergraph
+#pragma GCC visibility pop

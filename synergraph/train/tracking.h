@@ -5,6 +5,7 @@
 #include "synergraph/model/parameters.h"
 #include "synergraph/model/tasks.h"
 
+#pragma GCC visibility push(default)
 namespace synergraph {
 
 /// How fast and how faithfully a layer's heads together move information to the last token: means
@@ -22,3 +23,4 @@ std::vector<LayerTrack> track_layers(const Model& model, const Sequences& inputs
                                      int threads);
 
 }  // namespace synergraph
+#pragma GCC visibility pop

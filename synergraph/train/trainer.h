@@ -10,6 +10,7 @@
 #include "synergraph/train/device.h"
 #include "synergraph/train/settings.h"
 
+#pragma GCC visibility push(default)
 namespace synergraph {
 
 /// How runs are carried out; apart from the device, none of it changes the models that come out.
@@ -72,3 +73,4 @@ std::vector<TrainResult> train_set(const std::vector<TrainJob>& jobs,
                                    const TrainSetOptions& options);
 
 }  // namespace synergraph
+#pragma GCC visibility pop

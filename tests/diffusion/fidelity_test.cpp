@@ -475,5 +475,35 @@ TEST(Fidelity, GivesAnHonestIntervalWhereMemoryEnds) {
   EXPECT_GT(intervals, 100);
 }
 
+// Powers that are looked at after a node's bound was found may raise it by a rounding.
+TEST(Fidelity, NoIntervalIsEmpty) {
+  const double rows[4][4] = {
+      {1, 0, 0, 0},
+      {0.9592687388577267, 0.04073126114227327, 0, 0},
+      {1.7890582669451803e-07, 8.967567837894119e-06, 0.9999908535263354, 0},
+      {3.825700120692643e-21, 9.43004840952203e-21, 5.988218170552989e-20, 1}};
+  Matrix diffusion(4, 4);
+  for (int i = 0; i < 4; ++i)
+    for (int j = 0; j <= i; ++j) diffusion(i, j) = rows[i][j];
+  for (const FidelityNodes nodes : {FidelityNodes::kSources, FidelityNodes::kAll})
+    for (const bool every : {false, true}) {
+      const std::vector<Fidelity> both =
+          fidelities(MirroredMatrix(diffusion), {{}, {.nodes = nodes, .every_node = every}});
+      for (const Fidelity& found : both)
+        for (std::size_t j = 0; j < 4; ++j) EXPECT_LE(found.node[j], found.node_upper[j]) << j;
+    }
+}
+
+TEST(Fidelity, StopsWithinASlowHead) {
+  Matrix diffusion(40, 40);
+  diffusion(0, 0) = 1.0;
+  for (int i = 1; i < 40; ++i) {
+    diffusion(i, i - 1) = 1e-9;
+    diffusion(i, i) = 1.0 - 1e-9;
+  }
+  int asked = 0;
+  EXPECT_THROW(fidelity(diffusion, {}, {.stop = [&] { return ++asked > 300; }}), Stopped);
+}
+
 }  // namespace
 }  // namespace synergraph

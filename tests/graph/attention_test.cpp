@@ -40,6 +40,9 @@ TEST(NormaliseAttention, RenormalisesWithinTheTolerance) {
 }
 
 TEST(NormaliseAttention, NamesThePlaceOfWhatIsWrong) {
+  Matrix huge = uniform(3);
+  huge(1, 0) = 1e307;
+  expect_rejected(huge, "entry 1e+307 in row 1, column 0 is no share of a row");
   const auto with = [](int i, int j, double value) {
     Matrix a = uniform(5);
     a(i, j) = value;

@@ -161,5 +161,52 @@ TEST(Measure, AHeadOfWeightOneLeavesNothingToOthers) {
   EXPECT_EQ(metrics.combined.fidelity.node, metrics.heads.front().fidelity.node);
 }
 
+// Weights need not sum to one; nothing that follows from them may differ but by rounding.
+TEST(Measure, NormalisesTheWeights) {
+  const System system = random_attention_system(11);
+  std::vector<double> raw = system.weights;
+  for (double& weight : raw) weight *= 4.0;
+  const MetricsOptions options = convention_options(Convention::kExact);
+  const HeadsMetrics a = measure_heads(system.heads, system.weights, options);
+  const HeadsMetrics b = measure_heads(system.heads, raw, options);
+  EXPECT_NEAR(a.effective_forward_probability, b.effective_forward_probability, 1e-14);
+  EXPECT_NEAR(a.cross_head_share, b.cross_head_share, 1e-11);
+  EXPECT_LE(b.effective_forward_probability, 1.0);
+}
+
+TEST(Measure, RefusesWhatCannotBeMeasured) {
+  const System system = random_attention_system(11);
+  const MetricsOptions options = convention_options(Convention::kExact);
+  EXPECT_THROW(measure_heads({}, {}, options), InputError);
+  std::vector<double> more = system.weights;
+  more.push_back(0.5);
+  EXPECT_THROW(measure_heads(system.heads, more, options), InputError);
+  std::vector<Head> uneven = system.heads;
+  uneven.push_back({"", Matrix(2, 3), {}});
+  EXPECT_THROW(measure_heads(uneven, more, options), InputError);
+  MetricsOptions other = options;
+  other.walk.eps = {0.5};  // the mixing synergy has one eps
+  class Heads : public HeadSource {
+   public:
+    int heads() const override { return 1; }
+    int nodes() const override { return 1; }
+    const MirroredMatrix& head(int) override { return one_; }
+
+   private:
+    MirroredMatrix one_{Matrix(1, 1)};
+  } one;
+  EXPECT_THROW(measure(one, {1.0}, {.conventions = {options, other}}), InputError);
+  EXPECT_THROW(measure(one, {1.0}, {}), InputError);
+  EXPECT_THROW(fidelity(Matrix()), InputError);
+  EXPECT_THROW(walk_of_attention(Matrix(2, 3)), InputError);
+}
+
+// A worked example in the library is the program's.
+TEST(Measure, GraphsWalkByTheirEdges) {
+  const auto heads = heads_of_graph(worked_example(1));
+  const HeadsMetrics metrics = measure_heads(heads, {1, 1}, graph_options(Convention::kExact));
+  EXPECT_EQ(metrics.combined.walk.mixing.front(), 10.0);
+}
+
 }  // namespace
 }  // namespace synergraph

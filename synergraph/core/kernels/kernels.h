@@ -200,9 +200,9 @@ struct Kernels {
   X(add) X(adam)
 // clang-format on
 
-/// null until somebody asks.
-extern std::atomic<const Kernels*> chosen_kernels;
-const Kernels& choose_kernels();
+/// null until somebody asks. Other components ask, too.
+[[gnu::visibility("default")]] extern std::atomic<const Kernels*> chosen_kernels;
+[[gnu::visibility("default")]] const Kernels& choose_kernels();
 
 /// The kernels for this CPU, or those that the environment's SYNERGRAPH_ISA asks for: UsageError if
 /// there are none. Chosen once.
