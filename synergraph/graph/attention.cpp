@@ -35,6 +35,10 @@ double checked_row_sum(const double* row, int i, int cols, const AttentionCheck&
   }
   const double sum = total(row, i + 1);
   if (std::abs(sum - 1.0) <= check.row_tolerance) return sum;
+  if (sum == 0.0)
+    throw InputError(fmt::format(
+        "{}: row {} gives nothing to any token: padding must be left out of the range of tokens",
+        check.name, i));
   RowTolerance tolerance{check.row_tolerance};
   if (check.second_look) tolerance = check.second_look(row, i + 1);
   if (std::abs(sum - 1.0) <= tolerance.value) return sum;

@@ -7,6 +7,7 @@
 #include <cmath>
 
 #include "synergraph/core/terminal.h"
+#include "synergraph/study/published.h"
 
 namespace synergraph {
 
@@ -206,6 +207,12 @@ std::vector<std::string> general_statements(const Findings& findings,
   const std::map<std::string, ResultsByHeads> groups = group_results(results);
   std::vector<std::string> texts = {seeds_statement(groups),
                                     learning_statement(groups, results.size())};
+  if (std::any_of(results.begin(), results.end(), [](const CellResult& result) {
+        return !has_published_size(result.cell.train.model);
+      }))
+    texts.emplace_back(
+        "Not all of these models have the size of the paper's: its values beside theirs are for "
+        "orientation only.");
   for (std::string& text : power_statements(findings)) texts.push_back(std::move(text));
   return texts;
 }

@@ -74,4 +74,14 @@ std::optional<PublishedComparison> published_comparison(std::string_view task, i
   return cell_of<PublishedComparison>(kComparisons, task, heads, layer);
 }
 
+bool has_published_size(ModelConfig config) {
+  const ModelConfig papers{.vocabulary = 256,
+                           .length = 100,
+                           .width = 64,
+                           .heads = config.heads,
+                           .layers = kPublishedLayers,
+                           .hidden = 128};
+  return config == papers;
+}
+
 }  // namespace synergraph

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "synergraph/heads/quantity.h"
+#include "synergraph/model/config.h"
 
 #pragma GCC visibility push(default)
 namespace synergraph {
@@ -49,6 +50,9 @@ inline double published_rounding(const Quantity& quantity) {
 inline const std::vector<std::string_view> kPublishedTasks = {"copy", "cycle"};
 inline const std::vector<int> kPublishedHeads = {1, 4, 8, 16};
 inline constexpr int kPublishedLayers = 4;
+
+/// Whether a model has the sizes of the paper's, whatever its number of heads.
+bool has_published_size(ModelConfig config);
 
 }  // namespace synergraph
 #pragma GCC visibility pop

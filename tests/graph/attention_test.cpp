@@ -40,6 +40,9 @@ TEST(NormaliseAttention, RenormalisesWithinTheTolerance) {
 }
 
 TEST(NormaliseAttention, NamesThePlaceOfWhatIsWrong) {
+  Matrix padded = uniform(3);
+  padded(0, 0) = 0.0;
+  expect_rejected(padded, "row 0 gives nothing to any token: padding must be left out");
   Matrix huge = uniform(3);
   huge(1, 0) = 1e307;
   expect_rejected(huge, "entry 1e+307 in row 1, column 0 is no share of a row");

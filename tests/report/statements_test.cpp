@@ -70,6 +70,14 @@ TEST(Statements, SayThatOneSeedProvesNothing) {
             "(Somers' d 0.00 to 1.00, smallest corrected p 0.17).");
 }
 
+TEST(Statements, SayWhereModelsAreNotOfThePapersSize) {
+  std::vector<CellResult> results = clear_study(3, {1, 4});
+  const auto about_size = Contains(HasSubstr("size of the paper's"));
+  EXPECT_THAT(said_of(results), Not(about_size));
+  results[2].cell.train.model.length = 99;
+  EXPECT_THAT(said_of(results), about_size);
+}
+
 TEST(Statements, NameModelsThatHaveNotLearned) {
   std::vector<CellResult> results = clear_study(3, {1, 4});
   const auto fail = [&](int heads, std::uint64_t seed, double accuracy) {

@@ -36,7 +36,6 @@ inline CellResult invented_result(const std::string& task, int heads, std::uint6
   CellResult result;
   result.cell.train.task = task;
   result.cell.train.model.heads = heads;
-  result.cell.train.model.layers = static_cast<int>(layers.size());
   result.cell.train.seed = seed;
   result.cell.measure.samples = kInventedSamples;
   result.accuracy = 1.0;
