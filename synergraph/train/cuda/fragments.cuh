@@ -1,0 +1,305 @@
+#pragma once
+
+#include "synergraph/train/cuda/layout.h"
+#include "synergraph/train/cuda/primitives.cuh"
+
+namespace synergraph::cuda {
+
+constexpr int kThreads = 256;
+constexpr int kWarps = kThreads / 32;
+
+/// How precisely the tensor cores multiply: with operands rounded to ten bits after the point, or
+/// as the sum of three products of the operands' upper and lower halves.
+enum class Precision { kTf32, kFloat32 };
+
+/// The bits of x rounded to the nearest number with ten bits after the point.
+__device__ __forceinline__ float rounded(float x) {
+  return __uint_as_float((__float_as_uint(x) + 0x1000U) & 0xFFFFE000U);
+}
+
+/// What is stored of an operand.
+template <Precision kPrecision>
+__device__ __forceinline__ float operand(float x) {
+  return kPrecision == Precision::kTf32 ? rounded(x) : x;
+}
+
+__device__ __forceinline__ std::uint32_t upper(float x) {
+  return __float_as_uint(rounded(x));
+}
+__device__ __forceinline__ std::uint32_t lower(float x) {
+  return __float_as_uint(x - rounded(x));
+}
+
+/// c += a b of operands.
+template <Precision kPrecision>
+__device__ __forceinline__ void product(float (&c)[4], const float (&a)[4], float b0, float b1) {
+  if constexpr (kPrecision == Precision::kTf32) {
+    const std::uint32_t bits[4] = {__float_as_uint(a[0]), __float_as_uint(a[1]),
+                                   __float_as_uint(a[2]), __float_as_uint(a[3])};
+    multiply_add(c, bits, __float_as_uint(b0), __float_as_uint(b1));
+  } else {
+    const std::uint32_t high[4] = {upper(a[0]), upper(a[1]), upper(a[2]), upper(a[3])};
+    const std::uint32_t low[4] = {lower(a[0]), lower(a[1]), lower(a[2]), lower(a[3])};
+    multiply_add(c, low, upper(b0), upper(b1));
+    multiply_add(c, high, lower(b0), lower(b1));
+    multiply_add(c, high, upper(b0), upper(b1));
+  }
+}
+template <Precision kPrecision>
+__device__ __forceinline__ void product(float (&c)[4], const float (&a)[2], float b) {
+  if constexpr (kPrecision == Precision::kTf32) {
+    const std::uint32_t bits[2] = {__float_as_uint(a[0]), __float_as_uint(a[1])};
+    multiply_add(c, bits, __float_as_uint(b));
+  } else {
+    const std::uint32_t high[2] = {upper(a[0]), upper(a[1])};
+    const std::uint32_t low[2] = {lower(a[0]), lower(a[1])};
+    multiply_add(c, low, upper(b));
+    multiply_add(c, high, lower(b));
+    multiply_add(c, high, upper(b));
+  }
+}
+
+// A unit holds 64 features of all positions. Feature f of position p is at 64 p + (f ^ swizzle(p)):
+// 8 positions x 4 features and 4 positions x 8 features both lie in 32 different banks.
+__device__ __forceinline__ int swizzle(int position) {
+  return ((position & 3) << 3) | (position & 4);
+}
+__device__ __forceinline__ int at(int position, int feature) {
+  return position * kWidth + (feature ^ swizzle(position));
+}
+
+/// The columns of a tile of eight are taken in this order, so that thread 4g+t holds columns t and
+/// t+4 of a product, as it does of a first operand.
+__device__ __forceinline__ int column(int n) {
+  return (n >> 1) | ((n & 1) << 2);
+}
+
+/// A thread's place. Products with all positions as columns are shared out as four groups of rows
+/// times two halves of the positions.
+struct Place {
+  int warp, lane;
+  int g, t;      ///< lane = 4g + t
+  int group;     ///< of rows
+  int half;      ///< of positions
+  int first;     ///< tile of the half
+  int tiles;     ///< of the half
+
+  __device__ Place()
+      : warp(static_cast<int>(threadIdx.x) >> 5),
+        lane(static_cast<int>(threadIdx.x) & 31),
+        g(lane >> 2),
+        t(lane & 3),
+        group(warp & 3),
+        half(warp >> 2),
+        first(half * kHalfTiles),
+        tiles(half == 0 ? kHalfTiles : kTiles - kHalfTiles) {}
+
+  static constexpr int kHalfTiles = 7;
+};
+
+/// What a thread holds of a product of 16 rows with its half of the positions: (row g, position t),
+/// (g, t+4), (g+8, t), (g+8, t+4) of each tile.
+using Fragments = float[Place::kHalfTiles][4];
+
+/// Calls body(tile of the half, tile) for every tile of the thread's half.
+template <class Body>
+__device__ __forceinline__ void for_tiles(const Place& at_place, const Body& body) {
+#pragma unroll
+  for (int j = 0; j < Place::kHalfTiles; ++j)
+    if (j < Place::kHalfTiles - 1 || at_place.half == 0) body(j, at_place.first + j);
+}
+
+/// Reads eight positions x eight features of a unit as second operands, two tiles at a time.
+struct ColumnReader {
+  Address row;
+  int phase;  ///< what the features' index is combined with
+
+  __device__ ColumnReader(const Place& place, const float* unit, int first_tile) {
+    const int position = column(place.lane & 7);
+    row = address_of(unit) + 4U * static_cast<unsigned>(
+                                      (8 * (first_tile + (place.lane >> 4)) + position) * kWidth);
+    phase = swizzle(position) ^ (4 * ((place.lane >> 3) & 1));
+  }
+  /// Where features `feature` .. + 7 of the first tile are, to be passed to load.
+  __device__ Address at_feature(int feature) const {
+    return row + 4U * static_cast<unsigned>(feature ^ phase);
+  }
+  /// Operands of tiles `tile` and `tile` + 1: (t, g) and (t+4, g) of each.
+  static __device__ void load(std::uint32_t (&b)[4], Address start, int tile) {
+    load_matrices(b, start + 4U * static_cast<unsigned>(8 * tile * kWidth));
+  }
+};
+
+/// First operands on their way from memory: four tiles of a row of tiles.
+struct Ahead {
+  float4 tile[4];
+
+  __device__ __forceinline__ void load(const float* tiles, int lane) {
+    const auto* from = reinterpret_cast<const float4*>(tiles) + lane;
+#pragma unroll
+    for (int k = 0; k < 4; ++k) tile[k] = __ldg(from + 32 * k);
+  }
+};
+
+template <Precision kPrecision>
+__device__ __forceinline__ void unpack(float (&a)[4], const float4& tile) {
+  // The tensor cores ignore the lower bits: half a unit makes that a rounding.
+  constexpr std::uint32_t kHalf = kPrecision == Precision::kTf32 ? 0x1000U : 0U;
+  a[0] = __uint_as_float(__float_as_uint(tile.x) + kHalf);
+  a[1] = __uint_as_float(__float_as_uint(tile.y) + kHalf);
+  a[2] = __uint_as_float(__float_as_uint(tile.z) + kHalf);
+  a[3] = __uint_as_float(__float_as_uint(tile.w) + kHalf);
+}
+
+/// c += A B with 16 rows of A (kSteps tiles in a row from `tiles` on, the first four of them in
+/// `ahead`) and B the units from `unit` on.
+template <int kSteps, Precision kPrecision>
+__device__ __forceinline__ void multiply(const Place& place, Ahead& ahead, const float* tiles,
+                                         const float* unit, Fragments& c) {
+  static_assert(kSteps % 4 == 0);
+  const ColumnReader reader(place, unit, place.first);
+#pragma unroll
+  for (int block = 0; block < kSteps / 4; ++block) {
+    Ahead now = ahead;
+    if (block + 1 < kSteps / 4) ahead.load(tiles + 512 * (block + 1), place.lane);
+#pragma unroll
+    for (int k = 0; k < 4; ++k) {
+      const int step = 4 * block + k;
+      const Address start = reader.at_feature(8 * (step & 7)) +
+                            4U * static_cast<unsigned>((step >> 3) * kUnit);
+      float a[4];
+      unpack<kPrecision>(a, now.tile[k]);
+#pragma unroll
+      for (int j = 0; j < Place::kHalfTiles; j += 2) {
+        if (j == Place::kHalfTiles - 1 && place.half != 0) continue;
+        std::uint32_t b[4];
+        ColumnReader::load(b, start, j);
+        product<kPrecision>(c[j], a, __uint_as_float(b[0]), __uint_as_float(b[1]));
+        if (j + 1 < Place::kHalfTiles)
+          product<kPrecision>(c[j + 1], a, __uint_as_float(b[2]), __uint_as_float(b[3]));
+      }
+    }
+  }
+}
+
+/// Sets the rows of c to the rows' biases.
+__device__ __forceinline__ void start_with(Fragments& c, float bias0, float bias1) {
+#pragma unroll
+  for (int j = 0; j < Place::kHalfTiles; ++j) {
+    c[j][0] = c[j][1] = bias0;
+    c[j][2] = c[j][3] = bias1;
+  }
+}
+
+/// Stores rows first_row + g and + 8 (features of the unit) as operands.
+template <Precision kPrecision>
+__device__ __forceinline__ void store(const Place& place, const Fragments& c, int first_row,
+                                      float* unit) {
+  const int f0 = first_row + place.g;
+  for_tiles(place, [&](int j, int tile) {
+    const int p0 = 8 * tile + place.t;
+    unit[at(p0, f0)] = operand<kPrecision>(c[j][0]);
+    unit[at(p0 + 4, f0)] = operand<kPrecision>(c[j][1]);
+    unit[at(p0, f0 + 8)] = operand<kPrecision>(c[j][2]);
+    unit[at(p0 + 4, f0 + 8)] = operand<kPrecision>(c[j][3]);
+  });
+}
+
+/// Fragments of 64 rows to memory and back: (tiles x groups x threads x 4).
+__device__ __forceinline__ void keep(const Place& place, const Fragments& c, float* memory) {
+  auto* to = reinterpret_cast<float4*>(memory);
+  for_tiles(place, [&](int j, int tile) {
+    to[(tile * 4 + place.group) * 32 + place.lane] =
+        make_float4(c[j][0], c[j][1], c[j][2], c[j][3]);
+  });
+}
+__device__ __forceinline__ void fetch(const Place& place, Fragments& c, const float* memory) {
+  const auto* from = reinterpret_cast<const float4*>(memory);
+  for_tiles(place, [&](int j, int tile) {
+    const float4 value = from[(tile * 4 + place.group) * 32 + place.lane];
+    c[j][0] = value.x;
+    c[j][1] = value.y;
+    c[j][2] = value.z;
+    c[j][3] = value.w;
+  });
+}
+
+/// Copies `count` floats between memories with all threads; count is a multiple of 4.
+__device__ __forceinline__ void copy(const float* from, float* to, int count) {
+  const auto* source = reinterpret_cast<const float4*>(from);
+  auto* target = reinterpret_cast<float4*>(to);
+#pragma unroll 4
+  for (int k = static_cast<int>(threadIdx.x); k < count / 4; k += kThreads) target[k] = source[k];
+}
+
+/// Sums over the thread's positions and the threads with the same rows, of rows g and g+8.
+__device__ __forceinline__ void sum_of_rows(const Place& place, const Fragments& c, float& sum0,
+                                            float& sum1) {
+  sum0 = 0.0F;
+  sum1 = 0.0F;
+  for_tiles(place, [&](int j, int) {
+    sum0 += c[j][0] + c[j][1];
+    sum1 += c[j][2] + c[j][3];
+  });
+#pragma unroll
+  for (int step = 1; step < 4; step *= 2) {
+    sum0 += __shfl_xor_sync(0xFFFFFFFFU, sum0, step);
+    sum1 += __shfl_xor_sync(0xFFFFFFFFU, sum1, step);
+  }
+}
+
+/// Puts the sums of rows first_row + g and + 8 over the thread's half of the positions into
+/// sums[half * kSumRows + row]; add_halves then writes the whole sums.
+constexpr int kSumRows = 64 * 7;
+__device__ __forceinline__ void leave_sums(const Place& place, const Fragments& c, int first_row,
+                                           float* sums) {
+  float sum0, sum1;
+  sum_of_rows(place, c, sum0, sum1);
+  if (place.t == 0) {
+    sums[place.half * kSumRows + first_row + place.g] = sum0;
+    sums[place.half * kSumRows + first_row + place.g + 8] = sum1;
+  }
+}
+__device__ __forceinline__ void add_halves(const float* sums, int rows, float* to) {
+  const int row = static_cast<int>(threadIdx.x);
+  if (row < rows) to[row] = sums[row] + sums[kSumRows + row];
+}
+
+/// Writes the gradient dy^T x of a matrix, summed over the positions, in tiles. `dy` and `x` are
+/// units; the matrix has kIn columns. Each warp does kRows x kCols tiles.
+template <int kRows, int kCols, int kIn, Precision kPrecision>
+__device__ __forceinline__ void weight_gradient(const Place& place, const float* dy, int first_row,
+                                                const float* x, int first_col, float* gradient) {
+  float c[kRows][kCols][4] = {};
+  const int col = column(place.g);
+#pragma unroll 1
+  for (int k = 0; k < kTiles; ++k) {
+    const int p = 8 * k + place.t;
+    float b[kCols][2];
+#pragma unroll
+    for (int n = 0; n < kCols; ++n) {
+      const int feature = 8 * (first_col + n) + col;
+      const float* unit = x + (feature >> 6) * kUnit;
+      b[n][0] = unit[at(p, feature & 63)];
+      b[n][1] = unit[at(p + 4, feature & 63)];
+    }
+#pragma unroll
+    for (int m = 0; m < kRows; ++m) {
+      const int feature = 16 * (first_row + m) + place.g;
+      const float* unit = dy + (feature >> 6) * kUnit;
+      const float a[4] = {unit[at(p, feature & 63)], unit[at(p, (feature & 63) + 8)],
+                          unit[at(p + 4, feature & 63)], unit[at(p + 4, (feature & 63) + 8)]};
+#pragma unroll
+      for (int n = 0; n < kCols; ++n) product<kPrecision>(c[m][n], a, b[n][0], b[n][1]);
+    }
+  }
+  auto* to = reinterpret_cast<float4*>(gradient);
+#pragma unroll
+  for (int m = 0; m < kRows; ++m)
+#pragma unroll
+    for (int n = 0; n < kCols; ++n)
+      to[((first_row + m) * (kIn / 8) + first_col + n) * 32 + place.lane] =
+          make_float4(c[m][n][0], c[m][n][2], c[m][n][1], c[m][n][3]);
+}
+
+}  // namespace synergraph::cuda

@@ -1,0 +1,15 @@
+#pragma once
+
+#include <vector>
+
+#include "synergraph/model/parameters.h"
+#include "synergraph/train/cuda/layout.h"
+
+namespace synergraph::cuda {
+
+Layout layout_of(const ModelConfig& config);
+
+/// Where every parameter lies on the device: entry k of the flat buffer is at places[k].
+std::vector<std::int32_t> packed_places(const ModelConfig& config);
+
+}  // namespace synergraph::cuda

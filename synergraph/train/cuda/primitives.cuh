@@ -1,0 +1,51 @@
+#pragma once
+
+#include <cstdint>
+
+namespace synergraph::cuda {
+
+/// An address in shared memory, in bytes.
+using Address = std::uint32_t;
+
+__device__ __forceinline__ Address address_of(const float* shared) {
+  return static_cast<Address>(__cvta_generic_to_shared(shared));
+}
+
+/// Four 8 x 4 matrices of floats: thread i names row i % 8 of matrix i / 8 (four floats), and gets
+/// entry (i / 4, i % 4) of each matrix.
+__device__ __forceinline__ void load_matrices(std::uint32_t (&m)[4], Address row) {
+  asm volatile("ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%0,%1,%2,%3}, [%4];"
+               : "=r"(m[0]), "=r"(m[1]), "=r"(m[2]), "=r"(m[3])
+               : "r"(row)
+               : "memory");
+}
+
+/// c (16 x 8) += a (16 x 8) b (8 x 8) of numbers with ten bits after the point. What is beyond
+/// these in a and b is ignored. Thread 4g+t holds a: (g,t) (g+8,t) (g,t+4) (g+8,t+4);
+/// b: (t,g) (t+4,g); c: (g,2t) (g,2t+1) (g+8,2t) (g+8,2t+1).
+__device__ __forceinline__ void multiply_add(float (&c)[4], const std::uint32_t (&a)[4],
+                                             std::uint32_t b0, std::uint32_t b1) {
+  asm volatile(
+      "mma.sync.aligned.m16n8k8.row.col.f32.tf32.tf32.f32 {%0,%1,%2,%3}, {%4,%5,%6,%7}, "
+      "{%8,%9}, {%0,%1,%2,%3};"
+      : "+f"(c[0]), "+f"(c[1]), "+f"(c[2]), "+f"(c[3])
+      : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b0), "r"(b1));
+}
+
+/// The same with a (16 x 4), b (4 x 8): a: (g,t) (g+8,t); b: (t,g).
+__device__ __forceinline__ void multiply_add(float (&c)[4], const std::uint32_t (&a)[2],
+                                             std::uint32_t b) {
+  asm volatile(
+      "mma.sync.aligned.m16n8k4.row.col.f32.tf32.tf32.f32 {%0,%1,%2,%3}, {%4,%5}, {%6}, "
+      "{%0,%1,%2,%3};"
+      : "+f"(c[0]), "+f"(c[1]), "+f"(c[2]), "+f"(c[3])
+      : "r"(a[0]), "r"(a[1]), "r"(b));
+}
+
+__device__ __forceinline__ float exp2_of(float x) {
+  float y;
+  asm("ex2.approx.ftz.f32 %0, %1;" : "=f"(y) : "f"(x));
+  return y;
+}
+
+}  // namespace synergraph::cuda
