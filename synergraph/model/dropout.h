@@ -23,6 +23,7 @@ class Dropout {
   Dropout(double rate, std::uint64_t seed, std::uint32_t step);
 
   bool active() const { return threshold_ > 0; }
+  std::uint32_t threshold() const { return threshold_; }  ///< the rate in units of 2^-16
   /// 1 / (1 - rate), with the rounded rate: what a kept element is multiplied by.
   float scale() const { return scale_; }
   /// Bytes first_byte .. first_byte + count - 1 of a mask; first_byte is a multiple of 8. Writes up

@@ -1,16 +1,13 @@
 #pragma once
 
 #include "synergraph/train/cuda/layout.h"
+#include "synergraph/train/cuda/precision.h"
 #include "synergraph/train/cuda/primitives.cuh"
 
 namespace synergraph::cuda {
 
 constexpr int kThreads = 256;
 constexpr int kWarps = kThreads / 32;
-
-/// How precisely the tensor cores multiply: with operands rounded to ten bits after the point, or
-/// as the sum of three products of the operands' upper and lower halves.
-enum class Precision { kTf32, kFloat32 };
 
 /// The bits of x rounded to the nearest number with ten bits after the point.
 __device__ __forceinline__ float rounded(float x) {

@@ -1,11 +1,15 @@
 #pragma once
 
+#include <string>
 #include <vector>
 
 #include "synergraph/model/parameters.h"
 #include "synergraph/train/cuda/layout.h"
 
 namespace synergraph::cuda {
+
+/// Why the engine cannot train models of these sizes; empty when it can.
+std::string refusal(const ModelConfig& config);
 
 Layout layout_of(const ModelConfig& config);
 

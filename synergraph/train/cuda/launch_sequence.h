@@ -1,0 +1,17 @@
+#pragma once
+
+#include <cuda_runtime_api.h>
+
+#include "synergraph/train/cuda/layout.h"
+#include "synergraph/train/cuda/precision.h"
+
+namespace synergraph::cuda {
+
+struct SequenceArguments;
+
+/// Runs the pass over `sequences` sequences of models with heads of kHead features.
+template <int kHead>
+void launch_sequence(const SequenceArguments& arguments, Precision precision, int sequences,
+                     cudaStream_t stream);
+
+}  // namespace synergraph::cuda
