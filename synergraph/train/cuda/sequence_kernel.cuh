@@ -36,9 +36,9 @@ struct Shared {
 
 /// How a position's largest logit compares with the others.
 struct Standing {
-  float top = -3.0e38F;
-  float rest = 0.0F;  ///< sum of exp(logit - top) over the others
-  int best = 0;       ///< the first that has it
+  float top;
+  float rest;  ///< sum of exp(logit - top) over the others
+  int best;    ///< the first that has it
 
   __device__ __forceinline__ void merge(Standing other) {
     const bool above = other.top > top || (other.top == top && other.best < best);
@@ -300,7 +300,12 @@ struct SequencePass {
     __syncthreads();
     store<kPrecision>(place, x, 16 * place.group, unit(0));
     __syncthreads();
+    // Set one by one: the compiler fills an array of members with defaults with zeros instead.
     Standing standing[Place::kHalfTiles][2];
+#pragma unroll
+    for (int j = 0; j < Place::kHalfTiles; ++j)
+#pragma unroll
+      for (int e = 0; e < 2; ++e) standing[j][e] = {-3.0e38F, 0.0F, 0};
     for (int chunk = 0; chunk < chunks; ++chunk) {
       Fragments c;
       logits(chunk, ahead, c);
