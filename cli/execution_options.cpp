@@ -21,6 +21,16 @@ void add_execution_options(CLI::App& command, Execution& execution, const std::s
                       "No progress on stderr"));
 }
 
+void add_device_option(CLI::App& command, std::string& device, const std::string& group) {
+  device = "auto";
+  put_into(group, command
+                      .add_option("--device", device,
+                                  "What trains: cpu, cuda (a GPU), or auto: a GPU if there is one "
+                                  "that can train such models, else the CPU")
+                      ->check(CLI::IsMember({"auto", "cpu", "cuda"}))
+                      ->capture_default_str());
+}
+
 void run_until_stopped(Execution& execution, const std::function<void()>& body) {
   execution.stop = StopOnSignals::requested;
   try {

@@ -14,6 +14,7 @@
 #include "cli/training_options.h"
 #include "synergraph/core/terminal.h"
 #include "synergraph/report/study_report.h"
+#include "synergraph/train/make_fleet.h"
 
 namespace synergraph::cli {
 namespace {
@@ -40,6 +41,9 @@ Examples
   synergraph reproduce --preset paper --seeds 5 --out paper
   synergraph reproduce --preset paper --tasks cycle --heads 1,4 --samples 50 --out cycle)";
 
+/// Cells that a GPU trains at once: more are not faster.
+constexpr int kCudaSet = 64;
+
 struct ReproduceArguments {
   std::string preset = "quick";
   std::vector<std::string> tasks;
@@ -53,6 +57,7 @@ struct ReproduceArguments {
   GridOptions options;
   FigureArguments figures;
   bool no_figures = false;
+  std::string device;
 };
 
 /// The preset's values for what was not given.
@@ -81,6 +86,10 @@ void run_reproduce(const ReproduceArguments& arguments) {
   if (figures.draw) check_study_figures(report.grid, figures);
   GridOptions options = arguments.options;
   options.execution.stop = StopOnSignals::requested;
+  std::vector<FleetSettings> shapes;
+  for (const Cell& cell : cells(report.grid)) shapes.push_back(fleet_settings(cell.train));
+  options.device = choose_device(arguments.device, shapes);
+  if (options.device == Device::kCuda) options.set_size = kCudaSet;
   std::optional<std::vector<CellResult>> results;
   {
     const StopOnSignals signals;
@@ -163,6 +172,7 @@ void add_reproduce_command(CLI::App& app) {
   add_number(command, "--checkpoint-every", options.checkpoint_interval,
              "Seconds between checkpoints of a training", kSeconds)
       ->group(group);
+  add_device_option(command, arguments->device, group);
   add_execution_options(command, options.execution, group);
   const char* look = "Figures";
   arguments->figures.add_style_to(command, look);

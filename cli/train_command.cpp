@@ -14,6 +14,7 @@
 #include "synergraph/core/error.h"
 #include "synergraph/core/terminal.h"
 #include "synergraph/train/checkpoint.h"
+#include "synergraph/train/make_fleet.h"
 #include "synergraph/train/run_directory.h"
 #include "synergraph/train/trainer.h"
 
@@ -53,6 +54,7 @@ struct TrainArguments {
   TrainOptions options;
   PairFiles pairs;
   std::vector<std::string> validation;  ///< inputs and targets, or nothing
+  std::string device;
 };
 
 /// What was not given takes the value the run in the directory has.
@@ -131,6 +133,8 @@ void run_train(const CLI::App& command, TrainArguments& arguments) {
   else if (options.resume)
     print_note(fmt::format("{}: no run there: starting one", options.directory));
   const TrainingData data = make_data(command, arguments);
+  const FleetSettings shape = fleet_settings(arguments.settings);
+  options.device = choose_device(arguments.device, {&shape, 1});
   options.execution.stop = StopOnSignals::requested;
   const TrainOutcome outcome = train_until_signal(arguments, data);
   if (!outcome.finished) {
@@ -200,6 +204,7 @@ void add_train_command(CLI::App& app) {
              "Measure mixing time and fidelity of every layer every N epochs, into the log", {0})
       ->default_str("")
       ->group("Run");
+  add_device_option(*command, arguments->device, "Run");
   add_execution_options(*command, options.execution, "Run");
   command->callback([command, arguments] { run_train(*command, *arguments); });
 }

@@ -7,11 +7,12 @@
 #include "synergraph/core/error.h"
 #include "synergraph/core/instruction_set.h"
 #include "synergraph/core/terminal.h"
+#include "synergraph/train/cuda/cuda_fleet.h"
 
 namespace synergraph {
 namespace {
 
-constexpr std::array kDevices = {Device::kCpu};
+constexpr std::array kDevices = {Device::kCpu, Device::kCuda};
 
 }  // namespace
 
@@ -19,6 +20,8 @@ std::string_view name_of(Device device) {
   switch (device) {
     case Device::kCpu:
       return "cpu";
+    case Device::kCuda:
+      return "cuda";
   }
   return "";
 }
@@ -34,7 +37,8 @@ Device parse_device(std::string_view name) {
 }
 
 std::string describe(Device device) {
-  return fmt::format("{} ({})", name_of(device), instruction_set());
+  return fmt::format("{} ({})", name_of(device),
+                     device == Device::kCuda ? cuda_description() : instruction_set());
 }
 
 }  // namespace synergraph

@@ -1,7 +1,9 @@
 #include "synergraph/train/cuda/engine.h"
 
 #include <algorithm>
+#include <array>
 #include <map>
+#include <numeric>
 
 #include "synergraph/core/random.h"
 #include "synergraph/model/dropout.h"
@@ -16,15 +18,50 @@ namespace synergraph::cuda {
 namespace {
 
 struct Member {
-  DeviceMemory<float> numbers;  ///< parameters, transposed, moments, gradient
-  DeviceMemory<std::int32_t> data;
+  DeviceMemory<float> numbers;      ///< parameters, transposed, moments, gradient
+  DeviceMemory<std::int32_t> data;  ///< inputs, targets, and the same of the judged sequences
+  int sequences = 0;
+  int judged = 0;
   std::uint64_t seed = 0;
   std::uint32_t step = 0;
 };
 
+/// Models that take their steps together. Those of another share fill the multiprocessors that have
+/// nothing left to do at the end of a step.
+struct Share {
+  int first, count;
+  cudaStream_t stream;
+};
+constexpr int kShares = 4;
+constexpr int kLeast = 4;  ///< models of a share
+
 unsigned blocks(int count, int threads) {
   return static_cast<unsigned>((count + threads - 1) / threads);
 }
+
+/// What a function launches in a stream, to be launched again and again.
+class StepGraph {
+ public:
+  template <class Function>
+  StepGraph(cudaStream_t stream, const Function& function) : stream_(stream) {
+    require(cudaStreamBeginCapture(stream, cudaStreamCaptureModeThreadLocal), "capture");
+    function();
+    cudaGraph_t graph = nullptr;
+    require(cudaStreamEndCapture(stream, &graph), "capture");
+    const cudaError_t result = cudaGraphInstantiate(&graph_, graph, 0);
+    cudaGraphDestroy(graph);
+    require(result, "graph");
+  }
+  StepGraph(const StepGraph&) = delete;
+  StepGraph& operator=(const StepGraph&) = delete;
+  ~StepGraph() { cudaGraphExecDestroy(graph_); }
+
+  void launch() const { require(cudaGraphLaunch(graph_, stream_), "step"); }
+
+ private:
+  cudaStream_t stream_;
+  cudaGraphExec_t graph_ = nullptr;
+};
 
 }  // namespace
 
@@ -37,10 +74,12 @@ struct Engine::Parts {
         places(packed_places(settings.model)) {
     require(cudaSetDevice(device), "choice of the device");
     require(cudaStreamCreate(&stream), "stream");
+    for (cudaStream_t& one : share_streams) require(cudaStreamCreate(&one), "stream");
   }
   ~Parts() {
     cudaSetDevice(device);
     cudaStreamDestroy(stream);
+    for (cudaStream_t one : share_streams) cudaStreamDestroy(one);
   }
 
   float* part(const Member& member, int index) const {
@@ -53,16 +92,19 @@ struct Engine::Parts {
     for (std::size_t k = 0; k < places.size(); ++k) to[k] = from[places[k]];
   }
 
-  void prepare(std::span<const EngineWork> work);
-  void launch_turn();
-  void launch_masks();
-  void launch_sequences();
-  void launch_update();
-  void launch_step() {
-    launch_masks();
-    launch_sequences();
-    launch_update();
-    launch_turn();
+  void prepare(std::span<const EngineWork> work, bool judging = false);
+  std::vector<std::vector<EngineResult>> results();
+  std::vector<Share> shares() const;
+  Share all() const { return {0, models, stream}; }
+  void launch_turn(const Share& share);
+  void launch_masks(const Share& share);
+  void launch_sequences(const Share& share, bool judging = false);
+  void launch_update(const Share& share);
+  void launch_step(const Share& share) {
+    launch_masks(share);
+    launch_sequences(share);
+    launch_update(share);
+    launch_turn(share);
   }
 
   int device;
@@ -71,6 +113,7 @@ struct Engine::Parts {
   Layout layout;
   std::vector<std::int32_t> places;
   cudaStream_t stream = nullptr;
+  std::array<cudaStream_t, kShares> share_streams{};
   bool gradients = false;
   std::map<int, Member> members;
   int next = 0;
@@ -91,7 +134,7 @@ struct Engine::Parts {
   DeviceMemory<std::int64_t> round_correct;
 };
 
-void Engine::Parts::prepare(std::span<const EngineWork> work) {
+void Engine::Parts::prepare(std::span<const EngineWork> work, bool judging) {
   require(cudaSetDevice(device), "choice of the device");
   models = static_cast<int>(work.size());
   rounds = 0;
@@ -109,11 +152,13 @@ void Engine::Parts::prepare(std::span<const EngineWork> work) {
   std::size_t first = 0;
   for (const EngineWork& one : work) {
     const Member& member = members.at(one.member);
-    const std::size_t half = member.data.size() / 2;
+    const std::ptrdiff_t length = settings.model.length;
+    const std::ptrdiff_t size = (judging ? member.judged : member.sequences) * length;
+    const std::int32_t* inputs = member.data.data() + (judging ? 2 * member.sequences * length : 0);
     table.push_back({part(member, 0), part(member, 1), part(member, 2), part(member, 3),
-                     gradients ? part(member, 4) : nullptr, member.data.data(),
-                     member.data.data() + half, rows.data() + first,
-                     static_cast<int>(one.rows.size()), -1, member.seed, member.step, Factors{}});
+                     gradients ? part(member, 4) : nullptr, inputs, inputs + size,
+                     rows.data() + first, static_cast<int>(one.rows.size()), -1, member.seed,
+                     member.step, Factors{}});
     first += one.rows.size();
   }
   trainees.reserve(table.size());
@@ -121,10 +166,12 @@ void Engine::Parts::prepare(std::span<const EngineWork> work) {
   const auto places_count = static_cast<std::size_t>(models) * settings.batch;
   const std::size_t layers = places_count * settings.model.layers;
   const Masks masks{settings.model.heads};
-  if (dropout.active()) {
-    attention_masks.reserve(layers * masks.words());
-    mlp_masks.reserve(layers * Masks::kMlpBytes);
-  }
+  attention_masks.reserve(layers * masks.words());
+  mlp_masks.reserve(layers * Masks::kMlpBytes);
+  if (judging || !dropout.active())
+    require(cudaMemsetAsync(attention_masks.data(), 0xFF,
+                            layers * masks.words() * sizeof(std::uint32_t), stream),
+            "masks");
   saved.reserve(places_count * Saved{settings.model.layers, settings.model.heads}.size());
   partial.reserve(places_count * layout.partial_size());
   losses.reserve(places_count);
@@ -134,50 +181,93 @@ void Engine::Parts::prepare(std::span<const EngineWork> work) {
   require(cudaStreamSynchronize(stream), "copies to the device");
 }
 
-void Engine::Parts::launch_turn() {
-  const AdamOptions& adam = settings.adam;
-  turn_kernel<<<blocks(models, kUpdateThreads), kUpdateThreads, 0, stream>>>(
-      TurnArguments{adam.learning_rate, adam.beta1, adam.beta2, adam.epsilon, settings.batch, models, rounds,
-       trainees.data(), losses.data(), correct.data(), round_losses.data(), round_correct.data()});
+std::vector<Share> Engine::Parts::shares() const {
+  const int count = std::clamp(models / kLeast, 1, kShares);
+  std::vector<Share> all;
+  for (int k = 0; k < count; ++k) {
+    const int first = models * k / count;
+    all.push_back(
+        {first, models * (k + 1) / count - first, share_streams[static_cast<std::size_t>(k)]});
+  }
+  return all;
 }
 
-void Engine::Parts::launch_masks() {
+void Engine::Parts::launch_turn(const Share& share) {
+  const AdamOptions& adam = settings.adam;
+  const int first = share.first * settings.batch;
+  turn_kernel<<<blocks(share.count, kUpdateThreads), kUpdateThreads, 0, share.stream>>>(
+      TurnArguments{adam.learning_rate, adam.beta1, adam.beta2, adam.epsilon, settings.batch,
+                    share.count, rounds, trainees.data() + share.first, losses.data() + first,
+                    correct.data() + first, round_losses.data() + share.first * rounds,
+                    round_correct.data() + share.first * rounds});
+}
+
+void Engine::Parts::launch_masks(const Share& share) {
   if (!dropout.active()) return;
   const Masks masks{settings.model.heads};
-  const dim3 grid(static_cast<unsigned>(models * settings.batch),
+  const dim3 grid(static_cast<unsigned>(share.count * settings.batch),
                   static_cast<unsigned>(settings.model.layers));
-  mask_kernel<<<grid, kMaskThreads, static_cast<std::size_t>(mask_memory(masks.heads)), stream>>>(
-      MaskArguments{layout, masks, settings.batch, static_cast<std::uint32_t>(Purpose::kDropout),
-       dropout.threshold(), trainees.data(), attention_masks.data(), mlp_masks.data()});
+  const std::size_t first =
+      static_cast<std::size_t>(share.first) * settings.batch * settings.model.layers;
+  mask_kernel<<<grid, kMaskThreads, static_cast<std::size_t>(mask_memory(masks.heads)),
+                share.stream>>>(MaskArguments{
+      layout, masks, settings.batch, static_cast<std::uint32_t>(Purpose::kDropout),
+      dropout.threshold(), trainees.data() + share.first,
+      attention_masks.data() + first * masks.words(), mlp_masks.data() + first * Masks::kMlpBytes});
 }
 
-void Engine::Parts::launch_sequences() {
+void Engine::Parts::launch_sequences(const Share& share, bool judging) {
   const ModelConfig& config = settings.model;
-  const SequenceArguments arguments{
-      layout,          {config.layers, config.heads}, {config.heads}, settings.batch,
-      dropout.scale(), dropout.active(),              trainees.data(), attention_masks.data(),
-      mlp_masks.data(), saved.data(),                 partial.data(), losses.data(),
-      correct.data()};
-  const int sequences = models * settings.batch;
+  const Saved saved_layout{config.layers, config.heads};
+  const Masks masks{config.heads};
+  const std::size_t first = static_cast<std::size_t>(share.first) * settings.batch;
+  const SequenceArguments arguments{layout,
+                                    saved_layout,
+                                    masks,
+                                    settings.batch,
+                                    dropout.scale(),
+                                    dropout.active() && !judging,
+                                    !judging,
+                                    trainees.data() + share.first,
+                                    attention_masks.data() + first * config.layers * masks.words(),
+                                    mlp_masks.data() + first * config.layers * Masks::kMlpBytes,
+                                    saved.data() + first * saved_layout.size(),
+                                    partial.data() + first * layout.partial_size(),
+                                    losses.data() + first,
+                                    correct.data() + first};
+  const int sequences = share.count * settings.batch;
   const auto launch = [&](auto head) {
-    launch_sequence<decltype(head)::value>(arguments, settings.precision, sequences, stream);
+    launch_sequence<decltype(head)::value>(
+        arguments, judging ? Precision::kFloat32 : settings.precision, sequences, share.stream);
   };
-  switch (config.head_width()) {
-    case 4: launch(std::integral_constant<int, 4>()); break;
-    case 8: launch(std::integral_constant<int, 8>()); break;
-    case 16: launch(std::integral_constant<int, 16>()); break;
-    case 32: launch(std::integral_constant<int, 32>()); break;
-    default: launch(std::integral_constant<int, 64>()); break;
+  switch (config.width / config.heads) {
+    case 4:
+      launch(std::integral_constant<int, 4>());
+      break;
+    case 8:
+      launch(std::integral_constant<int, 8>());
+      break;
+    case 16:
+      launch(std::integral_constant<int, 16>());
+      break;
+    case 32:
+      launch(std::integral_constant<int, 32>());
+      break;
+    default:
+      launch(std::integral_constant<int, 64>());
+      break;
   }
 }
 
-void Engine::Parts::launch_update() {
-  const UpdateArguments update{layout, settings.batch, trainees.data(), partial.data()};
-  const auto y = static_cast<unsigned>(models);
+void Engine::Parts::launch_update(const Share& share) {
+  const UpdateArguments update{layout, settings.batch, trainees.data() + share.first,
+                               partial.data() + static_cast<std::size_t>(share.first) *
+                                                    settings.batch * layout.partial_size()};
+  const auto y = static_cast<unsigned>(share.count);
   update_kernel<<<dim3(blocks(layout.tokens() / 4, kUpdateThreads), y), kUpdateThreads, 0,
-                  stream>>>(update);
+                  share.stream>>>(update);
   embedding_kernel<<<dim3(blocks(layout.vocabulary + layout.length, kUpdateThreads / 32), y),
-                     kUpdateThreads, 0, stream>>>(update);
+                     kUpdateThreads, 0, share.stream>>>(update);
 }
 
 Engine::Engine(int device, const EngineSettings& settings)
@@ -185,20 +275,26 @@ Engine::Engine(int device, const EngineSettings& settings)
 Engine::~Engine() = default;
 
 int Engine::add(const Numbers& numbers, std::uint32_t step, std::uint64_t seed,
-                const Sequences& inputs, const Sequences& targets) {
+                const TrainingData& data) {
   Parts& parts = *parts_;
   require(cudaSetDevice(parts.device), "choice of the device");
   const auto size = static_cast<std::size_t>(parts.layout.size());
+  std::vector<std::int32_t> tokens;
+  for (const Sequences* part :
+       {&data.inputs, &data.targets, &data.judged_inputs, &data.judged_targets})
+    tokens.insert(tokens.end(), part->tokens.begin(), part->tokens.end());
   Member member{DeviceMemory<float>(5 * size),
-                DeviceMemory<std::int32_t>(inputs.tokens.size() * 2), seed, step};
+                DeviceMemory<std::int32_t>(tokens.size()),
+                data.inputs.count,
+                data.judged_inputs.count,
+                seed,
+                step};
   std::vector<float> packed(5 * size, 0.0F);
   parts.pack(numbers.parameters, packed.data());
   parts.pack(numbers.first_moment, packed.data() + 2 * size);
   parts.pack(numbers.second_moment, packed.data() + 3 * size);
   member.numbers.upload(packed.data(), packed.size(), parts.stream);
-  std::vector<std::int32_t> data = inputs.tokens;
-  data.insert(data.end(), targets.tokens.begin(), targets.tokens.end());
-  member.data.upload(data.data(), data.size(), parts.stream);
+  member.data.upload(tokens.data(), tokens.size(), parts.stream);
   Trainee trainee{};
   trainee.parameters = member.numbers.data();
   trainee.transposed = member.numbers.data() + size;
@@ -220,35 +316,62 @@ void Engine::remove(int member) {
 std::vector<std::vector<EngineResult>> Engine::run(std::span<const EngineWork> work) {
   Parts& parts = *parts_;
   parts.prepare(work);
-  parts.launch_turn();
-  if (parts.rounds > 0) {
-    cudaGraph_t graph = nullptr;
-    cudaGraphExec_t step = nullptr;
-    require(cudaStreamBeginCapture(parts.stream, cudaStreamCaptureModeThreadLocal), "capture");
-    parts.launch_step();
-    require(cudaStreamEndCapture(parts.stream, &graph), "capture");
-    require(cudaGraphInstantiate(&step, graph, 0), "graph");
-    for (int round = 0; round < parts.rounds; ++round)
-      require(cudaGraphLaunch(step, parts.stream), "step");
-    require(cudaStreamSynchronize(parts.stream), "steps");
-    cudaGraphExecDestroy(step);
-    cudaGraphDestroy(graph);
+  std::vector<std::unique_ptr<StepGraph>> graphs;
+  const std::vector<Share> shares = parts.shares();
+  for (const Share& share : shares) {
+    parts.launch_turn(share);
+    graphs.push_back(std::make_unique<StepGraph>(share.stream, [&] { parts.launch_step(share); }));
   }
-  const std::size_t count = static_cast<std::size_t>(parts.models) * parts.rounds;
-  std::vector<double> losses(count);
-  std::vector<std::int64_t> correct(count);
-  parts.round_losses.download(losses.data(), count, parts.stream);
-  parts.round_correct.download(correct.data(), count, parts.stream);
-  require(cudaStreamSynchronize(parts.stream), "results");
-  std::vector<std::vector<EngineResult>> results(work.size());
-  for (std::size_t k = 0; k < work.size(); ++k) {
+  for (int round = 0; round < parts.rounds; ++round)
+    for (const auto& graph : graphs) graph->launch();
+  for (const Share& share : shares) require(cudaStreamSynchronize(share.stream), "steps");
+  for (std::size_t k = 0; k < work.size(); ++k)
     parts.members.at(work[k].member).step += static_cast<std::uint32_t>(parts.steps[k]);
-    for (int round = 0; round < parts.steps[k]; ++round) {
-      const std::size_t index = k * parts.rounds + round;
-      results[k].push_back({losses[index], correct[index]});
+  return parts.results();
+}
+
+std::vector<std::vector<EngineResult>> Engine::Parts::results() {
+  const std::size_t count = static_cast<std::size_t>(models) * rounds;
+  std::vector<double> loss(count);
+  std::vector<std::int64_t> right(count);
+  round_losses.download(loss.data(), count, stream);
+  round_correct.download(right.data(), count, stream);
+  require(cudaStreamSynchronize(stream), "results");
+  std::vector<std::vector<EngineResult>> all(steps.size());
+  for (std::size_t k = 0; k < steps.size(); ++k)
+    for (int round = 0; round < steps[k]; ++round) {
+      const std::size_t index = k * rounds + round;
+      all[k].push_back({loss[index], right[index]});
     }
+  return all;
+}
+
+std::vector<JudgedResult> Engine::judge(std::span<const int> members) {
+  Parts& parts = *parts_;
+  std::vector<std::vector<std::int32_t>> rows;
+  std::vector<EngineWork> work;
+  for (const int number : members) {
+    rows.emplace_back(static_cast<std::size_t>(parts.members.at(number).judged));
+    std::iota(rows.back().begin(), rows.back().end(), 0);
   }
-  return results;
+  for (std::size_t k = 0; k < members.size(); ++k) work.push_back({members[k], rows[k]});
+  parts.prepare(work, true);
+  parts.launch_turn(parts.all());
+  for (int round = 0; round < parts.rounds; ++round) {
+    parts.launch_sequences(parts.all(), true);
+    parts.launch_turn(parts.all());
+  }
+  require(cudaGetLastError(), "judging");
+  std::vector<JudgedResult> judged;
+  for (const std::vector<EngineResult>& results : parts.results()) {
+    JudgedResult sum{{}, static_cast<int>(rows[judged.size()].size())};
+    for (const EngineResult& result : results) {
+      sum.sums.loss += result.loss;
+      sum.sums.correct += result.correct;
+    }
+    judged.push_back(sum);
+  }
+  return judged;
 }
 
 std::uint32_t Engine::save(int member, const Numbers& numbers) const {
@@ -283,20 +406,20 @@ std::vector<float> Engine::gradient(int member) const {
 std::vector<std::pair<std::string, double>> Engine::timings(std::span<const EngineWork> work) {
   Parts& parts = *parts_;
   parts.prepare(work);
-  parts.launch_turn();
+  parts.launch_turn(parts.all());
   std::vector<std::pair<std::string, double>> result = {
       {"masks", 0.0}, {"sequences", 0.0}, {"update", 0.0}, {"turn", 0.0}};
   cudaEvent_t events[5];
   for (cudaEvent_t& event : events) require(cudaEventCreate(&event), "event");
   for (int round = 0; round < parts.rounds; ++round) {
     cudaEventRecord(events[0], parts.stream);
-    parts.launch_masks();
+    parts.launch_masks(parts.all());
     cudaEventRecord(events[1], parts.stream);
-    parts.launch_sequences();
+    parts.launch_sequences(parts.all());
     cudaEventRecord(events[2], parts.stream);
-    parts.launch_update();
+    parts.launch_update(parts.all());
     cudaEventRecord(events[3], parts.stream);
-    parts.launch_turn();
+    parts.launch_turn(parts.all());
     cudaEventRecord(events[4], parts.stream);
     require(cudaStreamSynchronize(parts.stream), "timing");
     for (std::size_t k = 0; k < 4; ++k) {

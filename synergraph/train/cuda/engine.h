@@ -7,9 +7,9 @@
 #include <vector>
 
 #include "synergraph/model/config.h"
-#include "synergraph/model/tasks.h"
 #include "synergraph/train/adam.h"
 #include "synergraph/train/cuda/precision.h"
+#include "synergraph/train/data.h"
 
 namespace synergraph::cuda {
 
@@ -41,6 +41,12 @@ struct EngineResult {
   std::int64_t correct = 0;
 };
 
+/// The sums over a member's judged sequences.
+struct JudgedResult {
+  EngineResult sums;
+  int sequences = 0;
+};
+
 /// Models of one shape in training on a GPU. See Fleet.
 class Engine {
  public:
@@ -49,10 +55,11 @@ class Engine {
   Engine& operator=(const Engine&) = delete;
   ~Engine();
 
-  int add(const Numbers& numbers, std::uint32_t step, std::uint64_t seed, const Sequences& inputs,
-          const Sequences& targets);
+  int add(const Numbers& numbers, std::uint32_t step, std::uint64_t seed, const TrainingData& data);
   void remove(int member);
   std::vector<std::vector<EngineResult>> run(std::span<const EngineWork> work);
+  /// The members in evaluation mode on their judged sequences, multiplied in float32.
+  std::vector<JudgedResult> judge(std::span<const int> members);
   /// The member's numbers, and its steps so far.
   std::uint32_t save(int member, const Numbers& numbers) const;
 

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <type_traits>
+
 #include "synergraph/train/cuda/layout.h"
 #include "synergraph/train/cuda/precision.h"
 #include "synergraph/train/cuda/primitives.cuh"
@@ -18,6 +20,12 @@ __device__ __forceinline__ float rounded(float x) {
 template <Precision kPrecision>
 __device__ __forceinline__ float operand(float x) {
   return kPrecision == Precision::kTf32 ? rounded(x) : x;
+}
+
+/// The same where only tensor cores read it: they ignore the lower bits.
+template <Precision kPrecision>
+__device__ __forceinline__ float in_register(float x) {
+  return kPrecision == Precision::kTf32 ? __uint_as_float(__float_as_uint(x) + 0x1000U) : x;
 }
 
 __device__ __forceinline__ std::uint32_t upper(float x) {
@@ -75,11 +83,11 @@ __device__ __forceinline__ int column(int n) {
 /// times two halves of the positions.
 struct Place {
   int warp, lane;
-  int g, t;      ///< lane = 4g + t
-  int group;     ///< of rows
-  int half;      ///< of positions
-  int first;     ///< tile of the half
-  int tiles;     ///< of the half
+  int g, t;   ///< lane = 4g + t
+  int group;  ///< of rows
+  int half;   ///< of positions
+  int first;  ///< tile of the half
+  int tiles;  ///< of the half
 
   __device__ Place()
       : warp(static_cast<int>(threadIdx.x) >> 5),
@@ -113,8 +121,8 @@ struct ColumnReader {
 
   __device__ ColumnReader(const Place& place, const float* unit, int first_tile) {
     const int position = column(place.lane & 7);
-    row = address_of(unit) + 4U * static_cast<unsigned>(
-                                      (8 * (first_tile + (place.lane >> 4)) + position) * kWidth);
+    row = address_of(unit) +
+          4U * static_cast<unsigned>((8 * (first_tile + (place.lane >> 4)) + position) * kWidth);
     phase = swizzle(position) ^ (4 * ((place.lane >> 3) & 1));
   }
   /// Where features `feature` .. + 7 of the first tile are, to be passed to load.
@@ -162,8 +170,8 @@ __device__ __forceinline__ void multiply(const Place& place, Ahead& ahead, const
 #pragma unroll
     for (int k = 0; k < 4; ++k) {
       const int step = 4 * block + k;
-      const Address start = reader.at_feature(8 * (step & 7)) +
-                            4U * static_cast<unsigned>((step >> 3) * kUnit);
+      const Address start =
+          reader.at_feature(8 * (step & 7)) + 4U * static_cast<unsigned>((step >> 3) * kUnit);
       float a[4];
       unpack<kPrecision>(a, now.tile[k]);
 #pragma unroll
@@ -229,6 +237,14 @@ __device__ __forceinline__ void copy(const float* from, float* to, int count) {
   for (int k = static_cast<int>(threadIdx.x); k < count / 4; k += kThreads) target[k] = source[k];
 }
 
+/// The same to shared memory, begun only: arrived() and a barrier are to follow.
+__device__ __forceinline__ void begin_copy(const float* from, float* to, int count) {
+  const Address target = address_of(to);
+#pragma unroll 4
+  for (int k = 4 * static_cast<int>(threadIdx.x); k < count; k += 4 * kThreads)
+    begin_copy(target + 4U * static_cast<unsigned>(k), from + k);
+}
+
 /// Sums over the thread's positions and the threads with the same rows, of rows g and g+8.
 __device__ __forceinline__ void sum_of_rows(const Place& place, const Fragments& c, float& sum0,
                                             float& sum1) {
@@ -263,31 +279,48 @@ __device__ __forceinline__ void add_halves(const float* sums, int rows, float* t
 }
 
 /// Writes the gradient dy^T x of a matrix, summed over the positions, in tiles. `dy` and `x` are
-/// units; the matrix has kIn columns. Each warp does kRows x kCols tiles.
-template <int kRows, int kCols, int kIn, Precision kPrecision>
+/// units; the matrix has kIn columns. Each warp does kRows x kCols tiles: rows first_row + m kStep
+/// of tiles, and columns from first_col on, a multiple of kCols.
+template <int kRows, int kStep, int kCols, int kIn, Precision kPrecision>
 __device__ __forceinline__ void weight_gradient(const Place& place, const float* dy, int first_row,
                                                 const float* x, int first_col, float* gradient) {
+  static_assert(kRows == 1 || kStep == 4 || (kStep == 1 && kRows == 2));
   float c[kRows][kCols][4] = {};
-  const int col = column(place.g);
+  const int row = 2 * first_row;  // in eights
+  Address a_start[2];
+  Address b_start[2];
+#pragma unroll
+  for (int half = 0; half < 2; ++half) {
+    const int p = place.t + 4 * half;
+    a_start[half] = address_of(dy) +
+                    4U * static_cast<unsigned>((row >> 3) * kUnit + at(p, 8 * (row & 7) + place.g));
+    b_start[half] =
+        address_of(x) + 4U * static_cast<unsigned>((first_col >> 3) * kUnit +
+                                                   at(p, 8 * (first_col & 7) + column(place.g)));
+  }
 #pragma unroll 1
   for (int k = 0; k < kTiles; ++k) {
-    const int p = 8 * k + place.t;
     float b[kCols][2];
 #pragma unroll
-    for (int n = 0; n < kCols; ++n) {
-      const int feature = 8 * (first_col + n) + col;
-      const float* unit = x + (feature >> 6) * kUnit;
-      b[n][0] = unit[at(p, feature & 63)];
-      b[n][1] = unit[at(p + 4, feature & 63)];
-    }
+    for (int n = 0; n < kCols; ++n)
+#pragma unroll
+      for (int half = 0; half < 2; ++half)
+        b[n][half] = load_float(flipped(b_start[half], 32U * static_cast<unsigned>(n)));
 #pragma unroll
     for (int m = 0; m < kRows; ++m) {
-      const int feature = 16 * (first_row + m) + place.g;
-      const float* unit = dy + (feature >> 6) * kUnit;
-      const float a[4] = {unit[at(p, feature & 63)], unit[at(p, (feature & 63) + 8)],
-                          unit[at(p + 4, feature & 63)], unit[at(p + 4, (feature & 63) + 8)]};
+      const unsigned flip = kStep == 1 ? 64U * static_cast<unsigned>(m) : 0U;
+      const unsigned units = kStep == 4 ? 4U * static_cast<unsigned>(m * kUnit) : 0U;
+      const float a[4] = {load_float(flipped(a_start[0] + units, flip)),
+                          load_float(flipped(a_start[0] + units, flip | 32U)),
+                          load_float(flipped(a_start[1] + units, flip)),
+                          load_float(flipped(a_start[1] + units, flip | 32U))};
 #pragma unroll
       for (int n = 0; n < kCols; ++n) product<kPrecision>(c[m][n], a, b[n][0], b[n][1]);
+    }
+#pragma unroll
+    for (int half = 0; half < 2; ++half) {
+      a_start[half] += 4U * 8U * kWidth;
+      b_start[half] += 4U * 8U * kWidth;
     }
   }
   auto* to = reinterpret_cast<float4*>(gradient);
@@ -295,7 +328,7 @@ __device__ __forceinline__ void weight_gradient(const Place& place, const float*
   for (int m = 0; m < kRows; ++m)
 #pragma unroll
     for (int n = 0; n < kCols; ++n)
-      to[((first_row + m) * (kIn / 8) + first_col + n) * 32 + place.lane] =
+      to[((first_row + m * kStep) * (kIn / 8) + first_col + n) * 32 + place.lane] =
           make_float4(c[m][n][0], c[m][n][2], c[m][n][1], c[m][n][3]);
 }
 

@@ -8,14 +8,14 @@
 namespace synergraph::cuda {
 
 // The kernels' sizes. Positions, features and vocabulary are padded up to these with zeros.
-constexpr int kWidth = 64;                            ///< E
-constexpr int kHidden = 128;                          ///< F
-constexpr int kTiles = 13;                            ///< tiles of eight positions
-constexpr int kPositions = 8 * kTiles;                ///< n
-constexpr int kUnit = kPositions * kWidth;            ///< floats of 64 features of a sequence
-constexpr int kChunk = 64;                            ///< tokens of the vocabulary at a time
-constexpr int kBlocks = (kPositions + 15) / 16;       ///< blocks of sixteen queries or keys
-constexpr int kMaskTiles = kTiles * (kTiles + 1) / 2; ///< tiles of 8 x 8 attention weights
+constexpr int kWidth = 64;                             ///< E
+constexpr int kHidden = 128;                           ///< F
+constexpr int kTiles = 13;                             ///< tiles of eight positions
+constexpr int kPositions = 8 * kTiles;                 ///< n
+constexpr int kUnit = kPositions * kWidth;             ///< floats of 64 features of a sequence
+constexpr int kChunk = 64;                             ///< tokens of the vocabulary at a time
+constexpr int kBlocks = (kPositions + 15) / 16;        ///< blocks of sixteen queries or keys
+constexpr int kMaskTiles = kTiles * (kTiles + 1) / 2;  ///< tiles of 8 x 8 attention weights
 
 /// Where the tensors of a model lie on the device. A matrix (rows x cols) is cut into tiles of
 /// 16 x 8, a row of tiles after another, each in the order in which the 32 threads of a warp hold
@@ -62,9 +62,9 @@ SYNERGRAPH_HD inline int tiled(int row, int col, int cols) {
 /// What the forward pass of one sequence leaves for the backward pass, in floats.
 struct Saved {
   // Of a layer. Units are as in shared memory; fragments as a warp's threads hold them.
-  static constexpr int kX = 0;                     ///< fragments of what the layer was given
-  static constexpr int kX2 = kX + kUnit;           ///< fragments after attention
-  static constexpr int kQkv = kX2 + kUnit;         ///< three units
+  static constexpr int kX = 0;              ///< fragments of what the layer was given
+  static constexpr int kX2 = kX + kUnit;    ///< fragments after attention
+  static constexpr int kQkv = kX2 + kUnit;  ///< three units
   static constexpr int kAttended = kQkv + 3 * kUnit;
   static constexpr int kHiddenUnits = kAttended + kUnit;  ///< two units
   static constexpr int kInverse1 = kHiddenUnits + 2 * kUnit;
@@ -75,8 +75,8 @@ struct Saved {
   int heads = 0;
 
   SYNERGRAPH_HD int layer_size() const { return kLogSums + heads * kPositions; }
-  SYNERGRAPH_HD int dots() const { return layers * layer_size(); }  ///< (heads x positions)
-  SYNERGRAPH_HD int dx() const { return dots() + heads * kPositions; }
+  SYNERGRAPH_HD int dots() const { return layers * layer_size(); }  ///< (heads x positions x 2)
+  SYNERGRAPH_HD int dx() const { return dots() + 2 * heads * kPositions; }
   SYNERGRAPH_HD int dquery() const { return dx() + kUnit; }  ///< fragments of blocks of queries
   SYNERGRAPH_HD int size() const { return dquery() + 2 * kBlocks * 16 * kWidth; }
 };

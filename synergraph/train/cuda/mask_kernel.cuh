@@ -24,10 +24,9 @@ __device__ inline uint4 philox(uint4 counter, std::uint64_t seed) {
   for (int round = 0; round < 10; ++round) {
     const std::uint64_t p0 = std::uint64_t{0xD2511F53U} * counter.x;
     const std::uint64_t p1 = std::uint64_t{0xCD9E8D57U} * counter.z;
-    counter = make_uint4(static_cast<std::uint32_t>(p1 >> 32U) ^ key0 ^ counter.y,
-                         static_cast<std::uint32_t>(p1),
-                         static_cast<std::uint32_t>(p0 >> 32U) ^ key1 ^ counter.w,
-                         static_cast<std::uint32_t>(p0));
+    counter = make_uint4(
+        static_cast<std::uint32_t>(p1 >> 32U) ^ key0 ^ counter.y, static_cast<std::uint32_t>(p1),
+        static_cast<std::uint32_t>(p0 >> 32U) ^ key1 ^ counter.w, static_cast<std::uint32_t>(p0));
     key0 += 0x9E3779B9U;
     key1 += 0xBB67AE85U;
   }
@@ -43,18 +42,17 @@ SYNERGRAPH_HD inline int mask_memory(int heads) {
 
 /// `count` bytes of a mask from byte `first` on; first is a multiple of 8. Each group of eight
 /// threads draws eight bytes.
-__device__ inline void draw_bytes(const MaskArguments& args, std::uint64_t seed,
-                                  std::uint32_t step, std::uint64_t first, int count,
-                                  std::uint8_t* bytes) {
+__device__ inline void draw_bytes(const MaskArguments& args, std::uint64_t seed, std::uint32_t step,
+                                  std::uint64_t first, int count, std::uint8_t* bytes) {
   const int thread = static_cast<int>(threadIdx.x);
   const int lane = thread & 31;
   // Whole warps: all threads take part in every vote.
   for (int k = thread; k < (count + 31) / 32 * 32; k += kMaskThreads) {
     const std::uint64_t block = first + static_cast<std::uint64_t>(k);
-    const uint4 words = philox(make_uint4(static_cast<std::uint32_t>(block),
-                                          static_cast<std::uint32_t>(block >> 32U), step,
-                                          args.purpose),
-                               seed);
+    const uint4 words =
+        philox(make_uint4(static_cast<std::uint32_t>(block),
+                          static_cast<std::uint32_t>(block >> 32U), step, args.purpose),
+               seed);
     const std::uint32_t word[4] = {words.x, words.y, words.z, words.w};
     std::uint32_t mine = 0;
 #pragma unroll

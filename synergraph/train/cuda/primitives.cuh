@@ -11,6 +11,27 @@ __device__ __forceinline__ Address address_of(const float* shared) {
   return static_cast<Address>(__cvta_generic_to_shared(shared));
 }
 
+/// `address` with the bits of `offset` flipped. Units begin at multiples of 1 KiB, so that this
+/// moves between features of a position.
+__device__ __forceinline__ Address flipped(Address address, unsigned offset) {
+  return address ^ offset;
+}
+
+__device__ __forceinline__ float load_float(Address address) {
+  float value;
+  asm volatile("ld.shared.f32 %0, [%1];" : "=f"(value) : "r"(address) : "memory");
+  return value;
+}
+
+/// Begins to copy 16 bytes to shared memory. They are there after arrived().
+__device__ __forceinline__ void begin_copy(Address to, const float* from) {
+  asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" : : "r"(to), "l"(from) : "memory");
+}
+/// Waits for all copies that this thread has begun.
+__device__ __forceinline__ void arrived() {
+  asm volatile("cp.async.wait_all;" : : : "memory");
+}
+
 /// Four 8 x 4 matrices of floats: thread i names row i % 8 of matrix i / 8 (four floats), and gets
 /// entry (i / 4, i % 4) of each matrix.
 __device__ __forceinline__ void load_matrices(std::uint32_t (&m)[4], Address row) {

@@ -1,4 +1,4 @@
 #include "synergraph/train/cuda/launch_sequence.cuh"
 
 template void synergraph::cuda::launch_sequence<16>(const SequenceArguments&, Precision, int,
-                                                     cudaStream_t);
+                                                    cudaStream_t);

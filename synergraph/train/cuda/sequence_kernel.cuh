@@ -5,8 +5,8 @@
 
 namespace synergraph::cuda {
 
-/// What the pass over the sequences of a step reads and writes. The models follow each other, and so
-/// do the `batch` places of a model.
+/// What the pass over the sequences of a step reads and writes. The models follow each other, and
+/// so do the `batch` places of a model.
 struct SequenceArguments {
   Layout layout;
   Saved saved_layout;
@@ -14,12 +14,14 @@ struct SequenceArguments {
   int batch;            ///< places a model
   float dropout_scale;  ///< of what is kept
   bool dropout;
+  bool training;  ///< false: nothing but losses and correct
   const Trainee* trainees;
-  const std::uint32_t* attention_masks;  ///< (models x batch x layers x words())
-  const std::uint8_t* mlp_masks;         ///< (models x batch x layers x kMlpBytes)
-  float* saved;                          ///< (models x batch x saved_layout.size())
-  float* partial;                        ///< (models x batch x layout.partial_size())
-  double* losses;                        ///< (models x batch)
+  const std::uint32_t*
+      attention_masks;            ///< all ones without dropout; (models x batch x layers x words())
+  const std::uint8_t* mlp_masks;  ///< (models x batch x layers x kMlpBytes)
+  float* saved;                   ///< (models x batch x saved_layout.size())
+  float* partial;                 ///< (models x batch x layout.partial_size())
+  double* losses;                 ///< (models x batch)
   std::int32_t* correct;
 };
 
@@ -105,11 +107,9 @@ struct SequencePass {
   }
   __device__ float* layer_partial(int layer) const { return partial + args.layout.layer(layer); }
   __device__ AttentionDropout attention_dropout(int layer) const {
-    if (!args.dropout) return {nullptr, 1.0F};
     const auto index = static_cast<std::size_t>(sequence) * args.layout.layers + layer;
-    return {reinterpret_cast<const uint2*>(args.attention_masks +
-                                           index * args.mask_layout.words()),
-            args.dropout_scale};
+    return {reinterpret_cast<const uint2*>(args.attention_masks + index * args.mask_layout.words()),
+            args.dropout ? args.dropout_scale : 1.0F};
   }
   /// Multiplies what is kept of rows `row` and `row` + 8 by the scale, the rest by zero.
   __device__ __forceinline__ void drop(int layer, Fragments& c) const {
@@ -126,7 +126,15 @@ struct SequencePass {
     });
   }
 
-  __device__ void embed(Fragments& x) {
+  /// Where x goes when `layer` is the next: the residual stream, or after the last layer, and on
+  /// the way back, its gradient.
+  __device__ float* stream(int layer) const {
+    return layer < args.layout.layers ? layer_saved(layer) + Saved::kX
+                                      : saved + args.saved_layout.dx();
+  }
+
+  __device__ void embed() {
+    Fragments x;
     const int length = args.layout.length;
     const float* token = parameters + args.layout.tokens();
     const float* position = parameters + args.layout.positions();
@@ -145,6 +153,7 @@ struct SequencePass {
     });
     for (int p = static_cast<int>(threadIdx.x); p < kPositions; p += kThreads)
       targets()[p] = p < length ? answers_wanted[p] : -1;
+    keep(place, x, stream(0));
   }
 
   /// Sums over the 64 features, of a value for each of the thread's positions: leaves them for
@@ -172,8 +181,7 @@ struct SequencePass {
 #pragma unroll
     for (int j = 0; j < Place::kHalfTiles; ++j)
 #pragma unroll
-      for (int e = 0; e < 2; ++e)
-        squares[j][e] = x[j][e] * x[j][e] + x[j][2 + e] * x[j][2 + e];
+      for (int e = 0; e < 2; ++e) squares[j][e] = x[j][e] * x[j][e] + x[j][2 + e] * x[j][2 + e];
     leave_parts(squares);
     __syncthreads();
     const float gain0 = gain[row];
@@ -206,11 +214,12 @@ struct SequencePass {
   }
 
   /// One layer. Every step ends with a barrier before its results are read.
-  __device__ void forward_layer(int layer, Fragments& x) {
+  __device__ void forward_layer(int layer) {
+    Fragments x = {};
     const float* weights = layer_parameters(layer);
     float* kept = layer_saved(layer);
     Ahead ahead;
-    keep(place, x, kept + Saved::kX);
+    fetch(place, x, kept + Saved::kX);
     ahead.load(weights + Layout::kQkv + 1024 * place.group, place.lane);
     norm(x, weights + Layout::kNorm1, unit(3), kept + Saved::kInverse1);
     __syncthreads();
@@ -227,8 +236,7 @@ struct SequencePass {
     __syncthreads();
     copy(unit(0), kept + Saved::kQkv, 3 * kUnit);
     __syncthreads();
-    Heads::forward(place, unit(0), unit(1), unit(2), attention_dropout(layer),
-                   kept + Saved::kLogSums);
+    Heads::forward(unit(0), unit(1), unit(2), attention_dropout(layer), kept + Saved::kLogSums);
     const float* projection = weights + Layout::kProjection + 1024 * place.group;
     ahead.load(projection, place.lane);
     __syncthreads();
@@ -267,6 +275,7 @@ struct SequencePass {
 #pragma unroll
       for (int e = 0; e < 4; ++e) x[j][e] += c[j][e];
     });
+    keep(place, x, stream(layer + 1));
   }
 
   __device__ __forceinline__ void add_bias(Fragments& x, const float* bias) {
@@ -291,8 +300,10 @@ struct SequencePass {
     return parameters + args.layout.output() + 1024 * (4 * chunk + place.group);
   }
 
-  /// Loss and its gradient: x becomes the gradient of what the last layer gave.
-  __device__ void judge(Fragments& x) {
+  /// Loss and its gradient: what the last layer gave becomes its gradient.
+  __device__ void judge() {
+    Fragments x;
+    fetch(place, x, stream(args.layout.layers));
     const int chunks = args.layout.chunks();
     const int vocabulary = args.layout.vocabulary;
     Ahead ahead;
@@ -340,17 +351,14 @@ struct SequencePass {
       }
     });
     __syncthreads();
-    float top[Place::kHalfTiles][2];
-    float factor[Place::kHalfTiles][2];
-    for_tiles(place, [&](int j, int tile) {
-#pragma unroll
-      for (int e = 0; e < 2; ++e) {
-        const Standing all = merged(standings + 4 * (8 * tile + place.t + 4 * e));
-        top[j][e] = all.top;
-        factor[j][e] = gradient_scale / (1.0F + all.rest);
-      }
-    });
     if (place.warp == 0) write_loss(standings);
+    if (!args.training) return;
+    auto* ends = reinterpret_cast<float2*>(standings + 4 * kPositions);
+    for (int p = static_cast<int>(threadIdx.x); p < kPositions; p += kThreads) {
+      const Standing all = merged(standings + 4 * p);
+      ends[p] = make_float2(all.top, gradient_scale / (1.0F + all.rest));
+    }
+    __syncthreads();
     start_with(x, 0.0F, 0.0F);
     for (int chunk = 0; chunk < chunks; ++chunk) {
       float* gradient = unit(2 + (chunk & 1));
@@ -358,13 +366,14 @@ struct SequencePass {
       logits(chunk, ahead, c);
       const float* back =
           transposed + args.layout.output() + 128 * (8 * chunks * place.group + 8 * chunk);
-      ahead.load(back, place.lane);
       for_tiles(place, [&](int j, int tile) {
 #pragma unroll
         for (int e = 0; e < 4; ++e) {
           const int token = chunk * kChunk + row + 8 * (e >> 1);
-          const int target = targets()[8 * tile + place.t + 4 * (e & 1)];
-          float value = exp2_of((c[j][e] - top[j][e & 1]) * Standing::kLog2E) * factor[j][e & 1];
+          const int p = 8 * tile + place.t + 4 * (e & 1);
+          const int target = targets()[p];
+          const float2 end = ends[p];
+          float value = exp2_of((c[j][e] - end.x) * Standing::kLog2E) * end.y;
           if (target == token) value -= gradient_scale;
           c[j][e] = target < 0 || token >= vocabulary ? 0.0F : value;
         }
@@ -374,12 +383,14 @@ struct SequencePass {
       store<kPrecision>(place, c, 16 * place.group, gradient);
       __syncthreads();
       add_halves(chunk_sums, 64, partial + args.layout.output_bias() + chunk * kChunk);
-      weight_gradient<2, 2, kWidth, kPrecision>(
+      weight_gradient<2, 1, 2, kWidth, kPrecision>(
           place, gradient, 2 * (place.warp & 1), unit(0), 2 * (place.warp >> 1),
           partial + args.layout.output() + chunk * kChunk * kWidth);
+      ahead.load(back, place.lane);
       multiply<8, kPrecision>(place, ahead, back, gradient, x);
       ahead.load(output_tiles(chunk + 1 < chunks ? chunk + 1 : 0), place.lane);
     }
+    keep(place, x, stream(args.layout.layers));
     __syncthreads();
   }
   static __device__ __forceinline__ Standing merged(const float4* groups) {
@@ -447,32 +458,31 @@ struct SequencePass {
     leave_sums(place, dy, 16 * place.group, gain_sums);
   }
 
-  /// dx is the gradient of the layer's output on entry, of x2 on return.
-  __device__ void mlp_backward(int layer, Fragments& dx) {
+  /// The gradient of the layer's output becomes that of x2.
+  __device__ void mlp_backward(int layer) {
     const float* weights = layer_parameters(layer);
     const float* back = layer_transposed(layer);
     const float* kept = layer_saved(layer);
     float* gradient = layer_partial(layer);
-    Ahead ahead;
-    ahead.load(back + Layout::kMlpOut + 1024 * place.group, place.lane);
-    copy(kept + Saved::kHiddenUnits, unit(1), 2 * kUnit);
+    begin_copy(kept + Saved::kHiddenUnits, unit(1), 2 * kUnit);
     {
       Fragments dy;
-#pragma unroll
-      for (int j = 0; j < Place::kHalfTiles; ++j)
-#pragma unroll
-        for (int e = 0; e < 4; ++e) dy[j][e] = dx[j][e];
+      fetch(place, dy, stream(args.layout.layers));
       drop(layer, dy);
       leave_sums(place, dy, 16 * place.group, sums());
       store<kPrecision>(place, dy, 16 * place.group, unit(0));
       fetch(place, dy, kept + Saved::kX2);
       norm_again(dy, weights + Layout::kNorm2, kept + Saved::kInverse2, unit(3));
     }
+    arrived();
     __syncthreads();
     add_halves(sums(), 64, gradient + Layout::kMlpOutBias);
-    weight_gradient<2, 4, kHidden, kPrecision>(place, unit(0), 2 * (place.warp & 1), unit(1),
-                                               4 * (place.warp >> 1), gradient + Layout::kMlpOut);
+    weight_gradient<2, 1, 4, kHidden, kPrecision>(place, unit(0), 2 * (place.warp & 1), unit(1),
+                                                  4 * (place.warp >> 1),
+                                                  gradient + Layout::kMlpOut);
     // The gradient of the hidden features takes their place.
+    Ahead ahead;
+    ahead.load(back + Layout::kMlpOut + 1024 * place.group, place.lane);
     Fragments dhidden[2];
 #pragma unroll
     for (int m = 0; m < 2; ++m) {
@@ -490,74 +500,80 @@ struct SequencePass {
       });
       leave_sums(place, dhidden[m], 64 * m + 16 * place.group, sums() + 64);
     }
-    const float* mlp_in = back + Layout::kMlpIn + 2048 * place.group;
-    ahead.load(mlp_in, place.lane);
     __syncthreads();
     store<kPrecision>(place, dhidden[0], 16 * place.group, unit(1));
     store<kPrecision>(place, dhidden[1], 16 * place.group, unit(2));
     add_halves(sums() + 64, 128, gradient + Layout::kMlpInBias);
     __syncthreads();
-    weight_gradient<2, 4, kWidth, kPrecision>(place, unit(1), 2 * (place.warp & 3), unit(3),
-                                              4 * (place.warp >> 2), gradient + Layout::kMlpIn);
+    weight_gradient<2, 1, 4, kWidth, kPrecision>(place, unit(1), 2 * (place.warp & 3), unit(3),
+                                                 4 * (place.warp >> 2), gradient + Layout::kMlpIn);
     Fragments dy;
     start_with(dy, 0.0F, 0.0F);
+    const float* mlp_in = back + Layout::kMlpIn + 2048 * place.group;
+    ahead.load(mlp_in, place.lane);
     multiply<16, kPrecision>(place, ahead, mlp_in, unit(1), dy);
     Fragments x2;
     fetch(place, x2, kept + Saved::kX2);
+    Fragments dx;
+    fetch(place, dx, stream(args.layout.layers));
     norm_backward(x2, weights + Layout::kNorm2, kept + Saved::kInverse2, dy, dx, sums() + 192);
+    keep(place, dx, stream(args.layout.layers));
     __syncthreads();
     add_halves(sums() + 192, 64, gradient + Layout::kNorm2);
   }
 
-  /// dx is the gradient of x2 on entry, of x on return.
-  __device__ void attention_backward(int layer, Fragments& dx) {
+  /// The gradient of x2 becomes that of x.
+  __device__ void attention_backward(int layer) {
     const float* weights = layer_parameters(layer);
     const float* back = layer_transposed(layer);
     const float* kept = layer_saved(layer);
     float* gradient = layer_partial(layer);
     float* dots = saved + args.saved_layout.dots();
     float* dquery = saved + args.saved_layout.dquery();
-    Ahead ahead;
-    const float* projection = back + Layout::kProjection + 1024 * place.group;
-    ahead.load(projection, place.lane);
-    leave_sums(place, dx, 16 * place.group, sums() + 256);
-    store<kPrecision>(place, dx, 16 * place.group, unit(0));
-    copy(kept + Saved::kAttended, unit(1), kUnit);
-    copy(kept + Saved::kQkv + 2 * kUnit, unit(3), kUnit);
-    keep(place, dx, saved + args.saved_layout.dx());
+    begin_copy(kept + Saved::kAttended, unit(1), kUnit);
+    begin_copy(kept + Saved::kQkv + 2 * kUnit, unit(3), kUnit);
+    {
+      Fragments dx;
+      fetch(place, dx, stream(args.layout.layers));
+      leave_sums(place, dx, 16 * place.group, sums() + 256);
+      store<kPrecision>(place, dx, 16 * place.group, unit(0));
+    }
+    arrived();
     __syncthreads();
     add_halves(sums() + 256, 64, gradient + Layout::kProjectionBias);
-    weight_gradient<2, 2, kWidth, kPrecision>(place, unit(0), 2 * (place.warp & 1), unit(1),
-                                              2 * (place.warp >> 1),
-                                              gradient + Layout::kProjection);
+    weight_gradient<2, 1, 2, kWidth, kPrecision>(place, unit(0), 2 * (place.warp & 1), unit(1),
+                                                 2 * (place.warp >> 1),
+                                                 gradient + Layout::kProjection);
     {
       Fragments dout;
       start_with(dout, 0.0F, 0.0F);
+      const float* projection = back + Layout::kProjection + 1024 * place.group;
+      Ahead ahead;
+      ahead.load(projection, place.lane);
       multiply<8, kPrecision>(place, ahead, projection, unit(0), dout);
       store<kPrecision>(place, dout, 16 * place.group, unit(2));
     }
     __syncthreads();
-    Heads::dots(unit(1), unit(2), dots);
-    copy(kept + Saved::kQkv, unit(0), kUnit);
+    begin_copy(kept + Saved::kQkv, unit(0), kUnit);
+    Heads::dots(unit(1), unit(2), kept + Saved::kLogSums, dots);
     __syncthreads();
-    copy(kept + Saved::kQkv + kUnit, unit(1), kUnit);
+    begin_copy(kept + Saved::kQkv + kUnit, unit(1), kUnit);
+    arrived();
     __syncthreads();
     const AttentionDropout dropout = attention_dropout(layer);
-    Heads::query_gradient(place, unit(0), unit(1), unit(3), unit(2), dropout,
-                          kept + Saved::kLogSums, dots, dquery);
+    Heads::query_gradient(unit(0), unit(1), unit(3), unit(2), dropout, dots, dquery);
     __syncthreads();
-    Heads::key_value_gradient(place, unit(0), unit(1), unit(3), unit(2), dropout,
-                              kept + Saved::kLogSums, dots, args.layout.length);
-    const float* qkv = back + Layout::kQkv + 3072 * place.group;
-    ahead.load(qkv, place.lane);
+    Heads::key_value_gradient(unit(0), unit(1), unit(3), unit(2), dropout, dots);
     __syncthreads();
-    Heads::store_query_gradient(place, dquery, args.layout.length, unit(0));
-    Fragments x;
-    fetch(place, x, kept + Saved::kX);
+    Heads::store_query_gradient(place, dquery, unit(0));
     // The units of the three gradients are to follow each other: the values' go to unit 2.
     copy(unit(3), unit(2), kUnit);
     __syncthreads();
-    norm_again(x, weights + Layout::kNorm1, kept + Saved::kInverse1, unit(3));
+    {
+      Fragments x;
+      fetch(place, x, kept + Saved::kX);
+      norm_again(x, weights + Layout::kNorm1, kept + Saved::kInverse1, unit(3));
+    }
     column_sums();
     __syncthreads();
     const int thread = static_cast<int>(threadIdx.x);
@@ -568,13 +584,20 @@ struct SequencePass {
       gradient[Layout::kQkvBias + thread] =
           thread / 64 == 1 ? 0.0F : halves[column] + halves[128 + column];
     }
-    weight_gradient<3, 4, kWidth, kPrecision>(place, unit(0), 3 * (place.warp & 3), unit(3),
-                                              4 * (place.warp >> 2), gradient + Layout::kQkv);
+    weight_gradient<3, 4, 4, kWidth, kPrecision>(place, unit(0), place.warp & 3, unit(3),
+                                                 4 * (place.warp >> 2), gradient + Layout::kQkv);
     Fragments dy;
     start_with(dy, 0.0F, 0.0F);
+    const float* qkv = back + Layout::kQkv + 3072 * place.group;
+    Ahead ahead;
+    ahead.load(qkv, place.lane);
     multiply<24, kPrecision>(place, ahead, qkv, unit(0), dy);
-    fetch(place, dx, saved + args.saved_layout.dx());
+    Fragments x;
+    Fragments dx;
+    fetch(place, x, kept + Saved::kX);
+    fetch(place, dx, stream(args.layout.layers));
     norm_backward(x, weights + Layout::kNorm1, kept + Saved::kInverse1, dy, dx, sums() + 320);
+    keep(place, dx, stream(args.layout.layers));
     __syncthreads();
     add_halves(sums() + 320, 64, gradient + Layout::kNorm1);
   }
@@ -593,19 +616,9 @@ struct SequencePass {
     shared[Shared::kColumnSums + 128 * half + 64 * which + feature] = sum;
   }
 
-  __device__ void run() {
+  __device__ void write_embedded() {
     Fragments x;
-#pragma unroll
-    for (int j = 0; j < Place::kHalfTiles; ++j)
-#pragma unroll
-      for (int e = 0; e < 4; ++e) x[j][e] = 0.0F;
-    embed(x);
-    for (int layer = 0; layer < args.layout.layers; ++layer) forward_layer(layer, x);
-    judge(x);
-    for (int layer = args.layout.layers - 1; layer >= 0; --layer) {
-      mlp_backward(layer, x);
-      attention_backward(layer, x);
-    }
+    fetch(place, x, stream(args.layout.layers));
     float* to = partial + args.layout.embedded();
     for_tiles(place, [&](int j, int tile) {
       const int p = 8 * tile + place.t;
@@ -615,12 +628,39 @@ struct SequencePass {
       to[(p + 4) * kWidth + row + 8] = x[j][3];
     });
   }
+
+  // The parts are calls: each then has all registers to itself.
+  static __device__ __noinline__ void do_forward(SequencePass pass, int layer) {
+    pass.forward_layer(layer);
+  }
+  static __device__ __noinline__ void do_judge(SequencePass pass) {
+    pass.judge();
+  }
+  static __device__ __noinline__ void do_mlp_backward(SequencePass pass, int layer) {
+    pass.mlp_backward(layer);
+  }
+  static __device__ __noinline__ void do_attention_backward(SequencePass pass, int layer) {
+    pass.attention_backward(layer);
+  }
+
+  __device__ void run() {
+    embed();
+    for (int layer = 0; layer < args.layout.layers; ++layer) do_forward(*this, layer);
+    do_judge(*this);
+    if (!args.training) return;
+    for (int layer = args.layout.layers - 1; layer >= 0; --layer) {
+      do_mlp_backward(*this, layer);
+      do_attention_backward(*this, layer);
+    }
+    write_embedded();
+  }
 };
 
-extern __shared__ float shared_memory[];
+extern __shared__ __align__(1024) float shared_memory[];
 
 template <int kHead, Precision kPrecision>
-__global__ void __launch_bounds__(kThreads, 2) sequence_kernel(const SequenceArguments arguments) {
+__global__ void __launch_bounds__(kThreads, 2)
+    sequence_kernel(const __grid_constant__ SequenceArguments arguments) {
   const int sequence = static_cast<int>(blockIdx.x);
   const Trainee& trainee = arguments.trainees[sequence / arguments.batch];
   if (sequence % arguments.batch >= trainee.count(arguments.batch)) return;

@@ -1,0 +1,25 @@
+# Sets SYNERGRAPH_WITH_CUDA: whether the code for GPUs is built, see SYNERGRAPH_CUDA. Architectures: those of the A100 and the
+# H100, and what the driver compiles for later ones; CMAKE_CUDA_ARCHITECTURES names others.
+set(SYNERGRAPH_WITH_CUDA OFF)
+if(SYNERGRAPH_CUDA STREQUAL "AUTO")
+  include(CheckLanguage)
+  check_language(CUDA)
+  if(CMAKE_CUDA_COMPILER AND NOT SYNERGRAPH_SANITIZE)
+    set(SYNERGRAPH_WITH_CUDA ON)
+  endif()
+elseif(SYNERGRAPH_CUDA)
+  set(SYNERGRAPH_WITH_CUDA ON)
+endif()
+if(SYNERGRAPH_WITH_CUDA)
+  set(CMAKE_CUDA_ARCHITECTURES "80-real;90" CACHE STRING "GPU architectures")
+  set(CMAKE_CUDA_RUNTIME_LIBRARY None)  # the targets link CUDA::cudart_static themselves
+  enable_language(CUDA)
+  set(CMAKE_CUDA_IMPLICIT_LINK_LIBRARIES)
+  if(NOT CMAKE_CUDA20_STANDARD_COMPILE_OPTION)  # CMake before 3.26 does not know it
+    set(CMAKE_CUDA20_STANDARD_COMPILE_OPTION -std=c++20)
+    set(CMAKE_CUDA20_EXTENSION_COMPILE_OPTION -std=c++20)
+  endif()
+  # The host compiler's own folders are not to be named again: their order matters.
+  list(APPEND CMAKE_CUDA_IMPLICIT_INCLUDE_DIRECTORIES ${CMAKE_CXX_IMPLICIT_INCLUDE_DIRECTORIES})
+  find_package(CUDAToolkit REQUIRED)
+endif()

@@ -1,0 +1,100 @@
+#include "synergraph/train/cuda/cuda_fleet.h"
+
+#include <cuda_runtime_api.h>
+#include <fmt/core.h>
+
+#include <algorithm>
+
+#include "synergraph/train/cuda/device_memory.h"
+#include "synergraph/train/cuda/engine.h"
+#include "synergraph/train/cuda/packing.h"
+
+namespace synergraph {
+namespace {
+
+constexpr int kDevice = 0;
+
+cuda::Numbers numbers(TrainingState& state) {
+  return {state.model.values().data(), state.first_moment.data(), state.second_moment.data()};
+}
+
+class CudaFleet : public Fleet {
+ public:
+  explicit CudaFleet(const FleetSettings& settings)
+      : settings_(settings),
+        engine_(kDevice, {settings.model, settings.adam, settings.dropout, settings.batch}) {}
+
+  int add(const TrainingState& state, std::uint64_t seed, const TrainingData& data) override {
+    TrainingState copy = state;
+    return engine_.add(numbers(copy), state.step, seed, data);
+  }
+  void remove(int member) override { engine_.remove(member); }
+  int preferred_steps() const override { return 100; }
+
+  std::vector<std::vector<StepResult>> run(std::span<const FleetWork> work) override {
+    std::vector<cuda::EngineWork> steps;
+    steps.reserve(work.size());
+    for (const FleetWork& one : work) steps.push_back({one.member, one.rows});
+    const std::vector<std::vector<cuda::EngineResult>> sums = engine_.run(steps);
+    std::vector<std::vector<StepResult>> results(work.size());
+    for (std::size_t k = 0; k < work.size(); ++k) {
+      std::size_t left = work[k].rows.size();
+      for (const cuda::EngineResult& sum : sums[k]) {
+        const std::size_t count = std::min(left, static_cast<std::size_t>(settings_.batch));
+        results[k].push_back({sum.loss / positions(count), sum.correct});
+        left -= count;
+      }
+    }
+    return results;
+  }
+
+  std::vector<Evaluation> judge(std::span<const int> members) override {
+    std::vector<Evaluation> evaluations;
+    for (const cuda::JudgedResult& result : engine_.judge(members)) {
+      Evaluation evaluation;
+      const double all = positions(static_cast<std::size_t>(result.sequences));
+      evaluation.loss = result.sums.loss / all;
+      evaluation.accuracy = static_cast<double>(result.sums.correct) / all;
+      evaluations.push_back(std::move(evaluation));
+    }
+    return evaluations;
+  }
+
+  void save(int member, TrainingState& state) const override {
+    state.step = engine_.save(member, numbers(state));
+  }
+
+ private:
+  double positions(std::size_t sequences) const {
+    return static_cast<double>(sequences) * settings_.model.length;
+  }
+
+  FleetSettings settings_;
+  cuda::Engine engine_;
+};
+
+}  // namespace
+
+std::string cuda_refusal(const FleetSettings& settings) {
+  int count = 0;
+  const cudaError_t result = cudaGetDeviceCount(&count);
+  if (result == cudaErrorInsufficientDriver)
+    return fmt::format("no GPU, or a driver too old for CUDA {}.{}", CUDART_VERSION / 1000,
+                       CUDART_VERSION % 1000 / 10);
+  if (result != cudaSuccess) return cudaGetErrorString(result);
+  return cuda::refusal(settings.model);
+}
+
+std::string cuda_description() {
+  cudaDeviceProp properties{};
+  cuda::require(cudaGetDeviceProperties(&properties, kDevice), "properties of the device");
+  return fmt::format("{}, sm_{}{}, tf32", properties.name, properties.major, properties.minor);
+}
+
+std::unique_ptr<Fleet> make_cuda_fleet(const FleetSettings& settings) {
+  const std::string refusal = cuda_refusal(settings);
+  if (!refusal.empty()) throw InputError("cuda: " + refusal);
+  return std::make_unique<CudaFleet>(settings);
+}
+
+}  // namespace synergraph
