@@ -150,7 +150,7 @@ TEST(Devices, HaveNames) {
     parse_device("abacus");
     FAIL();
   } catch (const UsageError& error) {
-    EXPECT_STREQ(error.what(), "unknown device 'abacus': expected one of cpu");
+    EXPECT_STREQ(error.what(), "unknown device 'abacus': expected one of cpu, cuda");
   }
 }
 
