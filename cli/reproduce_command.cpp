@@ -34,7 +34,8 @@ DIR gets
   report.html          all of it on one page
   cells/               the trained models and their measurements
 A cell that is done is kept: interrupt at any time, run again, and only what is missing is done. The
-same settings give the same results, interrupted or not, on any number of threads.
+same settings give the same results on one kind of device, interrupted or not, with any number of
+threads.
 
 Examples
   synergraph reproduce --out out
