@@ -1,16 +1,6 @@
-# Sets SYNERGRAPH_WITH_CUDA: whether the code for GPUs is built, see SYNERGRAPH_CUDA. Architectures: those of the A100 and the
-# H100, and what the driver compiles for later ones; CMAKE_CUDA_ARCHITECTURES names others.
-set(SYNERGRAPH_WITH_CUDA OFF)
-if(SYNERGRAPH_CUDA STREQUAL "AUTO")
-  include(CheckLanguage)
-  check_language(CUDA)
-  if(CMAKE_CUDA_COMPILER AND NOT SYNERGRAPH_SANITIZE)
-    set(SYNERGRAPH_WITH_CUDA ON)
-  endif()
-elseif(SYNERGRAPH_CUDA)
-  set(SYNERGRAPH_WITH_CUDA ON)
-endif()
-if(SYNERGRAPH_WITH_CUDA)
+# With SYNERGRAPH_CUDA: the compiler for GPUs. Architectures: those of the A100 and the H100, and what the driver compiles for
+# later ones; CMAKE_CUDA_ARCHITECTURES names others.
+if(SYNERGRAPH_CUDA)
   set(CMAKE_CUDA_ARCHITECTURES "80-real;90" CACHE STRING "GPU architectures")
   set(CMAKE_CUDA_RUNTIME_LIBRARY None)  # the targets link CUDA::cudart_static themselves
   enable_language(CUDA)

@@ -47,10 +47,14 @@ struct Attention {
     const int feature = block.head * kHead + (kHead < 8 ? 0 : 4 * (place.lane >> 4));
     return address_of(unit) + 4U * static_cast<unsigned>(at(position, feature));
   }
+  /// Which of two tiles of second operands a thread names the rows of.
+  static __device__ __forceinline__ int tile_of(const Place& place) {
+    return (place.lane >> (kHead < 8 ? 3 : 4)) & 1;
+  }
   /// Where a thread reads two tiles, from the first of a unit, as second operands.
   static __device__ __forceinline__ Address columns_of(const Place& place, const Block& block,
                                                        const float* unit) {
-    const int tile = (place.lane >> (kHead < 8 ? 3 : 4)) & 1;
+    const int tile = tile_of(place);
     const int feature = block.head * kHead + (kHead < 8 ? 0 : 4 * ((place.lane >> 3) & 1));
     return address_of(unit) +
            4U * static_cast<unsigned>(at(8 * tile + column(place.lane & 7), feature));
@@ -311,6 +315,8 @@ struct Attention {
     constexpr int kAtOnce = kHead > 32 ? 1 : 2;
     const float factor = kLog2E / root();
     const float inverse_root = 1.0F / root();
+    // The last tile is read twice: what follows it is another unit, which is being written.
+    const unsigned last = kTileBytes * static_cast<unsigned>(kTiles - 1 - tile_of(place));
     const std::uint32_t bit[2] = {1U << (4 * place.t + (place.g & 3)),
                                   1U << (4 * place.t + 16 + (place.g & 3))};
 #pragma unroll 1
@@ -346,7 +352,7 @@ struct Attention {
         combine(s, queries, static_cast<unsigned>(tile), dkey);
       };
       const auto tiles = [&](int tile, int c, auto diagonal) {
-        const unsigned offset = kTileBytes * static_cast<unsigned>(tile);
+        const unsigned offset = min(kTileBytes * static_cast<unsigned>(tile), last);
         float s[kAtOnce][4];
         float dw[kAtOnce][4];
         scores(rows, columns + offset, s);
