@@ -15,7 +15,7 @@ INCLUDE = re.compile(r'^\s*#\s*include\s+"(?:synergraph/|(?=cli/))([^"]+)"', re.
 EVERYTHING = ROOT / "synergraph" / "synergraph.h"
 
 # A folder may include what stands before it in this list and nothing after.
-ORDER = ["core", "graph", "chain", "diffusion", "heads", "io", "model", "train",
+ORDER = ["core", "graph", "chain", "diffusion", "heads", "subsets", "io", "model", "train",
          "statistics", "analysis", "study", "report", "cli"]
 # Some may include even less than that.
 ONLY = {"io": {"core"}, "statistics": {"core"}}

@@ -93,6 +93,7 @@
 #include "synergraph/study/measure_model.h"
 #include "synergraph/study/published.h"
 #include "synergraph/study/verify.h"
+#include "synergraph/subsets/subset.h"
 #include "synergraph/train/adam.h"
 #include "synergraph/train/checkpoint.h"
 #include "synergraph/train/data.h"
