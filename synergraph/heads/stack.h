@@ -1,0 +1,68 @@
+#pragma once
+
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "synergraph/core/execution.h"
+#include "synergraph/heads/measure.h"
+
+#pragma GCC visibility push(default)
+namespace synergraph {
+
+/// How a stack of layers is measured (theory: "Through the layers").
+struct StackOptions {
+  double residual = 0.5;  ///< a: the share that passes every layer beside its heads, 0 to 1
+  /// Whose signal is followed through the heads; nothing: the weakest token's.
+  std::optional<int> token = {};
+  Execution execution =
+      {};  ///< asked before every head whether to stop; nothing else of it is used
+};
+
+/// Where the followed token's signal passes one layer: shares that sum to 1, NaN where it has none.
+struct StackLayerPath {
+  std::vector<double> heads;  ///< (1-a) w_lh p_l D_lh s_l / r_j
+  double residual = 0.0;      ///< a p_l s_l / r_j
+};
+
+/// What layers bring to the sink that are applied once each: R_l = a I + (1-a) sum_h w_lh D_lh.
+struct Stack {
+  std::vector<double> signal;     ///< r_j = (R_L ... R_1)(sink, j); they sum to 1
+  double fidelity = 1.0;          ///< min of r_j over the sources; 1 where there is none (n = 1)
+  int weakest = 0;                ///< the first source that attains it
+  double effective_tokens = 1.0;  ///< exp(-sum_j r_j ln r_j)
+  int token = 0;                  ///< the one that is followed
+  std::vector<StackLayerPath> layers;  ///< its ways, first layer first
+};
+
+/// Measures layers, first to last: one head in memory at a time, each read twice. Weights, one list
+/// a layer, are normalised. Layers may differ in heads. InputError where there is no layer, head or
+/// node, nodes or weights do not fit, and for a residual share or a token that cannot be.
+Stack measure_stack(std::span<HeadSource* const> layers,
+                    std::span<const std::vector<double>> weights, const StackOptions& options = {});
+
+/// The same for layers that can only be visited in order, first to last, and twice: add() each,
+/// then follow() each. In between one matrix a layer is kept, all its heads together.
+class StackMeasurement {
+ public:
+  explicit StackMeasurement(StackOptions options = {});
+
+  void add(HeadSource& layer, const std::vector<double>& weights);
+  void follow(HeadSource& layer);
+
+  /// The result; Stack::layers has those that were followed.
+  Stack take();
+
+ private:
+  void finish_adding();
+
+  StackOptions options_;
+  std::vector<std::vector<double>> weights_;
+  std::vector<Matrix> combined_;           // D_l, until all are added
+  std::vector<std::vector<double>> rows_;  // p_0 .. p_L, then
+  std::vector<double> column_;             // s_l of the layer to be followed next
+  Stack stack_;
+};
+
+}  // namespace synergraph
+#pragma GCC visibility pop
