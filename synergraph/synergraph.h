@@ -50,6 +50,7 @@
 #include "synergraph/heads/metrics_engine.h"
 #include "synergraph/heads/quantity.h"
 #include "synergraph/heads/sample_heads.h"
+#include "synergraph/heads/stack.h"
 #include "synergraph/heads/synergy.h"
 #include "synergraph/io/atomic_file.h"
 #include "synergraph/io/byte_source.h"
