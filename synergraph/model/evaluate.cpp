@@ -89,7 +89,7 @@ Evaluation evaluate(const Model& model, const Sequences& inputs, const Sequences
   if (inputs.count != targets.count)
     throw InputError(fmt::format("{} inputs, but {} targets", inputs.count, targets.count));
 
-  const int threads = options.threads > 0 ? options.threads : default_thread_count();
+  const int threads = options.execution.thread_count();
   const auto count = static_cast<std::size_t>(inputs.count);
   const auto sample_logits =
       static_cast<std::size_t>(config.length) * static_cast<std::size_t>(config.vocabulary);
@@ -97,6 +97,7 @@ Evaluation evaluate(const Model& model, const Sequences& inputs, const Sequences
   std::vector<SequenceScore> scores(count);
   std::vector<float> logits(options.want_logits ? count * sample_logits : 0);
   parallel_for(count, threads, [&](std::size_t index, int worker) {
+    options.execution.check();
     auto& evaluator = evaluators[static_cast<std::size_t>(worker)];
     if (!evaluator) evaluator.emplace(model);
     const auto sample = static_cast<int>(index);

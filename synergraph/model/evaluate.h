@@ -5,6 +5,7 @@
 #include <memory>
 #include <vector>
 
+#include "synergraph/core/execution.h"
 #include "synergraph/core/matrix.h"
 #include "synergraph/model/parameters.h"
 #include "synergraph/model/tasks.h"
@@ -71,9 +72,9 @@ struct Evaluation {
 Evaluation mean_score(const std::vector<SequenceScore>& scores, int length);
 
 struct EvaluateOptions {
-  int threads = 0;           ///< 0: all
   bool want_logits = false;  ///< return the logits
   AttentionVisitor attention = nullptr;
+  Execution execution = {};  ///< Stopped if it was asked to stop before the last sequence
 };
 
 /// The model in evaluation mode (no dropout) on the inputs, judged by the targets. InputError when

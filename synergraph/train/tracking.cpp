@@ -39,7 +39,7 @@ LayerTrack measure(const SampleAttention& attention, const std::vector<double>& 
 }  // namespace
 
 std::vector<LayerTrack> track_layers(const Model& model, const Sequences& inputs, int samples,
-                                     int threads) {
+                                     const Execution& execution) {
   samples = std::min(samples, inputs.count);
   const auto layers = static_cast<std::size_t>(model.config().layers);
   Sequences chosen{samples, inputs.length, {inputs.row(0), inputs.row(samples)}};
@@ -50,7 +50,7 @@ std::vector<LayerTrack> track_layers(const Model& model, const Sequences& inputs
 
   std::vector<LayerTrack> each(layers * static_cast<std::size_t>(samples));
   EvaluateOptions options;
-  options.threads = threads;
+  options.execution = execution;
   options.attention = [&](const SampleAttention& attention) {
     const auto layer = static_cast<std::size_t>(attention.layer);
     each[static_cast<std::size_t>(attention.sample) * layers + layer] =

@@ -2,6 +2,7 @@
 
 #include <vector>
 
+#include "synergraph/core/execution.h"
 #include "synergraph/model/parameters.h"
 #include "synergraph/model/tasks.h"
 
@@ -20,7 +21,7 @@ struct LayerTrack {
 
 /// The model's layers on the first `samples` of the inputs, with the learned head weights.
 std::vector<LayerTrack> track_layers(const Model& model, const Sequences& inputs, int samples,
-                                     int threads);
+                                     const Execution& execution = {});
 
 }  // namespace synergraph
 #pragma GCC visibility pop

@@ -78,8 +78,8 @@ class Recorder : public LoopHooks {
 
   nlohmann::ordered_json tracked_layers() const {
     auto layers = nlohmann::ordered_json::array();
-    for (const LayerTrack& layer :
-         track_layers(run_.state.model, data_.judged_inputs, kTracked, options_.execution.threads))
+    for (const LayerTrack& layer : track_layers(run_.state.model, data_.judged_inputs, kTracked,
+                                                {.threads = options_.execution.threads}))
       layers.push_back({{"mixing_time", layer.mixing_time},
                         {"hitting_time", layer.hitting_time},
                         {"truncated_time", layer.truncated_time},

@@ -143,7 +143,7 @@ TEST(Evaluate, VisitsEveryLayerOfEverySampleInOrderAndAnyThreadsGiveTheSameBits)
     std::vector<int> layers(9, 0);
     std::vector<std::vector<float>> seen(27);
     EvaluateOptions options;
-    options.threads = threads;
+    options.execution.threads = threads;
     options.want_logits = true;
     options.attention = [&](const SampleAttention& attention) {
       ASSERT_LT(attention.worker, threads);

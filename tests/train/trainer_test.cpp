@@ -300,12 +300,12 @@ TEST_F(TrainerTest, AnEpochsLossIsTheMeanOverItsSequences) {
 TEST_F(TrainerTest, TracksTheMeanOverTheSequences) {
   Model model(settings_.model);
   initialise(model, 3);
-  const auto all = track_layers(model, data_.judged_inputs, 3, 2);
+  const auto all = track_layers(model, data_.judged_inputs, 3, {.threads = 2});
   std::vector<LayerTrack> mean(all.size());
   for (int sample = 0; sample < 3; ++sample) {
     const Sequences one{
         1, 10, {data_.judged_inputs.row(sample), data_.judged_inputs.row(sample + 1)}};
-    const auto single = track_layers(model, one, 1, 1);
+    const auto single = track_layers(model, one, 1, {.threads = 1});
     for (std::size_t layer = 0; layer < mean.size(); ++layer) {
       mean[layer].mixing_time += single[layer].mixing_time / 3;
       mean[layer].hitting_time += single[layer].hitting_time / 3;
@@ -328,7 +328,7 @@ TEST_F(TrainerTest, TracksTheMeanOverTheSequences) {
   float* projection = model.tensor("layers.1.attn.out_proj.weight");
   for (int row = 0; row < 16; ++row)
     for (int column = 0; column < 4; ++column) projection[row * 16 + column] *= 100.0F;
-  const auto weighted = track_layers(model, data_.judged_inputs, 3, 2);
+  const auto weighted = track_layers(model, data_.judged_inputs, 3, {.threads = 2});
   EXPECT_EQ(weighted[0].fidelity, all[0].fidelity);
   EXPECT_NE(weighted[1].fidelity, all[1].fidelity);
   EXPECT_EQ(weighted[1].best_head_fidelity, all[1].best_head_fidelity);
@@ -345,7 +345,7 @@ TEST_F(TrainerTest, TracksMixingAndFidelityOfEveryLayer) {
   settings_.epochs = 2;
   train(settings_, data_, options("two"));
   const Model model = load_model(TensorFile::open(model_path(options("two").directory)));
-  const auto expected = track_layers(model, data_.judged_inputs, 10, 1);
+  const auto expected = track_layers(model, data_.judged_inputs, 10, {.threads = 1});
   EXPECT_EQ(lines[1]["layers"][0]["fidelity"], expected[0].fidelity);
   EXPECT_EQ(lines[1]["layers"][1]["hitting_time"], expected[1].hitting_time);
   EXPECT_EQ(lines[1]["layers"][1]["best_head_fidelity"], expected[1].best_head_fidelity);

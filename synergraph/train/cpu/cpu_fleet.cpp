@@ -51,7 +51,7 @@ class CpuFleet : public Fleet {
   std::vector<Evaluation> judge(std::span<const int> members) override {
     std::vector<Evaluation> evaluations;
     EvaluateOptions options;
-    options.threads = threads_;
+    options.execution.threads = threads_;
     for (const int number : members) {
       const Member& member = members_.at(number);
       evaluations.push_back(evaluate(member.state.model, member.data->judged_inputs,
