@@ -34,9 +34,13 @@ std::string read_text(const std::string& path, std::size_t most) {
   return path == kStandardInput ? read_standard_input(most) : read_file(path, most);
 }
 
+ByteSourcePtr open_input(const std::string& path) {
+  if (path != kStandardInput) return open_bytes(path);
+  return memory_bytes(input_name(path), read_standard_input(SIZE_MAX));
+}
+
 TensorFile open_tensors(const std::string& path) {
-  if (path != kStandardInput) return TensorFile::open(path);
-  return TensorFile::open(memory_bytes(input_name(path), read_standard_input(SIZE_MAX)));
+  return TensorFile::open(open_input(path));
 }
 
 std::string input_name(const std::string& path) {

@@ -13,7 +13,10 @@ inline constexpr const char* kStandardInput = "-";
 /// The text of a file of at most so many bytes, or of standard input.
 std::string read_text(const std::string& path, std::size_t most);
 
-/// The tensors of a file, or of standard input, which is read to its end into memory.
+/// The bytes of a file, or of standard input, which is read to its end into memory.
+ByteSourcePtr open_input(const std::string& path);
+
+/// The tensors in them.
 TensorFile open_tensors(const std::string& path);
 
 /// What messages call it.

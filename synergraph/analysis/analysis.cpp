@@ -98,7 +98,7 @@ Analysis analyse(AttentionSource& source, LayerWeights weights, const AnalysisOp
       reader->open(piece);
     });
     if (!good) return;
-    reader->visit([&](int layer, SampleHeads& sample_heads) {
+    reader->visit([&](int layer, HeadSource& sample_heads) {
       const auto l = static_cast<std::size_t>(layer);
       auto measured = measure(sample_heads, analysis.weights[l], sample_options);
       for (std::size_t c = 0; c < measured.size(); ++c)

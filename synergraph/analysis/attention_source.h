@@ -47,7 +47,7 @@ class AttentionReader {
   virtual void open(const AttentionPiece& piece) = 0;
 
   /// The heads of one layer, valid during the call.
-  using LayerVisitor = std::function<void(int layer, SampleHeads& heads)>;
+  using LayerVisitor = std::function<void(int layer, HeadSource& heads)>;
 
   /// Visits the layers of the piece in order.
   virtual void visit(const LayerVisitor& visitor) = 0;

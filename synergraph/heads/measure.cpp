@@ -229,28 +229,6 @@ std::vector<HeadsMetrics> Measurement::run() {
   return std::move(result_);
 }
 
-/// Heads in memory.
-class HeadList : public HeadSource {
- public:
-  explicit HeadList(const std::vector<Head>& heads) : list_(heads) {}
-  int heads() const override { return static_cast<int>(list_.size()); }
-  int nodes() const override { return list_.front().diffusion.rows(); }
-  const MirroredMatrix& head(int h) override {
-    if (held_ != h) mirrored_ = MirroredMatrix(list_[static_cast<std::size_t>(h)].diffusion);
-    held_ = h;
-    return mirrored_;
-  }
-  const Walk* own_walk(int h) override {
-    const auto& walk = list_[static_cast<std::size_t>(h)].graph_walk;
-    return walk ? &*walk : nullptr;
-  }
-
- private:
-  const std::vector<Head>& list_;
-  int held_ = -1;
-  MirroredMatrix mirrored_;
-};
-
 }  // namespace
 
 std::vector<HeadsMetrics> measure(HeadSource& heads, const std::vector<double>& weights,
@@ -273,8 +251,7 @@ std::vector<HeadsMetrics> measure(HeadSource& heads, const std::vector<double>& 
   return Measurement(heads, convex, options).run();
 }
 
-HeadsMetrics measure_heads(const std::vector<Head>& heads, const std::vector<double>& weights,
-                           const MetricsOptions& options, const Execution& execution) {
+HeadList::HeadList(const std::vector<Head>& heads) : list_(heads) {
   if (heads.empty()) throw InputError("no heads to measure");
   for (std::size_t h = 0; h < heads.size(); ++h) {
     const Matrix& diffusion = heads[h].diffusion;
@@ -283,6 +260,21 @@ HeadsMetrics measure_heads(const std::vector<Head>& heads, const std::vector<dou
       throw InputError(fmt::format("head {} is a {} x {} matrix, expected {} x {}", h,
                                    diffusion.rows(), diffusion.cols(), nodes, nodes));
   }
+}
+
+const MirroredMatrix& HeadList::head(int h) {
+  if (held_ != h) mirrored_ = MirroredMatrix(list_[static_cast<std::size_t>(h)].diffusion);
+  held_ = h;
+  return mirrored_;
+}
+
+const Walk* HeadList::own_walk(int h) {
+  const auto& walk = list_[static_cast<std::size_t>(h)].graph_walk;
+  return walk ? &*walk : nullptr;
+}
+
+HeadsMetrics measure_heads(const std::vector<Head>& heads, const std::vector<double>& weights,
+                           const MetricsOptions& options, const Execution& execution) {
   HeadList source(heads);
   return std::move(
       measure(source, weights, {.conventions = {options}, .nodes = true, .execution = execution})

@@ -30,6 +30,22 @@ class HeadSource {
   virtual const Walk* own_walk(int /*h*/) { return nullptr; }
 };
 
+/// Heads in memory, which must outlive it. InputError unless they are square matrices of one size.
+class HeadList : public HeadSource {
+ public:
+  explicit HeadList(const std::vector<Head>& heads);
+
+  int heads() const override { return static_cast<int>(list_.size()); }
+  int nodes() const override { return list_.front().diffusion.rows(); }
+  const MirroredMatrix& head(int h) override;
+  const Walk* own_walk(int h) override;
+
+ private:
+  const std::vector<Head>& list_;
+  int held_ = -1;
+  MirroredMatrix mirrored_;
+};
+
 /// How measure() goes about it.
 struct MeasureOptions {
   /// One HeadsMetrics each. Their per_head_walks must agree, and their first eps, which is that of
@@ -46,8 +62,7 @@ struct MeasureOptions {
 std::vector<HeadsMetrics> measure(HeadSource& heads, const std::vector<double>& weights,
                                   const MeasureOptions& options);
 
-/// The same for heads in memory, with the numbers of every node. InputError unless they are square
-/// matrices of one size.
+/// The same for heads in memory, with the numbers of every node.
 HeadsMetrics measure_heads(const std::vector<Head>& heads, const std::vector<double>& weights,
                            const MetricsOptions& options, const Execution& execution = {});
 

@@ -56,6 +56,10 @@ std::pair<FileFormat, TensorFileContents> parse(const ByteSourcePtr& bytes) {
 
 }  // namespace
 
+bool is_tensor_file(const ByteSource& bytes) {
+  return detect(bytes) != Content::kUnknown;
+}
+
 TensorFile::TensorFile(std::string path, FileFormat format, TensorFileContents contents)
     : path_(std::move(path)), format_(format), contents_(std::move(contents)) {
   for (std::size_t i = 0; i < contents_.tensors.size(); ++i) {

@@ -51,7 +51,7 @@ class AttentionFileTest : public InTemporaryDirectory {
     const auto reader = source.reader();
     for (const AttentionPiece& piece : source.pieces(0, 1000)) {
       reader->open(piece);
-      reader->visit([&](int, SampleHeads& heads) {
+      reader->visit([&](int, HeadSource& heads) {
         for (int h = 0; h < heads.heads(); ++h) {
           const ConstMatrixView head = heads.head(h).view();
           Matrix& copy = matrices.emplace_back(head.rows, head.cols);

@@ -1,0 +1,227 @@
+#include "cli/attention_input.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+
+#include "cli/input.h"
+#include "cli/metrics_options.h"
+#include "cli/number_option.h"
+#include "synergraph/analysis/attention_file.h"
+#include "synergraph/analysis/graph_source.h"
+#include "synergraph/analysis/model_attention.h"
+#include "synergraph/core/error.h"
+#include "synergraph/graph/multi_head_graph.h"
+#include "synergraph/model/load_model.h"
+#include "synergraph/train/data.h"
+
+namespace synergraph::cli {
+namespace {
+
+/// A token position or an end of a range.
+std::int64_t parse_position(const std::string& text, const char* option) {
+  return parse_option<std::int64_t>(option, text, {0});
+}
+
+bool is_checkpoint(const TensorFile& file) {
+  return std::any_of(file.tensors().begin(), file.tensors().end(), [](const Tensor& tensor) {
+    return tensor.name() == "token_emb.weight" || tensor.name().ends_with(".token_emb.weight");
+  });
+}
+
+/// Whether --weights is a list of numbers and not a file's name.
+bool is_list(const std::string& weights) {
+  return weights.find_first_not_of("0123456789.,+-eE") == std::string::npos;
+}
+
+}  // namespace
+
+std::optional<Evaluation> AttentionInput::evaluation() const {
+  const auto* attention = dynamic_cast<const ModelAttention*>(source.get());
+  return attention == nullptr ? std::nullopt : attention->evaluation();
+}
+
+std::vector<NamedPath> AttentionArguments::files() const {
+  return {
+      {"FILE", file}, {"--tokens", tokens}, {"--weights", weights}, {"--out-proj", projections}};
+}
+
+TokenRange AttentionArguments::parse_range() const {
+  TokenRange chosen;
+  if (!range.empty()) {
+    const std::size_t colon = range.find(':');
+    if (colon == std::string::npos)
+      throw UsageError(fmt::format("--range: expected A:B, got '{}'", range));
+    const std::string begin = range.substr(0, colon);
+    const std::string end = range.substr(colon + 1);
+    if (!begin.empty()) chosen.begin = parse_position(begin, "--range");
+    if (!end.empty()) chosen.end = parse_position(end, "--range");
+    if (chosen.end && *chosen.end <= chosen.begin)
+      throw UsageError(fmt::format("--range: {} is empty", range));
+  }
+  if (!sink) return chosen;
+  if (*sink < chosen.begin || (chosen.end && *sink >= *chosen.end))
+    throw UsageError(fmt::format("--sink: token {} is outside the range", *sink));
+  chosen.end = *sink + 1;
+  return chosen;
+}
+
+AttentionInput AttentionArguments::open_checkpoint(const TensorFile& tensors,
+                                                   const TokenRange& token_range) const {
+  if (!layers.empty() || !axes.empty() || row_tolerance)
+    throw UsageError(fmt::format(
+        "{} is a checkpoint: --layers, --axes and --row-tolerance are for files of attention",
+        tensors.path()));
+  if (tokens.empty() && task.empty())
+    throw UsageError(
+        fmt::format("{} is a checkpoint: give --tokens FILE or --task NAME", tensors.path()));
+  if (!tokens.empty() && (samples || seed))
+    throw UsageError("--samples and --seed draw sequences: they exclude --tokens");
+  const Task* judge = task.empty() ? nullptr : &find_task(task);
+  AttentionInput input;
+  input.model = std::make_unique<Model>(load_model(tensors, heads));
+  const ModelConfig& config = input.model->config();
+  Sequences sequences = tokens.empty() ? random_sequences(seed.value_or(1), samples.value_or(50),
+                                                          config.length, config.vocabulary)
+                                       : read_sequences(tokens);
+  input.source =
+      std::make_unique<ModelAttention>(*input.model, std::move(sequences), judge, token_range);
+  input.heads_from_name = head_count(tensors, heads).from_name;
+  return input;
+}
+
+AttentionInput AttentionArguments::open_attention(const TensorFile& tensors,
+                                                  const TokenRange& token_range) const {
+  if (!tokens.empty() || !task.empty() || heads != 0 || samples || seed)
+    throw UsageError(fmt::format(
+        "{} holds attention: --tokens, --task, --samples, --seed and --heads are for checkpoints",
+        tensors.path()));
+  AttentionInput input;
+  input.source = open_attention_file(tensors, {layers, token_range, row_tolerance,
+                                               axes.empty() ? AttentionAxes() : parse_axes(axes)});
+  return input;
+}
+
+AttentionInput AttentionArguments::open_graph(const ByteSource& bytes) const {
+  if (!layers.empty() || !axes.empty() || row_tolerance || !tokens.empty() || !task.empty() ||
+      heads != 0 || samples || seed || sink || !range.empty() || !projections.empty())
+    throw UsageError(fmt::format("{} is a graph: of the options on input only --weights is for it",
+                                 bytes.name()));
+  const MultiHeadGraph graph = parse_graph_text(bytes.read_string(0, bytes.size()), bytes.name());
+  AttentionInput input;
+  for (const GraphHead& head : graph.heads) input.head_names.push_back(head.name);
+  input.token_names = graph.node_names;
+  try {
+    auto source = std::make_unique<GraphSource>(graph);
+    input.weights = {source->weights()};
+    input.source = std::move(source);
+  } catch (const InputError& error) {
+    throw InputError(fmt::format("{}: {}", bytes.name(), error.what()));
+  }
+  input.weights_from = "graph";
+  return input;
+}
+
+void AttentionArguments::choose_weights(AttentionInput& input) const {
+  const std::vector<AttentionLayer>& of = input.source->layers();
+  const bool learned_possible = input.model != nullptr || !projections.empty();
+  if (weights.empty() && !input.weights_from.empty()) return;
+  std::string& from = input.weights_from;
+  from = weights.empty() ? (learned_possible ? "learned" : "uniform") : weights;
+  if (!projections.empty() && from != "learned")
+    throw UsageError("--out-proj goes with --weights learned");
+  if (from == "uniform") {
+    input.weights = uniform_weights(of);
+  } else if (from == "learned") {
+    if (!learned_possible)
+      throw UsageError("--weights learned: attention has none: give --out-proj FILE");
+    input.weights = projections.empty() ? weights_of_model(*input.model)
+                                        : weights_of_projections(of, projections);
+  } else {
+    from = "given";
+    input.weights = is_list(weights) ? given_weights(of, parse_numbers(weights, "--weights"))
+                                     : weights_of_file(of, weights);
+  }
+}
+
+AttentionInput AttentionArguments::open(const TokenRange& token_range) const {
+  const ByteSourcePtr bytes = open_input(file);
+  AttentionInput input;
+  if (graphs_ && !is_tensor_file(*bytes)) {
+    input = open_graph(*bytes);
+  } else {
+    const TensorFile tensors = TensorFile::open(bytes);
+    input = is_checkpoint(tensors) ? open_checkpoint(tensors, token_range)
+                                   : open_attention(tensors, token_range);
+  }
+  choose_weights(input);
+  return input;
+}
+
+void AttentionArguments::add_to(CLI::App& command, bool graphs) {
+  graphs_ = graphs;
+  const char* group = "Input";
+  command
+      .add_option("FILE", file,
+                  graphs ? "attention, a checkpoint, or a graph; - for standard input"
+                         : "attention, or a checkpoint; - for standard input")
+      ->required()
+      ->group(group);
+  command
+      .add_option("--layers", layers,
+                  "regular expression that chooses an archive's tensors (default: all); layers "
+                  "come in natural order, 2 before 10")
+      ->type_name("REGEX")
+      ->group(group);
+  command
+      .add_option("--axes", axes,
+                  "what the arrays' axes are: some of layer,sample,head,query,key, in any order "
+                  "(default: the last of these, as many as there are)")
+      ->type_name("LIST")
+      ->group(group);
+  add_number(command, "--sink", sink,
+             "analyse the prefix that ends at this token, counted from 0 (default: the last)", {0})
+      ->type_name("I")
+      ->group(group);
+  command
+      .add_option(
+          "--range", range,
+          "analyse tokens A to B-1 only, without padding: rows and columns are cut and what "
+          "remains of each row is renormalised")
+      ->type_name("A:B")
+      ->group(group);
+  add_number(command, "--row-tolerance", row_tolerance,
+             "how far a row's sum may be from 1 (default: what rounding explains, to the file's "
+             "element type or to the shorter one that the values show)",
+             {0.0, 1.0})
+      ->group(group);
+  command.add_option("--tokens", tokens, "sequences (samples, n) for a checkpoint")
+      ->type_name("FILE")
+      ->group(group);
+  command
+      .add_option("--task", task,
+                  "judge a checkpoint by this task, and without --tokens draw its sequences: copy, "
+                  "cycle or zero")
+      ->group(group);
+  add_number(command, "--samples", samples, "sequences to draw (default: 50)", {1, 100000000})
+      ->group(group);
+  add_number(command, "--seed", seed, "of the sequences drawn (default: 1)")->group(group);
+  add_number(command, "--heads", heads,
+             "heads of a checkpoint that does not say how many (default: the H of a file name "
+             "H_heads_...)",
+             {1, 1 << 20})
+      ->default_str("")
+      ->group(group);
+  command
+      .add_option("--weights", weights,
+                  "head weights: uniform, learned, a list w1,w2,..., or a file with (heads) or "
+                  "(layers, heads) numbers (default: learned for checkpoints, else uniform)")
+      ->group(group);
+  command
+      .add_option("--out-proj", projections,
+                  "attention output projections (rows = outputs) that learned weights come from")
+      ->type_name("FILE")
+      ->group(group);
+}
+
+}  // namespace synergraph::cli

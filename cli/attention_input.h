@@ -1,0 +1,68 @@
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "cli/output_paths.h"
+#include "synergraph/analysis/attention_source.h"
+#include "synergraph/analysis/head_weights.h"
+#include "synergraph/io/tensor_file.h"
+#include "synergraph/model/evaluate.h"
+
+namespace synergraph::cli {
+
+/// A source of attention, and what belongs to it.
+struct AttentionInput {
+  std::unique_ptr<Model> model;  ///< of a checkpoint
+  bool heads_from_name = false;  ///< the checkpoint's file name says how many heads
+  std::unique_ptr<AttentionSource> source;
+  LayerWeights weights;
+  std::string weights_from;                   ///< "uniform", "learned", "given"; of a graph "graph"
+  std::vector<std::string> head_names = {};   ///< of a graph
+  std::vector<std::string> token_names = {};  ///< likewise
+
+  /// How well the model did on what was read of it.
+  std::optional<Evaluation> evaluation() const;
+};
+
+/// The options that say what attention is read, and how its heads are weighted; shared by the
+/// commands that read it.
+struct AttentionArguments {
+  std::string file;
+  std::string layers;
+  std::string axes;
+  std::string tokens;
+  std::string task;
+  std::optional<int> samples;
+  std::optional<std::uint64_t> seed;
+  int heads = 0;
+  std::string weights;
+  std::string projections;
+  std::optional<std::int64_t> sink;
+  std::string range;
+  std::optional<double> row_tolerance;
+
+  /// `graphs`: files of graphs are read, too.
+  void add_to(CLI::App& command, bool graphs = false);
+
+  /// Files that are read, and the options that name them.
+  std::vector<NamedPath> files() const;
+
+  TokenRange parse_range() const;
+
+  /// Opens the file.
+  AttentionInput open(const TokenRange& range) const;
+
+ private:
+  AttentionInput open_checkpoint(const TensorFile& tensors, const TokenRange& token_range) const;
+  AttentionInput open_attention(const TensorFile& tensors, const TokenRange& token_range) const;
+  AttentionInput open_graph(const ByteSource& bytes) const;
+  void choose_weights(AttentionInput& input) const;
+
+  bool graphs_ = false;
+};
+
+}  // namespace synergraph::cli
