@@ -1,0 +1,43 @@
+#pragma once
+
+#include <optional>
+#include <vector>
+
+#include "synergraph/analysis/attention_source.h"
+#include "synergraph/analysis/head_weights.h"
+#include "synergraph/heads/stack.h"
+#include "synergraph/statistics/estimate.h"
+
+#pragma GCC visibility push(default)
+namespace synergraph {
+
+/// How much of the followed token's signal passes one layer's heads, and beside them.
+struct LayerFlow {
+  std::vector<Estimate> heads;
+  Estimate residual;
+};
+
+/// All layers applied once each, over samples (theory: "Through the layers").
+struct StackAnalysis {
+  StackOptions options;
+  std::vector<AttentionLayer> layers;
+  int samples = 0;
+  Estimate fidelity;             ///< of the weakest source
+  Estimate effective_tokens;     ///< that the sink hears of
+  std::vector<Estimate> signal;  ///< of every token at the sink
+  /// In so many samples a token is the weakest.
+  std::vector<int> weakest;
+  /// Of the token that the options name, or of each sample's weakest; samples in which that has no
+  /// signal at all are left out and counted.
+  std::vector<LayerFlow> flows;
+  int without_signal = 0;
+  std::vector<Stack> each;  ///< every sample's
+};
+
+/// Measures the stack on every sample. InputError unless all layers have the same tokens and
+/// samples. Stopped if it was asked to stop before the last.
+StackAnalysis analyse_stack(AttentionSource& source, const LayerWeights& weights,
+                            const StackOptions& options);
+
+}  // namespace synergraph
+#pragma GCC visibility pop

@@ -1,0 +1,87 @@
+#include "synergraph/analysis/visit_samples.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <condition_variable>
+#include <mutex>
+
+#include "synergraph/core/error.h"
+#include "synergraph/core/parallel.h"
+
+namespace synergraph {
+
+struct Turnstile::State {
+  std::mutex mutex;
+  std::condition_variable moved;
+  std::size_t next = 0;
+  bool failed = false;
+};
+
+Turnstile::Turnstile() : state_(std::make_unique<State>()) {}
+Turnstile::~Turnstile() = default;
+
+bool Turnstile::pass(std::size_t number, const std::function<void()>& body) {
+  std::unique_lock lock(state_->mutex);
+  state_->moved.wait(lock, [&] { return state_->failed || state_->next == number; });
+  if (state_->failed) return false;
+  try {
+    body();
+  } catch (...) {
+    state_->failed = true;
+    state_->moved.notify_all();
+    throw;
+  }
+  ++state_->next;
+  state_->moved.notify_all();
+  return true;
+}
+
+SideBySide side_by_side(const std::vector<AttentionLayer>& layers, std::size_t pieces,
+                        const Execution& execution) {
+  SideBySide way;
+  way.at_once = execution.thread_count();
+  for (const AttentionLayer& layer : layers)
+    way.at_once = std::min(way.at_once, systems_at_once(layer.heads, layer.tokens, execution));
+  way.each = execution_of_each(execution, way.at_once);
+  if (pieces < static_cast<std::size_t>(way.at_once)) {
+    way.at_once = std::max(1, static_cast<int>(pieces));
+    way.each.threads = std::max(1, execution.thread_count() / way.at_once);
+  }
+  return way;
+}
+
+void visit_samples(AttentionSource& source, const std::vector<AttentionPiece>& pieces,
+                   const SideBySide& way, const SampleVisitor& visitor) {
+  std::vector<std::unique_ptr<AttentionReader>> readers(static_cast<std::size_t>(way.at_once));
+  Turnstile opening;
+  parallel_for(pieces.size(), way.at_once, [&](std::size_t index, int worker) {
+    const AttentionPiece& piece = pieces[index];
+    auto& reader = readers[static_cast<std::size_t>(worker)];
+    if (!reader) reader = source.reader();
+    const bool good = opening.pass(index, [&] {
+      way.each.check();
+      reader->open(piece);
+    });
+    if (!good) return;
+    reader->visit([&](int layer, HeadSource& heads) { visitor(layer, piece.sample, heads); });
+  });
+}
+
+int most_samples(const std::vector<AttentionLayer>& layers) {
+  int most = 0;
+  for (const AttentionLayer& layer : layers) most = std::max(most, layer.samples);
+  return most;
+}
+
+void require_weights(const std::vector<AttentionLayer>& layers,
+                     const std::vector<std::vector<double>>& weights) {
+  if (weights.size() != layers.size())
+    throw InputError(fmt::format("weights of {} layers, for {}", weights.size(), layers.size()));
+  for (std::size_t l = 0; l < layers.size(); ++l)
+    if (weights[l].size() != static_cast<std::size_t>(layers[l].heads))
+      throw InputError(fmt::format("layer {}: {} weights for {} heads", layers[l].name,
+                                   weights[l].size(), layers[l].heads));
+}
+
+}  // namespace synergraph
