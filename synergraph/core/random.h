@@ -17,6 +17,7 @@ enum class Purpose : std::uint32_t {
   kDropout = 6,         ///< dropout masks
   kPermutation = 7,     ///< permutation tests
   kTest = 8,            ///< inputs made by tests and benchmarks
+  kHeadOrders = 9,      ///< orders of heads that are sampled
 };
 
 /// A counter-based random stream (Philox4x32-10): block b of stream (seed, purpose, a) is a pure

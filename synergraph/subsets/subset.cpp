@@ -4,6 +4,7 @@
 
 #include <bit>
 #include <cmath>
+#include <functional>
 
 #include "synergraph/core/error.h"
 
@@ -13,6 +14,21 @@ std::vector<int> heads_in(Subset subset) {
   std::vector<int> heads;
   for (Subset rest = subset; rest != 0; rest &= rest - 1) heads.push_back(std::countr_zero(rest));
   return heads;
+}
+
+std::vector<Subset> subsets_of_size(int heads, int size) {
+  std::vector<Subset> subsets;
+  // The smallest head first: of those with it, then of those without.
+  const std::function<void(Subset, int, int)> extend = [&](Subset subset, int first, int left) {
+    if (left == 0) {
+      subsets.push_back(subset);
+      return;
+    }
+    for (int head = first; head + left <= heads; ++head)
+      extend(subset | Subset{1} << head, head + 1, left - 1);
+  };
+  extend(0, 0, size);
+  return subsets;
 }
 
 int heads_of_table(std::span<const double> values) {
