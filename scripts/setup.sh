@@ -7,7 +7,8 @@ set -eu
 packages="cmake ninja-build g++ librandom123-dev libcli11-dev libfmt-dev
           nlohmann-json3-dev libzip-dev pkg-config gnuplot-nox"
 if [ "${1:-build}" = test ]; then
-  packages="$packages libgtest-dev libgmock-dev libbenchmark-dev clang clang-format clang-tidy libclang-rt-14-dev"
+  packages="$packages libgtest-dev libgmock-dev libbenchmark-dev clang clang-format clang-tidy libclang-rt-14-dev
+            python3-numpy"
 fi
 
 if ! command -v dpkg-query >/dev/null; then
