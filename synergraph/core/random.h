@@ -18,6 +18,7 @@ enum class Purpose : std::uint32_t {
   kPermutation = 7,     ///< permutation tests
   kTest = 8,            ///< inputs made by tests and benchmarks
   kHeadOrders = 9,      ///< orders of heads that are sampled
+  kWeights = 10,        ///< where searches for the best weights of heads begin
 };
 
 /// A counter-based random stream (Philox4x32-10): block b of stream (seed, purpose, a) is a pure

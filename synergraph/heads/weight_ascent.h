@@ -1,0 +1,28 @@
+#pragma once
+
+#include "synergraph/heads/weight_objective.h"
+
+namespace synergraph {
+
+struct AscentOptions {
+  int iterations = 100;
+  double tolerance = 1e-9;  ///< of the height, relative; of times, of the value
+};
+
+struct Ascent {
+  WeightObjective::Point point;
+  int iterations = 0;
+};
+
+/// Climbs from some weights to weights that no small change improves: sequential quadratic models,
+/// the least of linear functions less a curvature that is learnt on the way (damped BFGS). Ends
+/// where the model promises no more than the tolerance.
+Ascent ascend(const WeightObjective& objective, std::span<const double> start,
+              const AscentOptions& options);
+
+/// The norm of the shortest of the projected gradients at a point: of the steepest direction that
+/// stays in the simplex, with nodes that are the weakest to rounding all counting.
+double projected_gradient_norm(const WeightObjective& objective,
+                               const WeightObjective::Point& point);
+
+}  // namespace synergraph
