@@ -33,57 +33,47 @@ double dividend(std::span<const double> values, Subset set) {
   return second == 0 ? alone : (values[set] - values[second]) - alone;
 }
 
-/// For every set A of at most `order` heads, sums[s] = the sum of d_A v(S) over all S of s heads
-/// that A has not. The heads are folded one after the other, from the last: a head is in A, and the
-/// table becomes the difference of its halves; or it is not, and the halves are added, those with
-/// it as sets of one head more. Sizes are kept apart, so that all weights come last, and for all
-/// indices at once. Tables halve with every head, so all together are 40 additions a value up to
-/// order 3.
+/// Folds the heads `left` - 1 .. 0 one after the other: a head is in A, and the table becomes the
+/// difference of its halves; or it is not, and the halves are added, those with it as sets of one
+/// head more. table[s * 2^left + T] is the sum of d_A v(S + T) over sets S of s of the heads folded
+/// so far, T of the others. Needs the same memory again behind the table.
 template <class Visitor>
-class Folding {
- public:
-  Folding(std::span<const double> values, int order, const Visitor& visit)
-      : order_(order), visit_(visit), tables_(2 * values.size()) {
-    // No index depends on a constant. With many heads most values are near that of all, and what is
-    // left when it is subtracted has more digits.
-    for (std::size_t subset = 0; subset < values.size(); ++subset)
-      tables_[subset] = values[subset] - values.back();
-    fold(tables_.data(), heads_of_table(values), 1, 0);
-  }
-
- private:
-  /// table[s * 2^left + T]: the sum of d_A v(S + T) over sets S of s folded heads, T in the others.
-  void fold(double* table, int left, int sizes, Subset set) {
-    for (; left > 0; --left, ++sizes) {
-      const std::size_t half = std::size_t{1} << (left - 1);
-      if (std::popcount(set) < order_) {
-        double* difference = table + 2 * half * static_cast<std::size_t>(sizes);
-        for (int s = 0; s < sizes; ++s) {
-          const double* without = table + 2 * half * static_cast<std::size_t>(s);
-          double* to = difference + half * static_cast<std::size_t>(s);
+void fold(double* table, int left, std::size_t sizes, Subset set, int order, const Visitor& visit) {
+  for (; left > 0; --left, ++sizes) {
+    const std::size_t half = std::size_t{1} << (left - 1);
+    if (std::popcount(set) < order) {
+      double* differences = table + 2 * half * sizes;
+      for (std::size_t s = 0; s < sizes; ++s) {
+        const double* without = table + 2 * half * s;
+        double* to = differences + half * s;
 #pragma omp simd
-          for (std::size_t t = 0; t < half; ++t) to[t] = without[half + t] - without[t];
-        }
-        fold(difference, left - 1, sizes, set | Subset{1} << (left - 1));
+        for (std::size_t t = 0; t < half; ++t) to[t] = without[half + t] - without[t];
       }
-      // In place: what is read lies at or behind what is written.
-      for (int s = 1; s < sizes; ++s) {
-        const double* with = table + half * static_cast<std::size_t>(2 * s - 1);
-        double* to = table + half * static_cast<std::size_t>(s);
-#pragma omp simd
-        for (std::size_t t = 0; t < half; ++t) to[t] = with[t] + with[half + t];
-      }
-      if (sizes > 1)
-        std::copy_n(table + half * static_cast<std::size_t>(2 * sizes - 1), half,
-                    table + half * static_cast<std::size_t>(sizes));
+      fold(differences, left - 1, sizes, set | Subset{1} << (left - 1), order, visit);
     }
-    visit_(set, std::span<const double>(table, static_cast<std::size_t>(sizes)));
+    // In place: what is read lies at or behind what is written.
+    for (std::size_t s = 1; s < sizes; ++s) {
+      const double* with = table + half * (2 * s - 1);
+      double* to = table + half * s;
+#pragma omp simd
+      for (std::size_t t = 0; t < half; ++t) to[t] = with[t] + with[half + t];
+    }
+    if (sizes > 1) std::copy_n(table + half * (2 * sizes - 1), half, table + half * sizes);
   }
+  visit(set, std::span<const double>(table, sizes));
+}
 
-  int order_;
-  const Visitor& visit_;
-  ScratchVector<double> tables_;
-};
+/// Calls visit(A, sums) for every set A of at most `order` heads: sums[s] is the sum of d_A v(S)
+/// over all S of s heads that are not in A. Weights come after that, for all indices at once.
+template <class Visitor>
+void fold_table(std::span<const double> values, int order, const Visitor& visit) {
+  // Differences do not see a constant. With many heads most values are near that of all, and what
+  // is left without it has more digits.
+  ScratchVector<double> tables(2 * values.size());
+  for (std::size_t subset = 0; subset < values.size(); ++subset)
+    tables[subset] = values[subset] - values.back();
+  fold(tables.data(), heads_of_table(values), 1, 0, order, visit);
+}
 
 /// 1 / C(n, k) for k = 0 .. n.
 std::vector<double> inverse_binomials(int n) {
@@ -127,7 +117,7 @@ std::vector<OrderIndices> fold_indices(std::span<const double> values, int order
     orders.push_back({zeros, zeros, zeros});
     weights.push_back(inverse_binomials(heads - size));
   }
-  Folding(values, order, [&](Subset set, std::span<const double> sums) {
+  fold_table(values, order, [&](Subset set, std::span<const double> sums) {
     if (set == 0) return;
     const int size = std::popcount(set);
     const auto at_order = static_cast<std::size_t>(size - 1);

@@ -89,8 +89,9 @@ Orders draw_orders(int heads, const SamplingOptions& options, std::int64_t squar
   Orders orders{latin_square(columns, shuffled(heads, draws)), {}};
   append_reversed(orders.heads);
   if (!options.pairs) return orders;
-  std::vector<int> zigzag;
-  for (int k = 0; k < heads; ++k) zigzag.push_back(k % 2 == 1 ? (k + 1) / 2 : heads - k / 2);
+  std::vector<int> zigzag(columns.size());
+  for (int k = 0; k < heads; ++k)
+    zigzag[static_cast<std::size_t>(k)] = k % 2 == 1 ? (k + 1) / 2 : heads - k / 2;
   orders.pairs = latin_square(zigzag, shuffled(heads, draws));
   if (heads % 2 == 1) append_reversed(orders.pairs);
   return orders;

@@ -86,6 +86,7 @@ class Search {
       }
     }
     std::vector<double> values;
+    values.reserve(subsets.size());
     for (const Heads& subset : subsets) values.push_back(known_.at(subset));
     return values;
   }
