@@ -66,12 +66,17 @@ TokenRange AttentionArguments::parse_range() const {
   return chosen;
 }
 
+MissingMass AttentionArguments::missing() const {
+  return parse_name<MissingMass>(missing_mass).value();
+}
+
 AttentionInput AttentionArguments::open_checkpoint(const TensorFile& tensors,
                                                    const TokenRange& token_range) const {
-  if (!layers.empty() || !axes.empty() || row_tolerance)
-    throw UsageError(fmt::format(
-        "{} is a checkpoint: --layers, --axes and --row-tolerance are for files of attention",
-        tensors.path()));
+  if (!layers.empty() || !axes.empty() || row_tolerance || missing() != MissingMass::kError)
+    throw UsageError(
+        fmt::format("{} is a checkpoint: --layers, --axes, --row-tolerance and "
+                    "--missing-mass are for files of attention",
+                    tensors.path()));
   if (tokens.empty() && task.empty())
     throw UsageError(
         fmt::format("{} is a checkpoint: give --tokens FILE or --task NAME", tensors.path()));
@@ -97,14 +102,16 @@ AttentionInput AttentionArguments::open_attention(const TensorFile& tensors,
         "{} holds attention: --tokens, --task, --samples, --seed and --heads are for checkpoints",
         tensors.path()));
   AttentionInput input;
-  input.source = open_attention_file(tensors, {layers, token_range, row_tolerance,
-                                               axes.empty() ? AttentionAxes() : parse_axes(axes)});
+  input.source =
+      open_attention_file(tensors, {layers, token_range, row_tolerance,
+                                    axes.empty() ? AttentionAxes() : parse_axes(axes), missing()});
   return input;
 }
 
 AttentionInput AttentionArguments::open_graph(const ByteSource& bytes) const {
   if (!layers.empty() || !axes.empty() || row_tolerance || !tokens.empty() || !task.empty() ||
-      heads != 0 || samples || seed || sink || !range.empty() || !projections.empty())
+      heads != 0 || samples || seed || sink || !range.empty() || !projections.empty() ||
+      missing() != MissingMass::kError)
     throw UsageError(fmt::format("{} is a graph: of the options on input only --weights is for it",
                                  bytes.name()));
   const MultiHeadGraph graph = parse_graph_text(bytes.read_string(0, bytes.size()), bytes.name());
@@ -194,6 +201,14 @@ void AttentionArguments::add_to(CLI::App& command, bool graphs) {
              "how far a row's sum may be from 1 (default: what rounding explains, to the file's "
              "element type or to the shorter one that the values show)",
              {0.0, 1.0})
+      ->group(group);
+  command
+      .add_option(
+          "--missing-mass", missing_mass,
+          "rows that sum to less than 1 beyond rounding are an error; or, in models with a "
+          "learned sink logit, one more node, the first, takes what is missing and keeps it")
+      ->check(CLI::IsMember(all_names<MissingMass>()))
+      ->capture_default_str()
       ->group(group);
   command.add_option("--tokens", tokens, "sequences (samples, n) for a checkpoint")
       ->type_name("FILE")

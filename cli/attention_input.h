@@ -44,6 +44,7 @@ struct AttentionArguments {
   std::optional<std::int64_t> sink;
   std::string range;
   std::optional<double> row_tolerance;
+  std::string missing_mass = "error";
 
   /// `graphs`: files of graphs are read, too.
   void add_to(CLI::App& command, bool graphs = false);
@@ -57,6 +58,7 @@ struct AttentionArguments {
   AttentionInput open(const TokenRange& range) const;
 
  private:
+  MissingMass missing() const;
   AttentionInput open_checkpoint(const TensorFile& tensors, const TokenRange& token_range) const;
   AttentionInput open_attention(const TensorFile& tensors, const TokenRange& token_range) const;
   AttentionInput open_graph(const ByteSource& bytes) const;

@@ -114,8 +114,8 @@ void AttentionFile::add(const Tensor& tensor, bool only) {
       name = fmt::format("{}/{}", tensor.name(), name);
     const std::int64_t first = layer * samples * heads * columns * columns;
     stored_.push_back({attention.tensor, first, columns, std::move(where), to_string(axes)});
-    layers_.push_back(
-        {std::move(name), samples, heads, end - static_cast<int>(options_.range.begin)});
+    layers_.push_back({std::move(name), samples, heads,
+                       end - static_cast<int>(options_.range.begin), options_.missing_mass});
   }
 }
 
@@ -147,12 +147,14 @@ void AttentionFile::read(int layer, int sample, int head, Matrix& into) const {
   AttentionCheck check = attention_check(type, columns, options_.row_tolerance, "--row-tolerance");
   check.axes = fmt::format(", with the axes read as {}; --axes says otherwise", stored.axes);
   check.name = fmt::format("{}, sample {}, head {}", stored.where, sample, head);
+  check.missing_hint = "; --missing-mass node gives the rest to a node of its own";
 
   // Rows come in blocks: few system calls, little memory beside the matrix.
   constexpr int kBlockElements = 1 << 16;
   const int begin = static_cast<int>(options_.range.begin);
-  const int end = begin + into.rows();
-  const int block_rows = std::clamp(kBlockElements / columns, 1, into.rows());
+  const int tokens = layers_[static_cast<std::size_t>(layer)].tokens;
+  const int end = begin + tokens;
+  const int block_rows = std::clamp(kBlockElements / columns, 1, tokens);
   std::vector<double> block(static_cast<std::size_t>(block_rows) *
                             static_cast<std::size_t>(columns));
   const std::int64_t heads = layers_[static_cast<std::size_t>(layer)].heads;
@@ -169,7 +171,7 @@ void AttentionFile::read(int layer, int sample, int head, Matrix& into) const {
     }
     return block.data() + std::ptrdiff_t{i - block_begin} * columns;
   };
-  cut_attention(row, columns, begin, check, into);
+  cut_attention(row, columns, begin, check, into, options_.missing_mass);
 }
 
 /// Reads the small heads of a sample when it is opened, large ones when they are wanted.
@@ -180,8 +182,8 @@ class FileReader : public AttentionReader {
   void open(const AttentionPiece& piece) override {
     layer_ = piece.layer;
     const AttentionLayer& shape = file_.layers()[static_cast<std::size_t>(piece.layer)];
-    if (!heads_ || heads_->heads() != shape.heads || heads_->nodes() != shape.tokens)
-      heads_.emplace(shape.heads, shape.tokens);
+    if (!heads_ || heads_->heads() != shape.heads || heads_->nodes() != shape.nodes())
+      heads_.emplace(shape.heads, shape.nodes());
     heads_->start([this, piece](int head, Matrix& into) {
       file_.read(piece.layer, piece.sample, head, into);
     });

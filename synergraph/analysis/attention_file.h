@@ -21,6 +21,8 @@ struct AttentionFileOptions {
   std::optional<double> row_tolerance = {};
   /// What the arrays' axes are; empty: default_axes().
   AttentionAxes axes = {};
+  /// What rows mean that sum to less than 1.
+  MissingMass missing_mass = MissingMass::kError;
 };
 
 /// The attention in a file: arrays (n, n), (heads, n, n), (samples, heads, n, n), (layers, samples,

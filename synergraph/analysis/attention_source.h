@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "synergraph/graph/attention.h"
 #include "synergraph/heads/sample_heads.h"
 
 #pragma GCC visibility push(default)
@@ -24,6 +25,10 @@ struct AttentionLayer {
   int samples = 0;
   int heads = 0;
   int tokens = 0;  ///< n, after the range was cut out
+  MissingMass missing_mass = MissingMass::kError;
+
+  /// The tokens, and before them the node that takes what is missing from rows, if there is one.
+  int nodes() const { return tokens + extra_nodes(missing_mass); }
 };
 
 /// A piece of a source that is read at once: a sample in one layer, or in all of them.

@@ -113,7 +113,7 @@ StackAnalysis analyse_stack(AttentionSource& source, const LayerWeights& weights
   analysis.options = options;
   analysis.layers = layers;
   analysis.samples = layers.front().samples;
-  analysis.weakest.resize(static_cast<std::size_t>(layers.front().tokens));
+  analysis.weakest.resize(static_cast<std::size_t>(layers.front().nodes()));
   analysis.each.resize(static_cast<std::size_t>(analysis.samples));
   const SideBySide way = side_by_side(layers, analysis.each.size(), options.execution);
   StackOptions each = options;

@@ -25,7 +25,8 @@ struct StackAnalysis {
   Estimate fidelity;             ///< of the weakest source
   Estimate effective_tokens;     ///< that the sink hears of
   std::vector<Estimate> signal;  ///< of every token at the sink
-  /// In so many samples a token is the weakest.
+  /// In so many samples a token is the weakest. (Where mass is missing, the first is the node that
+  /// takes it, here and in `signal`.)
   std::vector<int> weakest;
   /// Of the token that the options name, or of each sample's weakest; samples in which that has no
   /// signal at all are left out and counted.

@@ -42,7 +42,7 @@ SideBySide side_by_side(const std::vector<AttentionLayer>& layers, std::size_t p
   SideBySide way;
   way.at_once = execution.thread_count();
   for (const AttentionLayer& layer : layers)
-    way.at_once = std::min(way.at_once, systems_at_once(layer.heads, layer.tokens, execution));
+    way.at_once = std::min(way.at_once, systems_at_once(layer.heads, layer.nodes(), execution));
   way.each = execution_of_each(execution, way.at_once);
   if (pieces < static_cast<std::size_t>(way.at_once)) {
     way.at_once = std::max(1, static_cast<int>(pieces));

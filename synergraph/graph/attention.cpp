@@ -20,9 +20,14 @@ namespace {
       fmt::format("{}: entry {} in row {}, column {} {}", check.name, value, row, col, why));
 }
 
-}  // namespace
+/// What row i gives to tokens, and what is missing: 0 where only rounding may have taken it.
+struct RowMass {
+  double sum = 0.0;
+  double missing = 0.0;
+};
 
-double checked_row_sum(const double* row, int i, int cols, const AttentionCheck& check) {
+RowMass checked_row(const double* row, int i, int cols, const AttentionCheck& check,
+                    MissingMass missing) {
   const bool good =
       within(row, i + 1, 0.0, 1e300) &&
       within(row + i + 1, cols - i - 1, -check.causal_tolerance, check.causal_tolerance);
@@ -34,16 +39,24 @@ double checked_row_sum(const double* row, int i, int cols, const AttentionCheck&
     }
   }
   const double sum = total(row, i + 1);
-  if (std::abs(sum - 1.0) <= check.row_tolerance) return sum;
-  if (sum == 0.0)
+  if (std::abs(sum - 1.0) <= check.row_tolerance) return {sum};
+  if (sum == 0.0 && missing == MissingMass::kError)
     throw InputError(fmt::format(
         "{}: row {} gives nothing to any token: padding must be left out of the range of tokens",
         check.name, i));
   RowTolerance tolerance{check.row_tolerance};
   if (check.second_look) tolerance = check.second_look(row, i + 1);
-  if (std::abs(sum - 1.0) <= tolerance.value) return sum;
-  throw InputError(fmt::format("{}: row {} sums to {}, expected 1 within {:.2g}{}", check.name, i,
-                               sum, tolerance.value, tolerance.reason));
+  if (std::abs(sum - 1.0) <= tolerance.value) return {sum};
+  if (sum < 1.0 && missing == MissingMass::kNode) return {sum, 1.0 - sum};
+  throw InputError(fmt::format("{}: row {} sums to {}, expected 1 within {:.2g}{}{}", check.name, i,
+                               sum, tolerance.value, tolerance.reason,
+                               sum < 1.0 ? check.missing_hint : ""));
+}
+
+}  // namespace
+
+double checked_row_sum(const double* row, int i, int cols, const AttentionCheck& check) {
+  return checked_row(row, i, cols, check, MissingMass::kError).sum;
 }
 
 void normalise_row(double* row, int i, int cols, const AttentionCheck& check) {
@@ -61,16 +74,19 @@ void normalise_attention(MatrixView attention, const AttentionCheck& check) {
 }
 
 void cut_attention(const std::function<const double*(int i)>& row, int columns, int begin,
-                   const AttentionCheck& check, Matrix& into) {
-  for (int i = 0; i < into.rows(); ++i) {
+                   const AttentionCheck& check, Matrix& into, MissingMass missing) {
+  const int extra = extra_nodes(missing);
+  if (extra == 1) into(0, 0) = 1.0;
+  for (int i = 0; i + extra < into.rows(); ++i) {
     const double* whole = row(begin + i);
-    double sum = checked_row_sum(whole, begin + i, columns, check);
+    const RowMass mass = checked_row(whole, begin + i, columns, check, missing);
     const double* kept = whole + begin;
-    if (begin > 0) sum = total(kept, i + 1);
+    const double sum = (begin > 0 ? total(kept, i + 1) : mass.sum) + mass.missing;
     if (!(sum > 0.0))
       throw InputError(fmt::format("{}: row {} gives nothing to the keys from {} on", check.name,
                                    begin + i, begin));
-    double* to = into.row(i);
+    double* to = into.row(i + extra);
+    if (extra == 1) *to++ = mass.missing / sum;
     for (int j = 0; j <= i; ++j) to[j] = kept[j] / sum;
   }
 }

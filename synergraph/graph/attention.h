@@ -4,6 +4,7 @@
 #include <string>
 
 #include "synergraph/core/matrix.h"
+#include "synergraph/core/names.h"
 
 #pragma GCC visibility push(default)
 namespace synergraph {
@@ -13,6 +14,23 @@ struct RowTolerance {
   double value = 0.0;
   std::string reason = {};
 };
+
+/// What a row means that sums to less than 1, by more than rounding explains.
+enum class MissingMass {
+  kError,
+  /// It is so on purpose (a model with a learned sink logit). There is one more node, the first,
+  /// which keeps what it gets and takes what is missing from each row.
+  kNode,
+};
+
+template <>
+inline constexpr NameTable<MissingMass, 2> kNamesOf<MissingMass>{
+    {{MissingMass::kError, "error"}, {MissingMass::kNode, "node"}}};
+
+/// How many nodes there are beside the tokens.
+constexpr int extra_nodes(MissingMass missing) {
+  return missing == MissingMass::kNode ? 1 : 0;
+}
 
 /// What an attention matrix may deviate from, and how errors name it.
 struct AttentionCheck {
@@ -27,6 +45,8 @@ struct AttentionCheck {
   /// Asked about the entries of a row that fails row_tolerance: how they were rounded may allow
   /// more. Nothing: row_tolerance is final.
   std::function<RowTolerance(const double* row, int count)> second_look = {};
+  /// What the message about a row that sums to less than 1 ends with.
+  std::string missing_hint = {};
 };
 
 /// Checks row i of a causal attention matrix with `cols` columns, and returns the sum of its
@@ -45,9 +65,11 @@ void normalise_attention(MatrixView attention, const AttentionCheck& check = {})
 /// exact: rows are checked whole, then what they give to the remaining keys is divided by its sum.
 /// InputError also when a row gives nothing to the remaining keys. The part of `into` above the
 /// diagonal is left alone. `row(i)` returns row i of the attention, `columns` entries, valid until
-/// the next call.
+/// the next call. With MissingMass::kNode the first row and column of `into` are that node's: what
+/// is missing from a row counts like a key that remains.
 void cut_attention(const std::function<const double*(int i)>& row, int columns, int begin,
-                   const AttentionCheck& check, Matrix& into);
+                   const AttentionCheck& check, Matrix& into,
+                   MissingMass missing = MissingMass::kError);
 
 }  // namespace synergraph
 #pragma GCC visibility pop

@@ -18,6 +18,7 @@ void read_head(const Batch& batch, const TokenSpan& sequence, int head, Matrix& 
   const auto columns = static_cast<int>(view.tokens);
   AttentionCheck check = attention_check(view.type, columns, batch.options.row_tolerance);
   check.name = fmt::format("sample {}, head {}", sequence.sample, head);
+  check.missing_hint = "; missing_mass gives the rest to a node of its own";
   // As many rows at a time as a cache line holds: they may lie side by side.
   constexpr int kRows = 16;
   std::vector<double> rows(kRows * static_cast<std::size_t>(columns));
@@ -29,7 +30,7 @@ void read_head(const Batch& batch, const TokenSpan& sequence, int head, Matrix& 
                 rows.data());
     return rows.data() + std::ptrdiff_t{at} * columns;
   };
-  cut_attention(row, columns, begin, check, into);
+  cut_attention(row, columns, begin, check, into, batch.options.missing_mass);
 }
 
 class CpuEngine : public MetricsEngine {
@@ -44,9 +45,11 @@ BatchMetrics CpuEngine::measure_batch(const Batch& batch) const {
   const BatchOptions& options = batch.options;
   const std::vector<TokenSpan>& sequences = options.sequences;
   const auto heads = static_cast<int>(batch.view.heads);
-  const auto tokens = [](const TokenSpan& span) { return static_cast<int>(span.end - span.begin); };
+  const auto nodes = [&](const TokenSpan& span) {
+    return static_cast<int>(span.end - span.begin) + extra_nodes(options.missing_mass);
+  };
   int longest = 0;
-  for (const TokenSpan& sequence : sequences) longest = std::max(longest, tokens(sequence));
+  for (const TokenSpan& sequence : sequences) longest = std::max(longest, nodes(sequence));
   const int at_once = static_cast<int>(std::min<std::size_t>(
       sequences.size(),
       static_cast<std::size_t>(systems_at_once(heads, longest, options.execution))));
@@ -71,7 +74,7 @@ BatchMetrics CpuEngine::measure_batch(const Batch& batch) const {
     options.execution.check();
     const TokenSpan& sequence = sequences[index];
     auto& sample = workspaces[static_cast<std::size_t>(worker)];
-    if (!sample || sample->nodes() != tokens(sequence)) sample.emplace(heads, tokens(sequence));
+    if (!sample || sample->nodes() != nodes(sequence)) sample.emplace(heads, nodes(sequence));
     sample->start([&](int head, Matrix& into) { read_head(batch, sequence, head, into); });
     std::vector<HeadsMetrics> measured =
         synergraph::measure(*sample, batch.weights_of(sequence.sample), each);

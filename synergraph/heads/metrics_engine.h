@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "synergraph/core/execution.h"
+#include "synergraph/graph/attention.h"
 #include "synergraph/heads/attention_view.h"
 #include "synergraph/heads/synergy.h"
 
@@ -32,6 +33,9 @@ struct BatchOptions {
   /// How far a row's sum may be from 1; nothing: what rounding explains, in the element type or in
   /// the shorter one that a row's entries show.
   std::optional<double> row_tolerance = {};
+  /// What rows mean that sum to less than 1. With kNode a sequence has one more node, the first, in
+  /// all that is measured.
+  MissingMass missing_mass = MissingMass::kError;
   bool nodes = false;  ///< keep the numbers of every node, too
   Execution execution = {};
 };

@@ -185,12 +185,13 @@ std::string counted(const std::vector<AttentionLayer>& layers, int AttentionLaye
 
 std::string format_report(const LayerReport& report, std::size_t columns) {
   const Analysis& analysis = report.analysis;
-  std::string text =
-      fmt::format("{} layer{}, {}, {} of {}, {} head weights\n", analysis.layers.size(),
-                  analysis.layers.size() == 1 ? "" : "s",
-                  counted(analysis.layers, &AttentionLayer::samples, "sample"),
-                  counted(analysis.layers, &AttentionLayer::heads, "head"),
-                  counted(analysis.layers, &AttentionLayer::tokens, "token"), report.weights);
+  const bool missing = analysis.layers.front().missing_mass == MissingMass::kNode;
+  std::string text = fmt::format("{} layer{}, {}, {} of {}{}, {} head weights\n",
+                                 analysis.layers.size(), analysis.layers.size() == 1 ? "" : "s",
+                                 counted(analysis.layers, &AttentionLayer::samples, "sample"),
+                                 counted(analysis.layers, &AttentionLayer::heads, "head"),
+                                 counted(analysis.layers, &AttentionLayer::tokens, "token"),
+                                 missing ? " and a node for missing mass" : "", report.weights);
   if (!report.reading.empty()) text += report.reading + '\n';
   if (report.model && report.heads_from_name)
     text += fmt::format("heads: {}, from the file's name (--heads says otherwise)\n",
@@ -274,6 +275,9 @@ std::string json_report(const LayerReport& report) {
       {"weights", report.weights},
       {"range",
        {report.range.begin, report.range.end ? ordered_json(*report.range.end) : ordered_json()}}};
+  if (const MissingMass missing = report.analysis.layers.front().missing_mass;
+      missing != MissingMass::kError)
+    json["missing_mass"] = name_of(missing);
   if (report.model) {
     const ModelConfig& model = *report.model;
     json["model"] = {{"vocabulary", model.vocabulary}, {"length", model.length},

@@ -11,6 +11,7 @@
 
 #include "synergraph/analysis/analysis.h"
 #include "synergraph/analysis/name_pattern.h"
+#include "synergraph/analysis/stack_analysis.h"
 #include "synergraph/core/error.h"
 #include "synergraph/graph/attention_rounding.h"
 #include "synergraph/io/npy.h"
@@ -406,6 +407,38 @@ TEST_F(AttentionFileTest, PiecesAreARangeOfSamples) {
   for (const AttentionPiece& piece : source->pieces(3, 9))
     found.emplace_back(piece.layer, piece.sample);
   EXPECT_EQ(found, (std::vector<std::pair<int, int>>{{0, 3}, {0, 4}, {1, 3}, {1, 4}}));
+}
+
+TEST_F(AttentionFileTest, WhatIsMissingGoesToANode) {
+  constexpr int kTokens = 5;
+  const std::vector<double> values = stack(6, kTokens + 1, 3);
+  const std::vector<Matrix> whole = all(*open(write({3, 2, kTokens + 1, kTokens + 1}, values)));
+  std::vector<double> rest;  // without the first token
+  for (const Matrix& matrix : whole)
+    for (int i = 1; i <= kTokens; ++i)
+      for (int j = 1; j <= kTokens; ++j) rest.push_back(j <= i ? matrix(i, j) : 0.0);
+  const std::string file = write({3, 2, kTokens, kTokens}, rest);
+  const auto source = open(file, {.missing_mass = MissingMass::kNode});
+  EXPECT_EQ(source->layers().front().tokens, kTokens);
+  EXPECT_EQ(source->layers().front().nodes(), kTokens + 1);
+  const std::vector<Matrix> matrices = all(*source);
+  ASSERT_EQ(matrices.size(), whole.size());
+  for (std::size_t k = 0; k < whole.size(); ++k)
+    for (int i = 0; i <= kTokens; ++i)
+      for (int j = 0; j <= i; ++j) EXPECT_NEAR(matrices[k](i, j), whole[k](i, j), 1e-15);
+  EXPECT_EQ(open(file, {.range = {2, 4}, .missing_mass = MissingMass::kNode})->layers()[0].nodes(),
+            3);
+  const auto strict = open(file);
+  expect_input_error("--row-tolerance allows more; --missing-mass node gives the rest to a node",
+                     [&] { all(*strict); });
+
+  // Everything that analyses a source sees the node.
+  const Analysis analysis = analyse(*source, uniform_weights(source->layers()), {});
+  EXPECT_EQ(analysis.samples[0][0].size(), 3U);
+  const StackAnalysis stacked = analyse_stack(*source, uniform_weights(source->layers()), {});
+  ASSERT_EQ(stacked.signal.size(), static_cast<std::size_t>(kTokens) + 1);
+  const double from_node = 0.25 * (whole[0](kTokens, 0) + whole[1](kTokens, 0));
+  EXPECT_NEAR(stacked.each[0].signal[0], from_node, 1e-15);
 }
 
 }  // namespace

@@ -288,6 +288,40 @@ TEST_F(AnalyzeTest, BadAttentionIsRefused) {
   expect_refusal("analyze missing.npy", 1, "missing.npy");
 }
 
+TEST_F(AnalyzeTest, MissingMassIsAnErrorOrANode) {
+  // The first token keeps what it gets: without it, a node does.
+  const std::vector<Matrix> matrices = write_random("whole.npy", {2, 3, 2, 6, 6});
+  std::vector<double> rest;
+  for (const Matrix& matrix : matrices)
+    for (int i = 1; i < 6; ++i) rest.insert(rest.end(), matrix.row(i) + 1, matrix.row(i) + 6);
+  write_array("rest.npy", {2, 3, 2, 5, 5}, rest);
+  expect_refusal("analyze rest.npy --json out.json", 1, "--missing-mass node gives the rest to");
+  const json whole = analyze("whole.npy");
+  const json with_node = analyze("rest.npy --missing-mass node");
+  EXPECT_EQ(with_node["missing_mass"], "node");
+  EXPECT_FALSE(whole.contains("missing_mass"));
+  for (const std::size_t l : {0, 1}) {
+    const auto layer = [&](const json& report) { return report["conventions"][0]["layers"][l]; };
+    EXPECT_EQ(layer(with_node)["tokens"], 5);
+    for (const char* key : {"minimax_fidelity", "hitting_mean", "mixing_time_0.25"}) {
+      const auto mean = layer(whole)["combined"][key]["mean"].get<double>();
+      EXPECT_NEAR(layer(with_node)["combined"][key]["mean"].get<double>(), mean, 1e-11 * mean);
+    }
+  }
+  EXPECT_THAT(expect_success("analyze rest.npy --missing-mass node").out,
+              testing::HasSubstr("2 heads of 5 tokens and a node for missing mass, uniform"));
+  // Said or not, an error is the default.
+  EXPECT_EQ(expect_success("analyze whole.npy --missing-mass error --json -").out,
+            expect_success("analyze whole.npy --json -").out);
+  expect_refusal("analyze whole.npy --missing-mass keep", 2, "--missing-mass");
+  write_model("model.safetensors");
+  expect_refusal("analyze model.safetensors --task copy --missing-mass node", 2,
+                 "--missing-mass are for files of attention");
+  rest.back() += 1.0;
+  write_array("rest.npy", {2, 3, 2, 5, 5}, rest);
+  expect_refusal("analyze rest.npy --missing-mass node", 1, "row 4 sums to 1.");
+}
+
 TEST_F(AnalyzeTest, BadRequestsAreRefused) {
   write_array("a.npy", {1, 3, 3}, good_);
   expect_refusal("analyze", 2, "FILE is required");

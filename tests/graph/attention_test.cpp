@@ -4,6 +4,7 @@
 
 #include <cmath>
 #include <limits>
+#include <vector>
 
 #include "synergraph/core/error.h"
 
@@ -63,6 +64,55 @@ TEST(NormaliseAttention, NamesThePlaceOfWhatIsWrong) {
   expect_rejected(with(4, 4, 0.7), "row 4 sums to 1.5, expected 1 within 1e-06");
   expect_rejected(Matrix(2, 3), "expected a square matrix, got 2 x 3");
   expect_rejected(Matrix(0, 0), "expected a square matrix, got 0 x 0");
+}
+
+/// Tokens from `begin` on, mass that is missing being a node's.
+Matrix cut_with_node(const Matrix& attention, int begin = 0, const AttentionCheck& check = {}) {
+  const int n = attention.rows();
+  Matrix into(n - begin + 1, n - begin + 1);
+  cut_attention([&](int i) { return attention.row(i); }, n, begin, check, into, MissingMass::kNode);
+  return into;
+}
+
+void expect_rows(const Matrix& actual, const std::vector<std::vector<double>>& expected) {
+  ASSERT_EQ(actual.rows(), static_cast<int>(expected.size()));
+  for (int i = 0; i < actual.rows(); ++i)
+    for (int j = 0; j < actual.cols(); ++j)
+      EXPECT_DOUBLE_EQ(actual(i, j),
+                       expected[static_cast<std::size_t>(i)][static_cast<std::size_t>(j)])
+          << i << ' ' << j;
+}
+
+TEST(CutAttention, WhatIsMissingGoesToTheFirstNode) {
+  Matrix a(3, 3);
+  a(0, 0) = 0.75;
+  a(1, 0) = 0.25;
+  a(1, 1) = 0.75 - 1e-9;  // rounding
+  a(2, 0) = 0.125;
+  a(2, 1) = 0.125;
+  a(2, 2) = 0.25;
+  const double all = 1.0 - 1e-9;
+  expect_rows(cut_with_node(a), {{1, 0, 0, 0},
+                                 {0.25, 0.75, 0, 0},
+                                 {0, 0.25 / all, a(1, 1) / all, 0},
+                                 {0.5, 0.125, 0.125, 0.25}});
+  // Keys that are cut away are shared out, mass that is missing is not.
+  expect_rows(cut_with_node(a, 1),
+              {{1, 0, 0}, {0, 1, 0}, {0.5 / 0.875, 0.125 / 0.875, 0.25 / 0.875}});
+  // A row may give nothing to any token.
+  for (int j = 0; j < 3; ++j) a(2, j) = 0.0;
+  expect_rows(cut_with_node(a, 2), {{1, 0}, {1, 0}});
+}
+
+TEST(CutAttention, RowsAboveOneAreErrorsWhateverIsMissing) {
+  Matrix a = uniform(3);
+  a(0, 0) = 0.5;
+  a(2, 2) = 0.5;
+  EXPECT_THROW(cut_with_node(a), InputError);
+  a(2, 2) = 0.25;
+  EXPECT_NO_THROW(cut_with_node(a));
+  a(2, 1) = -0.25;
+  EXPECT_THROW(cut_with_node(a), InputError);
 }
 
 }  // namespace

@@ -398,5 +398,70 @@ TEST(MeasureView, TheFirstWrongSampleIsNamedWhateverTheThreads) {
     }
 }
 
+/// Without the first token of each sample: what rows gave to it is missing.
+Attention without_first(Attention whole) {
+  Attention rest(whole.samples, whole.heads, whole.tokens - 1);
+  for (int s = 0; s < whole.samples; ++s)
+    for (int h = 0; h < whole.heads; ++h)
+      for (int i = 0; i < rest.tokens; ++i)
+        std::copy_n(whole.row(s, h, i + 1) + 1, rest.tokens, rest.row(s, h, i));
+  return rest;
+}
+
+TEST(MeasureView, ANodeTakesWhatIsMissing) {
+  // The first token of causal attention keeps what it gets: without it, it is the node.
+  const Attention whole(3, 2, 9);
+  BatchOptions options = both_conventions();
+  options.nodes = true;
+  options.sequences = {{0, 0, 9}, {1, 0, 5}, {2, 0, 9}};
+  const BatchMetrics expected = measure(whole.view(), {}, options);
+  options.missing_mass = MissingMass::kNode;
+  for (TokenSpan& sequence : options.sequences) --sequence.end;
+  const Attention rest = without_first(whole);
+  const BatchMetrics measured = measure(rest.view(), {}, options);
+  for (std::size_t c = 0; c < 2; ++c)
+    for (std::size_t s = 0; s < 3; ++s) {
+      const Metrics& a = measured.sequences[c][s].combined;
+      const Metrics& b = expected.sequences[c][s].combined;
+      const auto near = [](const std::vector<double>& x, const std::vector<double>& y) {
+        ASSERT_EQ(x.size(), y.size());
+        for (std::size_t k = 0; k < x.size(); ++k)
+          EXPECT_TRUE(x[k] == y[k] || std::abs(x[k] - y[k]) <= 1e-11 * y[k]) << x[k] << ' ' << y[k];
+      };
+      near(a.fidelity.node, b.fidelity.node);
+      near(a.walk.hitting.node, b.walk.hitting.node);
+      near(a.walk.truncated.node, b.walk.truncated.node);
+      EXPECT_EQ(a.fidelity.minimax_node, b.fidelity.minimax_node);
+    }
+  options.missing_mass = MissingMass::kError;
+  expect_refused("row_tolerance allows more; missing_mass gives the rest to a node of its own",
+                 rest.view(), {}, options);
+}
+
+TEST(MeasureView, ANodeThatNothingIsMissingForHearsNothing) {
+  const Attention attention(1, 2, 6);
+  const BatchMetrics measured =
+      measure(attention.view(), {}, {.missing_mass = MissingMass::kNode, .nodes = true});
+  const Fidelity& fidelity = measured.sequences[0][0].combined.fidelity;
+  EXPECT_EQ(fidelity.node.size(), 7U);
+  EXPECT_EQ(fidelity.minimax, 0.0);
+  EXPECT_EQ(fidelity.minimax_node, 0);
+  const BatchMetrics usual = measure(attention.view(), {}, {.nodes = true});
+  for (std::size_t j = 0; j < 6; ++j)
+    EXPECT_NEAR(fidelity.node[j + 1], usual.sequences[0][0].combined.fidelity.node[j], 1e-14);
+}
+
+TEST(MeasureView, RowsAboveOneAreRefusedWhateverIsMissing) {
+  Attention attention(1, 1, 3);
+  attention.row(0, 0, 2)[2] += 0.5;
+  try {
+    measure(attention.view(), {}, {.missing_mass = MissingMass::kNode});
+    FAIL();
+  } catch (const InputError& error) {
+    EXPECT_THAT(error.what(), testing::HasSubstr("row 2 sums to 1.5"));
+    EXPECT_THAT(error.what(), testing::Not(testing::HasSubstr("missing_mass")));
+  }
+}
+
 }  // namespace
 }  // namespace synergraph
