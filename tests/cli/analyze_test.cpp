@@ -300,7 +300,7 @@ TEST_F(AnalyzeTest, MissingMassIsAnErrorOrANode) {
   const json with_node = analyze("rest.npy --missing-mass node");
   EXPECT_EQ(with_node["missing_mass"], "node");
   EXPECT_FALSE(whole.contains("missing_mass"));
-  for (const std::size_t l : {0, 1}) {
+  for (std::size_t l = 0; l < 2; ++l) {
     const auto layer = [&](const json& report) { return report["conventions"][0]["layers"][l]; };
     EXPECT_EQ(layer(with_node)["tokens"], 5);
     for (const char* key : {"minimax_fidelity", "hitting_mean", "mixing_time_0.25"}) {
