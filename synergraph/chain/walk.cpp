@@ -25,17 +25,14 @@ void normalise_rows(Walk& walk, ConstMatrixView weights) {
 }
 
 /// Row j of the published walk of a token that keeps most of its attention to itself: what is left
-/// below one is the rest of its attention, to full precision.
-void cut_slow_row(Walk& walk, ConstMatrixView attention, int j) {
-  double rest = 0.0;
-  for (int k = 0; k < j; ++k) rest += attention(j, k);
-  constexpr double kRounding = 1e-12;
-  if (std::abs(rest + attention(j, j) - 1.0) > kRounding) return;  // 1 is all that is known
+/// below one is the rest of its attention, to full precision. weight(i) is what i gives to j.
+template <class Weight>
+void cut_slow_row(Walk& walk, int j, double rest, Weight weight) {
   double* row = walk.step.row(j);
   double sum = 0.0;
   for (int i = j + 1; i < walk.nodes(); ++i) {
-    row[i] = std::min(attention(i, j), std::max(0.0, rest - sum));
-    sum += attention(i, j);
+    row[i] = std::min(weight(i), std::max(0.0, rest - sum));
+    sum += weight(i);
   }
   row[walk.sink()] += std::max(0.0, rest - sum);
   walk.leave[static_cast<std::size_t>(j)] = rest;
@@ -43,9 +40,15 @@ void cut_slow_row(Walk& walk, ConstMatrixView attention, int j) {
 
 /// Rows of the published walk of an attention matrix; `weights` holds it transposed.
 void cut_rows(Walk& walk, ConstMatrixView attention, ConstMatrixView weights) {
-  kernels().cut_rows(weights, walk.step.view(), walk.leave.data());
-  for (int j = 0; j < walk.sink(); ++j)
-    if (attention(j, j) > 0.5) cut_slow_row(walk, attention, j);
+  kernels().cut_rows(weights, 1.0, walk.step.view(), walk.leave.data());
+  for (int j = 0; j < walk.sink(); ++j) {
+    if (!(attention(j, j) > 0.5)) continue;
+    double rest = 0.0;
+    for (int k = 0; k < j; ++k) rest += attention(j, k);
+    constexpr double kRounding = 1e-12;
+    if (std::abs(rest + attention(j, j) - 1.0) <= kRounding)  // otherwise 1 is all that is known
+      cut_slow_row(walk, j, rest, [&](int i) { return attention(i, j); });
+  }
 }
 
 void make_sink_absorbing(Walk& walk) {
@@ -99,6 +102,13 @@ Walk published_walk_of_columns(const MirroredMatrix& attention) {
   return walk;
 }
 
+void cut_walk(ConstMatrixView columns, const double* rest, double whole, Walk& into) {
+  kernels().cut_rows(columns, whole, into.step.view(), into.leave.data());
+  for (int j = 0; j < into.sink(); ++j)
+    if (columns(j, j) > 0.5 * whole)
+      cut_slow_row(into, j, rest[j], [&](int i) { return columns(j, i); });
+}
+
 Walk walk_of_attention(ConstMatrixView attention) {
   Walk walk = blank_walk(nodes_of(attention));
   transpose_lower(attention, walk.step.view());
@@ -144,10 +154,9 @@ Walk walk_of_rows(ConstMatrixView rows) {
 WalkSum::WalkSum(int nodes)
     : step_(nodes, nodes, ConvexSum::Part::kUpper), leave_(1, nodes, ConvexSum::Part::kWhole) {}
 
-void WalkSum::add(const Walk& walk, double weight) {
-  const int n = walk.nodes();
-  step_.add(walk.step, weight);
-  leave_.add({walk.leave.data(), 1, n, n}, weight);
+void WalkSum::add(ConstMatrixView step, const double* leave, double weight) {
+  step_.add(step, weight);
+  leave_.add({leave, 1, step.cols, step.cols}, weight);
 }
 
 Walk WalkSum::take() {

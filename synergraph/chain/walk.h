@@ -54,6 +54,11 @@ Walk published_walk(ConstMatrixView attention);
 Walk walk_of_columns(const MirroredMatrix& attention);
 Walk published_walk_of_columns(const MirroredMatrix& attention);
 
+/// The same as published_walk_of_columns() in units of `whole`, which all rows of the attention sum
+/// to, and in memory that is there; rest[j] is what row j gives to tokens before j. Rows of `into`
+/// sum to `whole`; below the diagonal and in the sink's row it is anything.
+void cut_walk(ConstMatrixView columns, const double* rest, double whole, Walk& into);
+
 /// The walk with the given rows: non-negative, upper triangular, rows summing to one within 1e-9
 /// (then divided by their sums). InputError names the row otherwise. What the last row holds beside
 /// its diagonal is an error too: the sink is absorbing.
@@ -64,7 +69,8 @@ Walk walk_of_rows(ConstMatrixView rows);
 class WalkSum {
  public:
   explicit WalkSum(int nodes);
-  void add(const Walk& walk, double weight);
+  void add(const Walk& walk, double weight) { add(walk.step, walk.leave.data(), weight); }
+  void add(ConstMatrixView step, const double* leave, double weight);
   /// The sum; nothing can be added afterwards.
   Walk take();
 

@@ -21,6 +21,10 @@ class Propagation {
   /// `upper` must outlive this object; entries below its diagonal are never read.
   Propagation(ConstMatrixView upper, const double* start);
 
+  /// The same of a matrix that is not at hand itself: U(j, i) = scale[j] rows(j, i) for i > j, and
+  /// U(j, j) = stay[j]. All three must outlive this object.
+  Propagation(ConstMatrixView rows, const double* scale, const double* stay, const double* start);
+
   /// Computes the next panel, the states x_t for time() <= t < time() + length() of the old time().
   /// Its length is `steps` rounded up to full registers, at most panel().
   void advance(std::int64_t steps);
@@ -56,6 +60,11 @@ class Propagation {
   /// The states of node j in the newest panel, length() of them, in no particular order.
   const double* unordered(int j) const { return states_.data() + offset(j); }
 
+  /// into[j] = the largest of itself and of the newest panel's states of node j < count.
+  void raise_to_panel(int count, double* into) const;
+  /// The sum of all states of the newest panel.
+  double panel_total() const;
+
   /// Takes nodes from `count` on as zero from now on: for states that have died out.
   void restrict_to(int count) { active_ = count; }
   int active() const { return active_; }
@@ -67,6 +76,8 @@ class Propagation {
   std::ptrdiff_t offset(int j) const { return static_cast<std::ptrdiff_t>(j) * pitch_; }
 
   ConstMatrixView upper_;
+  const double* scale_ = nullptr;  // null: there is nothing but the matrix
+  const double* stay_ = nullptr;
   int lanes_;  // of a register
   int panel_;
   int pitch_;

@@ -43,6 +43,14 @@ void multiply_upper(ConstMatrixView upper, const double* in, double* out, int th
   });
 }
 
+void add_upper(const Matrix& a, double weight, const Matrix& b, Matrix& out) {
+  kernels().add_upper(a, weight, b, out.view());
+}
+
+void forward_substitute(ConstMatrixView upper, const double* factor, int begin, double* x) {
+  kernels().forward_substitute(upper, factor, begin, x);
+}
+
 void transpose_lower(ConstMatrixView from, MatrixView to) {
   kernels().transpose_lower(from, to);
 }

@@ -17,6 +17,15 @@ void square_upper(ConstMatrixView upper, MatrixView result, int threads = 0);
 /// out = upper * in for an upper triangular matrix.
 void multiply_upper(ConstMatrixView upper, const double* in, double* out, int threads = 0);
 
+/// out = a + weight * b for the upper triangles of matrices of one shape, and for rows beyond the
+/// square, which count whole. `out` may be `a`; a row of it may be anything left of the diagonal.
+void add_upper(const Matrix& a, double weight, const Matrix& b, Matrix& out);
+
+/// x[i] = factor[i] (sum over k in [begin, i) of upper(k, i) x[k]) for i from begin + 1 on,
+/// x[begin] being given: from the columns of a lower triangular matrix, which are the rows of
+/// `upper`.
+void forward_substitute(ConstMatrixView upper, const double* factor, int begin, double* x);
+
 /// to(j, i) = from(i, j) for the lower triangle of `from`; the rest of `to` is left alone. `to` may
 /// be the matrix of `from` itself, whose upper triangle then mirrors the lower one.
 void transpose_lower(ConstMatrixView from, MatrixView to);

@@ -5,33 +5,10 @@
 
 #include "synergraph/core/instruction_set.h"
 #include "synergraph/core/parallel.h"
-#include "synergraph/graph/attention_rounding.h"
-#include "synergraph/heads/metrics_engine.h"
 #include "synergraph/heads/sample_heads.h"
 
 namespace synergraph {
 namespace {
-
-/// One head of a sequence, exact; see cut_attention().
-void read_head(const Batch& batch, const TokenSpan& sequence, int head, Matrix& into) {
-  const AttentionView& view = batch.view;
-  const auto columns = static_cast<int>(view.tokens);
-  AttentionCheck check = attention_check(view.type, columns, batch.options.row_tolerance);
-  check.name = fmt::format("sample {}, head {}", sequence.sample, head);
-  check.missing_hint = "; missing_mass gives the rest to a node of its own";
-  // As many rows at a time as a cache line holds: they may lie side by side.
-  constexpr int kRows = 16;
-  std::vector<double> rows(kRows * static_cast<std::size_t>(columns));
-  const auto begin = static_cast<int>(sequence.begin);
-  const auto row = [&](int i) -> const double* {
-    const int at = (i - begin) % kRows;
-    if (at == 0)
-      read_rows(view, sequence.sample, head, i, std::min<std::int64_t>(kRows, sequence.end - i),
-                rows.data());
-    return rows.data() + std::ptrdiff_t{at} * columns;
-  };
-  cut_attention(row, columns, begin, check, into, batch.options.missing_mass);
-}
 
 class CpuEngine : public MetricsEngine {
  public:
@@ -75,7 +52,7 @@ BatchMetrics CpuEngine::measure_batch(const Batch& batch) const {
     const TokenSpan& sequence = sequences[index];
     auto& sample = workspaces[static_cast<std::size_t>(worker)];
     if (!sample || sample->nodes() != nodes(sequence)) sample.emplace(heads, nodes(sequence));
-    sample->start([&](int head, Matrix& into) { read_head(batch, sequence, head, into); });
+    sample->start(head_reader(batch.view, sequence, options.row_tolerance, options.missing_mass));
     std::vector<HeadsMetrics> measured =
         synergraph::measure(*sample, batch.weights_of(sequence.sample), each);
     for (std::size_t c = 0; c < measured.size(); ++c)

@@ -33,22 +33,6 @@ std::vector<std::vector<double>> checked_weights(const AttentionView& view,
   return checked;
 }
 
-void check_convention(const MetricsOptions& convention, const MetricsOptions& first) {
-  for (const double eps : convention.walk.eps)
-    if (!(eps > 0.0 && eps <= 1.0)) throw InputError(fmt::format("eps {} is not in (0, 1]", eps));
-  const auto within = [](const char* name, std::int64_t value, std::int64_t least,
-                         std::int64_t most) {
-    if (value < least || value > most)
-      throw InputError(fmt::format("{} {} is not in {} to {}", name, value, least, most));
-  };
-  within("cutoff", convention.walk.cutoff, 1, kMostSteps);
-  within("horizon", convention.fidelity.horizon, 0, kMostSteps);
-  if (convention.fidelity.step_limit < 1)
-    throw InputError(fmt::format("step limit {} is not positive", convention.fidelity.step_limit));
-  if (convention.per_head_walks != first.per_head_walks)
-    throw InputError("one convention asks for the walks of every head, another does not");
-}
-
 void check_sequence(const TokenSpan& sequence, const AttentionView& view) {
   if (sequence.sample < 0 || sequence.sample >= view.samples)
     throw InputError(
@@ -60,13 +44,30 @@ void check_sequence(const TokenSpan& sequence, const AttentionView& view) {
 
 }  // namespace
 
+void check_convention(const MetricsOptions& convention) {
+  for (const double eps : convention.walk.eps)
+    if (!(eps > 0.0 && eps <= 1.0)) throw InputError(fmt::format("eps {} is not in (0, 1]", eps));
+  const auto within = [](const char* name, std::int64_t value, std::int64_t least,
+                         std::int64_t most) {
+    if (value < least || value > most)
+      throw InputError(fmt::format("{} {} is not in {} to {}", name, value, least, most));
+  };
+  within("cutoff", convention.walk.cutoff, 1, kMostSteps);
+  within("horizon", convention.fidelity.horizon, 0, kMostSteps);
+  if (convention.fidelity.step_limit < 1)
+    throw InputError(fmt::format("step limit {} is not positive", convention.fidelity.step_limit));
+}
+
 BatchMetrics MetricsEngine::measure(const AttentionView& attention, std::span<const double> weights,
                                     const BatchOptions& options) const {
   check_view(attention);
   Batch batch{attention, checked_weights(attention, weights), options};
   if (options.conventions.empty()) throw InputError("no convention to measure by");
-  for (const MetricsOptions& convention : options.conventions)
-    check_convention(convention, options.conventions.front());
+  for (const MetricsOptions& convention : options.conventions) {
+    check_convention(convention);
+    if (convention.per_head_walks != options.conventions.front().per_head_walks)
+      throw InputError("one convention asks for the walks of every head, another does not");
+  }
   if (options.row_tolerance && !(*options.row_tolerance >= 0.0))
     throw InputError(
         fmt::format("row tolerance {} is not a positive number or zero", *options.row_tolerance));

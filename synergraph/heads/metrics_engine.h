@@ -45,6 +45,9 @@ struct BatchMetrics {
   std::vector<std::vector<HeadsMetrics>> sequences;
 };
 
+/// InputError unless the convention's eps, cutoff, horizon and step limit are in their ranges.
+void check_convention(const MetricsOptions& convention);
+
 /// A batch that has been checked, all but the attention itself, and completed.
 struct Batch {
   AttentionView view;

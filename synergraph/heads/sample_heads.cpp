@@ -1,7 +1,11 @@
 #include "synergraph/heads/sample_heads.h"
 
+#include <fmt/core.h>
+
 #include <algorithm>
 #include <utility>
+
+#include "synergraph/graph/attention_rounding.h"
 
 namespace synergraph {
 namespace {
@@ -46,6 +50,28 @@ const MirroredMatrix& SampleHeads::head(int h) {
     held_ = h;
   }
   return matrices_.front();
+}
+
+SampleHeads::Reader head_reader(const AttentionView& view, const TokenSpan& sequence,
+                                std::optional<double> row_tolerance, MissingMass missing_mass) {
+  return [=](int head, Matrix& into) {
+    const auto columns = static_cast<int>(view.tokens);
+    AttentionCheck check = attention_check(view.type, columns, row_tolerance);
+    check.name = fmt::format("sample {}, head {}", sequence.sample, head);
+    check.missing_hint = "; missing_mass gives the rest to a node of its own";
+    // As many rows at a time as a cache line holds: they may lie side by side.
+    constexpr int kRows = 16;
+    std::vector<double> rows(kRows * static_cast<std::size_t>(columns));
+    const auto begin = static_cast<int>(sequence.begin);
+    const auto row = [&](int i) -> const double* {
+      const int at = (i - begin) % kRows;
+      if (at == 0)
+        read_rows(view, sequence.sample, head, i, std::min<std::int64_t>(kRows, sequence.end - i),
+                  rows.data());
+      return rows.data() + std::ptrdiff_t{at} * columns;
+    };
+    cut_attention(row, columns, begin, check, into, missing_mass);
+  };
 }
 
 int systems_at_once(int heads, int tokens, const Execution& execution) {

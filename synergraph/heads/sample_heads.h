@@ -2,11 +2,13 @@
 
 #include <cstddef>
 #include <functional>
+#include <optional>
 #include <vector>
 
 #include "synergraph/core/matrix.h"
 #include "synergraph/core/mirrored_matrix.h"
 #include "synergraph/heads/measure.h"
+#include "synergraph/heads/metrics_engine.h"
 
 #pragma GCC visibility push(default)
 namespace synergraph {
@@ -38,6 +40,12 @@ class SampleHeads : public HeadSource {
   Reader reader_;
   int held_ = -1;  // the head in matrices_.front() if only one is held
 };
+
+/// Reads the heads of a sequence from memory, checked and made exact, as BatchOptions says; see
+/// cut_attention().
+SampleHeads::Reader head_reader(const AttentionView& view, const TokenSpan& sequence,
+                                std::optional<double> row_tolerance = {},
+                                MissingMass missing_mass = MissingMass::kError);
 
 /// How many systems of this size are measured side by side, by threads and memory; at least 1. A
 /// part of the memory is for the heads and what is made of each, the rest for the powers of slow

@@ -65,6 +65,61 @@ TEST(Propagation, AgreesWithOneStepAfterAnother) {
   }
 }
 
+// Rows in any units, with factors: the diagonal is not read.
+TEST(Propagation, OfScaledRowsIsThatOfTheMatrix) {
+  for (const int size : {1, 2, 7, 8, 9, 64, 100, 161, 250}) {
+    const Matrix upper = testing_support::random_upper(size, 5);
+    const auto start = testing_support::random_numbers(static_cast<std::size_t>(size), 6);
+    const auto scale = testing_support::random_numbers(static_cast<std::size_t>(size), 7);
+    Matrix whole = upper;
+    for (int j = 0; j < size; j += 5) {  // one that keeps nothing, one that passes nothing on
+      whole(j, j) = 0.0;
+      if (j + 1 == size) continue;
+      std::fill_n(whole.row(j + 1), size, 0.0);
+      whole(j + 1, j + 1) = 1.0;
+    }
+    Matrix rows(size, size);
+    std::vector<double> stay;
+    for (int j = 0; j < size; ++j) {
+      for (int i = j + 1; i < size; ++i)
+        rows(j, i) = whole(j, i) / scale[static_cast<std::size_t>(j)];
+      rows(j, j) = 1e300;
+      stay.push_back(whole(j, j));
+    }
+    std::vector<State> expected = {State(start.begin(), start.end())};
+    Propagation states(rows, scale.data(), stay.data(), start.data());
+    for (const int steps : {1, 1000, 17, 25, 9, 33}) {
+      states.advance(steps);
+      while (static_cast<std::int64_t>(expected.size()) <= states.time())
+        expected.push_back(step(whole, expected.back()));
+      expect_panel(states, expected);
+    }
+  }
+}
+
+TEST(Propagation, KnowsMaximaAndTheSumOfAPanel) {
+  for (const int size : {1, 5, 40}) {
+    const Matrix upper = testing_support::random_upper(size, 9);
+    const auto start = testing_support::random_numbers(static_cast<std::size_t>(size), 10);
+    Propagation states(upper, start.data());
+    for (const int steps : {1, 1000, 17}) {
+      states.advance(steps);
+      std::vector<double> most(static_cast<std::size_t>(size), 0.1);
+      std::vector<double> expected = most;
+      double sum = 0.0;
+      for (int j = 0; j < size; ++j)
+        for (int k = 0; k < states.length(); ++k) {
+          sum += states.at(j, k);
+          double& largest = expected[static_cast<std::size_t>(j)];
+          if (j + 1 < size) largest = std::max(largest, states.at(j, k));
+        }
+      states.raise_to_panel(size - 1, most.data());
+      EXPECT_EQ(most, expected);
+      EXPECT_NEAR(states.panel_total(), sum, 1e-14 * sum);
+    }
+  }
+}
+
 TEST(Propagation, NodesLeftOutCountAsZero) {
   constexpr int kSize = 90;
   constexpr int kActive = 41;

@@ -81,5 +81,41 @@ TEST(Triangular, TheTransposeMirrorsTheLowerTriangleAlone) {
   }
 }
 
+TEST(Triangular, SumsHaveUpperTrianglesAndRowsBelowTheSquare) {
+  for (const int size : {1, 7, 8, 9, 33, 100}) {
+    Matrix a(size + 2, size);
+    Matrix b(size + 2, size);
+    const auto numbers = random_numbers(static_cast<std::size_t>(2 * (size + 2) * size), 4);
+    const double* next = numbers.data();
+    for (Matrix* matrix : {&a, &b})
+      for (int i = 0; i < size + 2; ++i, next += size) std::copy_n(next, size, matrix->row(i));
+    Matrix out = filled(size + 2, size);
+    add_upper(a, 0.25, b, out);
+    for (int i = 0; i < size + 2; ++i)
+      for (int j = i < size ? i : 0; j < size; ++j)
+        ASSERT_EQ(out(i, j), a(i, j) + 0.25 * b(i, j)) << size << ": " << i << "," << j;
+    add_upper(out, 2.0, out, out);  // in place
+    ASSERT_EQ(out(0, size - 1), 3.0 * (a(0, size - 1) + 0.25 * b(0, size - 1)));
+  }
+}
+
+TEST(Triangular, ForwardSubstitutionGoesAlongColumns) {
+  for (const int size : {1, 2, 20, 65})
+    for (const int begin : {0, size / 2, size - 1}) {
+      const Matrix upper = random_upper(size, 5);
+      const auto factor = random_numbers(static_cast<std::size_t>(size), 6);
+      std::vector<double> x(static_cast<std::size_t>(size), kUntouched);
+      x[static_cast<std::size_t>(begin)] = 2.0;
+      forward_substitute(upper, factor.data(), begin, x.data());
+      for (int i = 0; i < size; ++i) {
+        double expected = 0.0;
+        for (int k = begin; k < i; ++k) expected += upper(k, i) * x[static_cast<std::size_t>(k)];
+        expected *= factor[static_cast<std::size_t>(i)];
+        if (i <= begin) expected = i < begin ? kUntouched : 2.0;
+        ASSERT_NEAR(x[static_cast<std::size_t>(i)], expected, 1e-14 * expected);
+      }
+    }
+}
+
 }  // namespace
 }  // namespace synergraph

@@ -76,6 +76,19 @@ struct Kernels {
   /// One panel of a propagation: states of `active` nodes, `pitch` doubles apart, in `registers`
   /// vector registers a node; the state after the panel follows kPanelRegisters of them.
   void (*advance)(ConstMatrixView upper, double* states, int pitch, int active, int registers);
+  /// The same, x_{t+1}[j] = scale[j] (sum over i > j of upper(j, i) x_t[i]) + stay[j] x_t[j]: the
+  /// diagonal of `upper` is not read.
+  void (*advance_scaled)(ConstMatrixView upper, const double* scale, const double* stay,
+                         double* states, int pitch, int active, int registers);
+  /// into[j] = the largest of itself and of the first `count` of the numbers of row j, for `rows`
+  /// rows that lie `pitch` doubles apart.
+  void (*raise_to_rows)(const double* from, int pitch, int rows, int count, double* into);
+  /// The sum of the first `count` of the numbers of every such row.
+  double (*total_of_rows)(const double* from, int pitch, int rows, int count);
+  /// out = a + weight * b, upper triangles and the rows below them, whole, in matrices that have
+  /// any. Strides are whole cache lines; what is left of the diagonal in its cache line becomes
+  /// anything.
+  void (*add_upper)(ConstMatrixView a, double weight, ConstMatrixView b, MatrixView out);
   /// All rows of upper * upper in the columns of some tiles. `packed` holds a part of them, as many
   /// doubles a column as there are rows, at most kSquareDepth.
   void (*square_strip)(ConstMatrixView upper, MatrixView result, int tile_begin, int tile_end,
@@ -89,6 +102,12 @@ struct Kernels {
   /// `begin`; later entries of x are given. `right` may be null: all ones.
   void (*back_substitute)(ConstMatrixView upper, const double* right, const double* pivot,
                           int begin, int end, double* x);
+  /// x[j] = factor[j] (x[j] + sum over i in (j, end) of upper(j, i) x[i]), j from end - 1 down to
+  /// `begin`: the same for many rows at a time.
+  void (*solve_upper)(ConstMatrixView upper, const double* factor, int begin, int end, double* x);
+  /// x[i] = factor[i] (sum over k in [begin, i) of upper(k, i) x[k]) for i from begin + 1 on;
+  /// x[begin] is given.
+  void (*forward_substitute)(ConstMatrixView upper, const double* factor, int begin, double* x);
   /// to(j, i) = from(i, j) for the lower triangle of `from`.
   void (*transpose_lower)(ConstMatrixView from, MatrixView to);
 
@@ -100,9 +119,9 @@ struct Kernels {
   /// any? `weights` may be `step`.
   bool (*normalise_rows)(ConstMatrixView weights, MatrixView step, double* leave, int begin,
                          int end);
-  /// The same for the published rule: weights count up to a sum of one, and what a row lacks of it
-  /// is added to its last entry.
-  void (*cut_rows)(ConstMatrixView weights, MatrixView step, double* leave);
+  /// The same for the published rule: weights count up to a sum of `whole`, and what a row lacks of
+  /// it is added to its last entry. Rows then sum to `whole`.
+  void (*cut_rows)(ConstMatrixView weights, double whole, MatrixView step, double* leave);
   /// Makes rows [begin, end) of a squared walk exact where the product is not: the chance to stay
   /// from its complement, the forward entries to sum to it. `leave` is the walk's before squaring.
   void (*finish_squared_rows)(ConstMatrixView before, const double* leave, MatrixView squared,
@@ -191,7 +210,8 @@ struct Kernels {
 // clang-format off
 #define SYNERGRAPH_KERNELS(X) \
   X(total) X(dot) X(largest) X(within) X(add_scaled) X(add_exactly) X(divide_exactly) \
-  X(advance) X(square_strip) X(multiply_rows) X(multiply_packed) X(back_substitute) \
+  X(advance) X(advance_scaled) X(raise_to_rows) X(total_of_rows) X(add_upper) X(square_strip) \
+  X(multiply_rows) X(multiply_packed) X(back_substitute) X(solve_upper) X(forward_substitute) \
   X(transpose_lower) X(normalise_rows) X(cut_rows) X(finish_squared_rows) X(multiply) \
   X(transpose) X(embed) X(inverse_rms) X(rms_norm) X(scale_positions) X(add_residual) \
   X(cross_entropy) X(attention_forward) X(unpack_attention) X(dropout_mask) \

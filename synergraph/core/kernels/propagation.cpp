@@ -1,3 +1,5 @@
+#include <utility>
+
 #include "synergraph/core/kernels/simd.h"
 
 namespace synergraph::SYNERGRAPH_ISA {
@@ -5,6 +7,8 @@ namespace {
 
 // Rows worked on together: as many accumulators as the register file holds beside the operands.
 constexpr int kRows = kDoubles == 8 ? 4 : 2;
+template <int kVectors>
+constexpr int kRowsOf = kVectors == 1 ? 2 * kRows : kRows;
 
 /// sums[r] += sum over i in [first, last) of rows[r][i] * x_t[i], for kVectors registers of steps
 /// t.
@@ -51,11 +55,59 @@ inline void recur(double stay, double& y, Doubles* panel) {
   }
 }
 
+/// The lanes moved up by kBy, with the first lane of `below` below them.
+template <int kBy, class Value, int... kLane>
+[[gnu::always_inline]] inline Value moved_up(Value value, Value below,
+                                             std::integer_sequence<int, kLane...>) {
+  return __builtin_shufflevector(value, below, (kLane < kBy ? kDoubles : kLane - kBy)...);
+}
+template <int kBy>
+[[gnu::always_inline]] inline Doubles moved_up(Doubles value, Doubles below = Doubles{}) {
+  return moved_up<kBy>(value, below, std::make_integer_sequence<int, kDoubles>());
+}
+
+/// The same as recur() for an inflow that is multiplied with `scale`. The ends of all runs are
+/// found in as many steps as their number has bits: a row waits less for the one before it.
+template <int kVectors>
+[[gnu::always_inline]] inline void recur_scaled(double scale, double stay, double& y,
+                                                Doubles* panel) {
+  const Doubles start = {y};  // before the first run; zero in the other lanes
+  panel[0] = scale * panel[0] + stay * start;
+  for (int v = 1; v < kVectors; ++v) panel[v] = scale * panel[v] + stay * panel[v - 1];
+  auto across = splat<Doubles>(stay);  // stay^kVectors, the factor from one run to the next
+  for (int v = 1; v < kVectors; ++v) across *= stay;
+  Doubles ends = panel[kVectors - 1];
+  ends += across * moved_up<1>(ends);
+  if constexpr (kDoubles >= 4) ends += (across * across) * moved_up<2>(ends);
+  if constexpr (kDoubles >= 8) ends += (across * across) * (across * across) * moved_up<4>(ends);
+  y = ends[kDoubles - 1];
+  // panel[v] is the state after step v of each run, its beginning left out but in the first: it
+  // belongs one later.
+  const Doubles begin = moved_up<1>(ends);
+  auto decay = splat<Doubles>(stay);
+  Doubles before = moved_up<1>(ends, start);
+  for (int v = 0; v < kVectors; ++v, decay *= stay) {
+    const Doubles after = panel[v] + decay * begin;
+    panel[v] = before;
+    before = after;
+  }
+}
+
+/// What multiplies a row beside the matrix itself: see advance_scaled().
+struct Factors {
+  static constexpr bool kScale = true;
+  const double* scale;
+  const double* stay;
+};
+struct NoFactors {
+  static constexpr bool kScale = false;
+};
+
 /// kCount rows, the last of which is `last - 1`. Rows [last, high) are finished and added here;
 /// what comes from rows beyond `high` is in `inflow`, kVectors registers a row, if there are any.
-template <int kCount, int kVectors>
-inline void advance_rows(ConstMatrixView upper, double* states, int pitch, int last, int high,
-                         const double* inflow) {
+template <int kCount, int kVectors, class RowFactors>
+inline void advance_rows(ConstMatrixView upper, RowFactors factors, double* states, int pitch,
+                         int last, int high, const double* inflow) {
   const int begin = last - kCount;
   const double* rows[kCount];
   for (int r = 0; r < kCount; ++r) rows[r] = upper.row(begin + r);
@@ -65,13 +117,20 @@ inline void advance_rows(ConstMatrixView upper, double* states, int pitch, int l
       panel[r][v] =
           inflow == nullptr ? Doubles{} : load<Doubles>(inflow + (r * kVectors + v) * kDoubles);
   accumulate<kCount, kVectors>(panel, rows, states, pitch, last, high);
+#pragma GCC unroll 8
   for (int r = kCount - 1; r >= 0; --r) {
+#pragma GCC unroll 8
     for (int above = kCount - 1; above > r; --above) {
       const Doubles factor = splat<Doubles>(rows[r][begin + above]);
       for (int v = 0; v < kVectors; ++v) panel[r][v] += factor * panel[above][v];
     }
     double* state = states + static_cast<std::ptrdiff_t>(begin + r) * pitch;
-    recur<kVectors>(rows[r][begin + r], state[kPanelRegisters * kDoubles], panel[r]);
+    double& y = state[kPanelRegisters * kDoubles];
+    if constexpr (RowFactors::kScale) {
+      recur_scaled<kVectors>(factors.scale[begin + r], factors.stay[begin + r], y, panel[r]);
+    } else {
+      recur<kVectors>(rows[r][begin + r], y, panel[r]);
+    }
     for (int v = 0; v < kVectors; ++v) store(state + v * kDoubles, panel[r][v]);
   }
 }
@@ -103,8 +162,8 @@ void collect_inflow(ConstMatrixView upper, const double* states, int pitch, int 
   }
 }
 
-template <int kVectors>
-void advance_all(ConstMatrixView upper, double* states, int pitch, int active) {
+template <int kVectors, class RowFactors>
+void advance_all(ConstMatrixView upper, RowFactors factors, double* states, int pitch, int active) {
   constexpr int kOneBlock = 160;  // up to here all states fit the first-level cache
   constexpr int kBlock = 64;
   alignas(64) double inflow[kBlock * kVectors * kDoubles];
@@ -117,35 +176,59 @@ void advance_all(ConstMatrixView upper, double* states, int pitch, int active) {
                    : inflow + static_cast<std::ptrdiff_t>(row - low) * kVectors * kDoubles;
     };
     int last = high;
-    for (; last - low >= kRows; last -= kRows)
-      advance_rows<kRows, kVectors>(upper, states, pitch, last, high, inflow_of(last - kRows));
-    for (; last > low; --last)
-      advance_rows<1, kVectors>(upper, states, pitch, last, high, inflow_of(last - 1));
+    constexpr int kTogether = kRowsOf<kVectors>;
+    for (; (last - low) % kTogether != 0; --last)  // the last rows alone: they are short
+      advance_rows<1, kVectors>(upper, factors, states, pitch, last, high, inflow_of(last - 1));
+    for (; last > low; last -= kTogether)
+      advance_rows<kTogether, kVectors>(upper, factors, states, pitch, last, high,
+                                        inflow_of(last - kTogether));
     high = low;
+  }
+}
+
+template <class RowFactors>
+void advance_any(ConstMatrixView upper, RowFactors factors, double* states, int pitch, int active,
+                 int registers) {
+  switch (registers) {
+    case 1:
+      return advance_all<1>(upper, factors, states, pitch, active);
+    case 2:
+      return advance_all<2>(upper, factors, states, pitch, active);
+    case 3:
+      return advance_all<3>(upper, factors, states, pitch, active);
+    case 4:
+      return advance_all<4>(upper, factors, states, pitch, active);
+    default:
+      static_assert(kPanelRegisters == 5);
+      return advance_all<kPanelRegisters>(upper, factors, states, pitch, active);
   }
 }
 
 }  // namespace
 
 void advance(ConstMatrixView upper, double* states, int pitch, int active, int registers) {
-  switch (registers) {
-    case 1:
-      advance_all<1>(upper, states, pitch, active);
-      break;
-    case 2:
-      advance_all<2>(upper, states, pitch, active);
-      break;
-    case 3:
-      advance_all<3>(upper, states, pitch, active);
-      break;
-    case 4:
-      advance_all<4>(upper, states, pitch, active);
-      break;
-    default:
-      static_assert(kPanelRegisters == 5);
-      advance_all<kPanelRegisters>(upper, states, pitch, active);
-      break;
+  advance_any(upper, NoFactors{}, states, pitch, active, registers);
+}
+
+void advance_scaled(ConstMatrixView upper, const double* scale, const double* stay, double* states,
+                    int pitch, int active, int registers) {
+  advance_any(upper, Factors{scale, stay}, states, pitch, active, registers);
+}
+
+void raise_to_rows(const double* from, int pitch, int rows, int count, double* into) {
+  for (int j = 0; j < rows; ++j)
+    into[j] = largest(from + static_cast<std::ptrdiff_t>(j) * pitch, count, into[j]);
+}
+
+double total_of_rows(const double* from, int pitch, int rows, int count) {
+  Doubles sums[2] = {};
+  double tail = 0.0;
+  for (int j = 0; j < rows; ++j, from += pitch) {
+    int k = 0;
+    for (; k + kDoubles <= count; k += kDoubles) sums[j % 2] += load<Doubles>(from + k);
+    for (; k < count; ++k) tail += from[k];
   }
+  return sum(sums[0] + sums[1]) + tail;
 }
 
 }  // namespace synergraph::SYNERGRAPH_ISA

@@ -116,6 +116,61 @@ void square_strip(ConstMatrixView upper, MatrixView result, int tile_begin, int 
   }
 }
 
+void add_upper(ConstMatrixView a, double weight, ConstMatrixView b, MatrixView out) {
+  constexpr int kLine = 64 / static_cast<int>(sizeof(double));
+  const auto end = static_cast<int>(out.stride);
+  for (int j = 0; j < out.rows; ++j) {
+    const double* a_row = a.row(j);
+    const double* b_row = b.row(j);
+    double* row = out.row(j);
+    for (int i = j < out.cols ? j - j % kLine : 0; i < end; i += kLine)
+      for (int k = i; k < i + kLine; k += kDoubles)
+        store(row + k, load<Doubles>(a_row + k) + weight * load<Doubles>(b_row + k));
+  }
+}
+
+void solve_upper(ConstMatrixView upper, const double* factor, int begin, int end, double* x) {
+  // Blocks of rows end on whole registers of x: what is finished is never loaded together with what
+  // is still on its way to memory.
+  constexpr int kBlock = 8;
+  const auto solve = [&]<int kRows>(int first) __attribute__((always_inline)) {
+    const int last = first + kRows;
+    const double* rows[kRows];
+    Doubles sums[kRows] = {};
+    double tails[kRows] = {};
+    for (int r = 0; r < kRows; ++r) rows[r] = upper.row(first + r);
+    int i = last;
+    for (; i + kDoubles <= end; i += kDoubles) {
+      Doubles value = load<Doubles>(x + i);
+      pin(value);
+      for (int r = 0; r < kRows; ++r) sums[r] += value * load<Doubles>(rows[r] + i);
+    }
+    for (; i < end; ++i)
+      for (int r = 0; r < kRows; ++r) tails[r] += rows[r][i] * x[i];
+    double solved[kRows];
+#pragma GCC unroll 8
+    for (int r = kRows - 1; r >= 0; --r) {
+      double value = x[first + r] + (sum(sums[r]) + tails[r]);
+#pragma GCC unroll 8
+      for (int k = kRows - 1; k > r; --k) value += rows[r][first + k] * solved[k];
+      x[first + r] = solved[r] = value * factor[first + r];
+    }
+  };
+  int last = end;
+  for (; last > begin && last % kBlock != 0; --last) solve.template operator()<1>(last - 1);
+  for (; last - kBlock >= begin; last -= kBlock) solve.template operator()<kBlock>(last - kBlock);
+  for (; last > begin; --last) solve.template operator()<1>(last - 1);
+}
+
+void forward_substitute(ConstMatrixView upper, const double* factor, int begin, double* x) {
+  const int n = upper.cols;
+  fill(x + begin + 1, x + n, 0.0);
+  for (int k = begin; k < n; ++k) {
+    if (k > begin) x[k] *= factor[k];
+    add_scaled(upper.row(k) + k + 1, x[k], n - k - 1, x + k + 1);
+  }
+}
+
 void transpose_lower(ConstMatrixView from, MatrixView to) {
   constexpr int kTile = 4;
   const int n = from.rows;

@@ -5,11 +5,11 @@
 namespace synergraph::SYNERGRAPH_ISA {
 namespace {
 
-/// Copies weights as long as their sum is below one, then what is left below one, then zeros;
+/// Copies weights as long as their sum is below the whole, then what is left below it, then zeros;
 /// returns the sum up to there.
-double cut_row(const double* weights, int count, double* row) {
-  // Blocks that end below one in sum are taken as they are; in the block that reaches one, each
-  // entry adds to min(1, sum) all of it, or what is left below one.
+double cut_row(const double* weights, int count, double whole, double* row) {
+  // Blocks that end below the whole in sum are taken as they are; in the block that reaches it,
+  // each entry adds to min(whole, sum) all of it, or what is left below.
   constexpr int kBlock = 2 * kDoubles;
   double reached = 0.0;
   int i = 0;
@@ -17,14 +17,14 @@ double cut_row(const double* weights, int count, double* row) {
     const auto low = load<Doubles>(weights + i);
     const auto high = load<Doubles>(weights + i + kDoubles);
     const double with = reached + sum(low + high);
-    if (!(with < 1.0)) break;
+    if (!(with < whole)) break;
     store(row + i, low);
     store(row + i + kDoubles, high);
     reached = with;
   }
-  for (; i < count && reached < 1.0; ++i) {
+  for (; i < count && reached < whole; ++i) {
     const double weight = weights[i];
-    row[i] = smaller(weight, 1.0 - reached);
+    row[i] = smaller(weight, whole - reached);
     reached += weight;
   }
   fill(row + i, row + count, 0.0);
@@ -54,12 +54,12 @@ bool normalise_rows(ConstMatrixView weights, MatrixView step, double* leave, int
   return extreme;
 }
 
-void cut_rows(ConstMatrixView weights, MatrixView step, double* leave) {
+void cut_rows(ConstMatrixView weights, double whole, MatrixView step, double* leave) {
   const int n = step.rows;
   for (int j = 0; j < n; ++j) {
     const int moves = n - j - 1;
     double* row = step.row(j) + j;
-    const double missing = larger(0.0, 1.0 - cut_row(weights.row(j) + j, moves + 1, row));
+    const double missing = larger(0.0, whole - cut_row(weights.row(j) + j, moves + 1, whole, row));
     leave[j] = total(row + 1, moves) + missing;
     row[moves] += missing;
   }

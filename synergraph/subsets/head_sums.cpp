@@ -1,0 +1,168 @@
+#include "synergraph/subsets/head_sums.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "synergraph/chain/hitting.h"
+#include "synergraph/chain/truncated_mean.h"
+#include "synergraph/core/array_math.h"
+#include "synergraph/core/convex_sum.h"
+#include "synergraph/core/triangular.h"
+#include "synergraph/diffusion/fidelity.h"
+#include "synergraph/diffusion/quick_minimax.h"
+
+namespace synergraph {
+namespace {
+
+// Sums of less than this of all weight are made anew: with weights so small, small entries lose
+// digits.
+constexpr double kLeastWeight = 0x1.0p-60;
+
+ConstMatrixView square(const Matrix& matrix) {
+  return {matrix.row(0), matrix.cols(), matrix.cols(), matrix.stride()};
+}
+
+}  // namespace
+
+HeadSums::HeadSums(HeadSource& heads, std::span<const double> weights, const SubsetOptions& options)
+    : options_(options),
+      fidelity_(options.convention.fidelity),
+      nodes_(heads.nodes()),
+      raw_weights_(weights.begin(), weights.end()),
+      weights_(normalised_weights(raw_weights_, static_cast<std::size_t>(heads.heads()))) {
+  fidelity_.every_node = false;
+  fidelity_.minimax_alone = true;
+  for (int h = 0; h < heads.heads(); ++h) {
+    const MirroredMatrix& head = heads.head(h);
+    if (options_.fidelity || !per_head()) attention_.push_back(rows_of(head));
+    if (!options_.speed || !per_head()) continue;
+    const Walk* own = heads.own_walk(h);
+    walks_.push_back(rows_of(own != nullptr ? *own : walk_of_columns(head)));
+  }
+}
+
+Matrix HeadSums::rows_of(const MirroredMatrix& attention) const {
+  Matrix rows(nodes_ + kVectors, nodes_);
+  const ConstMatrixView from = attention.view();
+  for (int j = 0; j < nodes_; ++j) {
+    std::copy_n(from.row(j), nodes_, rows.row(j));
+    const double forward = total(from.row(j) + j + 1, nodes_ - j - 1);
+    rows(nodes_ + kMass, j) = from(j, j) + forward;
+    rows(nodes_ + kForward, j) = forward;
+    rows(nodes_ + kDown, j) = total(from.row(j), j);
+  }
+  return rows;
+}
+
+Matrix HeadSums::rows_of(const Walk& walk) const {
+  Matrix rows(nodes_ + kDown, nodes_);
+  for (int j = 0; j < nodes_; ++j) {
+    std::copy_n(walk.step.row(j) + j, nodes_ - j, rows.row(j) + j);
+    rows(nodes_ + kMass, j) = 1.0;
+    rows(nodes_ + kForward, j) = walk.leave[static_cast<std::size_t>(j)];
+  }
+  return rows;
+}
+
+std::size_t HeadSums::sum_bytes() const {
+  const auto bytes = [](const std::vector<Matrix>& matrices) {
+    return matrices.empty() ? 0
+                            : sizeof(double) * static_cast<std::size_t>(matrices.front().rows()) *
+                                  static_cast<std::size_t>(matrices.front().stride());
+  };
+  return bytes(attention_) + bytes(walks_);
+}
+
+HeadSum HeadSums::empty() const {
+  const auto zero = [](const std::vector<Matrix>& matrices) {
+    return matrices.empty() ? Matrix() : Matrix(matrices.front().rows(), matrices.front().cols());
+  };
+  return {zero(attention_), zero(walks_), 0.0};
+}
+
+void HeadSums::add(const HeadSum& from, int head, HeadSum& to) const {
+  const auto at = static_cast<std::size_t>(head);
+  if (!attention_.empty()) add_upper(from.attention, weights_[at], attention_[at], to.attention);
+  if (!walks_.empty()) add_upper(from.walk, weights_[at], walks_[at], to.walk);
+  to.weight = from.weight + weights_[at];
+}
+
+std::optional<double> HeadSums::quick_mean(const HeadSum& sum) const {
+  const Matrix& rows = per_head() ? sum.walk : sum.attention;
+  const std::int64_t cutoff = options_.convention.walk.cutoff;
+  if (!published())
+    return truncated_mean({square(rows), vector_of(rows, kMass), vector_of(rows, kForward)},
+                          cutoff);
+  Walk walk{Matrix::uninitialised(nodes_, nodes_),
+            std::vector<double>(static_cast<std::size_t>(nodes_))};
+  cut_walk(square(rows), vector_of(rows, kDown), sum.weight, walk);
+  const std::vector<double> mass(walk.leave.size(), sum.weight);
+  return truncated_mean({walk.step, mass.data(), walk.leave.data()}, cutoff);
+}
+
+/// The attention of heads together, as combine_diffusion() has it.
+MirroredMatrix HeadSums::mean_attention(std::span<const int> heads,
+                                        const std::vector<double>& weights) const {
+  ConvexSum sum(nodes_, nodes_, ConvexSum::Part::kLower);
+  for (std::size_t k = 0; k < heads.size(); ++k)
+    sum.add(square(attention_[static_cast<std::size_t>(heads[k])]), weights[k]);
+  return MirroredMatrix(sum.take());
+}
+
+Walk HeadSums::mean_walk(std::span<const int> heads, const std::vector<double>& weights) const {
+  WalkSum sum(nodes_);
+  for (std::size_t k = 0; k < heads.size(); ++k) {
+    const Matrix& rows = walks_[static_cast<std::size_t>(heads[k])];
+    sum.add(square(rows), vector_of(rows, kForward), weights[k]);
+  }
+  return sum.take();
+}
+
+/// What is missing of a value, by the functions for one system: from the heads themselves, each
+/// entry of their mean being rounded once.
+void HeadSums::measure_missing(std::span<const int> heads, const Execution& execution,
+                               std::optional<FidelityRange>& fidelity,
+                               std::optional<double>& mean) const {
+  std::vector<double> weights;
+  for (const int h : heads) weights.push_back(raw_weights_[static_cast<std::size_t>(h)]);
+  if (std::all_of(weights.begin(), weights.end(), [](double weight) { return weight == 0.0; }))
+    return;
+  weights = normalised_weights(weights, heads.size());
+  const bool need_fidelity = options_.fidelity && !fidelity;
+  const bool need_mean = options_.speed && !mean;
+  MirroredMatrix attention;
+  if (need_fidelity || (need_mean && !per_head())) attention = mean_attention(heads, weights);
+  if (need_fidelity) {
+    const Fidelity measured = fidelities(attention, {fidelity_}, execution).front();
+    fidelity = {measured.minimax, measured.minimax_upper};
+  }
+  if (!need_mean) return;
+  const Walk walk = per_head()    ? mean_walk(heads, weights)
+                    : published() ? published_walk_of_columns(attention)
+                                  : walk_of_columns(attention);
+  mean = truncated_hitting_times(walk, options_.convention.walk.cutoff).mean;
+}
+
+SubsetValue HeadSums::value(const HeadSum& sum, std::span<const int> heads,
+                            const Execution& execution) const {
+  std::optional<FidelityRange> fidelity;
+  std::optional<double> mean;  // of the truncated hitting time
+  if (sum.weight >= kLeastWeight) {
+    if (options_.fidelity)
+      if (const auto minimax = quick_minimax(
+              {square(sum.attention), vector_of(sum.attention, kDown), sum.weight}, fidelity_))
+        fidelity = {*minimax, *minimax};
+    if (options_.speed) mean = quick_mean(sum);
+  }
+  if (fidelity.has_value() != options_.fidelity || mean.has_value() != options_.speed)
+    measure_missing(heads, execution, fidelity, mean);
+  SubsetValue value;
+  if (fidelity) {
+    value.fidelity = fidelity->lower;
+    value.fidelity_upper = fidelity->upper;
+  }
+  if (mean) value.speed = 1.0 - *mean / static_cast<double>(options_.convention.walk.cutoff);
+  return value;
+}
+
+}  // namespace synergraph
