@@ -8,6 +8,7 @@
 #include "synergraph/analysis/attention_file.h"
 #include "synergraph/analysis/attention_source.h"
 #include "synergraph/analysis/graph_source.h"
+#include "synergraph/analysis/head_importance.h"
 #include "synergraph/analysis/head_weights.h"
 #include "synergraph/analysis/layer_summary.h"
 #include "synergraph/analysis/model_attention.h"

@@ -7,9 +7,12 @@
 #include "synergraph/analysis/model_attention.h"
 #include "synergraph/core/error.h"
 #include "synergraph/train/data.h"
+#include "tests/analysis/memory_source.h"
 
 namespace synergraph {
 namespace {
+
+using testing_support::MemorySource;
 
 /// A model with random parameters runs through all its layers at once, twice; heads in memory are
 /// visited layer by layer.
@@ -29,58 +32,24 @@ class StackAnalysisTest : public testing::Test {
   }
 };
 
-/// The attention of a source, kept: one piece a layer and sample.
-class KeptSource : public AttentionSource {
- public:
-  explicit KeptSource(AttentionSource& source) {
-    layers_ = source.layers();
-    heads_.resize(layers_.size());
-    const auto reader = source.reader();
-    for (int sample = 0; sample < layers_.front().samples; ++sample)
-      for (const AttentionPiece& piece : source.pieces(sample, sample + 1)) {
-        reader->open(piece);
-        reader->visit([&](int layer, HeadSource& heads) {
-          auto& kept = heads_[static_cast<std::size_t>(layer)].emplace_back();
-          for (int h = 0; h < heads.heads(); ++h) {
-            Matrix lower(heads.nodes(), heads.nodes());
-            for (int i = 0; i < heads.nodes(); ++i)
-              for (int j = 0; j <= i; ++j) lower(i, j) = heads.head(h).view()(i, j);
-            kept.push_back(head_of_attention("", std::move(lower)));
-          }
-        });
+/// The attention of a source, kept.
+MemorySource::Systems kept_attention(AttentionSource& source) {
+  MemorySource::Systems systems(source.layers().size());
+  const auto reader = source.reader();
+  for (const AttentionPiece& piece : source.pieces(0, source.layers().front().samples)) {
+    reader->open(piece);
+    reader->visit([&](int layer, HeadSource& heads) {
+      auto& kept = systems[static_cast<std::size_t>(layer)].emplace_back();
+      for (int h = 0; h < heads.heads(); ++h) {
+        Matrix lower(heads.nodes(), heads.nodes());
+        for (int i = 0; i < heads.nodes(); ++i)
+          for (int j = 0; j <= i; ++j) lower(i, j) = heads.head(h).view()(i, j);
+        kept.push_back(head_of_attention("", std::move(lower)));
       }
+    });
   }
-
-  std::vector<AttentionPiece> pieces(int begin, int end) const override {
-    std::vector<AttentionPiece> all;
-    for (int layer = 0; layer < static_cast<int>(layers_.size()); ++layer)
-      for (int sample = begin; sample < end; ++sample) all.push_back({sample, layer});
-    return all;
-  }
-
-  std::unique_ptr<AttentionReader> reader() override {
-    class Reader : public AttentionReader {
-     public:
-      explicit Reader(const KeptSource& source) : source_(source) {}
-      void open(const AttentionPiece& piece) override { piece_ = piece; }
-      void visit(const LayerVisitor& visitor) override {
-        HeadList heads(source_.heads_[static_cast<std::size_t>(piece_.layer)]
-                                     [static_cast<std::size_t>(piece_.sample)]);
-        visitor(piece_.layer, heads);
-      }
-
-     private:
-      const KeptSource& source_;
-      AttentionPiece piece_;
-    };
-    return std::make_unique<Reader>(*this);
-  }
-
-  std::vector<AttentionLayer>& layers() { return layers_; }
-
- private:
-  std::vector<std::vector<std::vector<Head>>> heads_;  // [layer][sample][head]
-};
+  return systems;
+}
 
 TEST_F(StackAnalysisTest, IsTheSameLayerByLayerAndOnAnyThreads) {
   const Model model = random_model();
@@ -89,7 +58,7 @@ TEST_F(StackAnalysisTest, IsTheSameLayerByLayerAndOnAnyThreads) {
   StackOptions options;
   options.execution.threads = 1;
   const StackAnalysis whole = analyse_stack(source, weights, options);
-  KeptSource kept(source);
+  MemorySource kept(kept_attention(source));
   options.execution.threads = 3;
   const StackAnalysis pieces = analyse_stack(kept, weights, options);
   ASSERT_EQ(whole.samples, 6);
@@ -117,9 +86,10 @@ TEST_F(StackAnalysisTest, LayersMustFitAndWorkCanBeStopped) {
   const Model model = random_model();
   ModelAttention source(model, random_sequences(3, 2, 9, 7), nullptr, {});
   const LayerWeights weights = weights_of_model(model);
-  KeptSource kept(source);
-  kept.layers()[1].samples = 1;
-  EXPECT_THROW(analyse_stack(kept, weights, {}), InputError);
+  MemorySource::Systems uneven = kept_attention(source);
+  uneven[1].pop_back();
+  MemorySource fewer(std::move(uneven));
+  EXPECT_THROW(analyse_stack(fewer, weights, {}), InputError);
   StackOptions stopped;
   stopped.execution.stop = [] { return true; };
   EXPECT_THROW(analyse_stack(source, weights, stopped), Stopped);

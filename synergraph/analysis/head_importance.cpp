@@ -1,0 +1,466 @@
+#include "synergraph/analysis/head_importance.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <limits>
+#include <map>
+#include <mutex>
+#include <utility>
+
+#include "synergraph/analysis/visit_samples.h"
+#include "synergraph/core/error.h"
+#include "synergraph/core/progress.h"
+#include "synergraph/subsets/game.h"
+#include "synergraph/subsets/subset_search.h"
+
+namespace synergraph {
+namespace {
+
+constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
+
+/// A sum of tables that come from several threads: always in the order of the samples.
+class TableSum {
+ public:
+  void add(int sample, std::vector<double> table) {
+    const std::lock_guard lock(mutex_);
+    waiting_.emplace(sample, std::move(table));
+    for (auto next = waiting_.find(next_); next != waiting_.end(); next = waiting_.find(next_)) {
+      if (sum_.empty()) sum_.assign(next->second.size(), 0.0);
+      for (std::size_t s = 0; s < sum_.size(); ++s) sum_[s] += next->second[s];
+      waiting_.erase(next);
+      ++next_;
+    }
+  }
+
+  std::vector<double> mean() {
+    for (double& value : sum_) value /= next_;
+    return std::move(sum_);
+  }
+
+ private:
+  std::mutex mutex_;
+  std::map<int, std::vector<double>> waiting_;
+  std::vector<double> sum_;
+  int next_ = 0;
+};
+
+/// What one sample says of one value.
+struct SampleCredit {
+  double all = 0.0;
+  double gap = 0.0;
+  std::vector<double> shapley;
+  std::vector<double> banzhaf;
+  std::vector<double> alone;
+  std::vector<double> dropped;
+  std::vector<double> pairs;
+  std::vector<double> triples;
+  // Standard errors of sampled ones
+  std::vector<double> shapley_error;
+  std::vector<double> pairs_error;
+  std::int64_t permutations = 0;
+  bool precise = true;
+};
+
+SampleCredit credit_of_table(const std::vector<double>& values, int heads) {
+  GameIndices indices = game_indices(values);
+  SampleCredit credit;
+  const Subset all = all_heads(heads);
+  credit.all = values[all];
+  for (int h = 0; h < heads; ++h) {
+    credit.alone.push_back(values[Subset{1} << h]);
+    credit.dropped.push_back(values[all] - values[all & ~(Subset{1} << h)]);
+  }
+  credit.shapley = std::move(indices.shapley);
+  credit.banzhaf = std::move(indices.banzhaf);
+  credit.pairs = std::move(indices.pairs);
+  credit.triples = std::move(indices.triples);
+  return credit;
+}
+
+double number_of(const SubsetValue& value, HeadValue which) {
+  return which == HeadValue::kFidelity ? value.fidelity : value.speed;
+}
+
+/// All but the heads in `without`, rising.
+std::vector<int> heads_without(int heads, int without) {
+  std::vector<int> left;
+  for (int h = 0; h < heads; ++h)
+    if (h != without) left.push_back(h);
+  return left;
+}
+
+/// One layer: its samples, and what comes of them.
+class LayerTally {
+ public:
+  LayerTally(const AttentionLayer& layer, const std::vector<double>& weights,
+             const ImportanceOptions& options)
+      : layer_(layer),
+        weights_(weights),
+        options_(options),
+        exact_(layer.heads <= options.exact_heads),
+        credits_(options.values.size()),
+        tables_(options.values.size()) {
+    for (auto& samples : credits_) samples.resize(static_cast<std::size_t>(layer.samples));
+  }
+
+  bool exact() const { return exact_; }
+
+  /// Measures a sample; `done` is told of every subset that was measured, or once where orders are.
+  void measure(int sample, HeadSource& heads, const Execution& execution,
+               const std::function<void(std::uint64_t)>& done);
+
+  /// From all samples, but what finish_with() adds.
+  LayerCredit summarise();
+
+  /// Best weights, and the best subsets of a layer that is sampled, from samples in memory.
+  void finish_with(const HeadSystems& systems, LayerCredit& credit) const;
+
+ private:
+  SubsetOptions subset_options(const Execution& execution) const;
+  void measure_table(int sample, HeadSource& heads, const SubsetOptions& options);
+  void measure_orders(int sample, HeadSource& heads, const SubsetOptions& options);
+  template <class Number>
+  Estimate over_samples(std::size_t v, const Number& number) const;
+  ValueCredit summarise_value(std::size_t v);
+  void prune(std::size_t v, ValueCredit& credit);
+  void search(const HeadSystems& systems, ValueCredit& credit) const;
+
+  const AttentionLayer& layer_;
+  const std::vector<double>& weights_;
+  const ImportanceOptions& options_;
+  bool exact_;
+  std::vector<std::vector<SampleCredit>> credits_;  // [value][sample]
+  std::vector<TableSum> tables_;                    // [value]
+};
+
+SubsetOptions LayerTally::subset_options(const Execution& execution) const {
+  SubsetOptions options;
+  options.convention = options_.convention;
+  const auto wanted = [&](HeadValue value) {
+    return std::find(options_.values.begin(), options_.values.end(), value) !=
+           options_.values.end();
+  };
+  options.fidelity = wanted(HeadValue::kFidelity);
+  options.speed = wanted(HeadValue::kSpeed);
+  options.execution = execution;
+  return options;
+}
+
+void LayerTally::measure(int sample, HeadSource& heads, const Execution& execution,
+                         const std::function<void(std::uint64_t)>& done) {
+  SubsetOptions options = subset_options(execution);
+  if (exact_) {
+    std::uint64_t before = 0;
+    options.subsets_done = [&](std::uint64_t so_far) {
+      done(so_far - before);
+      before = so_far;
+    };
+    measure_table(sample, heads, options);
+  } else {
+    measure_orders(sample, heads, options);
+    done(1);
+  }
+}
+
+void LayerTally::measure_table(int sample, HeadSource& heads, const SubsetOptions& options) {
+  SubsetValues values = subset_values(heads, weights_, options);
+  for (std::size_t v = 0; v < options_.values.size(); ++v) {
+    const bool fidelity = options_.values[v] == HeadValue::kFidelity;
+    std::vector<double>& table = fidelity ? values.fidelity : values.speed;
+    SampleCredit credit = credit_of_table(table, layer_.heads);
+    if (fidelity) credit.gap = values.fidelity_gap;
+    credits_[v][static_cast<std::size_t>(sample)] = std::move(credit);
+    tables_[v].add(sample, std::move(table));
+  }
+}
+
+void LayerTally::measure_orders(int sample, HeadSource& heads, const SubsetOptions& options) {
+  const HeadSubsets subsets(heads, weights_, options);
+  const std::size_t games = options_.values.size();
+  SamplingOptions sampling = options_.sampling;
+  sampling.pairs = true;
+  sampling.execution = options.execution;
+  const auto prefixes = [&](std::span<const int> order, int begin, int step,
+                            std::span<double> into) {
+    const std::vector<SubsetValue> values = subsets.prefix_values(order);
+    for (std::size_t k = 0; k < into.size() / games; ++k)
+      for (std::size_t v = 0; v < games; ++v)
+        into[k * games + v] =
+            number_of(values[static_cast<std::size_t>(begin) + k * static_cast<std::size_t>(step)],
+                      options_.values[v]);
+  };
+  GameSample sampled = sample_games(layer_.heads, static_cast<int>(games), prefixes, sampling);
+  std::vector<SubsetValue> alone;
+  std::vector<SubsetValue> left;
+  for (int h = 0; h < layer_.heads; ++h) {
+    alone.push_back(subsets.value(std::vector<int>{h}));
+    left.push_back(subsets.value(heads_without(layer_.heads, h)));
+  }
+  for (std::size_t v = 0; v < games; ++v) {
+    SampledIndices& game = sampled.games[v];
+    SampleCredit& credit = credits_[v][static_cast<std::size_t>(sample)];
+    credit.all = game.all;
+    credit.banzhaf.assign(static_cast<std::size_t>(layer_.heads), kNan);
+    for (std::size_t h = 0; h < alone.size(); ++h) {
+      credit.alone.push_back(number_of(alone[h], options_.values[v]));
+      credit.dropped.push_back(game.all - number_of(left[h], options_.values[v]));
+      if (options_.values[v] == HeadValue::kFidelity)
+        for (const SubsetValue& value : {alone[h], left[h]})
+          credit.gap = std::max(credit.gap, value.fidelity_upper - value.fidelity);
+    }
+    credit.shapley = std::move(game.shapley);
+    credit.shapley_error = std::move(game.shapley_error);
+    credit.pairs = std::move(game.pairs);
+    credit.pairs_error = std::move(game.pairs_error);
+    credit.permutations = sampled.permutations;
+    credit.precise = game.reached;
+  }
+}
+
+template <class Number>
+Estimate LayerTally::over_samples(std::size_t v, const Number& number) const {
+  std::vector<double> values;
+  for (const SampleCredit& credit : credits_[v]) values.push_back(number(credit));
+  return estimate(values);
+}
+
+/// Sets of `size` heads in lexicographic order, as the indices of a game come.
+std::vector<std::vector<int>> sets_of(int heads, int size) {
+  std::vector<std::vector<int>> sets;
+  std::vector<int> set(static_cast<std::size_t>(size));
+  const auto extend = [&](const auto& self, std::size_t at, int first) -> void {
+    if (at == set.size()) {
+      sets.push_back(set);
+      return;
+    }
+    for (int h = first; h < heads; ++h) {
+      set[at] = h;
+      self(self, at + 1, h + 1);
+    }
+  };
+  extend(extend, 0, 0);
+  return sets;
+}
+
+ValueCredit LayerTally::summarise_value(std::size_t v) {
+  const std::vector<SampleCredit>& samples = credits_[v];
+  ValueCredit credit;
+  credit.value = options_.values[v];
+  credit.all = over_samples(v, [](const SampleCredit& sample) { return sample.all; });
+  for (const SampleCredit& sample : samples) credit.gap = std::max(credit.gap, sample.gap);
+  // Of a single sample that was sampled, the error of that is known.
+  const bool alone = samples.size() == 1 && !exact_;
+  for (std::size_t h = 0; h < samples.front().shapley.size(); ++h) {
+    const auto over = [&](const std::vector<double> SampleCredit::*numbers) {
+      return over_samples(v, [&](const SampleCredit& sample) { return (sample.*numbers)[h]; });
+    };
+    HeadCredit& head = credit.heads.emplace_back();
+    head = {over(&SampleCredit::shapley), over(&SampleCredit::banzhaf), over(&SampleCredit::alone),
+            over(&SampleCredit::dropped)};
+    if (alone) head.shapley.error = samples.front().shapley_error[h];
+  }
+  const auto interactions = [&](const std::vector<double> SampleCredit::*numbers, int size) {
+    std::vector<Interaction> all;
+    for (std::vector<int>& heads : sets_of(layer_.heads, size)) {
+      const std::size_t k = all.size();
+      all.push_back({std::move(heads), over_samples(v, [&](const SampleCredit& sample) {
+                       return (sample.*numbers)[k];
+                     })});
+    }
+    return all;
+  };
+  credit.pairs = interactions(&SampleCredit::pairs, 2);
+  for (std::size_t k = 0; alone && k < credit.pairs.size(); ++k)
+    credit.pairs[k].index.error = samples.front().pairs_error[k];
+  if (exact_) {
+    credit.triples = interactions(&SampleCredit::triples, 3);
+    prune(v, credit);
+  }
+  return credit;
+}
+
+HeadSet set_of(const SubsetChoice& choice) {
+  return {heads_in(choice.heads), choice.value};
+}
+
+void LayerTally::prune(std::size_t v, ValueCredit& credit) {
+  const std::vector<double> values = tables_[v].mean();
+  Pruning& pruning = credit.pruning;
+  for (const SubsetChoice& choice : best_subsets(values)) pruning.best.push_back(set_of(choice));
+  pruning.certified.assign(pruning.best.size(), credit.gap == 0.0);
+  pruning.samples = layer_.samples;
+  pruning.addition = greedy_addition(values);
+  pruning.removal = greedy_removal(values);
+  pruning.shapley = shapley_path(values);
+  credit.smallest = set_of(smallest_subset(values, options_.keep));
+  const BetterSubsets better = subsets_beating_all(values);
+  credit.beating = better.count;
+  if (better.best) credit.better = set_of(*better.best);
+}
+
+LayerCredit LayerTally::summarise() {
+  LayerCredit credit;
+  credit.exact = exact_;
+  for (std::size_t v = 0; v < options_.values.size(); ++v)
+    credit.values.push_back(summarise_value(v));
+  for (const auto& samples : credits_)
+    for (const SampleCredit& sample : samples) {
+      if (&samples == &credits_.front()) credit.permutations += sample.permutations;
+      credit.precise = credit.precise && sample.precise;
+    }
+  return credit;
+}
+
+/// Heads of one system among several.
+class SystemHeads : public HeadSource {
+ public:
+  SystemHeads(const HeadSystems& systems, std::size_t system)
+      : systems_(systems), system_(system) {}
+  int heads() const override { return systems_.heads(); }
+  int nodes() const override { return systems_.nodes(system_); }
+  const MirroredMatrix& head(int h) override { return systems_.diffusion(system_, h); }
+  const Walk* own_walk(int h) override { return systems_.own_walk(system_, h); }
+
+ private:
+  const HeadSystems& systems_;
+  std::size_t system_;
+};
+
+void LayerTally::search(const HeadSystems& systems, ValueCredit& credit) const {
+  SubsetOptions options = subset_options(options_.execution.part(1));
+  options.fidelity = credit.value == HeadValue::kFidelity;
+  options.speed = !options.fidelity;
+  std::vector<HeadSubsets> each;
+  for (std::size_t system = 0; system < systems.size(); ++system) {
+    SystemHeads heads(systems, system);
+    each.emplace_back(heads, weights_, options);
+  }
+  const auto value = [&](std::span<const int> heads) {
+    double sum = 0.0;
+    for (const HeadSubsets& subsets : each) sum += number_of(subsets.value(heads), credit.value);
+    return sum / static_cast<double>(each.size());
+  };
+  std::vector<double> shapley;
+  for (const HeadCredit& head : credit.heads) shapley.push_back(head.shapley.mean);
+  SubsetSearchOptions how;
+  how.execution = options_.execution.part(options_.execution.thread_count());
+  std::vector<int> order(shapley.size());
+  for (std::size_t h = 0; h < order.size(); ++h) order[h] = static_cast<int>(h);
+  std::stable_sort(order.begin(), order.end(), [&](int a, int b) {
+    return shapley[static_cast<std::size_t>(a)] > shapley[static_cast<std::size_t>(b)];
+  });
+  how.orders = {order};
+  FoundSubsets found = find_subsets(layer_.heads, value, how);
+  Pruning& pruning = credit.pruning;
+  pruning.samples = static_cast<int>(systems.size());
+  pruning.addition = std::move(found.addition);
+  pruning.removal = std::move(found.removal);
+  pruning.shapley = std::move(found.orders.front());
+  for (FoundSubset& best : found.best) {
+    pruning.certified.push_back(best.certified && credit.gap == 0.0);
+    pruning.best.push_back({std::move(best.heads), best.value});
+  }
+  const HeadSet& all = pruning.best.back();
+  const double margin = 1e-12 * all.value;
+  credit.smallest = *std::find_if(
+      pruning.best.begin(), pruning.best.end(),
+      [&](const HeadSet& set) { return set.value >= options_.keep * all.value - margin; });
+  for (const HeadSet& set : pruning.best) {
+    if (!(set.value > all.value + margin)) continue;
+    ++credit.beating;
+    if (!credit.better || set.value > credit.better->value + margin) credit.better = set;
+  }
+}
+
+void LayerTally::finish_with(const HeadSystems& systems, LayerCredit& credit) const {
+  for (ValueCredit& value : credit.values) {
+    if (!exact_) search(systems, value);
+    if (options_.weight_samples == 0) continue;
+    BestWeightsOptions how = options_.weights;
+    how.convention = options_.convention;
+    how.execution = options_.execution.part(options_.execution.thread_count());
+    value.weights = best_weights(
+        systems, weights_,
+        value.value == HeadValue::kFidelity ? WeightGoal::kFidelity : WeightGoal::kSpeed, how);
+    value.weight_samples = static_cast<int>(systems.size());
+  }
+}
+
+/// The first samples of a layer, as many as are wanted and the memory holds; at least one.
+HeadSystems first_samples(AttentionSource& source, int layer, const ImportanceOptions& options) {
+  const AttentionLayer& shape = source.layers()[static_cast<std::size_t>(layer)];
+  const double bytes = 8.0 * shape.heads * shape.tokens * static_cast<double>(shape.tokens);
+  const double held = static_cast<double>(options.execution.memory.bytes()) / 2 / bytes;
+  const int wanted = std::min(std::max(1, options.weight_samples), shape.samples);
+  const int count = static_cast<int>(std::clamp(held, 1.0, static_cast<double>(wanted)));
+  HeadSystems systems;
+  const std::unique_ptr<AttentionReader> reader = source.reader();
+  for (const AttentionPiece& piece : source.pieces(0, count)) {
+    if (piece.layer != AttentionPiece::kAllLayers && piece.layer != layer) continue;
+    options.execution.check();
+    reader->open(piece);
+    reader->visit([&](int visited, HeadSource& heads) {
+      if (visited == layer) systems.add(heads);
+    });
+  }
+  return systems;
+}
+
+void check_options(const ImportanceOptions& options) {
+  if (options.values.empty()) throw InputError("no value of heads to measure");
+  if (!(options.keep >= 0.0 && options.keep <= 1.0))
+    throw InputError(fmt::format("a share to keep of {} is not in 0 to 1", options.keep));
+  if (options.exact_heads < 1 || options.exact_heads > kMaxExactHeads)
+    throw InputError(
+        fmt::format("all subsets of {} heads: at most of {}", options.exact_heads, kMaxExactHeads));
+  if (options.weight_samples < 0) throw InputError("fewer than no samples for best weights");
+}
+
+}  // namespace
+
+Importance head_importance(AttentionSource& source, LayerWeights weights,
+                           const ImportanceOptions& options) {
+  check_options(options);
+  require_weights(source.layers(), weights);
+  Importance importance{source.layers(), std::move(weights), options, {}};
+  const std::vector<AttentionLayer>& layers = importance.layers;
+  std::vector<std::unique_ptr<LayerTally>> tallies;
+  std::uint64_t work = 0;
+  // A layer that is sampled counts as a table of the most heads that are not.
+  const auto units = [&](const AttentionLayer& layer) {
+    return std::uint64_t{1} << std::min(layer.heads, options.exact_heads);
+  };
+  for (std::size_t l = 0; l < layers.size(); ++l) {
+    tallies.push_back(
+        std::make_unique<LayerTally>(layers[l], importance.weights[l], importance.options));
+    work += units(layers[l]) * static_cast<std::uint64_t>(layers[l].samples);
+  }
+
+  {
+    Progress progress("subsets", work, 0, options.execution.progress);
+    std::mutex mutex;
+    std::uint64_t done = 0;
+    const std::vector<AttentionPiece> pieces = source.pieces(0, most_samples(layers));
+    const SideBySide way = side_by_side(layers, pieces.size(), options.execution);
+    visit_samples(source, pieces, way, [&](int layer, int sample, HeadSource& heads) {
+      const auto l = static_cast<std::size_t>(layer);
+      tallies[l]->measure(sample, heads, way.each, [&](std::uint64_t count) {
+        const std::lock_guard lock(mutex);
+        done += tallies[l]->exact() ? count : units(layers[l]);
+        progress.update(done, "");
+      });
+    });
+  }
+  Progress progress("best weights", layers.size(), 0, options.execution.progress);
+  for (std::size_t l = 0; l < layers.size(); ++l) {
+    importance.credits.push_back(tallies[l]->summarise());
+    if (options.weight_samples > 0 || !tallies[l]->exact())
+      tallies[l]->finish_with(first_samples(source, static_cast<int>(l), options),
+                              importance.credits.back());
+    progress.update(l + 1, "");
+  }
+  return importance;
+}
+
+}  // namespace synergraph
