@@ -16,11 +16,11 @@ bool is_digit(char c) {
   return c >= '0' && c <= '9';
 }
 
+}  // namespace
+
 bool is_number(std::string_view text) {
   return !text.empty() && std::all_of(text.begin(), text.end(), is_digit);
 }
-
-}  // namespace
 
 std::string count_range(const std::vector<AttentionLayer>& layers, int AttentionLayer::*count) {
   const auto [least, most] =

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "synergraph/analysis/attention_source.h"
@@ -17,6 +18,9 @@ struct LayerLabels {
 /// that number, the rest of them beside the axis. Layers of different lengths say theirs.
 LayerLabels layer_labels(const std::vector<AttentionLayer>& layers,
                          const std::vector<std::string>& names);
+
+/// Whether a text is digits alone, as the names of the layers of one array are.
+bool is_number(std::string_view text);
 
 /// "3" or "3 to 5": a count of every layer's.
 std::string count_range(const std::vector<AttentionLayer>& layers, int AttentionLayer::*count);

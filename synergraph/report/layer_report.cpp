@@ -6,11 +6,9 @@
 #include <array>
 #include <nlohmann/json.hpp>
 
-#include "synergraph/core/instruction_set.h"
-#include "synergraph/core/version.h"
+#include "synergraph/report/input_parts.h"
 #include "synergraph/report/json_parts.h"
 #include "synergraph/report/json_text.h"
-#include "synergraph/report/layer_labels.h"
 
 namespace synergraph {
 namespace {
@@ -168,41 +166,14 @@ std::string head_table(const LayerReport& report, std::size_t c, std::size_t col
   return format_rows(table, {"best in"}, rows, report.analysis.conventions[c].walk, columns);
 }
 
-std::string convention_title(Convention convention, const MetricsOptions& options) {
-  return fmt::format("{}: {} walk, fidelity as a fraction over {} ({})\n", name_of(convention),
-                     name_of(options.normalization), name_of(options.fidelity.nodes),
-                     horizon_text(options.fidelity));
-}
-
-/// "12 heads", or "4 to 12 heads" where the layers differ.
-std::string counted(const std::vector<AttentionLayer>& layers, int AttentionLayer::*count,
-                    const char* what) {
-  const std::string range = count_range(layers, count);
-  return fmt::format("{} {}{}", range, what, range == "1" ? "" : "s");
-}
-
 }  // namespace
 
 std::string format_report(const LayerReport& report, std::size_t columns) {
   const Analysis& analysis = report.analysis;
-  const bool missing = analysis.layers.front().missing_mass == MissingMass::kNode;
-  std::string text = fmt::format("{} layer{}, {}, {} of {}{}, {} head weights\n",
-                                 analysis.layers.size(), analysis.layers.size() == 1 ? "" : "s",
-                                 counted(analysis.layers, &AttentionLayer::samples, "sample"),
-                                 counted(analysis.layers, &AttentionLayer::heads, "head"),
-                                 counted(analysis.layers, &AttentionLayer::tokens, "token"),
-                                 missing ? " and a node for missing mass" : "", report.weights);
-  if (!report.reading.empty()) text += report.reading + '\n';
-  if (report.model && report.heads_from_name)
-    text += fmt::format("heads: {}, from the file's name (--heads says otherwise)\n",
-                        report.model->heads);
-  if (report.evaluation)
-    text += fmt::format("task {}: accuracy {:.4f}, loss {:.6g}\n", report.task,
-                        report.evaluation->accuracy, report.evaluation->loss);
-  text = wrapped(text, columns, 2);
+  std::string text = wrapped(input_text(report, analysis.layers), columns, 2);
   for (std::size_t c = 0; c < analysis.conventions.size(); ++c) {
     text += '\n' +
-            wrapped(convention_title(report.conventions[c], analysis.conventions[c]), columns, 2) +
+            wrapped(convention_text(report.conventions[c], analysis.conventions[c]), columns, 2) +
             layer_table(report, c, columns);
     if (report.per_head) text += '\n' + head_table(report, c, columns);
   }
@@ -266,29 +237,8 @@ std::string json_report(const LayerReport& report) {
                            {"settings", json_settings(options)},
                            {"layers", std::move(layers)}});
   }
-  ordered_json json = {
-      {"schema", "synergraph.analyze"},
-      {"schema_version", kSchemaVersion},
-      {"program", std::string("synergraph ") + kVersion},
-      {"isa", instruction_set()},
-      {"source", report.model ? "model" : "attention"},
-      {"weights", report.weights},
-      {"range",
-       {report.range.begin, report.range.end ? ordered_json(*report.range.end) : ordered_json()}}};
-  if (const MissingMass missing = report.analysis.layers.front().missing_mass;
-      missing != MissingMass::kError)
-    json["missing_mass"] = name_of(missing);
-  if (report.model) {
-    const ModelConfig& model = *report.model;
-    json["model"] = {{"vocabulary", model.vocabulary}, {"length", model.length},
-                     {"width", model.width},           {"heads", model.heads},
-                     {"layers", model.layers},         {"hidden", model.hidden}};
-    if (report.heads_from_name) json["model"]["heads_from"] = "file name";
-  }
-  if (report.evaluation)
-    json["task"] = {{"name", report.task},
-                    {"accuracy", report.evaluation->accuracy},
-                    {"loss", report.evaluation->loss}};
+  ordered_json json =
+      json_document("synergraph.analyze", kSchemaVersion, report, report.analysis.layers);
   json["conventions"] = std::move(conventions);
   return json_text(json);
 }

@@ -1,28 +1,20 @@
 #pragma once
 
-#include <optional>
 #include <string>
 #include <vector>
 
 #include "synergraph/analysis/analysis.h"
-#include "synergraph/model/evaluate.h"
+#include "synergraph/report/input_report.h"
 #include "synergraph/report/table.h"
 
 #pragma GCC visibility push(default)
 namespace synergraph {
 
 /// An analysis and what is needed to read it.
-struct LayerReport {
+struct LayerReport : InputReport {
   Analysis analysis;
   std::vector<Convention> conventions;  ///< names of analysis.conventions
-  std::string weights;                  ///< where head weights come from: "uniform", "learned", ...
-  std::string reading;                  ///< how the axes of a file were read; empty: no file
-  TokenRange range;
-  std::optional<ModelConfig> model;      ///< of a checkpoint
-  bool heads_from_name = false;          ///< the checkpoint's file name says how many heads
-  std::string task;                      ///< that judged the model; empty: none
-  std::optional<Evaluation> evaluation;  ///< by it
-  bool per_head = false;                 ///< show each head alone
+  bool per_head = false;                ///< show each head alone
 };
 
 /// For a terminal of so many columns: for every convention a table with a row a layer (mean ±

@@ -17,18 +17,22 @@ std::string fixed(double value, int decimals) {
                                                                                    : text;
 }
 
+std::string listed(const std::vector<std::string>& names) {
+  std::string text;
+  for (std::size_t k = 0; k < names.size(); ++k) {
+    if (k > 0) text += k + 1 == names.size() ? " and " : ", ";
+    text += names[k];
+  }
+  return text;
+}
+
 namespace {
 
 constexpr std::array kConventions = {Convention::kExact, Convention::kPublished};
 
 /// "layer 2", "layers 1, 2 and 4".
 std::string listed(const std::string& noun, const std::vector<std::string>& names) {
-  std::string text = noun + (names.size() == 1 ? " " : "s ");
-  for (std::size_t k = 0; k < names.size(); ++k) {
-    if (k > 0) text += k + 1 == names.size() ? " and " : ", ";
-    text += names[k];
-  }
-  return text;
+  return noun + (names.size() == 1 ? " " : "s ") + synergraph::listed(names);
 }
 
 /// "0.25 to 0.75", or one number where both look alike.

@@ -12,6 +12,9 @@ namespace synergraph {
 /// A number with so many decimals; never "-0.00".
 std::string fixed(double value, int decimals);
 
+/// "a", "a and b", "a, b and c".
+std::string listed(const std::vector<std::string>& names);
+
 /// What to know before reading the rest, a sentence each: how many seeds there are, which models
 /// have not learned their task, whether the tests can decide anything.
 std::vector<std::string> general_statements(const Findings& findings,

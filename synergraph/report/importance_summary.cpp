@@ -1,0 +1,333 @@
+#include "synergraph/report/importance_summary.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <functional>
+#include <numeric>
+
+#include "synergraph/report/importance_facts.h"
+#include "synergraph/report/importance_names.h"
+#include "synergraph/report/statements.h"
+
+namespace synergraph {
+namespace {
+
+constexpr std::size_t kLineEach = 8;    // layers; of more, what stands out is said
+constexpr std::size_t kShort = 3;       // clauses of a short line
+constexpr std::size_t kBothValues = 2;  // likewise; of more, the second value is said together
+
+std::string percent(double share) {
+  return fixed(100.0 * share, std::abs(share) < 0.0995 ? 1 : 0) + " %";
+}
+
+/// Sentences about one value.
+class ValueSummary {
+ public:
+  ValueSummary(const ImportanceReport& report, const ImportanceNames& names, std::size_t value)
+      : importance_(report.importance),
+        names_(names),
+        value_(value),
+        facts_(credit_facts(importance_, value)) {}
+
+  /// A layer in a line of at most so many clauses.
+  std::string layer(std::size_t l, std::size_t clauses) const {
+    const ValueCredit& credit = this->credit(l);
+    const CreditFacts& facts = facts_[l];
+    std::string line = names_.layer(l);
+    line += fmt::format("{}{} {}", line.empty() ? "" : ", ", name_of(credit.value),
+                        human(credit.all.mean, 3));
+    if (credit.gap > 0.0) line += fmt::format(" to {}", human(credit.all.mean + credit.gap, 3));
+    std::vector<std::string> said;
+    if (facts.heads == 1) said.emplace_back("a single head");
+    std::array order = {&ValueSummary::carriers,      &ValueSummary::smallest,
+                        &ValueSummary::redundant,     &ValueSummary::harmful,
+                        &ValueSummary::complementary, &ValueSummary::reweighted};
+    if (clauses == kShort) std::swap(order[2], order[3]);
+    for (const auto clause : order) {
+      if (facts.heads == 1 || said.size() == clauses) break;
+      if (std::string text = (this->*clause)(l); !text.empty()) said.push_back(std::move(text));
+    }
+    for (std::size_t k = 0; k < said.size(); ++k) line += (k == 0 ? ": " : "; ") + said[k];
+    return line;
+  }
+
+  /// How large it is, and how many heads it needs.
+  std::string range() const {
+    std::vector<double> all;
+    std::vector<double> kept;
+    std::size_t heads = 0;
+    for (std::size_t l = 0; l < facts_.size(); ++l) {
+      all.push_back(credit(l).all.mean);
+      kept.push_back(static_cast<double>(credit(l).smallest.heads.size()));
+      heads = std::max(heads, facts_[l].heads);
+    }
+    return fmt::format("{} in {} layers: {}; {} of {}{} heads keep {}", name(), facts_.size(),
+                       spread(std::move(all)), spread(std::move(kept)),
+                       same_heads() ? "" : "up to ", heads, percent(importance_.options.keep));
+  }
+
+  /// Where few heads do most of the work.
+  std::string concentrated() const {
+    std::vector<std::size_t> order(facts_.size());
+    std::iota(order.begin(), order.end(), std::size_t{0});
+    std::erase_if(order, [&](std::size_t l) {
+      return facts_[l].carriers.empty() || 2 * facts_[l].carriers.size() > facts_[l].heads;
+    });
+    if (order.empty())
+      return fmt::format("{}: in no layer do half of the heads carry {}", name(),
+                         percent(kCarriedShare));
+    std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
+      const CreditFacts& x = facts_[a];
+      const CreditFacts& y = facts_[b];
+      return x.carriers.size() != y.carriers.size() ? x.carriers.size() < y.carriers.size()
+                                                    : x.carried > y.carried;
+    });
+    constexpr std::size_t kNamed = 3;
+    std::vector<std::string> named;
+    for (std::size_t k = 0; k < std::min(kNamed, order.size()); ++k)
+      named.push_back(fmt::format("{} ({})", names_.layer(order[k]), carriers(order[k])));
+    return fmt::format("{} rests on few heads in {}", name(), listed(named));
+  }
+
+  std::string harmful_heads() const {
+    return notable(
+        "dropping a head raises it",
+        [&](std::size_t l) {
+          const std::vector<int>& heads = facts_[l].harmful;
+          return heads.empty() ? 0.0 : -share(l, dropped(l, heads.front()));
+        },
+        [&](std::size_t l, double size) {
+          return fmt::format("{}, by {}", names_.heads({facts_[l].harmful.front()}), percent(size));
+        });
+  }
+
+  std::string pairs() const {
+    const auto pairs_of = [&](const char* what, const Interaction* CreditFacts::*kind) {
+      return notable(
+          what,
+          [&](std::size_t l) {
+            const Interaction* pair = facts_[l].*kind;
+            return pair ? std::abs(share(l, pair->index.mean)) : 0.0;
+          },
+          [&](std::size_t l, double) {
+            const Interaction& pair = *(facts_[l].*kind);
+            return fmt::format("{}, {}", names_.heads(pair.heads), signed_part(l, pair));
+          });
+    };
+    std::string text = pairs_of("redundant pairs", &CreditFacts::redundant);
+    const std::string others = pairs_of("complementary ones", &CreditFacts::complementary);
+    if (text.empty() || others.empty()) return text + others;
+    return text + "; " + others;
+  }
+
+  std::string better_sets() const {
+    return notable(
+        "fewer heads reach more than all",
+        [&](std::size_t l) { return facts_[l].better ? share(l, facts_[l].better->value) : 0.0; },
+        [&](std::size_t l, double size) {
+          return fmt::format("{} of them {}", facts_[l].better->heads.size(), percent(size));
+        });
+  }
+
+  std::string better_weights() const {
+    return notable(
+        "other weights raise it",
+        [&](std::size_t l) {
+          const double gain = facts_[l].reweighted - 1.0;
+          return gain >= kNotable ? gain : 0.0;
+        },
+        [](std::size_t, double size) { return "by " + percent(size); });
+  }
+
+  /// The clause with the name of the value before it.
+  std::string named(const std::string& clause) const {
+    return clause.empty() ? clause : fmt::format("{}: {}", name(), clause);
+  }
+
+ private:
+  const ValueCredit& credit(std::size_t l) const { return importance_.credits[l].values[value_]; }
+  std::string name() const { return std::string(name_of(credit(0).value)); }
+  double dropped(std::size_t l, int head) const {
+    return credit(l).heads[static_cast<std::size_t>(head)].dropped.mean;
+  }
+  /// A part of the value of all heads; where that is 0, of 1.
+  double share(std::size_t l, double number) const {
+    const double all = credit(l).all.mean;
+    return all > 0.0 ? number / all : number;
+  }
+  std::string part(std::size_t l, double number) const {
+    return credit(l).all.mean > 0.0 ? percent(share(l, number)) : human(number, 3);
+  }
+  std::string signed_part(std::size_t l, const Interaction& pair) const {
+    return (pair.index.mean > 0.0 ? "+" : "") + part(l, pair.index.mean);
+  }
+  bool same_heads() const {
+    return std::all_of(facts_.begin(), facts_.end(),
+                       [&](const CreditFacts& f) { return f.heads == facts_.front().heads; });
+  }
+
+  /// "2 to 12 (median 5)".
+  static std::string spread(std::vector<double> numbers) {
+    std::sort(numbers.begin(), numbers.end());
+    const std::string low = human(numbers.front(), 3);
+    const std::string high = human(numbers.back(), 3);
+    if (low == high) return low;
+    return fmt::format("{} to {} (median {})", low, high,
+                       human(numbers[(numbers.size() - 1) / 2], 3));
+  }
+
+  std::string carriers(std::size_t l) const {
+    const CreditFacts& facts = facts_[l];
+    if (facts.carriers.empty()) return "all heads together are worth nothing";
+    return fmt::format("{} {} {}", names_.few(facts.carriers, facts.heads),
+                       facts.carriers.size() == 1 ? "carries" : "carry", percent(facts.carried));
+  }
+
+  std::string smallest(std::size_t l) const {
+    const std::size_t heads = facts_[l].heads;
+    const std::size_t kept = credit(l).smallest.heads.size();
+    const bool exact = importance_.credits[l].exact;
+    if (!(credit(l).all.mean > 0.0)) return better(l);
+    std::string text =
+        kept == heads
+            ? fmt::format("{} keeps {}", exact ? "no smaller set" : "no smaller set that was found",
+                          percent(importance_.options.keep))
+            : fmt::format("{} of {} heads{} keep{} {}", kept, heads, exact ? "" : " (best found)",
+                          kept == 1 ? "s" : "", percent(importance_.options.keep));
+    if (facts_[l].better) text += ", " + better(l);
+    return text;
+  }
+
+  std::string better(std::size_t l) const {
+    const HeadSet* set = facts_[l].better;
+    if (!set) return {};
+    const std::size_t size = set->heads.size();
+    return size == 1 ? fmt::format("the best alone reaches {}", part(l, set->value))
+                     : fmt::format("the best {} reach {}", size, part(l, set->value));
+  }
+
+  std::string pair(std::size_t l, const Interaction* pair, const char* relation) const {
+    if (!pair) return {};
+    return fmt::format("{} {} ({})", names_.heads(pair->heads), relation, signed_part(l, *pair));
+  }
+  std::string redundant(std::size_t l) const {
+    return pair(l, facts_[l].redundant, "are redundant");
+  }
+  std::string complementary(std::size_t l) const {
+    return pair(l, facts_[l].complementary, "complement each other");
+  }
+
+  std::string harmful(std::size_t l) const {
+    const std::vector<int>& heads = facts_[l].harmful;
+    if (heads.empty()) return {};
+    const std::string by = part(l, -dropped(l, heads.front()));
+    if (heads.size() == 1)
+      return fmt::format("dropping {} raises it by {}", names_.heads(heads), by);
+    return fmt::format("dropping any of {} heads raises it, {} most (by {})", heads.size(),
+                       names_.heads({heads.front()}), by);
+  }
+
+  std::string reweighted(std::size_t l) const {
+    const double gain = facts_[l].reweighted - 1.0;
+    if (!(gain >= kNotable)) return {};
+    return fmt::format("{} raise it by {}",
+                       credit(l).weights->optimal ? "the best weights" : "other weights",
+                       percent(gain));
+  }
+
+  /// In how many layers something is so, where most, and what there: `size` is 0 where it is not.
+  std::string notable(const char* what, const std::function<double(std::size_t)>& size,
+                      const std::function<std::string(std::size_t, double)>& detail) const {
+    std::size_t count = 0;
+    std::size_t most = 0;
+    for (std::size_t l = 0; l < facts_.size(); ++l) {
+      if (!(size(l) > 0.0)) continue;
+      if (count++ == 0 || size(l) > size(most)) most = l;
+    }
+    if (count == 0) return {};
+    return fmt::format("{} in {} of {} layers, most in {} ({})", what, count, facts_.size(),
+                       names_.layer(most), detail(most, size(most)));
+  }
+
+  const Importance& importance_;
+  const ImportanceNames& names_;
+  std::size_t value_;
+  std::vector<CreditFacts> facts_;
+};
+
+std::string stack_line(const ImportanceReport& report, const ImportanceNames& names) {
+  const StackAnalysis& stack = *report.stack;
+  const int tokens = stack.layers.front().tokens;
+  const std::string sink = report.token_names.empty() ? "the last token" : names.token(tokens - 1);
+  const auto weakest = static_cast<int>(
+      std::max_element(stack.weakest.begin(), stack.weakest.end()) - stack.weakest.begin());
+  const int times = stack.weakest.empty() ? 0 : stack.weakest[static_cast<std::size_t>(weakest)];
+  std::string text = fmt::format("through all layers: {} hears {} of {} tokens in effect", sink,
+                                 human(stack.effective_tokens.mean, 3), tokens);
+  if (times > 0)
+    text += fmt::format(
+        ", the weakest ({}{}) with a share of {}", names.token(weakest),
+        times == stack.samples ? "" : fmt::format(" in {} of {} samples", times, stack.samples),
+        human(stack.fidelity.mean, 2));
+  std::size_t layer = 0;
+  std::size_t head = 0;
+  double most = 0.0;
+  for (std::size_t l = 0; l < stack.flows.size(); ++l)
+    for (std::size_t h = 0; h < stack.flows[l].heads.size(); ++h)
+      if (stack.flows[l].heads[h].mean > most) {
+        most = stack.flows[l].heads[h].mean;
+        layer = l;
+        head = h;
+      }
+  if (most > 0.0)
+    text +=
+        fmt::format("; {} passes most through {}{} ({})",
+                    stack.options.token ? names.token(*stack.options.token) : "its signal",
+                    names.heads({static_cast<int>(head)}),
+                    names.layer(layer).empty() ? "" : " of " + names.layer(layer), percent(most));
+  return text;
+}
+
+}  // namespace
+
+std::vector<std::string> importance_summary(const ImportanceReport& report) {
+  const Importance& importance = report.importance;
+  const ImportanceNames names(report);
+  const std::size_t layers = importance.credits.size();
+  std::vector<std::string> lines;
+  const std::size_t values = layers == 0 ? 0 : importance.credits.front().values.size();
+  for (std::size_t v = 0; v < values; ++v) {
+    const ValueSummary summary(report, names, v);
+    if (layers <= (v == 0 ? kLineEach : kBothValues)) {
+      for (std::size_t l = 0; l < layers; ++l)
+        lines.push_back(summary.layer(l, layers <= kBothValues ? SIZE_MAX
+                                         : layers <= 4         ? 4
+                                                               : kShort));
+      continue;
+    }
+    if (v == 0) {
+      for (const std::string& line :
+           {summary.range(), summary.concentrated(), summary.named(summary.harmful_heads()),
+            summary.named(summary.pairs()), summary.named(summary.better_sets()),
+            summary.named(summary.better_weights())})
+        lines.push_back(line);
+      continue;
+    }
+    std::string line = summary.range();
+    if (const std::string harmful = summary.harmful_heads(); !harmful.empty())
+      line += "; " + harmful;
+    lines.push_back(line);
+  }
+  if (report.stack) lines.push_back(stack_line(report, names));
+  if (report.head_names.empty() &&
+      std::all_of(importance.layers.begin(), importance.layers.end(),
+                  [](const AttentionLayer& layer) { return layer.samples == 1; }))
+    lines.emplace_back("one sample: no standard errors, others may differ");
+  std::erase(lines, std::string());
+  return lines;
+}
+
+}  // namespace synergraph

@@ -1,0 +1,77 @@
+#include "synergraph/report/input_parts.h"
+
+#include <fmt/core.h>
+
+#include <nlohmann/json.hpp>
+
+#include "synergraph/core/instruction_set.h"
+#include "synergraph/core/version.h"
+#include "synergraph/report/json_parts.h"
+#include "synergraph/report/layer_labels.h"
+
+namespace synergraph {
+namespace {
+
+/// "12 heads", or "4 to 12 heads" where the layers differ.
+std::string counted(const std::vector<AttentionLayer>& layers, int AttentionLayer::*count,
+                    const char* what) {
+  const std::string range = count_range(layers, count);
+  return fmt::format("{} {}{}", range, what, range == "1" ? "" : "s");
+}
+
+}  // namespace
+
+std::string input_text(const InputReport& input, const std::vector<AttentionLayer>& layers) {
+  const bool missing = layers.front().missing_mass == MissingMass::kNode;
+  std::string text = fmt::format("{} layer{}, {}, {} of {}{}, {} head weights\n", layers.size(),
+                                 layers.size() == 1 ? "" : "s",
+                                 counted(layers, &AttentionLayer::samples, "sample"),
+                                 counted(layers, &AttentionLayer::heads, "head"),
+                                 counted(layers, &AttentionLayer::tokens, "token"),
+                                 missing ? " and a node for missing mass" : "", input.weights);
+  if (!input.reading.empty()) text += input.reading + '\n';
+  if (input.model && input.heads_from_name)
+    text += fmt::format("heads: {}, from the file's name (--heads says otherwise)\n",
+                        input.model->heads);
+  if (input.evaluation)
+    text += fmt::format("task {}: accuracy {:.4f}, loss {:.6g}\n", input.task,
+                        input.evaluation->accuracy, input.evaluation->loss);
+  return text;
+}
+
+std::string convention_text(Convention convention, const MetricsOptions& options) {
+  return fmt::format("{}: {} walk, fidelity as a fraction over {} ({})\n", name_of(convention),
+                     name_of(options.normalization), name_of(options.fidelity.nodes),
+                     horizon_text(options.fidelity));
+}
+
+nlohmann::ordered_json json_document(const char* schema, int version, const InputReport& input,
+                                     const std::vector<AttentionLayer>& layers,
+                                     const char* source) {
+  using nlohmann::ordered_json;
+  ordered_json json = {
+      {"schema", schema},
+      {"schema_version", version},
+      {"program", std::string("synergraph ") + kVersion},
+      {"isa", instruction_set()},
+      {"source", input.model ? "model" : source},
+      {"weights", input.weights},
+      {"range",
+       {input.range.begin, input.range.end ? ordered_json(*input.range.end) : ordered_json()}}};
+  if (const MissingMass missing = layers.front().missing_mass; missing != MissingMass::kError)
+    json["missing_mass"] = name_of(missing);
+  if (input.model) {
+    const ModelConfig& model = *input.model;
+    json["model"] = {{"vocabulary", model.vocabulary}, {"length", model.length},
+                     {"width", model.width},           {"heads", model.heads},
+                     {"layers", model.layers},         {"hidden", model.hidden}};
+    if (input.heads_from_name) json["model"]["heads_from"] = "file name";
+  }
+  if (input.evaluation)
+    json["task"] = {{"name", input.task},
+                    {"accuracy", input.evaluation->accuracy},
+                    {"loss", input.evaluation->loss}};
+  return json;
+}
+
+}  // namespace synergraph

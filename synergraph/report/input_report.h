@@ -1,0 +1,25 @@
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "synergraph/analysis/attention_source.h"
+#include "synergraph/model/config.h"
+#include "synergraph/model/evaluate.h"
+
+#pragma GCC visibility push(default)
+namespace synergraph {
+
+/// Where the attention that a report is about comes from.
+struct InputReport {
+  std::string weights;  ///< where head weights come from: "uniform", "learned", ...
+  std::string reading;  ///< how the axes of a file were read; empty: no file
+  TokenRange range;
+  std::optional<ModelConfig> model;      ///< of a checkpoint
+  bool heads_from_name = false;          ///< the checkpoint's file name says how many heads
+  std::string task;                      ///< that judged the model; empty: none
+  std::optional<Evaluation> evaluation;  ///< by it
+};
+
+}  // namespace synergraph
+#pragma GCC visibility pop

@@ -1,0 +1,285 @@
+#include "synergraph/report/importance_report.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+#include <sstream>
+
+#include "synergraph/report/importance_summary.h"
+#include "tests/support/invented_importance.h"
+
+namespace synergraph {
+namespace {
+
+using testing::AllOf;
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::Not;
+using testing::StartsWith;
+using testing_support::credit_of_tables;
+using testing_support::invented_importance;
+using testing_support::invented_stack;
+using testing_support::make_sampled;
+using testing_support::overlapping_heads;
+using testing_support::report_of;
+using testing_support::Tables;
+
+constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
+
+/// One layer of one value.
+ImportanceReport fidelity_of(const Tables& tables) {
+  LayerCredit layer;
+  layer.values.push_back(credit_of_tables(HeadValue::kFidelity, tables));
+  return report_of({layer}, static_cast<int>(tables.size()));
+}
+
+std::string summary_of(const ImportanceReport& report) {
+  std::string text;
+  for (const std::string& line : importance_summary(report)) text += line + '\n';
+  return text;
+}
+
+/// v of two heads, 0 and 1, that overlap: 0.625 and 0.5 alone, 0.75 together.
+const std::vector<double> kTwoHeads = {0.0, 0.625, 0.5, 0.75};
+
+TEST(ImportanceSummary, SaysWhatTheNumbersOfASmallCaseAre) {
+  EXPECT_EQ(summary_of(fidelity_of({kTwoHeads})),
+            "layer 1, fidelity 0.75: heads 0 and 1 carry 100 %; no smaller set keeps 95 %; heads 0 "
+            "and 1 are redundant (-50 %)\n"
+            "one sample: no standard errors, others may differ\n");
+}
+
+TEST(ImportanceSummary, NamesHeadsThatAreBetterDropped) {
+  // Head 0 does it all, head 2 takes a tenth away.
+  EXPECT_EQ(summary_of(fidelity_of(Tables(3, overlapping_heads({0.9, 0, 0}, {0, 0, 0.1})))),
+            "layer 1, fidelity 0.81: head 0 carries 106 %; 1 of 3 heads keeps 95 %, the best alone "
+            "reaches 111 %; heads 0 and 2 are redundant (-11 %); dropping head 2 raises it by 11 "
+            "%\n");
+}
+
+TEST(ImportanceSummary, WhatMayBeChanceIsNotNamed) {
+  Tables tables = {kTwoHeads, kTwoHeads, kTwoHeads};
+  EXPECT_THAT(summary_of(fidelity_of(tables)), HasSubstr("redundant"));
+  tables[1][3] = 1.25;  // the interaction is now 0.125 there, -0.375 elsewhere
+  EXPECT_THAT(summary_of(fidelity_of(tables)), Not(HasSubstr("redundant")));
+  tables = Tables(3, {0.0, 0.5, 0.4, 0.45});
+  EXPECT_THAT(summary_of(fidelity_of(tables)), HasSubstr("dropping head 1 raises it by 11 %"));
+  tables[1][3] = 0.6;
+  EXPECT_THAT(summary_of(fidelity_of(tables)), Not(HasSubstr("dropping")));
+}
+
+TEST(ImportanceSummary, AGapOfValuesThatAreNotCertifiedLeavesThingsOpen) {
+  ImportanceReport report = fidelity_of({{0.0, 0.5, 0.4, 0.45}});
+  report.importance.credits[0].values[0].gap = 0.04;
+  EXPECT_THAT(summary_of(report), AllOf(StartsWith("layer 1, fidelity 0.45 to 0.49: "),
+                                        HasSubstr("raises it by 11 %"), HasSubstr("redundant")));
+  report.importance.credits[0].values[0].gap = 0.06;
+  EXPECT_THAT(summary_of(report),
+              AllOf(HasSubstr("redundant"), Not(HasSubstr("raises")), Not(HasSubstr("reaches"))));
+  report.importance.credits[0].values[0].gap = 0.24;
+  EXPECT_THAT(summary_of(report), Not(HasSubstr("redundant")));
+}
+
+TEST(ImportanceSummary, ALayerThatIsWorthNothingHasNoShares) {
+  EXPECT_THAT(summary_of(fidelity_of({{0.0, 0.0, 0.5, 0.0}})),
+              HasSubstr("fidelity 0: all heads together are worth nothing; the best alone reaches "
+                        "0.5"));
+  EXPECT_THAT(summary_of(fidelity_of({{0.0, 0.0}})), HasSubstr("fidelity 0: a single head\n"));
+}
+
+TEST(ImportanceSummary, SaysWhatOtherWeightsReach) {
+  ImportanceReport report = fidelity_of({kTwoHeads});
+  BestWeights& best = report.importance.credits[0].values[0].weights.emplace();
+  best.weights = {0.25, 0.75};
+  best.given_value = 0.8;
+  best.value = 0.88;
+  best.bound = 0.9;
+  EXPECT_THAT(summary_of(report), HasSubstr("other weights raise it by 10 %"));
+  EXPECT_THAT(
+      format_report(report),
+      HasSubstr("best weights    0.88 (given ones 0.8), no weights can exceed 0.9 (gap 0.02)"));
+  best.optimal = true;
+  EXPECT_THAT(summary_of(report), HasSubstr("the best weights raise it by 10 %"));
+  EXPECT_THAT(format_report(report), HasSubstr("0.88 (given ones 0.8), optimal"));
+  best.value = 0.801;
+  EXPECT_THAT(summary_of(report), Not(HasSubstr("weights")));
+}
+
+TEST(ImportanceSummary, TakesAboutTenLinesHoweverManyLayersThereAre) {
+  for (const int layers : {1, 2, 3, 4, 5, 8, 9, 12, 48}) {
+    ImportanceReport report = invented_importance(layers, 5, 4);
+    report.stack = invented_stack(report);
+    const std::vector<std::string> lines = importance_summary(report);
+    EXPECT_LE(lines.size(), 10U) << layers;
+    for (const std::string& line : lines) EXPECT_LE(display_width(line), 240U) << line;
+  }
+}
+
+/// Reports of all kinds, by what is special about them.
+std::vector<ImportanceReport> all_kinds() {
+  std::vector<ImportanceReport> reports;
+  for (const auto& [layers, heads, samples] :
+       {std::tuple(1, 1, 1), std::tuple(1, 4, 1), std::tuple(4, 8, 3), std::tuple(14, 5, 3)}) {
+    reports.push_back(invented_importance(layers, heads, samples));
+    reports.back().stack = invented_stack(reports.back());
+  }
+  reports[2].importance.layers[1].name = "transformer.h.1.attention.probabilities";
+  make_sampled(reports[2].importance.credits[2]);
+  reports[2].stack->options.token = 3;
+  reports[2].stack->without_signal = 1;
+  for (LayerFlow& flow : reports[2].stack->flows) flow.residual = {kNaN, kNaN};
+  reports.push_back(report_of({testing_support::independent_heads(64)}, 2));
+  reports.back().stack = invented_stack(reports.back());
+  reports[1].head_names = {"Head 1", "a\nb", "\x1b[31m`touch x`", std::string(90, 'n')};
+  reports[1].token_names = std::vector<std::string>(100, "東京\"; quit");
+  for (ImportanceReport& report : reports)
+    for (std::size_t l = 0; l < report.importance.credits.size(); ++l)
+      for (ValueCredit& value : report.importance.credits[l].values) {
+        value.weights.emplace().weights = report.importance.weights[l];
+        value.weight_samples = 1;
+      }
+  return reports;
+}
+
+TEST(ImportanceText, FitsEveryTerminal) {
+  for (const ImportanceReport& report : all_kinds())
+    for (const std::size_t columns : {40U, 60U, 80U, 100U, 132U}) {
+      std::istringstream lines(format_report(report, columns));
+      for (std::string line; std::getline(lines, line);) {
+        EXPECT_LE(display_width(line), columns) << line;
+        EXPECT_EQ(line, printable(line));
+      }
+    }
+}
+
+TEST(ImportanceText, ShowsTheNumbersOfASmallCase) {
+  EXPECT_EQ(format_report(fidelity_of({kTwoHeads, kTwoHeads})),
+            "layer 1, fidelity 0.75: heads 0 and 1 carry 100 %; no smaller set keeps 95 %; heads 0 "
+            "and 1 are redundant (-50 %)\n"
+            "\n"
+            "1 layer, 2 samples, 2 heads of 100 tokens, uniform head weights\n"
+            "exact: pooled walk, fidelity as a fraction over sources (certified)\n"
+            "\n"
+            "layer 1: 2 heads, all 4 sets\n"
+            "head  weight    fidelity  fidelity alone  fidelity lost\n"
+            "───────────────────────────────────────────────────────\n"
+            "0        0.5  0.4375 ± 0       0.625 ± 0       0.25 ± 0\n"
+            "1        0.5  0.3125 ± 0         0.5 ± 0      0.125 ± 0\n"
+            "\n"
+            "fidelity\n"
+            "all heads       0.75 ± 0\n"
+            "complementary   none\n"
+            "redundant       0 and 1 (-0.375 ± 0)\n"
+            "smallest set    2 of 2 heads keep 95 %: all (0.75)\n"
+            "\n"
+            "left  best heads  fidelity  added  removed  by Shapley\n"
+            "──────────────────────────────────────────────────────\n"
+            "1     0              0.625  0.625    0.625       0.625\n"
+            "2     all             0.75   0.75     0.75        0.75\n");
+}
+
+TEST(ImportanceText, RoundsToTheError) {
+  const std::string text =
+      format_report(fidelity_of({kTwoHeads, {0.0, 0.635, 0.5, 0.75}, {0.0, 0.625, 0.5, 0.85}}));
+  EXPECT_THAT(text, HasSubstr("0.6283 ± 0.0033"));
+  EXPECT_THAT(text, HasSubstr("all heads       0.783 ± 0.033\n"));
+}
+
+TEST(ImportanceText, SampledLayersSaySo) {
+  ImportanceReport report = invented_importance(1, 5, 3);
+  make_sampled(report.importance.credits[0]);
+  const std::string text = format_report(report);
+  EXPECT_THAT(text,
+              HasSubstr("5 heads, sampled: 512 orders of the heads; sets are the best found"));
+  EXPECT_THAT(text, HasSubstr("5 heads (best found) keep 95 %"));
+  EXPECT_THAT(text, HasSubstr(" (found)"));
+  report.importance.credits[0].precise = false;
+  EXPECT_THAT(summary_of(report), HasSubstr("(best found)"));
+  EXPECT_THAT(format_report(report), HasSubstr("fewer than the precision wanted needs"));
+}
+
+TEST(ImportanceText, ManyLayersHaveARowEach) {
+  const std::string text = format_report(invented_importance(13, 3, 2));
+  EXPECT_THAT(text, HasSubstr("\n13 "));
+  EXPECT_THAT(text, Not(HasSubstr("by Shapley")));
+  EXPECT_THAT(format_report(invented_importance(12, 3, 2)), HasSubstr("by Shapley"));
+}
+
+TEST(ImportanceText, TheStackHasARowALayer) {
+  ImportanceReport report = invented_importance(2, 3, 2);
+  report.stack = invented_stack(report);
+  report.stack->flows[0] = {{{0.1, 0.01}, {0.2, 0.01}, {0.3, 0.01}}, {0.4, 0.01}};
+  const std::string text = format_report(report);
+  EXPECT_THAT(text, HasSubstr("fidelity 0.00120 ± 0.0001, effective tokens 12.50 ± 0.25\n"));
+  EXPECT_THAT(text, HasSubstr("layer  residual     0     1     2\n"));
+  EXPECT_THAT(text, HasSubstr("1          40.0  10.0  20.0  30.0\n"));
+  EXPECT_THAT(text, HasSubstr("the weakest (token 0) with a share of 0.0012"));
+}
+
+TEST(ImportanceJson, HasWhatIsDocumented) {
+  for (const ImportanceReport& report : all_kinds()) {
+    const auto json = nlohmann::ordered_json::parse(json_report(report));
+    EXPECT_EQ(json["schema"], "synergraph.heads");
+    EXPECT_EQ(json["schema_version"], 1);
+    for (const char* key :
+         {"program", "isa", "source", "weights", "range", "convention", "settings", "summary"})
+      EXPECT_TRUE(json.contains(key)) << key;
+    ASSERT_EQ(json["layers"].size(), report.importance.layers.size());
+    for (std::size_t l = 0; l < json["layers"].size(); ++l) {
+      const auto& layer = json["layers"][l];
+      const auto heads = static_cast<std::size_t>(report.importance.layers[l].heads);
+      for (const char* key :
+           {"name", "samples", "tokens", "weights", "exact", "permutations", "precise", "values"})
+        EXPECT_TRUE(layer.contains(key)) << key;
+      for (const auto& value : layer["values"]) {
+        for (const char* key : {"value", "all", "gap", "carriers", "better_without", "triples",
+                                "smallest", "beating", "better", "best_weights"})
+          EXPECT_TRUE(value.contains(key)) << key;
+        EXPECT_EQ(value["heads"].size(), heads);
+        for (const char* key : {"shapley", "banzhaf", "alone", "dropped"})
+          EXPECT_TRUE(value["heads"][0][key].contains("error")) << key;
+        EXPECT_EQ(value["pairs"].size(), heads * (heads - 1) / 2);
+        EXPECT_EQ(value["pruning"]["best"].size(), heads + 1);
+        for (const char* path : {"greedy_addition", "greedy_removal", "shapley"})
+          EXPECT_EQ(value["pruning"][path]["order"].size(), heads) << path;
+      }
+    }
+    for (const char* key : {"residual", "token", "samples", "without_signal", "fidelity",
+                            "effective_tokens", "signal", "weakest", "layers"})
+      EXPECT_TRUE(json["stack"].contains(key)) << key;
+  }
+}
+
+TEST(ImportanceJson, HoldsTheNumbersAndNoNaN) {
+  const auto json = nlohmann::ordered_json::parse(json_report(fidelity_of({kTwoHeads})));
+  const auto& value = json["layers"][0]["values"][0];
+  EXPECT_NEAR(value["heads"][0]["shapley"]["mean"], 0.4375, 1e-15);
+  EXPECT_TRUE(value["heads"][0]["shapley"]["error"].is_null());
+  EXPECT_NEAR(value["pairs"][0]["mean"], -0.375, 1e-15);
+  EXPECT_EQ(value["pairs"][0]["heads"], (std::vector<int>{0, 1}));
+  EXPECT_EQ(value["pruning"]["best"][1]["heads"], std::vector<int>{0});
+  EXPECT_EQ(value["pruning"]["shapley"]["value"], (std::vector<double>{0.0, 0.625, 0.75}));
+  EXPECT_EQ(value["carriers"]["heads"], (std::vector<int>{0, 1}));
+  EXPECT_TRUE(value["better"].is_null());
+  EXPECT_FALSE(value.contains("best_weights"));
+  EXPECT_FALSE(json.contains("stack"));
+}
+
+TEST(ImportanceCsv, HasARowALayerValueAndHead) {
+  for (const ImportanceReport& report : all_kinds()) {
+    const Table table = csv_table(report);
+    std::size_t rows = 0;
+    for (const AttentionLayer& layer : report.importance.layers)
+      rows += report.importance.options.values.size() * static_cast<std::size_t>(layer.heads);
+    EXPECT_EQ(table.rows.size(), rows);
+    for (const auto& row : table.rows) EXPECT_EQ(row.size(), table.header.size());
+  }
+  const Table table = csv_table(fidelity_of({kTwoHeads}));
+  EXPECT_THAT(table.rows[1],
+              ElementsAre("1", "fidelity", "1", "0.5", "0.3125", "", "0.3125", "", "0.5", "",
+                          "0.125", "", "true", "", "0.75", "", "true", "", ""));
+}
+
+}  // namespace
+}  // namespace synergraph
