@@ -64,9 +64,11 @@ class ValueSummary {
       kept.push_back(static_cast<double>(credit(l).smallest.heads.size()));
       heads = std::max(heads, facts_[l].heads);
     }
-    return fmt::format("{} in {} layers: {}; {} of {}{} heads keep {}", name(), facts_.size(),
+    const bool one = *std::max_element(kept.begin(), kept.end()) == 1.0;
+    return fmt::format("{} in {} layers: {}; {} of {}{} heads keep{} {}", name(), facts_.size(),
                        spread(std::move(all)), spread(std::move(kept)),
-                       same_heads() ? "" : "up to ", heads, percent(importance_.options.keep));
+                       same_heads() ? "" : "up to ", heads, one ? "s" : "",
+                       percent(importance_.options.keep));
   }
 
   /// Where few heads do most of the work.
@@ -191,14 +193,17 @@ class ValueSummary {
     const std::size_t kept = credit(l).smallest.heads.size();
     const bool exact = importance_.credits[l].exact;
     if (!(credit(l).all.mean > 0.0)) return better(l);
-    std::string text =
+    const std::string some =
+        fmt::format("{} of {} heads{}", kept, heads, exact ? "" : " (best found)");
+    const HeadSet* above = facts_[l].better;
+    if (above && above->heads.size() == kept)
+      return fmt::format("{} reach{} {}", some, kept == 1 ? "es" : "", part(l, above->value));
+    const std::string keep = percent(importance_.options.keep);
+    const std::string text =
         kept == heads
-            ? fmt::format("{} keeps {}", exact ? "no smaller set" : "no smaller set that was found",
-                          percent(importance_.options.keep))
-            : fmt::format("{} of {} heads{} keep{} {}", kept, heads, exact ? "" : " (best found)",
-                          kept == 1 ? "s" : "", percent(importance_.options.keep));
-    if (facts_[l].better) text += ", " + better(l);
-    return text;
+            ? fmt::format("no smaller set{} keeps {}", exact ? "" : " that was found", keep)
+            : fmt::format("{} keep{} {}", some, kept == 1 ? "s" : "", keep);
+    return above ? text + ", " + better(l) : text;
   }
 
   std::string better(std::size_t l) const {

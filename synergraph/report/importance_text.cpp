@@ -20,7 +20,7 @@ constexpr std::size_t kLabel = 16;       // what the lines of a value begin with
 /// "0.1234 ± 0.0012": as many decimals as the error has.
 std::string cell(const Estimate& estimate) {
   if (std::isnan(estimate.error) || std::isnan(estimate.mean)) return human(estimate.mean);
-  constexpr double kDecimals = 6.0;
+  constexpr double kDecimals = 5.0;
   const double decimals = 1.0 - std::floor(std::log10(estimate.error));
   return fmt::format("{} ± {}",
                      decimals >= 0.0 && decimals <= kDecimals
@@ -55,7 +55,7 @@ std::string head_table(const ImportanceReport& report, const ImportanceNames& na
         row.push_back(cell(number));
     }
     for (const ValueCredit& value : credit.values)
-      if (value.weights) row.push_back(human(value.weights->weights[h]));
+      if (value.weights) row.push_back(fixed(value.weights->weights[h], 4));
   }
 
   return format_text(table, columns);
