@@ -10,6 +10,7 @@ void add_analyze_command(CLI::App& app);
 void add_completions_command(CLI::App& app);
 void add_convert_command(CLI::App& app);
 void add_graph_command(CLI::App& app);
+void add_heads_command(CLI::App& app);
 void add_inspect_command(CLI::App& app);
 void add_man_command(CLI::App& app);
 void add_reproduce_command(CLI::App& app);

@@ -390,7 +390,7 @@ void LayerTally::finish_with(const HeadSystems& systems, LayerCredit& credit) co
 /// The first samples of a layer, as many as are wanted and the memory holds; at least one.
 HeadSystems first_samples(AttentionSource& source, int layer, const ImportanceOptions& options) {
   const AttentionLayer& shape = source.layers()[static_cast<std::size_t>(layer)];
-  const double bytes = 8.0 * shape.heads * shape.tokens * static_cast<double>(shape.tokens);
+  const double bytes = 8.0 * shape.heads * shape.nodes() * static_cast<double>(shape.nodes());
   const double held = static_cast<double>(options.execution.memory.bytes()) / 2 / bytes;
   const int wanted = std::min(std::max(1, options.weight_samples), shape.samples);
   const int count = static_cast<int>(std::clamp(held, 1.0, static_cast<double>(wanted)));

@@ -163,7 +163,7 @@ Table csv_table(const ImportanceReport& report) {
         row.push_back(credit.weights ? exact(credit.weights->weights[h]) : std::string());
         add(credit.all);
         row.push_back(truth(importance.credits[l].exact));
-        if (report.stack) add(report.stack->flows[l].heads[h]);
+        if (report.stack && !report.stack->flows.empty()) add(report.stack->flows[l].heads[h]);
         row.resize(table.header.size());
       }
   return table;

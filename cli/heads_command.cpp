@@ -1,0 +1,182 @@
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <memory>
+
+#include "cli/attention_input.h"
+#include "cli/commands.h"
+#include "cli/execution_options.h"
+#include "cli/figure_options.h"
+#include "cli/metrics_options.h"
+#include "cli/number_option.h"
+#include "cli/output.h"
+#include "cli/output_paths.h"
+#include "synergraph/analysis/head_importance.h"
+#include "synergraph/analysis/stack_analysis.h"
+#include "synergraph/core/error.h"
+#include "synergraph/report/importance_figure.h"
+#include "synergraph/report/importance_report.h"
+
+namespace synergraph::cli {
+namespace {
+
+struct HeadsArguments {
+  AttentionArguments input;
+  MetricsArguments metrics;
+  std::vector<std::string> values = all_names<HeadValue>();
+  ImportanceOptions importance;
+  bool stack = false;
+  std::optional<double> residual;
+  std::optional<int> token;
+  std::string csv;
+  std::string json;
+  FigureArguments figure;
+  bool quiet = false;
+};
+
+constexpr const char* kAbout =
+    "Which heads matter: every subset of a layer's heads, what each head adds, which are "
+    "redundant, and how few are enough";
+
+constexpr const char* kDetails =
+    "FILE is what analyze takes, attention or a checkpoint, or a graph with several heads.\n"
+    "Every subset of up to 20 heads is measured; of more heads, random orders are. Shapley\n"
+    "values share the value of all heads among them; interactions of pairs are positive\n"
+    "where two heads complement each other, negative where one makes the other redundant.\n"
+    "docs/heads.md explains the numbers and shows what they say of real models.\n\n"
+    "Examples:\n"
+    "  synergraph heads attention.npy --figure heads.svg\n"
+    "  synergraph heads model.safetensors --task copy --samples 20 --json heads.json\n"
+    "  synergraph heads maps.safetensors --stack --values fidelity\n"
+    "  synergraph heads graph.txt --weights 1,2,1";
+
+void add_measurement_options(CLI::App& command, HeadsArguments& arguments) {
+  const char* group = "Measurement";
+  ImportanceOptions& importance = arguments.importance;
+  as_list(command.add_option("--values", arguments.values,
+                             "what heads are worth: fidelity, speed or both, separated by commas"))
+      ->check(CLI::IsMember(all_names<HeadValue>()))
+      ->capture_default_str()
+      ->group(group);
+  add_number(command, "--keep", importance.keep,
+             "share of the value of all heads that the smallest subset keeps", {0.0, 1.0})
+      ->group(group);
+  add_number(command, "--weight-samples", importance.weight_samples,
+             "samples, the first, that the best weights are sought for; 0: they are not sought",
+             {0, 1000000})
+      ->group(group);
+  add_number(command, "--exact-heads", importance.exact_heads,
+             "layers of more heads than this are sampled", {1, kMaxExactHeads})
+      ->group(group);
+  add_number(command, "--precision", importance.sampling.precision,
+             "of sampled layers: the standard error wanted of a Shapley value, as a share of the "
+             "value of all heads",
+             {0.0, 1.0, true})
+      ->group(group);
+  add_number(command, "--orders", importance.sampling.max_permutations,
+             "of sampled layers: orders of the heads that are drawn at most for a sample",
+             {1, 1000000000})
+      ->group(group);
+  const char* stack = "Through the layers";
+  command
+      .add_flag("--stack", arguments.stack,
+                "also follow signals through all layers, each applied once")
+      ->group(stack);
+  add_number(command, "--residual", arguments.residual,
+             "share that passes each layer beside its heads (default: 0.5)", {0.0, 1.0})
+      ->group(stack);
+  add_number(command, "--follow", arguments.token,
+             "token whose way through the heads is shown (default: the weakest of every sample)",
+             {0})
+      ->type_name("I")
+      ->group(stack);
+}
+
+void run_heads(HeadsArguments& arguments) {
+  const FigureOptions figure = arguments.figure.resolve();
+  check_outputs(
+      {{"--figure", arguments.figure.file}, {"--csv", arguments.csv}, {"--json", arguments.json}},
+      arguments.input.files());
+  if (arguments.figure.wanted()) check_figure(arguments.figure.file);
+  const bool printed = to_standard_output({arguments.csv, arguments.json});
+  if (!arguments.stack && (arguments.residual || arguments.token))
+    throw UsageError("--residual and --follow go with --stack");
+
+  ImportanceReport report;
+  report.range = arguments.input.parse_range();
+  report.convention = arguments.metrics.chosen_conventions().front();
+  AttentionInput input = arguments.input.open(report.range);
+  if (!input.head_names.empty()) arguments.metrics.options_of = graph_options;
+  ImportanceOptions& options = arguments.importance;
+  options.convention = arguments.metrics.resolve(report.convention);
+  options.values.clear();
+  for (const std::string& name : all_names<HeadValue>())
+    if (std::find(arguments.values.begin(), arguments.values.end(), name) != arguments.values.end())
+      options.values.push_back(parse_name<HeadValue>(name).value());
+  options.execution.threads = arguments.metrics.execution.threads;
+  if (!arguments.quiet) options.execution.progress.stream = stderr;
+  report.weights = input.weights_from;
+  report.reading = input.source->reading();
+  report.head_names = input.head_names;
+  report.token_names = input.token_names;
+  const AttentionLayer& first = input.source->layers().front();
+  const int extra = first.nodes() - first.tokens;  // the node that takes what is missing from rows
+  if (extra > 0) report.token_names.emplace_back("missing mass");
+  for (int j = 0; extra > 0 && j < first.tokens; ++j)
+    report.token_names.push_back(std::to_string(j));
+  if (arguments.figure.wanted())
+    check_importance_figure(input.source->layers(), options, arguments.stack, figure);
+
+  run_until_stopped(options.execution, [&] {
+    if (arguments.stack) {
+      StackOptions stack;
+      stack.residual = arguments.residual.value_or(stack.residual);
+      if (arguments.token) stack.token = *arguments.token + extra;
+      stack.execution = options.execution;
+      report.stack = analyse_stack(*input.source, input.weights, stack);
+    }
+    report.importance = head_importance(*input.source, input.weights, options);
+  });
+  if (input.model) {
+    report.model = input.model->config();
+    report.heads_from_name = input.heads_from_name;
+    report.evaluation = input.evaluation();
+    report.task = arguments.input.task;
+  }
+
+  if (arguments.figure.wanted()) draw_importance_figure(arguments.figure.file, report, figure);
+  if (!arguments.csv.empty()) write_output(arguments.csv, format_csv(csv_table(report)));
+  if (!arguments.json.empty()) write_output(arguments.json, json_report(report));
+  if (!printed) print(format_report(report, output_columns()));
+}
+
+}  // namespace
+
+void add_heads_command(CLI::App& app) {
+  auto arguments = std::make_shared<HeadsArguments>();
+  CLI::App& command = *app.add_subcommand("heads", kAbout);
+  command.footer(kDetails);
+  arguments->input.add_to(command, true);
+  arguments->metrics.options_of = convention_options;
+  arguments->metrics.add_to(command);
+  add_measurement_options(command, *arguments);
+  const char* output = "Output";
+  command
+      .add_option("--csv", arguments->csv,
+                  "write a row for every layer, value and head as CSV; - for standard output "
+                  "instead of the report")
+      ->type_name("FILE")
+      ->check(not_empty())
+      ->group(output);
+  command
+      .add_option("--json", arguments->json,
+                  "write everything as JSON; - for standard output instead of the report")
+      ->type_name("FILE")
+      ->check(not_empty())
+      ->group(output);
+  arguments->figure.add_to(command, "draw pruning curves and interactions by layer", "layers");
+  command.add_flag("--quiet", arguments->quiet, "no progress on stderr")->group(output);
+  command.callback([arguments] { run_heads(*arguments); });
+}
+
+}  // namespace synergraph::cli

@@ -1,0 +1,134 @@
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <fstream>
+#include <nlohmann/json.hpp>
+
+#include "synergraph/io/npy.h"
+#include "synergraph/io/safetensors.h"
+#include "synergraph/model/parameters.h"
+#include "tests/support/run_program.h"
+
+namespace synergraph {
+namespace {
+
+using nlohmann::json;
+
+class HeadsCommand : public testing_support::ProgramTest {
+ protected:
+  json heads(const std::string& arguments) const {
+    const testing_support::Outcome outcome = run("heads " + arguments + " --quiet --json -");
+    EXPECT_EQ(outcome.status, 0) << arguments << '\n' << outcome.err;
+    return json::parse(outcome.out);
+  }
+};
+
+/// An independent reference's numbers.
+json expected_vectors() {
+  std::ifstream file(std::string(SYNERGRAPH_TEST_DATA) + "/subsets/expected.json");
+  return json::parse(file);
+}
+
+void expect_close(const json& value, const json& expected, const std::string& what) {
+  EXPECT_NEAR(value.at("mean").get<double>(), expected.get<double>(),
+              1e-12 * std::abs(expected.get<double>()))
+      << what;
+}
+
+TEST_F(HeadsCommand, GivesTheVectors) {
+  const json expected = expected_vectors();
+  std::vector<double> weights;
+  for (const auto& layer : expected.at("weights"))
+    for (const double weight : layer) weights.push_back(weight);
+  write_npy(path("weights.npy"), tensor_data("", {2, 5}, weights.data()));
+  const json document = heads(std::string(SYNERGRAPH_TEST_DATA) +
+                              "/subsets/heads.npy --axes layer,head,query,key --weights "
+                              "weights.npy --stack --weight-samples 0");
+  EXPECT_EQ(document.at("schema"), "synergraph.heads");
+  for (std::size_t l = 0; l < 2; ++l)
+    for (const json& value : document.at("layers").at(l).at("values")) {
+      const json& reference = expected.at("layers").at(l).at(value.at("value"));
+      expect_close(value.at("all"), reference.at("all"), "all");
+      for (std::size_t h = 0; h < 5; ++h) {
+        expect_close(value.at("heads").at(h).at("shapley"), reference.at("shapley").at(h),
+                     "shapley");
+        expect_close(value.at("heads").at(h).at("banzhaf"), reference.at("banzhaf").at(h),
+                     "banzhaf");
+      }
+      std::size_t k = 0;
+      for (const json& pair : value.at("pairs")) {
+        const json& set = pair.at("heads");
+        const std::string key =
+            std::to_string(set.at(0).get<int>()) + "," + std::to_string(set.at(1).get<int>());
+        expect_close(pair, reference.at("interaction_pairs").at(key), key);
+        ++k;
+      }
+      EXPECT_EQ(k, 10U);
+      for (const json& best : reference.at("best_subsets"))
+        EXPECT_NEAR(value.at("pruning").at("best").at(best.at(0).get<std::size_t>()).at("value"),
+                    best.at(2).get<double>(), 1e-14);
+    }
+  const json& stack = expected.at("stack");
+  expect_close(document.at("stack").at("fidelity"), stack.at("fidelity"), "stack fidelity");
+  expect_close(document.at("stack").at("effective_tokens"), stack.at("effective_tokens"), "tokens");
+  for (std::size_t l = 0; l < 2; ++l) {
+    const json& flow = document.at("stack").at("layers").at(l);
+    const json& through = stack.at("through_heads_then_residual").at(l);
+    for (std::size_t h = 0; h < 5; ++h) expect_close(flow.at("heads").at(h), through.at(h), "flow");
+    expect_close(flow.at("residual"), through.at(5), "residual");
+  }
+}
+
+TEST_F(HeadsCommand, ReadsGraphsAndWritesItsOutputs) {
+  write("graph.txt",
+        "nodes a b c d\nhead fast\na -> d\nb -> d\nc -> d\nhead slow\na -> b\nb -> c\nc -> d\n");
+  const testing_support::Outcome outcome =
+      run("heads graph.txt --quiet --csv heads.csv --json heads.json");
+  EXPECT_EQ(outcome.status, 0) << outcome.err;
+  EXPECT_NE(outcome.out.find("fast"), std::string::npos);
+  EXPECT_NE(read("heads.csv").find("fidelity,slow"), std::string::npos);
+  const json document = json::parse(read("heads.json"));
+  EXPECT_EQ(document.at("source"), "graph");
+  const json graph = json::parse(run("graph graph.txt --json").out);
+  EXPECT_NEAR(document.at("layers").at(0).at("values").at(0).at("all").at("mean").get<double>(),
+              graph.at("combined").at("minimax_fidelity").at("value").get<double>(), 1e-15);
+}
+
+TEST_F(HeadsCommand, RunsACheckpointThroughItsLayers) {
+  Model model({.vocabulary = 9, .length = 6, .width = 8, .heads = 2, .layers = 3, .hidden = 8});
+  initialise(model, 3);
+  std::vector<TensorData> tensors;
+  for (const ParameterInfo& p : model.layout().tensors())
+    tensors.push_back(tensor_data(p.name, p.shape, model.values().data() + p.offset));
+  write_safetensors(path("model.safetensors"), tensors, {{"heads", "2"}});
+  const std::string arguments = "model.safetensors --task copy --samples 5 --stack --threads ";
+  const json document = heads(arguments + "1");
+  EXPECT_EQ(document.dump(), heads(arguments + "3").dump());
+  EXPECT_EQ(document.at("stack").at("layers").size(), 3U);
+  const json analysis =
+      json::parse(run("analyze model.safetensors --task copy --samples 5 --quiet --json -").out);
+  for (std::size_t l = 0; l < 3; ++l)
+    EXPECT_NEAR(document.at("layers").at(l).at("values").at(0).at("all").at("mean").get<double>(),
+                analysis.at("conventions")
+                    .at(0)
+                    .at("layers")
+                    .at(l)
+                    .at("combined")
+                    .at("minimax_fidelity")
+                    .at("mean")
+                    .get<double>(),
+                1e-15);
+}
+
+TEST_F(HeadsCommand, RefusesWhatDoesNotFit) {
+  write("graph.txt", "nodes a b\nhead x\na -> b\n");
+  EXPECT_EQ(run("heads graph.txt --residual 0.2").status, 2);
+  EXPECT_EQ(run("heads graph.txt --tokens graph.txt").status, 2);
+  EXPECT_EQ(run("heads graph.txt --stack --follow 7").status, 1);
+  EXPECT_EQ(run("heads graph.txt --values beauty").status, 2);
+  EXPECT_EQ(run("heads missing.npy").status, 1);
+  EXPECT_EQ(run("heads graph.txt --json graph.txt").status, 2);
+}
+
+}  // namespace
+}  // namespace synergraph
