@@ -30,20 +30,58 @@ Vector one_head(std::size_t heads, std::size_t head) {
   return weights;
 }
 
-/// Equal weights up to `share`, the rest for one head: from a head alone nothing may be seen of
-/// the others.
-Vector mostly(std::size_t heads, std::size_t head, double share) {
-  Vector weights(heads, (1.0 - share) / static_cast<double>(heads));
-  weights[head] += share;
-  return weights;
-}
-
-/// Uniform on the simplex.
+/// On some of the heads, mostly few: exponential numbers to the third power, normalised.
 Vector random_weights(std::size_t heads, std::uint64_t seed, std::uint32_t index) {
   RandomSequence draws(seed, Purpose::kWeights, index);
   Vector weights;
-  for (std::size_t h = 0; h < heads; ++h) weights.push_back(-std::log1p(-draws.uniform()));
+  for (std::size_t h = 0; h < heads; ++h)
+    weights.push_back(std::pow(-std::log1p(-draws.uniform()), 3.0));
   return normalised_weights(weights, heads);
+}
+
+/// Where ascents might begin: heads, pairs of heads while these are few, and random weights.
+std::vector<Vector> candidates(std::size_t heads, std::uint64_t seed) {
+  constexpr std::size_t kMostPairs = 200;
+  constexpr std::uint32_t kRandom = 64;
+  std::vector<Vector> list;
+  for (std::size_t h = 0; h < heads; ++h) list.push_back(one_head(heads, h));
+  for (std::size_t h = 0; h < heads && heads * (heads - 1) / 2 <= kMostPairs; ++h)
+    for (std::size_t g = 0; g < h; ++g) {
+      list.push_back(one_head(heads, h));
+      list.back()[h] = list.back()[g] = 0.5;
+    }
+  for (std::uint32_t k = 0; k < kRandom && heads > 1; ++k)
+    list.push_back(random_weights(heads, seed, k));
+  return list;
+}
+
+/// The best weights for the signals after one step, which are linear in the weights.
+Vector best_first_step(const HeadSystems& systems, FidelityNodes nodes) {
+  const auto heads = static_cast<std::size_t>(systems.heads());
+  const Vector equal(heads, 1.0 / static_cast<double>(heads));
+  std::vector<WeightPiece> pieces;
+  for (std::size_t s = 0; s < systems.size(); ++s) {
+    const int sink = systems.nodes(s) - 1;
+    for (int j = 0; j < std::max(1, sink + (nodes == FidelityNodes::kAll ? 1 : 0)); ++j) {
+      WeightPiece piece{s, 0.0, {}, j};
+      for (int h = 0; h < systems.heads(); ++h) {
+        piece.slope.push_back(systems.diffusion(s, h).view()(sink, j));
+        piece.value += piece.slope.back() * equal.front();
+      }
+      pieces.push_back(std::move(piece));
+    }
+  }
+  const ModelStep step = best_step(pieces, systems.size(), Vector(heads, -equal.front()),
+                                   Matrix(systems.heads(), systems.heads()));
+  Vector weights;
+  for (const double by : step.step) weights.push_back(std::max(0.0, equal.front() + by));
+  return normalised_weights(weights, heads);
+}
+
+double distance(const Vector& a, const Vector& b) {
+  double sum = 0.0;
+  for (std::size_t h = 0; h < a.size(); ++h) sum += std::abs(a[h] - b[h]);
+  return sum;
 }
 
 class Search {
@@ -60,6 +98,15 @@ class Search {
     iterations_ += ascent.iterations;
     take(std::move(ascent.point));
   }
+  /// Climbs from weights where a bound is attained: the first few, then those that are better.
+  void try_near(const Vector& weights) {
+    double sum = 0.0;
+    for (const double w : weights) sum += w;
+    if (!(std::abs(sum - 1.0) < 1e-6)) return;
+    const Vector convex = normalised_weights(weights, weights.size());
+    if (tried_++ < options_.starts / 4 || objective_.evaluate(convex).height > best_.height)
+      climb(convex);
+  }
   /// Weights that rounding left next to zero.
   void clean();
 
@@ -73,6 +120,7 @@ class Search {
   WeightObjective::Point best_;
   int starts_ = 0;
   int iterations_ = 0;
+  int tried_ = 0;
 };
 
 void Search::clean() {
@@ -81,7 +129,7 @@ void Search::clean() {
     if (w < 1e-9) w = 0.0;
   WeightObjective::Point point = objective_.evaluate(normalised_weights(weights, weights.size()));
   const double allowed =
-      1e-3 * options_.tolerance * (objective_.is_time() ? 1.0 : std::abs(best_.height));
+      0.01 * options_.tolerance * (objective_.is_time() ? 1.0 : std::abs(best_.height));
   if (point.height >= best_.height - allowed) best_ = std::move(point);
 }
 
@@ -139,30 +187,34 @@ BestWeights best_weights(const HeadSystems& systems, std::span<const double> giv
   int nodes = 0;
   for (std::size_t s = 0; s < systems.size(); ++s) nodes = std::max(nodes, systems.nodes(s));
   result.adaptive = mixing_bound(nodes, result.adaptive_probability);
-  std::vector<std::pair<double, std::size_t>> alone;  // heads, the best first
-  for (std::size_t h = 0; h < heads; ++h) {
-    point = objective.evaluate(one_head(heads, h));
-    if (static_cast<int>(h) == result.adaptive_head) result.adaptive_value = point.value;
-    alone.emplace_back(-point.height, h);
+  const std::vector<Vector> list = candidates(heads, options.seed);
+  std::vector<std::pair<double, std::size_t>> ranked;  // the best first
+  for (std::size_t k = 0; k < list.size(); ++k) {
+    point = objective.evaluate(list[k]);
+    if (k == static_cast<std::size_t>(result.adaptive_head)) result.adaptive_value = point.value;
+    ranked.emplace_back(-point.height, k);
     search.take(std::move(point));
   }
-  std::stable_sort(alone.begin(), alone.end());
-
-  for (int k = 0; k < std::max(1, options.starts) && heads > 1; ++k) {
-    const auto head = static_cast<std::size_t>(k) / 2;
-    if (k == 0)
-      search.climb(first);
-    else if (k == 1)
-      search.climb(Vector(heads, 1.0 / static_cast<double>(heads)));
-    else if (k % 2 == 0 && head <= heads)
-      search.climb(mostly(heads, alone[head - 1].second, 0.8));
-    else
-      search.climb(random_weights(heads, options.seed, static_cast<std::uint32_t>(k)));
+  std::stable_sort(ranked.begin(), ranked.end());
+  if (heads > 1) {
+    std::vector<Vector> begun = {first, Vector(heads, 1.0 / static_cast<double>(heads))};
+    if (goal == WeightGoal::kFidelity)
+      begun.push_back(best_first_step(systems, options.convention.fidelity.nodes));
+    for (const auto& next : ranked) {
+      constexpr double kFar = 0.2;
+      const Vector& start = list[next.second];
+      const auto near = [&](const Vector& other) { return distance(start, other) < kFar; };
+      if (std::none_of(begun.begin(), begun.end(), near)) begun.push_back(start);
+    }
+    for (const Vector& start : begun)
+      if (search.starts() < std::max(1, options.starts)) search.climb(start);
   }
-  if (heads > 1) search.clean();
 
+  if (heads > 1) search.clean();
   const WeightBound bound =
-      bound_weights(objective, search.best(), options.bound_cells, options.tolerance);
+      bound_weights(objective, search.best(), options.bound_cells, options.tolerance,
+                    [&](const Vector& weights) { search.try_near(weights); });
+  if (heads > 1) search.clean();
   result.weights = search.best().weights;
   result.value = search.best().value;
   result.gradient_norm = projected_gradient_norm(objective, search.best());

@@ -30,11 +30,13 @@ WeightValue value_and_gradient(const HeadSystems& systems, std::span<const doubl
 
 struct BestWeightsOptions {
   MetricsOptions convention = convention_options(Convention::kExact);
-  int starts = 8;           ///< ascents: from the given weights, equal ones, heads, random ones
+  int starts = 12;          ///< ascents: from the given weights, equal ones, and the best of many
   int iterations = 100;     ///< of each ascent at most
   double tolerance = 1e-9;  ///< relative: of an ascent, and of the gap that counts as closed
   std::uint64_t seed = 1;   ///< of the random starts
-  int bound_cells = 64;     ///< parts of the simplex that are bounded one by one at most
+  /// Parts of the simplex that are bounded one by one at most; 0: by the size of the problem, many
+  /// for few heads and systems.
+  int bound_cells = 0;
   Execution execution = {};
 };
 

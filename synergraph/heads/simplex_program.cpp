@@ -57,11 +57,15 @@ class InteriorPoint {
         heads_(lower.size()),
         z_(groups, std::numeric_limits<double>::infinity()),
         newton_(static_cast<int>(heads_), static_cast<int>(heads_)) {
+    // Values count from the least of their group.
+    base_.assign(groups, std::numeric_limits<double>::infinity());
+    for (const WeightPiece& piece : pieces)
+      base_[piece.group] = std::min(base_[piece.group], piece.value);
     double size = 0.0;
     for (const WeightPiece& piece : pieces)
       for (const double slope : piece.slope) size = std::max(size, std::abs(slope));
     for (int h = 0; h < curvature.rows(); ++h) size = std::max(size, curvature(h, h));
-    unit_ = size > 0.0 ? 1.0 / size : 1.0;
+    unit_ = size > 1e-300 ? 1.0 / size : 1.0;
     room_ = 0.0;
     for (const double l : lower) room_ -= l;
     x_.assign(heads_, room_ / static_cast<double>(heads_));
@@ -108,7 +112,7 @@ class InteriorPoint {
 
   double slope(const WeightPiece& piece, std::size_t h) const { return unit_ * piece.slope[h]; }
   double value_of(const WeightPiece& piece) const {
-    double value = piece.value;
+    double value = piece.value - base_[piece.group];
     for (std::size_t h = 0; h < heads_; ++h) value += piece.slope[h] * (lower_[h] + x_[h]);
     return unit_ * value;
   }
@@ -258,6 +262,7 @@ class InteriorPoint {
   const Matrix& curvature_;
   double share_;
   std::size_t heads_;
+  Vector base_;        // of each group's values
   double unit_ = 1.0;  // of values
   double room_ = 0.0;
   Vector x_, mu_, lambda_, slack_, z_;

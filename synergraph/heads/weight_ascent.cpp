@@ -229,28 +229,14 @@ double projected_gradient_norm(const WeightObjective& objective,
                                const WeightObjective::Point& point) {
   if (!std::isfinite(point.height)) return std::numeric_limits<double>::quiet_NaN();
   if (objective.heads() < 2) return 0.0;
-  std::vector<WeightPiece> pieces = objective.pieces(point);
-  // Weakest to rounding: to what an ascent leaves between nodes that it balances.
-  constexpr double kBalanced = 1e-7;
-  if (objective.goal() == WeightGoal::kFidelity) {
-    std::vector<WeightPiece> weakest;
-    for (WeightPiece& piece : pieces)
-      if (piece.value <= point.systems[piece.group].value * (1.0 + kBalanced))
-        weakest.push_back(std::move(piece));
-    pieces = std::move(weakest);
-  }
+  const std::vector<WeightPiece> pieces = objective.pieces(point);
   double steepest = 0.0;
-  for (WeightPiece& piece : pieces) {
-    piece.value = 0.0;
-    steepest = std::max(steepest, norm(piece.slope));
-  }
+  for (const WeightPiece& piece : pieces) steepest = std::max(steepest, norm(piece.slope));
   if (!(steepest > 0.0)) return 0.0;
-  // max over directions of slope . d - |d|^2 / 2; the best d is the projected gradient itself.
-  Vector lower;
-  for (const double w : point.weights) lower.push_back(w > 0.0 ? -2.0 * steepest : 0.0);
-  Matrix identity(static_cast<int>(lower.size()), static_cast<int>(lower.size()));
-  for (int h = 0; h < identity.rows(); ++h) identity(h, h) = 1.0;
-  return norm(best_step(pieces, objective.groups(), lower, identity).step);
+  Vector lower = point.weights;
+  for (double& l : lower) l = -l;
+  const Matrix curvature = Curvature(lower.size(), steepest).with(0.0);
+  return steepest * norm(best_step(pieces, objective.groups(), lower, curvature).step);
 }
 
 }  // namespace synergraph

@@ -20,8 +20,9 @@ struct Ascent {
 Ascent ascend(const WeightObjective& objective, std::span<const double> start,
               const AscentOptions& options);
 
-/// The norm of the shortest of the projected gradients at a point: of the steepest direction that
-/// stays in the simplex, with nodes that are the weakest to rounding all counting.
+/// k |d| for the step d that is best for the model less k |d|^2 / 2, k being the steepest slope:
+/// the norm of the projected gradient, of the shortest one where the weakest nodes leave a choice.
+/// 0 where no small change of the weights is better.
 double projected_gradient_norm(const WeightObjective& objective,
                                const WeightObjective::Point& point);
 

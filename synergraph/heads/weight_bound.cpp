@@ -3,131 +3,268 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <memory>
 #include <numeric>
+#include <utility>
 
+#include "synergraph/core/array_math.h"
 #include "synergraph/core/parallel.h"
+#include "synergraph/heads/cell_signals.h"
+#include "synergraph/heads/cell_walks.h"
+#include "synergraph/heads/corner_pairs.h"
 #include "synergraph/heads/policy.h"
+#include "synergraph/heads/simplex_part.h"
 
 namespace synergraph {
 namespace {
 
 using Vector = std::vector<double>;
-constexpr double kInfinity = std::numeric_limits<double>::infinity();
-// Nodes whose conflicts over the first head are looked at.
-constexpr std::size_t kNodes = 8;
+// Of sums of some hundred products.
+constexpr double kRounding = 1e-13;
+// Nodes that are followed in a part of the simplex.
+constexpr std::size_t kNodes = 4;
 
-/// What one system adds: the simple bound, and rows that bound its value by linear functions of the
-/// weights.
-struct SystemBound {
-  double simple = 0.0;
-  std::vector<WeightPiece> rows;
+/// The heads of a system combined at the corners of a part. At a corner of the simplex they are
+/// those of one head itself.
+class Corners {
+ public:
+  using Head = std::function<ConstMatrixView(std::size_t)>;
+
+  Corners(const std::vector<Vector>& corners, const Head& head) {
+    made_.reserve(corners.size());
+    for (const Vector& weights : corners) {
+      const auto alone = std::find(weights.begin(), weights.end(), 1.0);
+      if (alone != weights.end()) {
+        views_.push_back(head(static_cast<std::size_t>(alone - weights.begin())));
+        continue;
+      }
+      made_.push_back(combine(weights, head));
+      views_.push_back(made_.back());
+    }
+  }
+
+  static Matrix combine(const Vector& weights, const Head& head) {
+    const ConstMatrixView shape = head(0);
+    Matrix sum(shape.rows, shape.cols);
+    for (std::size_t h = 0; h < weights.size(); ++h)
+      for (int i = 0; i < shape.rows && weights[h] > 0.0; ++i)
+        add_scaled(head(h).row(i), weights[h], shape.cols, sum.row(i));
+    return sum;
+  }
+
+  const std::vector<ConstMatrixView>& views() const { return views_; }
+
+ private:
+  std::vector<Matrix> made_;
+  std::vector<ConstMatrixView> views_;
 };
 
-WeightPiece row_of(std::size_t group, Vector values) {
-  return {group, 0.0, std::move(values)};
-}
+class Bounding {
+ public:
+  Bounding(const WeightObjective& objective, const WeightObjective::Point& best)
+      : objective_(objective), best_(best) {}
 
-SystemBound fidelity_bound(const WeightObjective& objective, const WeightObjective::Point& best,
-                           std::size_t s) {
-  const HeadSystems& systems = objective.systems();
-  const FidelityOptions& options = objective.convention().fidelity;
-  const Fidelity& fidelity = best.systems[s].fidelity;
-  const int chosen = systems.nodes(s) - (options.nodes == FidelityNodes::kSources ? 1 : 0);
-  SystemBound result{1.0, {}};
+  /// Bounds a part, never worse than what is known of it. Returns what remains if every node
+  /// chooses its corner at every step; of fidelities, see simple_fidelity().
+  double bound(Part& part) const;
+  double simple_fidelity() const;
+
+ private:
+  const HeadSystems& systems() const { return objective_.systems(); }
+  const MetricsOptions& convention() const { return objective_.convention(); }
+  int chosen_nodes(std::size_t s) const {
+    return systems().nodes(s) - (convention().fidelity.nodes == FidelityNodes::kSources ? 1 : 0);
+  }
+  double simple_fidelity(std::size_t s) const;
+  std::unique_ptr<CellWalks> walks_of(std::size_t s, const Part& part) const;
+  std::vector<WeightPiece> fidelity_rows(const Part& part, std::size_t s) const;
+  std::vector<WeightPiece> walk_rows(const Part& part, std::size_t s) const;
+
+  const WeightObjective& objective_;
+  const WeightObjective::Point& best_;
+};
+
+double Bounding::simple_fidelity(std::size_t s) const {
   std::vector<ConstMatrixView> heads;
-  for (int h = 0; h < systems.heads(); ++h) heads.push_back(systems.diffusion(s, h).view());
+  for (int h = 0; h < systems().heads(); ++h) heads.push_back(systems().diffusion(s, h).view());
   // Weak nodes first: their bounds rule out the others early.
-  std::vector<int> nodes(static_cast<std::size_t>(chosen));
+  const Fidelity& fidelity = best_.systems[s].fidelity;
+  std::vector<int> nodes(static_cast<std::size_t>(chosen_nodes(s)));
   std::iota(nodes.begin(), nodes.end(), 0);
   std::stable_sort(nodes.begin(), nodes.end(), [&](int a, int b) {
     return fidelity.node[static_cast<std::size_t>(a)] < fidelity.node[static_cast<std::size_t>(b)];
   });
-  for (std::size_t k = 0; k < nodes.size(); ++k) {
-    objective.execution().check();
-    const SignalBound bound =
-        signal_bound(heads, nodes[k], options, k < kNodes ? kInfinity : result.simple);
-    result.simple = std::min(result.simple, bound.most());
-    if (std::isfinite(bound.most())) result.rows.push_back(row_of(s, bound.first));
+  double least = 1.0;
+  for (const int node : nodes) {
+    objective_.execution().check();
+    least = std::min(least, signal_bound(heads, node, convention().fidelity, least).most());
   }
-  if (result.rows.empty()) result.rows.push_back(row_of(s, Vector(heads.size(), 1.0)));
-  return result;
+  return least;
 }
 
-SystemBound walk_bound(const WeightObjective& objective, std::size_t s) {
-  const HeadSystems& systems = objective.systems();
-  const MetricsOptions& convention = objective.convention();
-  const auto heads = static_cast<std::size_t>(systems.heads());
-  const int n = systems.nodes(s);
-  const bool published = convention.normalization == Normalization::kPublished;
-  std::vector<Walk> made;
-  std::vector<const Walk*> walks;
-  std::vector<ConstMatrixView> columns;
-  made.reserve(heads);
-  for (int h = 0; h < systems.heads(); ++h) {
-    columns.push_back(systems.diffusion(s, h).view());
-    const Walk* own =
-        convention.normalization == Normalization::kPerHead ? systems.own_walk(s, h) : nullptr;
-    if (own == nullptr && !published) made.push_back(walk_of_columns(systems.diffusion(s, h)));
-    walks.push_back(own != nullptr || published ? own : &made.back());
-  }
-  const auto mean = [&](const Vector& times) {
-    return std::accumulate(times.begin(), times.end(), 0.0) / n;
+/// The walks of a system at the corners of a part.
+std::unique_ptr<CellWalks> Bounding::walks_of(std::size_t s, const Part& part) const {
+  const Vector centre = part.weights_at(part.centre);
+  std::vector<Walk> walks;
+  for (const Vector& weights : part.corners) walks.push_back(objective_.combined_walk(s, weights));
+  Walk centre_walk = objective_.combined_walk(s, centre);
+  if (convention().normalization == Normalization::kPerHead)
+    return convex_cell(std::move(walks), std::move(centre_walk), {}, part.centre);
+  const auto diffusion = [&](std::size_t h) {
+    return systems().diffusion(s, static_cast<int>(h)).view();
   };
-  SystemBound result;
-  if (objective.is_time()) {
-    result.simple = published ? (n > 1 ? kInfinity : 0.0) : mean(least_hitting_times(walks));
-    result.rows.push_back(row_of(s, Vector(heads, -result.simple)));
-    return result;
+  const Corners corners(part.corners, diffusion);
+  if (convention().normalization == Normalization::kPublished)
+    return published_cell(corners.views(), Corners::combine(centre, diffusion),
+                          std::move(centre_walk));
+  std::vector<Vector> masses;
+  for (const ConstMatrixView& columns : corners.views()) {
+    masses.emplace_back();
+    for (int j = 0; j < columns.rows; ++j)
+      masses.back().push_back(total(columns.row(j) + j, columns.rows - j));
   }
-  const std::int64_t cutoff = convention.walk.cutoff;
-  const Vector times = published ? least_truncated_times(PublishedRows(columns), cutoff)
-                                 : least_truncated_times(WalkRows(walks), cutoff);
-  result.simple = 1.0 - mean(times) / static_cast<double>(cutoff);
-  result.rows.push_back(row_of(s, Vector(heads, result.simple)));
-  return result;
+  return convex_cell(std::move(walks), std::move(centre_walk), std::move(masses), part.centre);
 }
 
-/// max over weights of the mean over groups of the least row, from above: any convex combination of
-/// rows in each group bounds it, and the largest entry of their mean is attained at a head.
-double game_bound(std::vector<WeightPiece> rows, std::size_t groups) {
-  const std::size_t heads = rows.front().slope.size();
-  const Vector lower(heads, -1.0 / static_cast<double>(heads));
-  const Matrix flat(static_cast<int>(heads), static_cast<int>(heads));
+std::vector<WeightPiece> Bounding::walk_rows(const Part& part, std::size_t s) const {
+  const std::int64_t cutoff = objective_.is_time() ? 0 : convention().walk.cutoff;
+  std::vector<WeightPiece> rows;
+  for (Vector& row : walks_of(s, part)->rows(cutoff)) {
+    for (double& value : row)
+      value = objective_.is_time() ? -value * (1.0 - kRounding)
+                                   : 1.0 - value / static_cast<double>(cutoff) * (1.0 - kRounding);
+    rows.push_back({s, 0.0, std::move(row)});
+  }
+  return rows;
+}
+
+std::vector<WeightPiece> Bounding::fidelity_rows(const Part& part, std::size_t s) const {
+  const auto diffusion = [&](std::size_t h) {
+    return systems().diffusion(s, static_cast<int>(h)).view();
+  };
+  const Corners corners(part.corners, diffusion);
+  const MirroredMatrix centre(Corners::combine(part.weights_at(part.centre), diffusion));
+  const Fidelity fidelity = std::move(
+      fidelities(centre, {convention().fidelity}, objective_.execution().part(1)).front());
+  const auto weakest = [&](const Fidelity& of, std::size_t count) {
+    std::vector<int> list(static_cast<std::size_t>(chosen_nodes(s)));
+    std::iota(list.begin(), list.end(), 0);
+    std::stable_sort(list.begin(), list.end(), [&](int a, int b) {
+      return of.node[static_cast<std::size_t>(a)] < of.node[static_cast<std::size_t>(b)];
+    });
+    list.resize(std::min(count, list.size()));
+    return list;
+  };
+  std::vector<int> nodes = weakest(fidelity, kNodes);
+  // Of the whole simplex: all that are weak at the best weights.
+  for (const int node : s < part.nodes.size()
+                            ? part.nodes[s]
+                            : weakest(best_.systems[s].fidelity, kNodes + 2 * part.corners.size()))
+    if (std::find(nodes.begin(), nodes.end(), node) == nodes.end()) nodes.push_back(node);
+  std::vector<WeightPiece> rows =
+      signal_rows(corners.views(), centre, nodes, convention().fidelity, s);
   for (WeightPiece& row : rows)
-    row.value =
-        std::accumulate(row.slope.begin(), row.slope.end(), 0.0) / static_cast<double>(heads);
-  const ModelStep step = best_step(rows, groups, lower, flat);
-  Vector sums(groups, 0.0);
-  for (std::size_t p = 0; p < rows.size(); ++p) sums[rows[p].group] += step.multiplier[p];
-  Vector mean(heads, 0.0);
-  for (std::size_t p = 0; p < rows.size(); ++p)
-    for (std::size_t h = 0; h < heads; ++h)
-      mean[h] += step.multiplier[p] / sums[rows[p].group] * rows[p].slope[h];
-  return *std::max_element(mean.begin(), mean.end()) / static_cast<double>(groups);
+    for (double& value : row.slope) value *= 1.0 + kRounding;
+  if (rows.empty()) rows.push_back({s, 0.0, Vector(pair_count(part.corners.size()), 1.0), -1});
+  return rows;
+}
+
+double Bounding::bound(Part& part) const {
+  std::vector<std::vector<WeightPiece>> of_system(systems().size());
+  parallel_for(systems().size(), objective_.execution().threads, [&](std::size_t s, int) {
+    objective_.execution().check();
+    of_system[s] =
+        objective_.goal() == WeightGoal::kFidelity ? fidelity_rows(part, s) : walk_rows(part, s);
+  });
+  std::vector<WeightPiece> rows;
+  double choice = 0.0;
+  for (std::vector<WeightPiece>& some : of_system) {
+    choice += some.front().slope.front() / static_cast<double>(systems().size());
+    for (WeightPiece& row : some) rows.push_back(std::move(row));
+  }
+  if (std::isfinite(choice))
+    bound_by_rows(part, rows, systems().size());
+  else
+    part.bound = choice;  // times are infinite
+  return choice;
+}
+
+double Bounding::simple_fidelity() const {
+  Vector values(systems().size());
+  parallel_for(values.size(), objective_.execution().threads,
+               [&](std::size_t s, int) { values[s] = simple_fidelity(s); });
+  return std::accumulate(values.begin(), values.end(), 0.0) / static_cast<double>(values.size());
+}
+
+/// How many parts take about as long as the ascents: multiply-adds of one, by what bounds do.
+int affordable_parts(const WeightObjective& objective) {
+  constexpr double kWork = 2e9;
+  const MetricsOptions& convention = objective.convention();
+  const double heads = objective.heads();
+  const auto steps = static_cast<double>(std::min<std::int64_t>(convention.walk.cutoff, 2000));
+  double each = 200.0 * heads;
+  if (objective.is_time()) each = heads * (heads + 4.0);
+  if (objective.goal() == WeightGoal::kSpeed)
+    each = convention.normalization == Normalization::kPublished
+               ? 12.0 * steps * heads
+               : 0.5 * steps * heads * (heads + 6.0);
+  double sum = 0.0;
+  for (std::size_t s = 0; s < objective.systems().size(); ++s)
+    sum += each * std::pow(objective.systems().nodes(s), 2.0);
+  return static_cast<int>(std::clamp(kWork / sum, 1.0, 1000.0));
 }
 
 }  // namespace
 
 WeightBound bound_weights(const WeightObjective& objective, const WeightObjective::Point& best,
-                          int /*cells*/, double /*tolerance*/) {
-  const std::size_t systems = objective.systems().size();
-  std::vector<SystemBound> parts(systems);
-  parallel_for(systems, objective.execution().threads, [&](std::size_t s, int) {
-    objective.execution().check();
-    parts[s] = objective.goal() == WeightGoal::kFidelity ? fidelity_bound(objective, best, s)
-                                                         : walk_bound(objective, s);
-  });
+                          int parts, double tolerance,
+                          const std::function<void(const std::vector<double>&)>& promising) {
+  const Bounding bounding(objective, best);
+  if (parts <= 0) parts = affordable_parts(objective);
+  const double sign = objective.is_time() ? -1.0 : 1.0;
+  const bool fidelity = objective.goal() == WeightGoal::kFidelity;
+  const auto closed = [&](double bound) {
+    return bound <= sign * best.value + 0.5 * tolerance * std::abs(best.value);
+  };
+  Part whole = whole_simplex(best.weights);
   WeightBound result;
-  std::vector<WeightPiece> rows;
-  for (SystemBound& part : parts) {
-    result.simple += part.simple;
-    for (WeightPiece& row : part.rows) rows.push_back(std::move(row));
+  if (fidelity) whole.bound = result.simple = bounding.simple_fidelity();
+  if (!fidelity || (objective.heads() > 1 && !closed(result.simple))) {
+    const double choice = bounding.bound(whole);
+    if (!fidelity) whole.bound = std::min(whole.bound, result.simple = choice);
   }
-  result.simple /= static_cast<double>(systems);
-  result.bound = result.simple;
-  if (!std::isfinite(result.simple)) return result;
-  const double game = game_bound(std::move(rows), systems);
-  result.bound = objective.is_time() ? std::max(result.bound, -game) : std::min(result.bound, game);
+  std::vector<Part> open;
+  if (std::isfinite(whole.bound) && !closed(whole.bound) && objective.heads() > 1)
+    open.push_back(whole);
+  const auto worse = [](const Part& a, const Part& b) { return a.bound < b.bound; };
+  // The largest bound of parts that hold nothing better.
+  double settled = open.empty() ? whole.bound : -std::numeric_limits<double>::infinity();
+  int made = 1;
+  while (!open.empty() && !closed(open.front().bound) && made + 2 <= parts) {
+    std::pop_heap(open.begin(), open.end(), worse);
+    const Part part = std::move(open.back());
+    open.pop_back();
+    promising(part.weights_at(part.shares));
+    std::vector<Part> smaller;
+    if (made == 1 && !fidelity) smaller = fan(part);
+    if (smaller.size() < 2) {
+      auto [first, second] = halves(part, fidelity ? Near::kBothEnds : Near::kOneEnd);
+      smaller = {std::move(first), std::move(second)};
+    }
+    made += static_cast<int>(smaller.size());
+    for (Part& each : smaller) {
+      bounding.bound(each);
+      if (closed(each.bound)) {
+        settled = std::max(settled, each.bound);
+        continue;
+      }
+      open.push_back(std::move(each));
+      std::push_heap(open.begin(), open.end(), worse);
+    }
+  }
+  if (!open.empty()) settled = std::max(settled, open.front().bound);
+  result.simple *= sign;
+  result.bound = sign * settled;
   return result;
 }
 

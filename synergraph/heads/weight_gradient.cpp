@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "synergraph/core/array_math.h"
+#include "synergraph/core/propagation.h"
 #include "synergraph/core/triangular.h"
 #include "synergraph/diffusion/absorption.h"
 #include "synergraph/heads/power_adjoint.h"
@@ -13,6 +14,9 @@ namespace synergraph {
 namespace {
 
 using Vector = std::vector<double>;
+
+// What is left of a walk when nothing that follows from it changes a digit.
+constexpr double kNothing = 0x1.0p-80;
 
 // Beyond so many steps, powers are squared.
 constexpr double kMostSteps = 1024.0;
@@ -114,35 +118,49 @@ ConstMatrixView among_sources(const Walk& walk) {
   return view;
 }
 
+/// x_t[j] for t < count, a row a node, until nothing is left of them.
+Matrix time_series(ConstMatrixView upper, double start, int count) {
+  const int n = upper.rows;
+  const Vector begin(static_cast<std::size_t>(n), start);
+  Matrix series(n, count);
+  Propagation states(upper, begin.data());
+  while (states.time() < count) {
+    const auto first = static_cast<int>(states.time());
+    states.advance(count - first);
+    double largest = 0.0;
+    for (int j = 0; j < n; ++j) {
+      double* to = series.row(j) + first;
+      states.find(j, 0, std::min(states.length(), count - first), [&](double value) {
+        *to++ = value;
+        return false;
+      });
+      largest = std::max(largest, states.current(j));
+    }
+    if (largest < kNothing * start) break;
+  }
+  return series;
+}
+
 /// sum over a <= M - 2 of u_a (x) S_{M-1-a}: u_a = uniform Q^a, S_m the sum of Q^b 1 over b < m.
 Matrix truncated_by_steps(ConstMatrixView sources, double start, int cutoff) {
   const int n = sources.rows;
-  const auto count = static_cast<std::size_t>(n);
-  constexpr double kNothing = 0x1.0p-80;
-  Vector survival(count, 1.0);
-  Vector next(count);
-  Matrix sums(cutoff, n);  // S_0, S_1, ... until they no longer change
-  int last = 0;
-  for (int m = 1; m < cutoff; ++m) {
-    for (int j = 0; j < n; ++j) sums(m, j) = sums(m - 1, j) + survival[static_cast<std::size_t>(j)];
-    last = m;
-    if (largest(survival.data(), n, 0.0) < kNothing) break;
-    multiply_upper(sources, survival.data(), next.data(), 1);
-    std::swap(survival, next);
+  // Backwards u_a is a propagation, too: by Q transposed, the nodes in reverse order.
+  Matrix turned(n, n);
+  for (int j = 0; j < n; ++j)
+    for (int i = j; i < n; ++i) turned(n - 1 - i, n - 1 - j) = sources(j, i);
+  Matrix visits = time_series(turned, start, cutoff - 1);
+  Matrix sums = time_series(sources, 1.0, cutoff - 1);  // S_1, S_2, ...
+  for (int j = 0; j < n; ++j) {
+    for (int m = 1; m < cutoff - 1; ++m) sums(j, m) += sums(j, m - 1);
+    std::reverse(visits.row(j), visits.row(j) + cutoff - 1);
   }
   Matrix adjoint(n, n);
-  Vector visits(count, start);
-  for (int a = 0; a + 2 <= cutoff; ++a) {
-    const double* sum = sums.row(std::min(last, cutoff - 1 - a));
-    std::fill(next.begin(), next.end(), 0.0);
-    for (int j = 0; j < n; ++j) {
-      const double amount = visits[static_cast<std::size_t>(j)];
-      if (amount < kNothing * start) continue;
-      add_scaled(sum + j, amount, n - j, adjoint.row(j) + j);
-      add_scaled(sources.row(j) + j, amount, n - j, next.data() + j);
-    }
-    std::swap(visits, next);
-    if (largest(visits.data(), n, 0.0) < kNothing * start) break;
+  for (int j = 0; j < n; ++j) {
+    const double* of_node = visits.row(n - 1 - j);
+    int first = 0;  // those before are long gone
+    while (first < cutoff - 1 && of_node[first] < kNothing * start) ++first;
+    for (int i = j; i < n; ++i)
+      adjoint(j, i) = dot(of_node + first, sums.row(i) + first, cutoff - 1 - first);
   }
   return adjoint;
 }

@@ -94,6 +94,21 @@ WeightObjective::WeightObjective(const HeadSystems& systems, WeightGoal goal,
   }
 }
 
+MirroredMatrix WeightObjective::combined_diffusion(std::size_t system,
+                                                   std::span<const double> weights) const {
+  const int n = systems_.nodes(system);
+  ConvexSum sum(n, n, ConvexSum::Part::kLower);
+  for (int h = 0; h < heads(); ++h)
+    sum.add(systems_.diffusion(system, h).view(), weights[static_cast<std::size_t>(h)]);
+  return MirroredMatrix(sum.take());
+}
+
+Walk WeightObjective::combined_walk(std::size_t system, std::span<const double> weights) const {
+  const bool per_head = convention_.normalization == Normalization::kPerHead;
+  return combined_walk(system, per_head ? MirroredMatrix() : combined_diffusion(system, weights),
+                       weights);
+}
+
 Walk WeightObjective::combined_walk(std::size_t system, const MirroredMatrix& diffusion,
                                     std::span<const double> weights) const {
   switch (convention_.normalization) {
@@ -116,15 +131,9 @@ WeightObjective::Point WeightObjective::evaluate(std::span<const double> weights
   parallel_for(systems_.size(), execution_.threads, [&](std::size_t s, int) {
     execution_.check();
     State& state = point.systems[s];
-    const int n = systems_.nodes(s);
     const bool per_head =
         goal_ != WeightGoal::kFidelity && convention_.normalization == Normalization::kPerHead;
-    if (!per_head) {
-      ConvexSum sum(n, n, ConvexSum::Part::kLower);
-      for (int h = 0; h < heads(); ++h)
-        sum.add(systems_.diffusion(s, h).view(), weights[static_cast<std::size_t>(h)]);
-      state.diffusion = MirroredMatrix(sum.take());
-    }
+    if (!per_head) state.diffusion = combined_diffusion(s, weights);
     if (goal_ == WeightGoal::kFidelity) {
       state.fidelity =
           std::move(fidelities(state.diffusion, {convention_.fidelity}, each_).front());

@@ -46,6 +46,9 @@ class WeightObjective {
   std::vector<WeightPiece> pieces(const Point& point,
                                   const std::vector<std::vector<int>>& also = {}) const;
 
+  /// The walk of a system's heads together.
+  Walk combined_walk(std::size_t system, std::span<const double> weights) const;
+
   const HeadSystems& systems() const { return systems_; }
   WeightGoal goal() const { return goal_; }
   const MetricsOptions& convention() const { return convention_; }
@@ -54,6 +57,7 @@ class WeightObjective {
   bool is_time() const { return goal_ == WeightGoal::kHittingTime; }
 
  private:
+  MirroredMatrix combined_diffusion(std::size_t system, std::span<const double> weights) const;
   Walk combined_walk(std::size_t system, const MirroredMatrix& diffusion,
                      std::span<const double> weights) const;
   std::vector<double> signal_slopes(std::size_t system, const State& state,
