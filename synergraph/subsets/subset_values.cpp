@@ -174,14 +174,19 @@ int HeadSubsets::heads() const {
   return sums_->heads();
 }
 
-std::vector<SubsetValue> HeadSubsets::prefix_values(std::span<const int> order) const {
+std::vector<SubsetValue> HeadSubsets::prefix_values(std::span<const int> order, int begin,
+                                                    int step) const {
   check_heads(order);
-  std::vector<SubsetValue> values(1);
+  if (begin < 0 || step < 1)
+    throw InputError(
+        fmt::format("the first {} heads in steps of {}: expected at least 0 and 1", begin, step));
+  std::vector<SubsetValue> values;
   HeadSum sum = sums_->empty();
-  for (std::size_t k = 0; k < order.size(); ++k) {
+  for (int k = 0; k <= static_cast<int>(order.size()); ++k) {
+    if (k > 0) sums_->add(sum, order[static_cast<std::size_t>(k - 1)], sum);
+    if (k < begin || (k - begin) % step != 0) continue;
     execution_.check();
-    sums_->add(sum, order[k], sum);
-    values.push_back(sums_->value(sum, order.first(k + 1), execution_));
+    values.push_back(sums_->value(sum, order.first(static_cast<std::size_t>(k)), execution_));
   }
   return values;
 }

@@ -48,8 +48,10 @@ class HeadSubsets {
   /// The value of some heads, in the order in which they are added up. InputError unless they are
   /// there, and each but once.
   SubsetValue value(std::span<const int> heads) const;
-  /// The values of the first 0, 1, ..., all of these heads: one addition each.
-  std::vector<SubsetValue> prefix_values(std::span<const int> order) const;
+  /// The values of the first `begin`, begin + step, begin + 2 step, ... of these heads, up to all
+  /// of them: one addition a head.
+  std::vector<SubsetValue> prefix_values(std::span<const int> order, int begin = 0,
+                                         int step = 1) const;
 
  private:
   void check_heads(std::span<const int> list) const;

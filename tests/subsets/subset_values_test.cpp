@@ -281,6 +281,10 @@ TEST(SubsetValues, OfAnOrdersPrefixesAreThoseOfTheSubsets) {
     const std::vector<SubsetValue> values = subsets.prefix_values(order);
     const SubsetValues table = table_of(system, {.convention = convention});
     ASSERT_EQ(values.size(), 7U);
+    const std::vector<SubsetValue> some = subsets.prefix_values(order, 1, 2);
+    ASSERT_EQ(some.size(), 3U);
+    for (std::size_t k = 0; k < some.size(); ++k)
+      EXPECT_EQ(some[k].fidelity, values[1 + 2 * k].fidelity);
     Subset subset = 0;
     for (std::size_t k = 0; k < values.size(); ++k) {
       expect_close(values[k].fidelity, table.fidelity[subset], "fidelity");
