@@ -75,7 +75,8 @@ void Table::divide() {
                       static_cast<double>(sums_.sum_bytes());
   workers_ = static_cast<int>(std::clamp(room, 1.0, static_cast<double>(threads)));
   // Some tasks for every worker.
-  const int others = workers_ == 1 ? 0 : std::bit_width(static_cast<unsigned>(4 * workers_));
+  const int others =
+      workers_ == 1 ? 0 : static_cast<int>(std::bit_width(static_cast<unsigned>(4 * workers_)));
   tree_heads_ = std::clamp(heads - others, 0, kMostTreeHeads);
   tree_heads_ = static_cast<int>(std::clamp(room / workers_ - 1.0, 0.0, tree_heads_ + 0.0));
   each_ = execution_of_each(options_.execution, workers_);

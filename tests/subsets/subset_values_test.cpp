@@ -228,7 +228,7 @@ TEST(SubsetValues, AreTheSameBytesForAnyThreadsAndMemory) {
       expect_same_bytes(
           one, table_of(system, {.convention = convention, .execution = {.threads = threads}}));
     constexpr std::size_t kSum = (33 + 3) * 40 * sizeof(double);
-    for (const std::size_t sums : {1, 5, 9, 40})
+    for (const std::size_t sums : {1U, 5U, 9U, 40U})
       expect_same_bytes(one,
                         table_of(system, {.convention = convention,
                                           .execution = {.threads = 2, .memory = 2 * sums * kSum}}));

@@ -1,5 +1,3 @@
-#include <utility>
-
 #include "synergraph/core/kernels/simd.h"
 
 namespace synergraph::SYNERGRAPH_ISA {
@@ -7,6 +5,7 @@ namespace {
 
 // Rows worked on together: as many accumulators as the register file holds beside the operands.
 constexpr int kRows = kDoubles == 8 ? 4 : 2;
+// Of one register each, more are needed to hide the latency of the additions.
 template <int kVectors>
 constexpr int kRowsOf = kVectors == 1 ? 2 * kRows : kRows;
 
@@ -55,44 +54,6 @@ inline void recur(double stay, double& y, Doubles* panel) {
   }
 }
 
-/// The lanes moved up by kBy, with the first lane of `below` below them.
-template <int kBy, class Value, int... kLane>
-[[gnu::always_inline]] inline Value moved_up(Value value, Value below,
-                                             std::integer_sequence<int, kLane...>) {
-  return __builtin_shufflevector(value, below, (kLane < kBy ? kDoubles : kLane - kBy)...);
-}
-template <int kBy>
-[[gnu::always_inline]] inline Doubles moved_up(Doubles value, Doubles below = Doubles{}) {
-  return moved_up<kBy>(value, below, std::make_integer_sequence<int, kDoubles>());
-}
-
-/// The same as recur() for an inflow that is multiplied with `scale`. The ends of all runs are
-/// found in as many steps as their number has bits: a row waits less for the one before it.
-template <int kVectors>
-[[gnu::always_inline]] inline void recur_scaled(double scale, double stay, double& y,
-                                                Doubles* panel) {
-  const Doubles start = {y};  // before the first run; zero in the other lanes
-  panel[0] = scale * panel[0] + stay * start;
-  for (int v = 1; v < kVectors; ++v) panel[v] = scale * panel[v] + stay * panel[v - 1];
-  auto across = splat<Doubles>(stay);  // stay^kVectors, the factor from one run to the next
-  for (int v = 1; v < kVectors; ++v) across *= stay;
-  Doubles ends = panel[kVectors - 1];
-  ends += across * moved_up<1>(ends);
-  if constexpr (kDoubles >= 4) ends += (across * across) * moved_up<2>(ends);
-  if constexpr (kDoubles >= 8) ends += (across * across) * (across * across) * moved_up<4>(ends);
-  y = ends[kDoubles - 1];
-  // panel[v] is the state after step v of each run, its beginning left out but in the first: it
-  // belongs one later.
-  const Doubles begin = moved_up<1>(ends);
-  auto decay = splat<Doubles>(stay);
-  Doubles before = moved_up<1>(ends, start);
-  for (int v = 0; v < kVectors; ++v, decay *= stay) {
-    const Doubles after = panel[v] + decay * begin;
-    panel[v] = before;
-    before = after;
-  }
-}
-
 /// What multiplies a row beside the matrix itself: see advance_scaled().
 struct Factors {
   static constexpr bool kScale = true;
@@ -127,7 +88,8 @@ inline void advance_rows(ConstMatrixView upper, RowFactors factors, double* stat
     double* state = states + static_cast<std::ptrdiff_t>(begin + r) * pitch;
     double& y = state[kPanelRegisters * kDoubles];
     if constexpr (RowFactors::kScale) {
-      recur_scaled<kVectors>(factors.scale[begin + r], factors.stay[begin + r], y, panel[r]);
+      for (int v = 0; v < kVectors; ++v) panel[r][v] *= factors.scale[begin + r];
+      recur<kVectors>(factors.stay[begin + r], y, panel[r]);
     } else {
       recur<kVectors>(rows[r][begin + r], y, panel[r]);
     }
