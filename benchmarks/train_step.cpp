@@ -2,7 +2,7 @@
 // steps, in ms, in GFLOP/s, and as a share of what the machine's cores do on a matrix product that
 // stays in cache. On a shared host a core may be half another guest's at any moment; such products
 // also run between the steps, and their median says what the cores gave meanwhile. `--json` prints
-// one object a line for scripts.
+// one object a line for scripts. On a GPU a timed call has many steps, as in training.
 
 #include <fmt/core.h>
 
@@ -52,19 +52,20 @@ double step_flop(const ModelConfig& c, int batch) {
 }
 
 struct Timing {
-  double best = 0.0;      ///< seconds
-  double median = 0.0;    ///< seconds
+  double best = 0.0;      ///< seconds a step
+  double median = 0.0;    ///< seconds a step
   double products = 0.0;  ///< median GFLOP/s of the products between the steps
 };
 
-/// Each of `count` calls does what `work` says.
-Timing time_steps(Fleet& fleet, const std::vector<FleetWork>& work, int count, int threads) {
+/// Each of `count` calls does what `work` says: `steps` steps.
+Timing time_steps(Fleet& fleet, const std::vector<FleetWork>& work, int count, int steps,
+                  int threads) {
   std::vector<double> times;
   std::vector<double> rates;
   for (int k = 0; k < count; ++k) {
     const double start = seconds();
     fleet.run(work);
-    times.push_back(seconds() - start);
+    times.push_back((seconds() - start) / steps);
     rates.push_back(product_rate(threads));
   }
   return {*std::min_element(times.begin(), times.end()), median(times), median(rates)};
@@ -80,13 +81,19 @@ int main(int argc, char** argv) {
   int models = 1;
   int batch = 50;
   double dropout = 0.1;
+  std::string device = "cpu";
+  std::string precision = "tf32";
   bool json = false;
   app.add_option("--heads", heads, "Numbers of heads");
   app.add_option("--threads", threads, "Threads (0: all)");
-  app.add_option("--steps", steps, "Timed steps, of which the median counts")
+  app.add_option("--steps", steps,
+                 "Timed calls, of which the median counts: a step, or many on a GPU")
       ->check(CLI::Range(1, 100000));
   app.add_option("--models", models, "Models of a fleet that do each step together")
       ->check(CLI::Range(1, 1000));
+  app.add_option("--device", device, "Where: cpu or cuda");
+  app.add_option("--precision", precision, "Of a GPU: tf32 or float32")
+      ->check(CLI::IsMember(all_names<Precision>()));
   app.add_option("--batch", batch, "Sequences a step");
   app.add_option("--dropout", dropout, "Dropout rate");
   app.add_flag("--json", json, "One JSON object a line");
@@ -103,13 +110,18 @@ int main(int argc, char** argv) {
     initialise(state.model, 1);
     TrainingData data;
     data.inputs = data.targets = random_sequences(1, batch, config.length, config.vocabulary);
-    std::vector<std::int32_t> rows(static_cast<std::size_t>(batch));
-    std::iota(rows.begin(), rows.end(), 0);
-    const auto fleet = make_fleet(Device::kCpu, {config, {}, dropout, batch}, {.threads = threads});
+    const FleetSettings settings{config, {}, dropout, batch};
+    const auto fleet =
+        make_fleet(choose_device(device, *parse_name<Precision>(precision), {&settings, 1}),
+                   settings, {.threads = threads});
+    const int together = fleet->preferred_steps();
+    std::vector<std::int32_t> rows(static_cast<std::size_t>(batch) *
+                                   static_cast<std::size_t>(together));
+    for (std::size_t k = 0; k < rows.size(); ++k) rows[k] = static_cast<std::int32_t>(k) % batch;
     std::vector<FleetWork> work;
     for (int k = 0; k < models; ++k) work.push_back({fleet->add(state, 1, data), rows});
-    for (int k = 0; k < 5; ++k) fleet->run(work);
-    const Timing time = time_steps(*fleet, work, steps, threads);
+    for (int k = 0; k < (together > 1 ? 1 : 5); ++k) fleet->run(work);
+    const Timing time = time_steps(*fleet, work, steps, together, threads);
     const double rate = models * step_flop(config, batch) / time.median * 1e-9;
     if (json)
       fmt::print(

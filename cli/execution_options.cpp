@@ -21,14 +21,25 @@ void add_execution_options(CLI::App& command, Execution& execution, const std::s
                       "No progress on stderr"));
 }
 
-void add_device_option(CLI::App& command, std::string& device, const std::string& group) {
-  device = "auto";
-  put_into(group, command
-                      .add_option("--device", device,
-                                  "What trains: cpu, cuda (a GPU), or auto: a GPU if there is one "
-                                  "that can train such models, else the CPU")
-                      ->check(CLI::IsMember({"auto", "cpu", "cuda"}))
-                      ->capture_default_str());
+void DeviceArguments::add_to(CLI::App& command, const std::string& group) {
+  put_into(group,
+           command
+               .add_option("--device", name,
+                           "What trains: cpu, cuda (the first GPU), cuda:1 (the second), ... "
+                           "or auto: a GPU if there is one that can train such models, else "
+                           "the CPU")
+               ->capture_default_str());
+  put_into(group,
+           command
+               .add_option("--precision", precision,
+                           "How a GPU multiplies: tf32 (operands of eleven bits), or float32 "
+                           "at about half the speed. The CPU computes in float32")
+               ->check(CLI::IsMember(all_names<Precision>()))
+               ->capture_default_str());
+}
+
+Device DeviceArguments::choose(std::span<const FleetSettings> shapes) const {
+  return choose_device(name, *parse_name<Precision>(precision), shapes);
 }
 
 void run_until_stopped(Execution& execution, const std::function<void()>& body) {

@@ -14,6 +14,7 @@
 #include "synergraph/core/instruction_set.h"
 #include "synergraph/core/terminal.h"
 #include "synergraph/core/version.h"
+#include "synergraph/train/device.h"
 
 namespace synergraph::cli {
 namespace {
@@ -168,7 +169,12 @@ void check_options(const CLI::App& command, const std::vector<std::string>& argu
 
 void add_commands(CLI::App& app) {
   app.name("synergraph");
-  app.set_version_flag("--version", fmt::format("synergraph {} ({})", kVersion, instruction_set()));
+  const std::string version = fmt::format("synergraph {} ({})", kVersion, instruction_set());
+  app.set_version_flag("--version", [version] {
+    std::string text = version;
+    for (const std::string& gpu : describe_gpus()) text += '\n' + gpu;
+    return text;
+  });
   app.require_subcommand(1);
   app.footer("'synergraph help COMMAND' explains a command.");
   app.formatter(std::make_shared<HelpFormatter>(output_columns()));  // commands inherit it

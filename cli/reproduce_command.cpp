@@ -44,6 +44,8 @@ Examples
 
 /// Cells that a GPU trains at once: more are not faster.
 constexpr int kCudaSet = 64;
+/// Sets of cells that a GPU trains at the same time where nobody says otherwise.
+constexpr int kCudaJobs = 2;
 
 struct ReproduceArguments {
   std::string preset = "quick";
@@ -58,7 +60,8 @@ struct ReproduceArguments {
   GridOptions options;
   FigureArguments figures;
   bool no_figures = false;
-  std::string device;
+  DeviceArguments device;
+  std::optional<int> jobs;
 };
 
 /// The preset's values for what was not given.
@@ -89,8 +92,12 @@ void run_reproduce(const ReproduceArguments& arguments) {
   options.execution.stop = StopOnSignals::requested;
   std::vector<FleetSettings> shapes;
   for (const Cell& cell : cells(report.grid)) shapes.push_back(fleet_settings(cell.train));
-  options.device = choose_device(arguments.device, shapes);
-  if (options.device == Device::kCuda) options.set_size = kCudaSet;
+  options.device = arguments.device.choose(shapes);
+  if (options.device.kind == DeviceKind::kCuda) {
+    options.set_size = kCudaSet;
+    options.jobs = kCudaJobs;
+  }
+  options.jobs = arguments.jobs.value_or(options.jobs);
   std::optional<std::vector<CellResult>> results;
   {
     const StopOnSignals signals;
@@ -167,13 +174,15 @@ void add_reproduce_command(CLI::App& app) {
       ->type_name("DIR")
       ->check(not_empty())
       ->group(group);
-  add_number(command, "--jobs", options.jobs, "Cells at the same time; they share the threads",
+  add_number(command, "--jobs", arguments->jobs,
+             "Cells that are trained at the same time (default: 1); they share the threads. On a "
+             "GPU: sets of up to 64 cells of one shape (default: 2)",
              {1, 4096})
       ->group(group);
   add_number(command, "--checkpoint-every", options.checkpoint_interval,
              "Seconds between checkpoints of a training", kSeconds)
       ->group(group);
-  add_device_option(command, arguments->device, group);
+  arguments->device.add_to(command, group);
   add_execution_options(command, options.execution, group);
   const char* look = "Figures";
   arguments->figures.add_style_to(command, look);

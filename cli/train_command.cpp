@@ -54,7 +54,7 @@ struct TrainArguments {
   TrainOptions options;
   PairFiles pairs;
   std::vector<std::string> validation;  ///< inputs and targets, or nothing
-  std::string device;
+  DeviceArguments device;
 };
 
 /// What was not given takes the value the run in the directory has.
@@ -134,7 +134,7 @@ void run_train(const CLI::App& command, TrainArguments& arguments) {
     print_note(fmt::format("{}: no run there: starting one", options.directory));
   const TrainingData data = make_data(command, arguments);
   const FleetSettings shape = fleet_settings(arguments.settings);
-  options.device = choose_device(arguments.device, {&shape, 1});
+  options.device = arguments.device.choose({&shape, 1});
   options.execution.stop = StopOnSignals::requested;
   const TrainOutcome outcome = train_until_signal(arguments, data);
   if (!outcome.finished) {
@@ -204,7 +204,7 @@ void add_train_command(CLI::App& app) {
              "Measure mixing time and fidelity of every layer every N epochs, into the log", {0})
       ->default_str("")
       ->group("Run");
-  add_device_option(*command, arguments->device, "Run");
+  arguments->device.add_to(*command, "Run");
   add_execution_options(*command, options.execution, "Run");
   command->callback([command, arguments] { run_train(*command, *arguments); });
 }

@@ -120,6 +120,7 @@
 #include "synergraph/train/loop.h"
 #include "synergraph/train/make_fleet.h"
 #include "synergraph/train/metrics_log.h"
+#include "synergraph/train/precision.h"
 #include "synergraph/train/run.h"
 #include "synergraph/train/run_directory.h"
 #include "synergraph/train/run_notes.h"

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <memory>
 #include <mutex>
 #include <numeric>
 #include <set>
@@ -11,6 +12,7 @@
 #include "synergraph/analysis/analysis.h"
 #include "synergraph/core/error.h"
 #include "synergraph/core/parallel.h"
+#include "synergraph/core/task_queue.h"
 #include "synergraph/core/terminal.h"
 #include "synergraph/io/atomic_file.h"
 #include "synergraph/io/directory_lock.h"
@@ -84,16 +86,21 @@ class GridRun {
     }
     if (left.empty()) return true;
     GridProgress progress(std::move(done), total, options_.execution.progress);
-    const std::vector<CellSet> sets = sets_of(left);
+    std::vector<CellSet> sets = sets_of(left);
     const int jobs = std::clamp(options_.jobs, 1, static_cast<int>(sets.size()));
-    threads_ = std::max(1, options_.execution.thread_count() / jobs);
+    std::optional<TaskQueue> measuring;
+    if (options_.device.kind == DeviceKind::kCuda) {
+      // While a GPU trains, the CPU measures. What takes longest to measure is trained first.
+      measuring.emplace();
+      std::stable_sort(sets.begin(), sets.end(), [&](const CellSet& a, const CellSet& b) {
+        return cells_[a.front()].train.model.heads > cells_[b.front()].train.model.heads;
+      });
+    }
+    threads_ = std::max(1, options_.execution.thread_count() / (measuring ? 1 : jobs));
     parallel_for(sets.size(), jobs, [&](std::size_t k, int) {
-      if (stopped()) return;
-      try {
-        run_set(sets[k], progress);
-      } catch (const Stopped&) {  // while measuring: the cell has no result yet
-      }
+      if (!stopped()) run_set(sets[k], progress, measuring);
     });
+    if (measuring) measuring->finish();
     progress.finish();
     return std::all_of(results_.begin(), results_.end(),
                        [](const auto& r) { return r.has_value(); });
@@ -131,11 +138,13 @@ class GridRun {
     return sets;
   }
 
-  void run_set(const CellSet& set, GridProgress& progress) {
-    std::vector<TrainingData> data;
+  /// `measuring` does what is left to do with trained cells, if there is one.
+  void run_set(const CellSet& set, GridProgress& progress, std::optional<TaskQueue>& measuring) {
+    std::vector<std::shared_ptr<const TrainingData>> data;
     for (const std::size_t k : set) {
       const TrainSettings& train = cells_[k].train;
-      data.push_back(task_data(find_task(train.task), train.seed, train.sequences, train.model));
+      data.push_back(std::make_shared<const TrainingData>(
+          task_data(find_task(train.task), train.seed, train.sequences, train.model)));
     }
     std::vector<TrainJob> jobs;
     for (std::size_t j = 0; j < set.size(); ++j) {
@@ -144,16 +153,25 @@ class GridRun {
                                 std::uint64_t step, std::uint64_t, const std::string& state) {
         progress.update(k, step, fmt::format("{}: {}", name, state));
       };
-      jobs.push_back({cells_[k].train, data[j], directory(k), {.listener = listener}});
+      jobs.push_back({cells_[k].train, *data[j], directory(k), {.listener = listener}});
     }
-    const std::vector<TrainResult> trained =
+    std::vector<TrainResult> trained =
         train_set(jobs, {.resume = true,
                          .checkpoint_interval = options_.checkpoint_interval,
                          .device = options_.device,
                          .execution = options_.execution.part(threads_)});
     for (std::size_t j = 0; j < set.size(); ++j)
-      if (trained[j].outcome && trained[j].outcome->finished)
-        finish_cell(set[j], data[j], *trained[j].outcome, progress);
+      if (trained[j].outcome && trained[j].outcome->finished) {
+        const auto finish = [this, k = set[j], own = data[j], &progress,
+                             outcome =
+                                 std::make_shared<TrainOutcome>(std::move(*trained[j].outcome))] {
+          finish_cell(k, *own, *outcome, progress);
+        };
+        if (measuring)
+          measuring->push(finish);
+        else
+          finish();
+      }
     for (std::size_t j = 0; j < set.size(); ++j)
       if (trained[j].error) throw_for(cells_[set[j]], trained[j].error);
   }
@@ -172,7 +190,11 @@ class GridRun {
     const Cell& cell = cells_[k];
     const std::string name = title(cell);
     progress.update(k, cell.train.steps(), name + ": measuring");
-    results_[k] = measure(cell, data, outcome);
+    try {
+      results_[k] = measure(cell, data, outcome);
+    } catch (const Stopped&) {
+      return;  // the cell has no result yet
+    }
     write_result(result_path(k), *results_[k]);
     progress.note(fmt::format("{}: accuracy {:.4f}, measured on {} sequences", name,
                               outcome.judged_accuracy, cell.measure.samples));

@@ -35,7 +35,7 @@ struct GridOptions {
   std::string directory;  ///< holds cells/NAME/: the training run and its measurements
   int jobs = 1;           ///< sets of cells worked on at the same time
   int set_size = 1;       ///< cells at most that are trained together, in one fleet
-  Device device = Device::kCpu;
+  Device device = {};
   double checkpoint_interval = 60.0;
   /// The threads are shared by all jobs; when asked to stop, the grid can be continued.
   Execution execution;

@@ -2,43 +2,38 @@
 
 #include <fmt/core.h>
 
-#include <array>
-
 #include "synergraph/core/error.h"
 #include "synergraph/core/instruction_set.h"
+#include "synergraph/core/parse_number.h"
 #include "synergraph/core/terminal.h"
-#include "synergraph/train/cuda/cuda_fleet.h"
+#include "synergraph/train/cuda/cuda_devices.h"
 
 namespace synergraph {
-namespace {
 
-constexpr std::array kDevices = {Device::kCpu, Device::kCuda};
-
-}  // namespace
-
-std::string_view name_of(Device device) {
-  switch (device) {
-    case Device::kCpu:
-      return "cpu";
-    case Device::kCuda:
-      return "cuda";
-  }
-  return "";
+std::string name_of(const Device& device) {
+  const std::string kind(name_of(device.kind));
+  return device.index == 0 ? kind : fmt::format("{}:{}", kind, device.index);
 }
 
 Device parse_device(std::string_view name) {
-  std::string names;
-  for (const Device device : kDevices) {
-    if (name_of(device) == name) return device;
-    names += fmt::format("{}{}", names.empty() ? "" : ", ", name_of(device));
+  const std::size_t colon = name.find(':');
+  if (const auto kind = parse_name<DeviceKind>(name.substr(0, colon))) {
+    if (colon == std::string_view::npos) return {*kind};
+    int index = 0;
+    if (*kind == DeviceKind::kCuda && parse_number(name.substr(colon + 1), index) && index >= 0)
+      return {*kind, index};
   }
-  throw UsageError(
-      fmt::format("unknown device {}: expected one of {}", quoted_text(std::string(name)), names));
+  throw UsageError(fmt::format("unknown device {}: expected one of cpu, cuda, cuda:0, cuda:1, ...",
+                               quoted_text(std::string(name))));
 }
 
-std::string describe(Device device) {
-  return fmt::format("{} ({})", name_of(device),
-                     device == Device::kCuda ? cuda_description() : instruction_set());
+std::string describe(const Device& device) {
+  if (device.kind == DeviceKind::kCpu) return fmt::format("cpu ({})", instruction_set());
+  return fmt::format("cuda ({}, {})", cuda_name(device.index), name_of(device.precision));
+}
+
+std::vector<std::string> describe_gpus() {
+  return cuda_devices();
 }
 
 }  // namespace synergraph

@@ -8,28 +8,25 @@
 
 namespace synergraph {
 
-std::unique_ptr<Fleet> make_fleet(Device device, const FleetSettings& settings,
+std::unique_ptr<Fleet> make_fleet(const Device& device, const FleetSettings& settings,
                                   const Execution& execution) {
-  switch (device) {
-    case Device::kCpu:
-      return make_cpu_fleet(settings, execution);
-    case Device::kCuda:
-      return make_cuda_fleet(settings);
-  }
-  throw UsageError("no such device");
+  return device.kind == DeviceKind::kCuda ? make_cuda_fleet(device, settings)
+                                          : make_cpu_fleet(settings, execution);
 }
 
-std::string refusal(Device device, const FleetSettings& settings) {
-  return device == Device::kCuda ? cuda_refusal(settings) : "";
+std::string refusal(const Device& device, const FleetSettings& settings) {
+  return device.kind == DeviceKind::kCuda ? cuda_refusal(device, settings) : "";
 }
 
-Device choose_device(std::string_view name, std::span<const FleetSettings> shapes) {
+Device choose_device(std::string_view name, Precision precision,
+                     std::span<const FleetSettings> shapes) {
   const bool automatic = name == kAutomatic;
-  const Device device = automatic ? Device::kCuda : parse_device(name);
+  Device device = automatic ? Device{DeviceKind::kCuda} : parse_device(name);
+  device.precision = precision;
   for (const FleetSettings& shape : shapes) {
     const std::string why = refusal(device, shape);
     if (why.empty()) continue;
-    if (automatic) return Device::kCpu;
+    if (automatic) return {};
     throw InputError(fmt::format("{}: {}", name, why));
   }
   return device;

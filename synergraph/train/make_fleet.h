@@ -10,16 +10,17 @@
 namespace synergraph {
 
 /// An empty fleet. Its results do not depend on the execution.
-std::unique_ptr<Fleet> make_fleet(Device device, const FleetSettings& settings,
+std::unique_ptr<Fleet> make_fleet(const Device& device, const FleetSettings& settings,
                                   const Execution& execution);
 
 /// Why the device cannot train such models here; empty: it can.
-std::string refusal(Device device, const FleetSettings& settings);
+std::string refusal(const Device& device, const FleetSettings& settings);
 
 inline constexpr std::string_view kAutomatic = "auto";
 /// The device of that name, for models of these shapes; with kAutomatic a GPU if it can train them
 /// all, else the CPU. UsageError for another name, InputError when the device cannot.
-Device choose_device(std::string_view name, std::span<const FleetSettings> shapes);
+Device choose_device(std::string_view name, Precision precision,
+                     std::span<const FleetSettings> shapes);
 
 }  // namespace synergraph
 #pragma GCC visibility pop

@@ -18,7 +18,7 @@ struct TrainSetOptions {
   bool resume = false;                ///< continue the run in a directory, if there is one
   double checkpoint_interval = 60.0;  ///< seconds between checkpoints
   int track_every = 0;  ///< epochs between measurements of mixing and fidelity; 0: never
-  Device device = Device::kCpu;
+  Device device = {};
   /// When asked to stop, a run leaves a checkpoint after the current call of Fleet::run.
   Execution execution = {};
 };

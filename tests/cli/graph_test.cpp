@@ -208,8 +208,9 @@ TEST_F(GraphCommand, ExplainsItself) {
 }
 
 TEST_F(GraphCommand, NamesItsInstructionSetAndTakesAnother) {
-  EXPECT_EQ(run("--version").out,
-            std::string("synergraph ") + kVersion + " (" + instruction_set() + ")\n");
+  EXPECT_EQ(run("--version")
+                .out.find(std::string("synergraph ") + kVersion + " (" + instruction_set() + ")\n"),
+            0U);
   const auto isa_of_results = [&] {
     return json::parse(run("graph --example 1 --json").out)["isa"];
   };

@@ -50,7 +50,7 @@ struct Trained {
 /// Two epochs of one model alone, a step a call.
 Trained alone(std::uint64_t number) {
   Apprentice apprentice(number);
-  const auto fleet = make_fleet(Device::kCpu, kSettings, {.threads = 1});
+  const auto fleet = make_fleet({}, kSettings, {.threads = 1});
   const int member = fleet->add(apprentice.state, apprentice.seed, apprentice.data);
   Trained trained;
   for (std::uint32_t epoch = 0; epoch < 2; ++epoch)
@@ -72,7 +72,7 @@ Trained alone(std::uint64_t number) {
 /// Two epochs of several models in one fleet, each call with as many steps as there are.
 std::vector<Trained> together(const std::vector<std::uint64_t>& numbers, int threads) {
   std::vector<Apprentice> apprentices(numbers.begin(), numbers.end());
-  const auto fleet = make_fleet(Device::kCpu, kSettings, {.threads = threads});
+  const auto fleet = make_fleet({}, kSettings, {.threads = threads});
   std::vector<Trained> trained(numbers.size());
   std::vector<int> members;
   for (const Apprentice& apprentice : apprentices)
@@ -116,7 +116,7 @@ TEST(Fleet, MembersComeAndGoAndAreAtDifferentSteps) {
   const Trained expected = alone(1);
   Apprentice first(0);
   Apprentice second(1);
-  const auto fleet = make_fleet(Device::kCpu, kSettings, {.threads = 2});
+  const auto fleet = make_fleet({}, kSettings, {.threads = 2});
   const auto step = [&](int member, const std::vector<std::int32_t>& rows, int other,
                         const std::vector<std::int32_t>& other_rows) {
     const std::vector<FleetWork> work{{member, rows}, {other, other_rows}};
@@ -144,14 +144,28 @@ TEST(Fleet, MembersComeAndGoAndAreAtDifferentSteps) {
 }
 
 TEST(Devices, HaveNames) {
-  EXPECT_EQ(parse_device(name_of(Device::kCpu)), Device::kCpu);
-  EXPECT_EQ(describe(Device::kCpu), "cpu (" + instruction_set() + ")");
-  try {
-    parse_device("abacus");
-    FAIL();
-  } catch (const UsageError& error) {
-    EXPECT_STREQ(error.what(), "unknown device 'abacus': expected one of cpu, cuda");
+  EXPECT_EQ(describe({}), "cpu (" + instruction_set() + ")");
+  for (const Device& device : {Device{}, Device{DeviceKind::kCuda}, Device{DeviceKind::kCuda, 12}})
+    EXPECT_EQ(parse_device(name_of(device)), device);
+  EXPECT_EQ(name_of(parse_device("cuda:0")), "cuda");
+  for (const std::string name : {"abacus", "cpu:1", "cuda:", "cuda:-1", "cuda:x", "cuda:1x", ""}) {
+    try {
+      parse_device(name);
+      FAIL() << name;
+    } catch (const UsageError& error) {
+      EXPECT_EQ(error.what(),
+                "unknown device '" + name + "': expected one of cpu, cuda, cuda:0, cuda:1, ...");
+    }
   }
+}
+
+TEST(ChooseDevice, FallsBackToTheCpuOnlyWhenLeftToChoose) {
+  FleetSettings settings;
+  settings.model.width = 48;  // no GPU takes that
+  EXPECT_EQ(choose_device("auto", Precision::kTf32, {&settings, 1}), Device());
+  EXPECT_EQ(choose_device("cpu", Precision::kTf32, {&settings, 1}), Device());
+  EXPECT_THROW(choose_device("cuda", Precision::kTf32, {&settings, 1}), InputError);
+  EXPECT_THROW(choose_device("tpu", Precision::kTf32, {&settings, 1}), UsageError);
 }
 
 }  // namespace

@@ -17,7 +17,7 @@ using testing::HasSubstr;
 class DistantFleet : public Fleet {
  public:
   DistantFleet(const FleetSettings& settings, int preferred)
-      : fleet_(make_fleet(Device::kCpu, settings, {.threads = 2})), preferred_(preferred) {}
+      : fleet_(make_fleet({}, settings, {.threads = 2})), preferred_(preferred) {}
 
   int add(const TrainingState& state, std::uint64_t seed, const TrainingData& data) override {
     ++members;

@@ -14,7 +14,7 @@ class RepeatedBatch {
       : data_{inputs, targets, inputs, targets}, rows_(static_cast<std::size_t>(inputs.count)) {
     std::iota(rows_.begin(), rows_.end(), 0);
     settings.batch = inputs.count;
-    fleet_ = make_fleet(Device::kCpu, settings, {.threads = threads});
+    fleet_ = make_fleet({}, settings, {.threads = threads});
     member_ = fleet_->add(state, seed, data_);
   }
 

@@ -206,7 +206,7 @@ TEST_F(TrainerTest, TakesTheBatchesOfEveryEpochInItsOrder) {
   // The same steps, from the definitions.
   TrainingState state(settings_.model);
   initialise(state.model, settings_.seed);
-  const auto fleet = make_fleet(Device::kCpu, fleet_settings(settings_), {.threads = 2});
+  const auto fleet = make_fleet({}, fleet_settings(settings_), {.threads = 2});
   const int member = fleet->add(state, settings_.seed, data_);
   for (std::uint32_t epoch = 0; epoch < 3; ++epoch) {
     const auto order = epoch_order(settings_.seed, epoch, 67);

@@ -1,10 +1,10 @@
 #include "synergraph/train/cuda/cuda_fleet.h"
 
 #include <cuda_runtime_api.h>
-#include <fmt/core.h>
 
 #include <algorithm>
 
+#include "synergraph/train/cuda/cuda_devices.h"
 #include "synergraph/train/cuda/device_memory.h"
 #include "synergraph/train/cuda/engine.h"
 #include "synergraph/train/cuda/packing.h"
@@ -12,17 +12,16 @@
 namespace synergraph {
 namespace {
 
-constexpr int kDevice = 0;
-
 cuda::Numbers numbers(TrainingState& state) {
   return {state.model.values().data(), state.first_moment.data(), state.second_moment.data()};
 }
 
 class CudaFleet : public Fleet {
  public:
-  explicit CudaFleet(const FleetSettings& settings)
+  CudaFleet(const Device& device, const FleetSettings& settings)
       : settings_(settings),
-        engine_(kDevice, {settings.model, settings.adam, settings.dropout, settings.batch}) {}
+        engine_(device.index, {settings.model, settings.adam, settings.dropout, settings.batch,
+                               device.precision}) {}
 
   int add(const TrainingState& state, std::uint64_t seed, const TrainingData& data) override {
     TrainingState copy = state;
@@ -75,26 +74,19 @@ class CudaFleet : public Fleet {
 
 }  // namespace
 
-std::string cuda_refusal(const FleetSettings& settings) {
-  int count = 0;
-  const cudaError_t result = cudaGetDeviceCount(&count);
-  if (result == cudaErrorInsufficientDriver)
-    return fmt::format("no GPU, or a driver too old for CUDA {}.{}", CUDART_VERSION / 1000,
-                       CUDART_VERSION % 1000 / 10);
-  if (result != cudaSuccess) return cudaGetErrorString(result);
-  return cuda::refusal(settings.model);
+std::string cuda_refusal(const Device& device, const FleetSettings& settings) {
+  const std::string trouble = cuda_trouble(device.index);
+  return trouble.empty() ? cuda::refusal(settings.model) : trouble;
 }
 
-std::string cuda_description() {
-  cudaDeviceProp properties{};
-  cuda::require(cudaGetDeviceProperties(&properties, kDevice), "properties of the device");
-  return fmt::format("{}, sm_{}{}, tf32", properties.name, properties.major, properties.minor);
-}
-
-std::unique_ptr<Fleet> make_cuda_fleet(const FleetSettings& settings) {
-  const std::string refusal = cuda_refusal(settings);
-  if (!refusal.empty()) throw InputError("cuda: " + refusal);
-  return std::make_unique<CudaFleet>(settings);
+std::unique_ptr<Fleet> make_cuda_fleet(const Device& device, const FleetSettings& settings) {
+  const std::string refusal = cuda_refusal(device, settings);
+  if (!refusal.empty()) throw InputError(name_of(device) + ": " + refusal);
+  // Threads that wait for the GPU are to sleep meanwhile: others measure.
+  cuda::require(
+      cudaInitDevice(device.index, cudaDeviceScheduleBlockingSync, cudaInitDeviceFlagsAreValid),
+      "choice of the device");
+  return std::make_unique<CudaFleet>(device, settings);
 }
 
 }  // namespace synergraph

@@ -22,8 +22,12 @@ class DeviceMemory {
  public:
   DeviceMemory() = default;
   explicit DeviceMemory(std::size_t count) : count_(count) {
-    if (count > 0)
-      require(cudaMalloc(reinterpret_cast<void**>(&data_), count * sizeof(T)), "device memory");
+    if (count == 0) return;
+    const cudaError_t result = cudaMalloc(reinterpret_cast<void**>(&data_), count * sizeof(T));
+    if (result == cudaErrorMemoryAllocation)
+      throw InputError("CUDA: the GPU has too little memory left: " +
+                       std::to_string(count * sizeof(T) >> 20U) + " MiB more are needed");
+    require(result, "device memory");
   }
   DeviceMemory(DeviceMemory&& other) noexcept
       : data_(std::exchange(other.data_, nullptr)), count_(std::exchange(other.count_, 0)) {}

@@ -8,8 +8,8 @@
 
 #include "synergraph/model/config.h"
 #include "synergraph/train/adam.h"
-#include "synergraph/train/cuda/precision.h"
 #include "synergraph/train/data.h"
+#include "synergraph/train/precision.h"
 
 namespace synergraph::cuda {
 

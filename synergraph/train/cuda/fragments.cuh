@@ -3,7 +3,7 @@
 #include <type_traits>
 
 #include "synergraph/train/cuda/layout.h"
-#include "synergraph/train/cuda/precision.h"
+#include "synergraph/train/precision.h"
 #include "synergraph/train/cuda/primitives.cuh"
 
 namespace synergraph::cuda {

@@ -3,7 +3,7 @@
 #include <cuda_runtime_api.h>
 
 #include "synergraph/train/cuda/layout.h"
-#include "synergraph/train/cuda/precision.h"
+#include "synergraph/train/precision.h"
 
 namespace synergraph::cuda {
 

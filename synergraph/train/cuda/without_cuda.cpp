@@ -1,18 +1,27 @@
 #include "synergraph/core/error.h"
+#include "synergraph/train/cuda/cuda_devices.h"
 #include "synergraph/train/cuda/cuda_fleet.h"
 
 namespace synergraph {
 
-std::string cuda_refusal(const FleetSettings& /*settings*/) {
+std::string cuda_trouble(int /*index*/) {
   return "this program was built without CUDA";
 }
 
-std::string cuda_description() {
+std::string cuda_name(int /*index*/) {
   return "none";
 }
 
-std::unique_ptr<Fleet> make_cuda_fleet(const FleetSettings& settings) {
-  throw InputError("cuda: " + cuda_refusal(settings));
+std::vector<std::string> cuda_devices() {
+  return {};
+}
+
+std::string cuda_refusal(const Device& device, const FleetSettings& /*settings*/) {
+  return cuda_trouble(device.index);
+}
+
+std::unique_ptr<Fleet> make_cuda_fleet(const Device& device, const FleetSettings& settings) {
+  throw InputError(name_of(device) + ": " + cuda_refusal(device, settings));
 }
 
 }  // namespace synergraph

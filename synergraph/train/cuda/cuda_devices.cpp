@@ -1,0 +1,60 @@
+#include "synergraph/train/cuda/cuda_devices.h"
+
+#include <cuda_runtime_api.h>
+#include <fmt/core.h>
+
+#include "synergraph/train/cuda/device_memory.h"
+
+namespace synergraph {
+namespace {
+
+/// "13.0" for 13000.
+std::string version_text(int version) {
+  return fmt::format("{}.{}", version / 1000, version % 1000 / 10);
+}
+
+/// Why there is no GPU to be used; empty: there are `count`.
+std::string trouble(int& count) {
+  const cudaError_t result = cudaGetDeviceCount(&count);
+  int driver = 0;
+  if (result == cudaErrorInsufficientDriver && cudaDriverGetVersion(&driver) == cudaSuccess) {
+    if (driver == 0) return "no NVIDIA driver on this machine";
+    return fmt::format("the driver is too old: it supports CUDA {}, this program needs {}",
+                       version_text(driver), version_text(CUDART_VERSION));
+  }
+  if (result == cudaErrorNoDevice || (result == cudaSuccess && count == 0))
+    return "no GPU on this machine";
+  return result == cudaSuccess ? "" : cudaGetErrorString(result);
+}
+
+}  // namespace
+
+std::string cuda_trouble(int index) {
+  int count = 0;
+  std::string why = trouble(count);
+  if (!why.empty()) return why;
+  if (index >= count) return fmt::format("this machine has {} GPU{}", count, count == 1 ? "" : "s");
+  int capability = 0;
+  cuda::require(cudaDeviceGetAttribute(&capability, cudaDevAttrComputeCapabilityMajor, index),
+                "properties of the device");
+  if (capability >= 8) return "";
+  return fmt::format("{} is too old: compute capability 8.0 is needed", cuda_name(index));
+}
+
+std::string cuda_name(int index) {
+  cudaDeviceProp properties{};
+  cuda::require(cudaGetDeviceProperties(&properties, index), "properties of the device");
+  return fmt::format("{}, sm_{}{}", properties.name, properties.major, properties.minor);
+}
+
+std::vector<std::string> cuda_devices() {
+  int count = 0;
+  const std::string why = trouble(count);
+  if (!why.empty()) return {"cuda: " + why};
+  std::vector<std::string> devices;
+  for (int index = 0; index < count; ++index)
+    devices.push_back(fmt::format("cuda:{} {}", index, cuda_name(index)));
+  return devices;
+}
+
+}  // namespace synergraph

@@ -1,0 +1,17 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+namespace synergraph {
+
+/// Why a GPU, by its number, cannot be used here, as "no GPU on this machine"; empty: it can.
+std::string cuda_trouble(int index);
+
+/// "NVIDIA H200, sm_90"
+std::string cuda_name(int index);
+
+/// See describe_gpus().
+std::vector<std::string> cuda_devices();
+
+}  // namespace synergraph
