@@ -286,10 +286,11 @@ class ImportanceFigure {
 
   void stack_map(const StackAnalysis& stack) {
     std::vector<std::vector<double>> rows;
-    for (const LayerFlow& flow : stack.flows) {
-      rows.emplace_back();
-      for (const Estimate& share : flow.heads) rows.back().push_back(100.0 * share.mean);
-    }
+    for (const AttentionLayer& layer : stack.layers)
+      rows.emplace_back(static_cast<std::size_t>(layer.heads), std::nan(""));
+    for (std::size_t l = 0; l < stack.flows.size(); ++l)
+      for (std::size_t h = 0; h < rows[l].size(); ++h)
+        rows[l][h] = 100.0 * stack.flows[l].heads[h].mean;
     const FigureMap flows = layer_map(std::move(rows), false);
     FigurePlace corner = canvas_.corner(panel_);
     corner.y -= kBelow;
@@ -316,6 +317,7 @@ class ImportanceFigure {
   /// What passes beside the heads, in numbers right of the map.
   void residual_labels(const StackAnalysis& stack, const FigurePlace& corner, double height) {
     const std::size_t layers = stack.flows.size();
+    if (layers == 0) return;
     const double step = height / static_cast<double>(layers);
     const auto every = static_cast<std::size_t>(std::max(1.0, std::ceil(0.14 / step)));
     label("residual", {corner.x, corner.y + kTitle});

@@ -25,7 +25,10 @@ std::vector<std::string> short_names(std::vector<std::string> names, std::size_t
 ImportanceNames::ImportanceNames(const ImportanceReport& report)
     : heads_(short_names(report.head_names, kLongestName)),
       tokens_(short_names(report.token_names, kLongestName)) {
-  for (const AttentionLayer& layer : report.importance.layers) layers_.push_back(layer.name);
+  for (const AttentionLayer& layer : report.importance.layers) {
+    layers_.push_back(layer.name);
+    extra_nodes_ = extra_nodes(layer.missing_mass);
+  }
   layers_ = short_names(std::move(layers_), kLongestLayer);
   for (std::string& layer : layers_) {
     if (!heads_.empty())
@@ -75,9 +78,10 @@ std::string ImportanceNames::set(const std::vector<int>& heads, std::size_t all)
   return "all but " + ranges(others);
 }
 
-std::string ImportanceNames::token(int token) const {
-  const auto index = static_cast<std::size_t>(token);
-  return index < tokens_.size() ? tokens_[index] : fmt::format("token {}", token);
+std::string ImportanceNames::node(int node) const {
+  if (node < extra_nodes_) return "the missing mass";
+  const auto token = static_cast<std::size_t>(node - extra_nodes_);
+  return token < tokens_.size() ? tokens_[token] : fmt::format("token {}", token);
 }
 
 }  // namespace synergraph

@@ -22,8 +22,8 @@ class ImportanceNames {
   std::string few(const std::vector<int>& heads, std::size_t all) const;
   /// A set of rising heads in a cell: "0-3 5", "all but 4", "none".
   std::string set(const std::vector<int>& heads, std::size_t all) const;
-  /// "token 3", or its name.
-  std::string token(int token) const;
+  /// "token 3", or its name; "the missing mass" for the node of that.
+  std::string node(int node) const;
 
  private:
   std::string ranges(const std::vector<int>& heads) const;
@@ -31,6 +31,7 @@ class ImportanceNames {
   std::vector<std::string> layers_;
   std::vector<std::string> heads_;
   std::vector<std::string> tokens_;
+  int extra_nodes_ = 0;  // before the tokens
 };
 
 }  // namespace synergraph

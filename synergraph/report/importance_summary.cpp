@@ -265,16 +265,16 @@ class ValueSummary {
 
 std::string stack_line(const ImportanceReport& report, const ImportanceNames& names) {
   const StackAnalysis& stack = *report.stack;
-  const int tokens = stack.layers.front().tokens;
-  const std::string sink = report.token_names.empty() ? "the last token" : names.token(tokens - 1);
+  const int nodes = stack.layers.front().nodes();
+  const std::string sink = report.token_names.empty() ? "the last token" : names.node(nodes - 1);
   const auto weakest = static_cast<int>(
       std::max_element(stack.weakest.begin(), stack.weakest.end()) - stack.weakest.begin());
   const int times = stack.weakest.empty() ? 0 : stack.weakest[static_cast<std::size_t>(weakest)];
   std::string text = fmt::format("through all layers: {} hears {} of {} tokens in effect", sink,
-                                 human(stack.effective_tokens.mean, 3), tokens);
+                                 human(stack.effective_tokens.mean, 3), nodes);
   if (times > 0)
     text += fmt::format(
-        ", the weakest ({}{}) with a share of {}", names.token(weakest),
+        ", the weakest ({}{}) with a share of {}", names.node(weakest),
         times == stack.samples ? "" : fmt::format(" in {} of {} samples", times, stack.samples),
         human(stack.fidelity.mean, 2));
   std::size_t layer = 0;
@@ -290,7 +290,7 @@ std::string stack_line(const ImportanceReport& report, const ImportanceNames& na
   if (most > 0.0)
     text +=
         fmt::format("; {} passes most through {}{} ({})",
-                    stack.options.token ? names.token(*stack.options.token) : "its signal",
+                    stack.options.token ? names.node(*stack.options.token) : "its signal",
                     names.heads({static_cast<int>(head)}),
                     names.layer(layer).empty() ? "" : " of " + names.layer(layer), percent(most));
   return text;

@@ -225,10 +225,11 @@ std::string stack_text(const StackAnalysis& stack, const ImportanceNames& names,
       100.0 * stack.options.residual, cell(stack.fidelity), cell(stack.effective_tokens));
   text += fmt::format(
       "where the signal of {} passes each layer, in %",
-      stack.options.token ? names.token(*stack.options.token) : "each sample's weakest token");
+      stack.options.token ? names.node(*stack.options.token) : "each sample's weakest token");
   if (stack.without_signal > 0)
     text += fmt::format(" ({} of {} samples have none)", stack.without_signal, stack.samples);
   text = wrapped(text + '\n', columns, 2);
+  if (stack.flows.empty()) return '\n' + text;
   std::size_t heads = 0;
   for (const LayerFlow& flow : stack.flows) heads = std::max(heads, flow.heads.size());
   Table table{{"layer", "residual"}, {}};

@@ -60,6 +60,13 @@ TEST_F(ImportanceFigureTest, DrawsWhatHasNoPairsNoErrorsOrNoValue) {
   EXPECT_THAT(text, Not(HasSubstr("dots")));
 }
 
+TEST_F(ImportanceFigureTest, DrawsAStackWithoutSignal) {
+  ImportanceReport report = invented_importance(2, 3, 1);
+  report.stack = invented_stack(report);
+  report.stack->flows.clear();
+  EXPECT_THAT(svg(report), Not(HasSubstr("residual")));
+}
+
 TEST_F(ImportanceFigureTest, ManyLayersShareTheirPanels) {
   ImportanceReport report = invented_importance(13, 3, 2);
   report.stack = invented_stack(report);

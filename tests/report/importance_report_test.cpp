@@ -215,6 +215,13 @@ TEST(ImportanceText, TheStackHasARowALayer) {
   EXPECT_THAT(text, HasSubstr("layer  residual     0     1     2\n"));
   EXPECT_THAT(text, HasSubstr("1          40.0  10.0  20.0  30.0\n"));
   EXPECT_THAT(text, HasSubstr("the weakest (token 0) with a share of 0.0012"));
+  for (AttentionLayer& layer : report.importance.layers) layer.missing_mass = MissingMass::kNode;
+  EXPECT_THAT(summary_of(report), HasSubstr("the weakest (the missing mass) with a share of"));
+  EXPECT_THAT(json_report(report), HasSubstr("\"missing_mass\": \"node\""));
+  report.stack->flows.clear();
+  report.stack->without_signal = 2;
+  EXPECT_THAT(format_report(report), HasSubstr("in % (2 of 2 samples have none)\n"));
+  EXPECT_EQ(csv_table(report).rows[0].back(), "");
 }
 
 TEST(ImportanceJson, HasWhatIsDocumented) {
