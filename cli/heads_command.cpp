@@ -7,6 +7,7 @@
 #include "cli/commands.h"
 #include "cli/execution_options.h"
 #include "cli/figure_options.h"
+#include "cli/input.h"
 #include "cli/metrics_options.h"
 #include "cli/number_option.h"
 #include "cli/output.h"
@@ -74,7 +75,9 @@ void add_measurement_options(CLI::App& command, HeadsArguments& arguments) {
              {0.0, 1.0, true})
       ->group(group);
   add_number(command, "--orders", importance.sampling.max_permutations,
-             "of sampled layers: orders of the heads that are drawn at most for a sample",
+             "of sampled layers: orders of the heads that are drawn for a sample at most, in whole "
+             "sets of "
+             "balanced orders and at least eight of these",
              {1, 1000000000})
       ->group(group);
   const char* stack = "Through the layers";
@@ -86,7 +89,8 @@ void add_measurement_options(CLI::App& command, HeadsArguments& arguments) {
              "share that passes each layer beside its heads (default: 0.5)", {0.0, 1.0})
       ->group(stack);
   add_number(command, "--follow", arguments.token,
-             "token whose way through the heads is shown (default: the weakest of every sample)",
+             "token whose way through the heads is shown, counted from the first that is analysed "
+             "(default: the weakest of every sample)",
              {0})
       ->type_name("I")
       ->group(stack);
@@ -121,9 +125,9 @@ void run_heads(HeadsArguments& arguments) {
   report.token_names = input.token_names;
   const AttentionLayer& first = input.source->layers().front();
   const int extra = first.nodes() - first.tokens;  // the node that takes what is missing from rows
-  if (extra > 0) report.token_names.emplace_back("missing mass");
-  for (int j = 0; extra > 0 && j < first.tokens; ++j)
-    report.token_names.push_back(std::to_string(j));
+  if (arguments.token && *arguments.token >= first.tokens)
+    throw InputError(fmt::format("--follow: token {} of {}, which has 0 to {}", *arguments.token,
+                                 input_name(arguments.input.file), first.tokens - 1));
   if (arguments.figure.wanted())
     check_importance_figure(input.source->layers(), options, arguments.stack, figure);
 

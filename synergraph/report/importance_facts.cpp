@@ -73,7 +73,8 @@ void find_pairs(const ValueCredit& credit, const Chance& chance, CreditFacts& fa
 CreditFacts credit_facts(const ValueCredit& credit, int samples) {
   CreditFacts facts;
   facts.heads = credit.heads.size();
-  find_carriers(credit, facts);
+  facts.decided = credit.gap <= kNotable * credit.all.mean;
+  if (facts.decided) find_carriers(credit, facts);
   find_pairs(credit, Chance(credit, samples, credit.pairs.size()), facts);
   const Chance chance(credit, samples, facts.heads);
   for (std::size_t h = 0; h < facts.heads && facts.heads > 1; ++h)
@@ -86,7 +87,7 @@ CreditFacts credit_facts(const ValueCredit& credit, int samples) {
                    [&](int a, int b) { return dropped(a) < dropped(b); });
   const double enough = (1.0 + kNotable) * credit.all.mean + credit.gap;
   if (credit.better && credit.better->value > enough) facts.better = &*credit.better;
-  if (credit.weights && credit.weights->given_value > 0.0)
+  if (credit.weights && credit.weights->given_value > 0.0 && facts.decided)
     facts.reweighted = credit.weights->value / credit.weights->given_value;
   return facts;
 }

@@ -14,6 +14,9 @@ inline constexpr double kNotable = 0.01;
 /// What the numbers of one value in one layer support.
 struct CreditFacts {
   std::size_t heads = 0;
+  /// Whether values are known well enough to compare heads: not where some are not certified and
+  /// may be larger by more than kNotable of the value of all. Then there are no carriers.
+  bool decided = true;
   /// The fewest heads, by falling Shapley value, whose Shapley values make kCarriedShare of the
   /// value of all, rising. None where that is 0.
   std::vector<int> carriers = {};

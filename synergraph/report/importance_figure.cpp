@@ -100,7 +100,7 @@ class ImportanceFigure {
  private:
   std::string note() const {
     std::string text;
-    if (!plan_.many) text = fmt::format("dashed: {:.4g} %", 100.0 * importance_.options.keep);
+    if (!plan_.many) text = fmt::format("dotted: {:.4g} %", 100.0 * importance_.options.keep);
     if (!plan_.many && plan_.pairs &&
         std::any_of(importance_.layers.begin(), importance_.layers.end(),
                     [](const AttentionLayer& layer) { return layer.samples > 1; }))
@@ -195,8 +195,10 @@ class ImportanceFigure {
                   panel_, k + 2, style.mark, k == 0 ? 0.4 : 0.55, style.colour) +
               plots;
     }
-    head(fmt::format("{}{}{} {}", name, name.empty() ? "" : ": ", name_of(credit.value),
-                     human(credit.all.mean, 3)),
+    const std::string upper =
+        credit.gap > 0.0 ? " to " + human(credit.all.mean + credit.gap, 3) : std::string();
+    head(fmt::format("{}{}{} {}{}", name, name.empty() ? "" : ": ", name_of(credit.value),
+                     human(credit.all.mean, 3), upper),
          entries);
     axis_labels(lowest() ? "heads left" : "", worth ? "% of all heads" : "% of the best");
     constexpr std::size_t kTics = 5;

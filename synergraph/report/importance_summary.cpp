@@ -42,12 +42,15 @@ class ValueSummary {
     if (credit.gap > 0.0) line += fmt::format(" to {}", human(credit.all.mean + credit.gap, 3));
     std::vector<std::string> said;
     if (facts.heads == 1) said.emplace_back("a single head");
+    if (!facts.decided && facts.heads > 1)
+      said.emplace_back("not certified, so that little can be said of its heads");
     std::array order = {&ValueSummary::carriers,      &ValueSummary::smallest,
                         &ValueSummary::redundant,     &ValueSummary::harmful,
                         &ValueSummary::complementary, &ValueSummary::reweighted};
     if (clauses == kShort) std::swap(order[2], order[3]);
     for (const auto clause : order) {
       if (facts.heads == 1 || said.size() == clauses) break;
+      if (!facts.decided && (clause == order[0] || clause == order[1])) continue;
       if (std::string text = (this->*clause)(l); !text.empty()) said.push_back(std::move(text));
     }
     for (std::size_t k = 0; k < said.size(); ++k) line += (k == 0 ? ": " : "; ") + said[k];
@@ -289,7 +292,7 @@ std::string stack_line(const ImportanceReport& report, const ImportanceNames& na
       }
   if (most > 0.0)
     text +=
-        fmt::format("; {} passes most through {}{} ({})",
+        fmt::format("; of all heads, {} passes most through {}{} ({})",
                     stack.options.token ? names.node(*stack.options.token) : "its signal",
                     names.heads({static_cast<int>(head)}),
                     names.layer(layer).empty() ? "" : " of " + names.layer(layer), percent(most));
@@ -330,7 +333,10 @@ std::vector<std::string> importance_summary(const ImportanceReport& report) {
   if (report.head_names.empty() &&
       std::all_of(importance.layers.begin(), importance.layers.end(),
                   [](const AttentionLayer& layer) { return layer.samples == 1; }))
-    lines.emplace_back("one sample: no standard errors, others may differ");
+    lines.emplace_back(std::all_of(importance.credits.begin(), importance.credits.end(),
+                                   [](const LayerCredit& credit) { return credit.exact; })
+                           ? "one sample: no standard errors, others may differ"
+                           : "one sample: errors are those of sampling orders, others may differ");
   std::erase(lines, std::string());
   return lines;
 }

@@ -116,8 +116,9 @@ std::string findings(const ImportanceReport& report, const ImportanceNames& name
                          names.set(value.smallest.heads, heads), human(value.smallest.value)));
     if (value.better)
       text += line("above all heads",
-                   fmt::format("{}, the best: {} ({})",
+                   fmt::format("{}{}, the best: {} ({})",
                                counted(static_cast<std::int64_t>(value.beating), "set"),
+                               credit.exact ? "" : " of the best found",
                                names.set(value.better->heads, heads), human(value.better->value)));
     if (value.pruning.samples < report.importance.layers[l].samples)
       text += line("sets measured", "on " + counted(value.pruning.samples, "sample"));
@@ -208,12 +209,13 @@ std::string overview(const ImportanceReport& report, const ImportanceNames& name
                          [](const HeadSet& a, const HeadSet& b) { return a.value < b.value; });
     std::vector<int> harmful = facts[l].harmful;
     std::sort(harmful.begin(), harmful.end());
-    table.rows.push_back({importance.layers[l].name, cell(credit.all),
-                          facts[l].carriers.empty() ? "-" : names.set(facts[l].carriers, heads),
-                          fmt::format("{} of {}", credit.smallest.heads.size(), heads),
-                          human(best->value), names.set(best->heads, heads),
-                          pair(facts[l].redundant), pair(facts[l].complementary),
-                          harmful.empty() ? "-" : names.set(harmful, heads)});
+    table.rows.push_back(
+        {importance.layers[l].name, cell(credit.all),
+         facts[l].carriers.empty() ? "-" : names.set(facts[l].carriers, heads),
+         facts[l].decided ? fmt::format("{} of {}", credit.smallest.heads.size(), heads)
+                          : "not certified",
+         human(best->value), names.set(best->heads, heads), pair(facts[l].redundant),
+         pair(facts[l].complementary), harmful.empty() ? "-" : names.set(harmful, heads)});
   }
   return '\n' + format_text(table, columns);
 }
@@ -260,8 +262,7 @@ std::string format_report(const ImportanceReport& report, std::size_t columns) {
   for (std::size_t l = 0; l < layers && layers <= kEveryLayer; ++l)
     text += layer_tables(report, names, l, columns);
   if (layers > kEveryLayer)
-    text += '\n' + wrapped("the heads of every layer: --csv, --json; those of some: --layers\n",
-                           columns, 2);
+    text += '\n' + wrapped("the heads of every layer: --csv and --json\n", columns, 2);
   if (report.stack) text += stack_text(*report.stack, names, columns);
   return text;
 }
