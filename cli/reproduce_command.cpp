@@ -44,8 +44,6 @@ Examples
 
 /// Cells that a GPU trains at once: more are not faster.
 constexpr int kCudaSet = 64;
-/// Sets of cells that a GPU trains at the same time where nobody says otherwise.
-constexpr int kCudaJobs = 2;
 
 struct ReproduceArguments {
   std::string preset = "quick";
@@ -61,7 +59,6 @@ struct ReproduceArguments {
   FigureArguments figures;
   bool no_figures = false;
   DeviceArguments device;
-  std::optional<int> jobs;
 };
 
 /// The preset's values for what was not given.
@@ -93,11 +90,7 @@ void run_reproduce(const ReproduceArguments& arguments) {
   std::vector<FleetSettings> shapes;
   for (const Cell& cell : cells(report.grid)) shapes.push_back(fleet_settings(cell.train));
   options.device = arguments.device.choose(shapes);
-  if (options.device.kind == DeviceKind::kCuda) {
-    options.set_size = kCudaSet;
-    options.jobs = kCudaJobs;
-  }
-  options.jobs = arguments.jobs.value_or(options.jobs);
+  if (options.device.kind == DeviceKind::kCuda) options.set_size = kCudaSet;
   std::optional<std::vector<CellResult>> results;
   {
     const StopOnSignals signals;
@@ -174,9 +167,9 @@ void add_reproduce_command(CLI::App& app) {
       ->type_name("DIR")
       ->check(not_empty())
       ->group(group);
-  add_number(command, "--jobs", arguments->jobs,
-             "Cells that are trained at the same time (default: 1); they share the threads. On a "
-             "GPU: sets of up to 64 cells of one shape (default: 2)",
+  add_number(command, "--jobs", options.jobs,
+             "Cells at the same time; they share the threads. On a GPU: sets of up to 64 cells of "
+             "one shape",
              {1, 4096})
       ->group(group);
   add_number(command, "--checkpoint-every", options.checkpoint_interval,

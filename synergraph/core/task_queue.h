@@ -7,14 +7,17 @@
 #include <mutex>
 #include <thread>
 #include <utility>
+#include <vector>
 
 namespace synergraph {
 
-/// Tasks that a thread of its own does one after another, in the order in which they come. After
-/// one has thrown, the rest is left undone.
+/// Tasks that threads of its own take in the order in which they come. After one has thrown, those
+/// that nobody has taken are left undone.
 class TaskQueue {
  public:
-  TaskQueue() : thread_([this] { work(); }) {}
+  explicit TaskQueue(int threads) {
+    for (int k = 0; k < threads; ++k) threads_.emplace_back([this] { work(); });
+  }
   TaskQueue(const TaskQueue&) = delete;
   TaskQueue& operator=(const TaskQueue&) = delete;
   ~TaskQueue() { close(); }
@@ -36,9 +39,10 @@ class TaskQueue {
     {
       const std::lock_guard lock(mutex_);
       closed_ = true;
-      changed_.notify_one();
+      changed_.notify_all();
     }
-    if (thread_.joinable()) thread_.join();
+    for (std::thread& thread : threads_) thread.join();
+    threads_.clear();
   }
   void work() {
     while (true) {
@@ -49,12 +53,13 @@ class TaskQueue {
         if (tasks_.empty()) return;
         task = std::move(tasks_.front());
         tasks_.pop_front();
+        if (error_) continue;
       }
-      if (error_) continue;
       try {
         task();
       } catch (...) {
-        error_ = std::current_exception();
+        const std::lock_guard lock(mutex_);
+        if (!error_) error_ = std::current_exception();
       }
     }
   }
@@ -64,7 +69,7 @@ class TaskQueue {
   std::deque<std::function<void()>> tasks_;
   bool closed_ = false;
   std::exception_ptr error_;
-  std::thread thread_;
+  std::vector<std::thread> threads_;
 };
 
 }  // namespace synergraph

@@ -60,6 +60,10 @@ std::filesystem::path cells_directory(const GridOptions& options) {
   return std::filesystem::path(options.directory) / "cells";
 }
 
+/// Cells that are measured at the same time while others are trained: some of the work on a cell is
+/// for one thread.
+constexpr int kMeasuredAtOnce = 2;
+
 /// Cells that are trained together, by their places among all.
 using CellSet = std::vector<std::size_t>;
 
@@ -86,17 +90,13 @@ class GridRun {
     }
     if (left.empty()) return true;
     GridProgress progress(std::move(done), total, options_.execution.progress);
-    std::vector<CellSet> sets = sets_of(left);
+    const std::vector<CellSet> sets = sets_of(left);
     const int jobs = std::clamp(options_.jobs, 1, static_cast<int>(sets.size()));
     std::optional<TaskQueue> measuring;
-    if (options_.device.kind == DeviceKind::kCuda) {
-      // While a GPU trains, the CPU measures. What takes longest to measure is trained first.
-      measuring.emplace();
-      std::stable_sort(sets.begin(), sets.end(), [&](const CellSet& a, const CellSet& b) {
-        return cells_[a.front()].train.model.heads > cells_[b.front()].train.model.heads;
-      });
-    }
-    threads_ = std::max(1, options_.execution.thread_count() / (measuring ? 1 : jobs));
+    // While a GPU trains, the CPU measures.
+    if (options_.device.kind == DeviceKind::kCuda) measuring.emplace(kMeasuredAtOnce);
+    threads_ =
+        std::max(1, options_.execution.thread_count() / (measuring ? kMeasuredAtOnce : jobs));
     parallel_for(sets.size(), jobs, [&](std::size_t k, int) {
       if (!stopped()) run_set(sets[k], progress, measuring);
     });

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <atomic>
 #include <stdexcept>
 #include <vector>
 
@@ -12,7 +13,7 @@ namespace {
 
 TEST(TaskQueue, DoesAllInOrder) {
   std::vector<int> done;
-  TaskQueue queue;
+  TaskQueue queue(1);
   for (int k = 0; k < 100; ++k) queue.push([&done, k] { done.push_back(k); });
   queue.finish();
   ASSERT_EQ(done.size(), 100U);
@@ -21,7 +22,7 @@ TEST(TaskQueue, DoesAllInOrder) {
 
 TEST(TaskQueue, StopsAtAnErrorAndRethrowsIt) {
   std::vector<int> done;
-  TaskQueue queue;
+  TaskQueue queue(1);
   queue.push([&] { done.push_back(1); });
   queue.push([] { throw std::runtime_error("two"); });
   queue.push([&] { done.push_back(3); });
@@ -30,9 +31,9 @@ TEST(TaskQueue, StopsAtAnErrorAndRethrowsIt) {
 }
 
 TEST(TaskQueue, EndsWithWhatIsLeftDone) {
-  int done = 0;
+  std::atomic<int> done = 0;
   {
-    TaskQueue queue;
+    TaskQueue queue(3);
     for (int k = 0; k < 10; ++k) queue.push([&done] { ++done; });
   }
   EXPECT_EQ(done, 10);

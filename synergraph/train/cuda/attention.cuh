@@ -35,6 +35,8 @@ struct Attention {
     int head, index;
 
     __device__ int first() const { return 16 * index; }
+    /// Its place among all, the longest first.
+    __device__ int task() const { return (kBlocks - 1 - index) * kHeads + head; }
     __device__ bool has(const Place& place, int half) const {
       return first() + place.g + 8 * half < kPositions;
     }
@@ -42,10 +44,10 @@ struct Attention {
 
   /// Where a thread reads the block's rows of a unit as first operands.
   static __device__ __forceinline__ Address rows_of(const Place& place, const Block& block,
-                                                    const float* unit) {
+                                                    const float* from) {
     const int position = min(block.first() + (place.lane & 15), kPositions - 1);
     const int feature = block.head * kHead + (kHead < 8 ? 0 : 4 * (place.lane >> 4));
-    return address_of(unit) + 4U * static_cast<unsigned>(at(position, feature));
+    return address_of(from) + 4U * static_cast<unsigned>(at(position, feature));
   }
   /// Which of two tiles of second operands a thread names the rows of.
   static __device__ __forceinline__ int tile_of(const Place& place) {
@@ -53,15 +55,95 @@ struct Attention {
   }
   /// Where a thread reads two tiles, from the first of a unit, as second operands.
   static __device__ __forceinline__ Address columns_of(const Place& place, const Block& block,
-                                                       const float* unit) {
+                                                       const float* from) {
     const int tile = tile_of(place);
     const int feature = block.head * kHead + (kHead < 8 ? 0 : 4 * ((place.lane >> 3) & 1));
-    return address_of(unit) +
+    return address_of(from) +
            4U * static_cast<unsigned>(at(8 * tile + column(place.lane & 7), feature));
   }
+  /// The address of features 8k .. 8k + 7 of a head, from that of its first. 32 features further
+  /// nothing is flipped.
+  static __device__ __forceinline__ Address feature(Address first, int k) {
+    return flipped(first, 32U * static_cast<unsigned>(k & 3)) +
+           128U * static_cast<unsigned>(k >> 2);
+  }
+
+  /// A block's rows as first operands, for more than one product.
+  struct Rows {
+    std::uint32_t m[kSteps][4];
+
+    __device__ __forceinline__ explicit Rows(Address rows) {
+#pragma unroll
+      for (int k = 0; k < kSteps; ++k) load_matrices(m[k], feature(rows, k));
+    }
+  };
+  /// A block's rows, to be read for every product.
+  struct Remembered {
+    Address rows;
+    __device__ __forceinline__ explicit Remembered(Address address) : rows(address) {}
+  };
+  static __device__ __forceinline__ void operands(const Rows& rows, int k, std::uint32_t (&m)[4]) {
+#pragma unroll
+    for (int e = 0; e < 4; ++e) m[e] = rows.m[k][e];
+  }
+  static __device__ __forceinline__ void operands(const Remembered& rows, int k,
+                                                  std::uint32_t (&m)[4]) {
+    load_matrices(m, feature(rows.rows, k));
+  }
+
+  // For two blocks at once there are not always registers enough.
+  using BackwardRows = std::conditional_t<(kHead > 32), Remembered, Rows>;
+
+  /// Reads the masks of a block of queries, two tiles of keys at a time, a step ahead of their use.
+  struct MaskReader {
+    const uint2* rows[2];
+    int last;  ///< pair of tiles
+    uint2 ahead[2][2];
+
+    __device__ __forceinline__ MaskReader(const AttentionDropout& dropout, const Block& block)
+        : rows{dropout.row(block.head, 2 * block.index),
+               dropout.row(block.head, 2 * block.index + 1)},
+          last(2 * block.index) {
+      fetch(0);
+    }
+    __device__ __forceinline__ void fetch(int tile) {
+#pragma unroll
+      for (int c = 0; c < 2; ++c)
+#pragma unroll
+        for (int r = 0; r < 2; ++r) ahead[c][r] = __ldg(rows[r] + tile + c);
+    }
+    /// The words of tiles `tile` and `tile` + 1: keys 0 to 3 and 4 to 7 of both rows of queries.
+    __device__ __forceinline__ void next(int tile, std::uint32_t (&words)[2][4]) {
+#pragma unroll
+      for (int c = 0; c < 2; ++c)
+#pragma unroll
+        for (int r = 0; r < 2; ++r) {
+          words[c][2 * r] = ahead[c][r].x;
+          words[c][2 * r + 1] = ahead[c][r].y;
+        }
+      fetch(min(tile + 2, last));
+    }
+  };
+
+  /// Reads masks and sums of a tile of queries, a step ahead of their use.
+  struct QueryReader {
+    const std::uint32_t* words;  ///< of the thread's keys
+    const float2* pairs;         ///< of the thread's queries
+    std::uint32_t bits[2];
+    float2 sums[2];
+
+    __device__ __forceinline__ void fetch(int tile) {
+      const std::uint32_t* kept = words + tile * (tile + 1);
+      bits[0] = __ldg(kept);
+      bits[1] = __ldg(kept + 2);
+      sums[0] = __ldcg(pairs + 8 * tile);
+      sums[1] = __ldcg(pairs + 8 * tile + 4);
+    }
+  };
+
   /// s[c] = the products of a block's rows with tiles c of `columns`, over the head's features.
-  template <int kCount>
-  static __device__ __forceinline__ void scores(Address rows, Address columns,
+  template <class BlockRows, int kCount>
+  static __device__ __forceinline__ void scores(const BlockRows& rows, Address columns,
                                                 float (&s)[kCount][4]) {
 #pragma unroll
     for (int c = 0; c < kCount; ++c)
@@ -71,8 +153,8 @@ struct Attention {
     for (int k = 0; k < kSteps; ++k) {
       std::uint32_t m[4];
       std::uint32_t b[4];
-      load_matrices(m, flipped(rows, 32U * static_cast<unsigned>(k)));
-      load_matrices(b, flipped(columns, 32U * static_cast<unsigned>(k)));
+      operands(rows, k, m);
+      load_matrices(b, feature(columns, k));
       if constexpr (kHead < 8) {
         const float a[2] = {__uint_as_float(m[0]), __uint_as_float(m[1])};
 #pragma unroll
@@ -91,40 +173,42 @@ struct Attention {
   struct Transposed {
     Address start[2];  ///< positions t and t+4
 
-    __device__ Transposed(const Place& place, const Block& block, const float* unit) {
+    __device__ Transposed(const Place& place, const Block& block, const float* from) {
       const int feature = (block.head * kHead + column(place.g)) & (kWidth - 1);
-      start[0] = address_of(unit) + 4U * static_cast<unsigned>(at(place.t, feature));
-      start[1] = address_of(unit) + 4U * static_cast<unsigned>(at(place.t + 4, feature));
+      start[0] = address_of(from) + 4U * static_cast<unsigned>(at(place.t, feature));
+      start[1] = address_of(from) + 4U * static_cast<unsigned>(at(place.t + 4, feature));
     }
   };
   /// out += w V for one tile: w (16 x 8) as a product left it.
-  static __device__ __forceinline__ void combine(const float (&w)[4], const Transposed& unit,
+  static __device__ __forceinline__ void combine(const float (&w)[4], const Transposed& from,
                                                  unsigned tile, float (&out)[kOut][4]) {
     const float a[4] = {in_register<kPrecision>(w[0]), in_register<kPrecision>(w[2]),
                         in_register<kPrecision>(w[1]), in_register<kPrecision>(w[3])};
 #pragma unroll
     for (int n = 0; n < kOut; ++n) {
-      const unsigned flip = 32U * static_cast<unsigned>(n);
-      product<kPrecision>(out[n], a, load_float(flipped(unit.start[0] + kTileBytes * tile, flip)),
-                          load_float(flipped(unit.start[1] + kTileBytes * tile, flip)));
+      product<kPrecision>(out[n], a, load_float(feature(from.start[0], n) + kTileBytes * tile),
+                          load_float(feature(from.start[1], n) + kTileBytes * tile));
     }
   }
 
   /// Stores the block's rows of a head's features.
   static __device__ __forceinline__ void store_rows(const Place& place, const Block& block,
                                                     const float (&out)[kOut][4], float factor0,
-                                                    float factor1, float* unit) {
-    const int row = block.first() + place.g;
+                                                    float factor1, float* to) {
+    const Address start =
+        address_of(to) +
+        4U * static_cast<unsigned>(at(block.first() + place.g, block.head * kHead + place.t));
 #pragma unroll
-    for (int n = 0; n < kOut; ++n) {
-      const int f = block.head * kHead + 8 * n + place.t;
+    for (int half = 0; half < 2; ++half) {
+      if (!block.has(place, half)) break;
+      const float factor = half == 0 ? factor0 : factor1;
 #pragma unroll
-      for (int e = 0; e < (kHead < 8 ? 1 : 2); ++e) {
-        if (block.has(place, 0))
-          unit[at(row, f + 4 * e)] = operand<kPrecision>(out[n][e] * factor0);
-        if (block.has(place, 1))
-          unit[at(row + 8, f + 4 * e)] = operand<kPrecision>(out[n][2 + e] * factor1);
-      }
+      for (int n = 0; n < kOut; ++n)
+#pragma unroll
+        for (int e = 0; e < (kHead < 8 ? 1 : 2); ++e)
+          store_float(feature(flipped(start, 16U * static_cast<unsigned>(e)), n) +
+                          4U * static_cast<unsigned>(8 * half * kWidth),
+                      operand<kPrecision>(out[n][2 * half + e] * factor));
     }
   }
 
@@ -146,17 +230,20 @@ struct Attention {
     body(2 * block.index, std::true_type());
   }
 
-  /// The heads' outputs take the place of the queries. log_sums (heads x positions) gets the
-  /// logarithms, base 2, of the sums of exponentials.
-  static __device__ __noinline__ void forward(float* query, const float* key, const float* value,
-                                              AttentionDropout dropout, float* log_sums) {
+  /// Of queries, keys and values in units 0 to 2: the heads' outputs go to unit 3. log_sums (heads
+  /// x positions) gets the logarithms, base 2, of the sums of exponentials.
+  static __device__ __noinline__ void forward(AttentionDropout dropout, float* log_sums) {
+    const float* query = unit(0);
+    const float* key = unit(1);
+    const float* value = unit(2);
+    float* to = unit(3);
     const Place place;
     const float factor = kLog2E / root();
     const std::uint32_t lane_bit = 1U << place.lane;
 #pragma unroll 1
     for (int task = place.warp; task < kTasks; task += kWarps) {
       const Block block{task % kHeads, kBlocks - 1 - task / kHeads};
-      const Address rows = rows_of(place, block, query);
+      const Rows rows(rows_of(place, block, query));
       const Address columns = columns_of(place, block, key);
       float top[2] = {-3.0e38F, -3.0e38F};
       for_keys(block, [&](int tile, auto diagonal) {
@@ -177,19 +264,18 @@ struct Attention {
         shift[r] = top[r] * factor;
       }
       const Transposed values(place, block, value);
-      const uint2* kept0 = dropout.row(block.head, 2 * block.index);
-      const uint2* kept1 = dropout.row(block.head, 2 * block.index + 1);
+      MaskReader masks(dropout, block);
       float sum[2] = {};
       float out[kOut][4] = {};
       for_keys(block, [&](int tile, auto diagonal) {
+        std::uint32_t now[2][4];
+        masks.next(tile, now);
         float s[2][4];
         scores(rows, columns + kTileBytes * static_cast<unsigned>(tile), s);
 #pragma unroll
         for (int c = 0; c < 2; ++c) {
           if (decltype(diagonal)::value && tile + c >= kTiles) continue;
-          const uint2 words0 = kept0[tile + c];
-          const uint2 words1 = kept1[tile + c];
-          const std::uint32_t bits[4] = {words0.x, words0.y, words1.x, words1.y};
+          const std::uint32_t(&bits)[4] = now[c];
 #pragma unroll
           for (int e = 0; e < 4; ++e) {
             float weight = exp2_of(s[c][e] * factor - shift[e >> 1]);
@@ -208,8 +294,7 @@ struct Attention {
           log_sums[block.head * kPositions + block.first() + place.g + 8 * r] =
               shift[r] + log2f(sum[r]);
       }
-      __syncwarp();
-      store_rows(place, block, out, dropout.scale / sum[0], dropout.scale / sum[1], query);
+      store_rows(place, block, out, dropout.scale / sum[0], dropout.scale / sum[1], to);
     }
   }
 
@@ -227,67 +312,74 @@ struct Attention {
         const float4 b = *reinterpret_cast<const float4*>(dout + at(p, f));
         sum += a.x * b.x + a.y * b.y + a.z * b.z + a.w * b.w;
       }
-      reinterpret_cast<float2*>(sums)[k] = make_float2(log_sums[k], sum);
+      __stcg(reinterpret_cast<float2*>(sums) + k, make_float2(__ldcg(log_sums + k), sum));
     }
   }
 
-  /// The gradient of the queries, in fragments.
-  static __device__ __noinline__ void query_gradient(const float* query, const float* key,
+  /// The gradient of a block of queries, in fragments.
+  static __device__ __forceinline__ void query_block(const Place& place, const Block& block,
+                                                     const float* query, const float* key,
                                                      const float* value, const float* dout,
-                                                     AttentionDropout dropout, const float* sums,
-                                                     float* dquery) {
-    const Place place;
+                                                     const AttentionDropout& dropout,
+                                                     const float* sums, float* dquery) {
     const float factor = kLog2E / root();
     const float inverse_root = 1.0F / root();
     const std::uint32_t lane_bit = 1U << place.lane;
-#pragma unroll 1
-    for (int task = place.warp; task < kTasks; task += kWarps) {
-      const Block block{task % kHeads, kBlocks - 1 - task / kHeads};
-      const Address rows = rows_of(place, block, query);
-      const Address columns = columns_of(place, block, key);
-      const Address drows = rows_of(place, block, dout);
-      const Address dcolumns = columns_of(place, block, value);
-      const Transposed keys(place, block, key);
-      const uint2* kept0 = dropout.row(block.head, 2 * block.index);
-      const uint2* kept1 = dropout.row(block.head, 2 * block.index + 1);
-      const auto* pairs = reinterpret_cast<const float2*>(sums) + block.head * kPositions;
-      const int row = block.first() + place.g;
-      const float2 sums_of[2] = {pairs[row], pairs[min(row + 8, kPositions - 1)]};
-      float out[kOut][4] = {};
-      for_keys(block, [&](int tile, auto diagonal) {
-        const unsigned offset = kTileBytes * static_cast<unsigned>(tile);
-        float s[2][4];
-        float dw[2][4];
-        scores(rows, columns + offset, s);
-        scores(drows, dcolumns + offset, dw);
+    const BackwardRows rows(rows_of(place, block, query));
+    const Address columns = columns_of(place, block, key);
+    const BackwardRows drows(rows_of(place, block, dout));
+    const Address dcolumns = columns_of(place, block, value);
+    const Transposed keys(place, block, key);
+    MaskReader masks(dropout, block);
+    const auto* pairs = reinterpret_cast<const float2*>(sums) + block.head * kPositions;
+    const int row = block.first() + place.g;
+    const float2 sums_of[2] = {__ldcg(pairs + row), __ldcg(pairs + min(row + 8, kPositions - 1))};
+    float out[kOut][4] = {};
+    for_keys(block, [&](int tile, auto diagonal) {
+      const unsigned offset = kTileBytes * static_cast<unsigned>(tile);
+      std::uint32_t now[2][4];
+      masks.next(tile, now);
+      float s[2][4];
+      float dw[2][4];
+      scores(rows, columns + offset, s);
+      scores(drows, dcolumns + offset, dw);
 #pragma unroll
-        for (int c = 0; c < 2; ++c) {
-          if (decltype(diagonal)::value && tile + c >= kTiles) continue;
-          const uint2 words0 = kept0[tile + c];
-          const uint2 words1 = kept1[tile + c];
-          const std::uint32_t bits[4] = {words0.x, words0.y, words1.x, words1.y};
+      for (int c = 0; c < 2; ++c) {
+        if (decltype(diagonal)::value && tile + c >= kTiles) continue;
+        const std::uint32_t(&bits)[4] = now[c];
 #pragma unroll
-          for (int e = 0; e < 4; ++e) {
-            const float2& own = sums_of[e >> 1];
-            float weight = exp2_of(s[c][e] * factor - own.x);
-            if (decltype(diagonal)::value && !sees(place, c, e)) weight = 0.0F;
-            const float kept = (bits[e] & lane_bit) != 0 ? dropout.scale : 0.0F;
-            s[c][e] = weight * (kept * dw[c][e] - own.y);
-          }
-          combine(s[c], keys, static_cast<unsigned>(tile + c), out);
+        for (int e = 0; e < 4; ++e) {
+          const float2& own = sums_of[e >> 1];
+          float weight = exp2_of(s[c][e] * factor - own.x);
+          if (decltype(diagonal)::value && !sees(place, c, e)) weight = 0.0F;
+          const float kept = (bits[e] & lane_bit) != 0 ? dropout.scale : 0.0F;
+          s[c][e] = weight * (kept * dw[c][e] - own.y);
         }
-      });
-      auto* to = reinterpret_cast<float4*>(dquery) + task * kOut * 32 + place.lane;
+        combine(s[c], keys, static_cast<unsigned>(tile + c), out);
+      }
+    });
+    auto* to = reinterpret_cast<float4*>(dquery) + block.task() * kOut * 32 + place.lane;
 #pragma unroll
-      for (int n = 0; n < kOut; ++n)
-        to[32 * n] = make_float4(out[n][0] * inverse_root, out[n][1] * inverse_root,
-                                 out[n][2] * inverse_root, out[n][3] * inverse_root);
-    }
+    for (int n = 0; n < kOut; ++n)
+      __stcg(to + 32 * n, make_float4(out[n][0] * inverse_root, out[n][1] * inverse_root,
+                                      out[n][2] * inverse_root, out[n][3] * inverse_root));
+  }
+  /// The gradient of the queries, in fragments.
+  static __device__ __noinline__ void query_gradient(AttentionDropout dropout, const float* sums,
+                                                     float* dquery) {
+    const float* query = unit(0);
+    float* key = unit(1);
+    float* value = unit(3);
+    const float* dout = unit(2);
+    const Place place;
+#pragma unroll 1
+    for (int task = place.warp; task < kTasks; task += kWarps)
+      query_block(place, Block{task % kHeads, kBlocks - 1 - task / kHeads}, query, key, value, dout,
+                  dropout, sums, dquery);
   }
 
   /// What query_gradient left, into the queries' unit.
-  static __device__ void store_query_gradient(const Place& place, const float* dquery,
-                                              float* unit) {
+  static __device__ void store_query_gradient(const Place& place, const float* dquery, float* to) {
 #pragma unroll 1
     for (int task = place.warp; task < kTasks; task += kWarps) {
       const Block block{task % kHeads, kBlocks - 1 - task / kHeads};
@@ -295,82 +387,116 @@ struct Attention {
       float out[kOut][4];
 #pragma unroll
       for (int n = 0; n < kOut; ++n) {
-        const float4 part = from[32 * n];
+        const float4 part = __ldcg(from + 32 * n);
         out[n][0] = part.x;
         out[n][1] = part.y;
         out[n][2] = part.z;
         out[n][3] = part.w;
       }
-      store_rows(place, block, out, 1.0F, 1.0F, unit);
+      store_rows(place, block, out, 1.0F, 1.0F, to);
     }
   }
 
-  /// The gradients of keys and values take their place. Queries beyond the sequence have a dout of
-  /// zero, and add nothing.
-  static __device__ __noinline__ void key_value_gradient(const float* query, float* key,
-                                                         float* value, const float* dout,
-                                                         AttentionDropout dropout,
-                                                         const float* sums) {
-    const Place place;
+  /// The gradients of a block of keys and values. Queries beyond the sequence have a dout of zero,
+  /// and add nothing.
+  static __device__ __forceinline__ void key_value_block(const Place& place, const Block& block,
+                                                         const float* query, const float* key,
+                                                         const float* value, const float* dout,
+                                                         const AttentionDropout& dropout,
+                                                         const float* sums, float (&dkey)[kOut][4],
+                                                         float (&dvalue)[kOut][4]) {
     constexpr int kAtOnce = kHead > 32 ? 1 : 2;
     const float factor = kLog2E / root();
-    const float inverse_root = 1.0F / root();
     // The last tile is read twice: what follows it is another unit, which is being written.
     const unsigned last = kTileBytes * static_cast<unsigned>(kTiles - 1 - tile_of(place));
     const std::uint32_t bit[2] = {1U << (4 * place.t + (place.g & 3)),
                                   1U << (4 * place.t + 16 + (place.g & 3))};
+    const BackwardRows rows(rows_of(place, block, key));
+    const Address columns = columns_of(place, block, query);
+    const BackwardRows drows(rows_of(place, block, value));
+    const Address dcolumns = columns_of(place, block, dout);
+    const Transposed queries(place, block, query);
+    const Transposed douts(place, block, dout);
+    const auto* pairs = reinterpret_cast<const float2*>(sums) + block.head * kPositions + place.t;
+    // The words of the block's keys, for the half of them that this thread has.
+    const auto* words = reinterpret_cast<const std::uint32_t*>(dropout.row(block.head, 0)) +
+                        4 * block.index + (place.g >> 2);
+    QueryReader reader{words, pairs};
+    reader.fetch(2 * block.index);
+    const auto add = [&](int tile, int c, float(&s)[4], const float(&dw)[4], auto diagonal) {
+      const std::uint32_t bits[2] = {reader.bits[0], reader.bits[1]};
+      const float2 sums_of[2] = {reader.sums[0], reader.sums[1]};
+      reader.fetch(min(tile + 1, kTiles - 1));
+      float kept_weight[4];
+#pragma unroll
+      for (int e = 0; e < 4; ++e) {
+        const float2& own = sums_of[e & 1];
+        float weight = exp2_of(s[e] * factor - own.x);
+        if (decltype(diagonal)::value && !seen(place, c, e)) weight = 0.0F;
+        const float scale = (bits[e >> 1] & bit[e & 1]) != 0 ? dropout.scale : 0.0F;
+        kept_weight[e] = weight * scale;
+        s[e] = weight * (scale * dw[e] - own.y);
+      }
+      combine(kept_weight, douts, static_cast<unsigned>(tile), dvalue);
+      combine(s, queries, static_cast<unsigned>(tile), dkey);
+    };
+    const auto tiles = [&](int tile, int c, auto diagonal) {
+      const unsigned offset = min(kTileBytes * static_cast<unsigned>(tile), last);
+      float s[kAtOnce][4];
+      float dw[kAtOnce][4];
+      scores(rows, columns + offset, s);
+      scores(drows, dcolumns + offset, dw);
+#pragma unroll
+      for (int k = 0; k < kAtOnce; ++k)
+        if (tile + k < kTiles) add(tile + k, c + k, s[k], dw[k], diagonal);
+    };
+#pragma unroll 1
+    for (int c = 0; c < 2; c += kAtOnce)
+      if (2 * block.index + c < kTiles) tiles(2 * block.index + c, c, std::true_type());
+#pragma unroll 1
+    for (int tile = 2 * block.index + 2; tile < kTiles; tile += kAtOnce)
+      tiles(tile, 0, std::false_type());
+  }
+  /// The gradients of keys and values take their place.
+  static __device__ __noinline__ void key_value_gradient(AttentionDropout dropout,
+                                                         const float* sums) {
+    const float* query = unit(0);
+    float* key = unit(1);
+    float* value = unit(3);
+    const float* dout = unit(2);
+    const Place place;
 #pragma unroll 1
     for (int task = place.warp; task < kTasks; task += kWarps) {
       const Block block{task % kHeads, task / kHeads};
-      const Address rows = rows_of(place, block, key);
-      const Address columns = columns_of(place, block, query);
-      const Address drows = rows_of(place, block, value);
-      const Address dcolumns = columns_of(place, block, dout);
-      const Transposed queries(place, block, query);
-      const Transposed douts(place, block, dout);
-      const auto* pairs = reinterpret_cast<const float2*>(sums) + block.head * kPositions + place.t;
-      // The words of the block's keys, for the half of them that this thread has.
-      const auto* words = reinterpret_cast<const std::uint32_t*>(dropout.row(block.head, 0)) +
-                          4 * block.index + (place.g >> 2);
       float dkey[kOut][4] = {};
       float dvalue[kOut][4] = {};
-      const auto add = [&](int tile, int c, float(&s)[4], const float(&dw)[4], auto diagonal) {
-        const std::uint32_t* kept = words + tile * (tile + 1);
-        const std::uint32_t bits[2] = {kept[0], kept[2]};
-        const float2 sums_of[2] = {pairs[8 * tile], pairs[8 * tile + 4]};
-        float kept_weight[4];
-#pragma unroll
-        for (int e = 0; e < 4; ++e) {
-          const float2& own = sums_of[e & 1];
-          float weight = exp2_of(s[e] * factor - own.x);
-          if (decltype(diagonal)::value && !seen(place, c, e)) weight = 0.0F;
-          const float scale = (bits[e >> 1] & bit[e & 1]) != 0 ? dropout.scale : 0.0F;
-          kept_weight[e] = weight * scale;
-          s[e] = weight * (scale * dw[e] - own.y);
-        }
-        combine(kept_weight, douts, static_cast<unsigned>(tile), dvalue);
-        combine(s, queries, static_cast<unsigned>(tile), dkey);
-      };
-      const auto tiles = [&](int tile, int c, auto diagonal) {
-        const unsigned offset = min(kTileBytes * static_cast<unsigned>(tile), last);
-        float s[kAtOnce][4];
-        float dw[kAtOnce][4];
-        scores(rows, columns + offset, s);
-        scores(drows, dcolumns + offset, dw);
-#pragma unroll
-        for (int k = 0; k < kAtOnce; ++k)
-          if (tile + k < kTiles) add(tile + k, c + k, s[k], dw[k], diagonal);
-      };
-#pragma unroll 1
-      for (int c = 0; c < 2; c += kAtOnce)
-        if (2 * block.index + c < kTiles) tiles(2 * block.index + c, c, std::true_type());
-#pragma unroll 1
-      for (int tile = 2 * block.index + 2; tile < kTiles; tile += kAtOnce)
-        tiles(tile, 0, std::false_type());
+      key_value_block(place, block, query, key, value, dout, dropout, sums, dkey, dvalue);
       __syncwarp();
-      store_rows(place, block, dkey, inverse_root, inverse_root, key);
+      store_rows(place, block, dkey, 1.0F / root(), 1.0F / root(), key);
       store_rows(place, block, dvalue, 1.0F, 1.0F, value);
     }
+  }
+
+  /// Both of the above, with a barrier within: where there is one head, and so at most a block of
+  /// keys for a warp, the warps with few queries to each key take many keys to each query.
+  static __device__ __noinline__ void one_head_gradients(AttentionDropout dropout,
+                                                         const float* sums, float* dquery) {
+    const float* query = unit(0);
+    float* key = unit(1);
+    float* value = unit(3);
+    const float* dout = unit(2);
+    const Place place;
+    if (place.warp > 0)
+      query_block(place, Block{0, place.warp - 1}, query, key, value, dout, dropout, sums, dquery);
+    const Block block{0, place.warp};
+    float dkey[kOut][4] = {};
+    float dvalue[kOut][4] = {};
+    if (block.index < kBlocks)
+      key_value_block(place, block, query, key, value, dout, dropout, sums, dkey, dvalue);
+    __syncthreads();
+    if (block.index >= kBlocks) return;
+    store_rows(place, block, dkey, 1.0F / root(), 1.0F / root(), key);
+    store_rows(place, block, dvalue, 1.0F, 1.0F, value);
   }
 };
 

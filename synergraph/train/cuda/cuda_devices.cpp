@@ -4,6 +4,7 @@
 #include <fmt/core.h>
 
 #include "synergraph/train/cuda/device_memory.h"
+#include "synergraph/train/cuda/layout.h"
 
 namespace synergraph {
 namespace {
@@ -34,11 +35,17 @@ std::string cuda_trouble(int index) {
   std::string why = trouble(count);
   if (!why.empty()) return why;
   if (index >= count) return fmt::format("this machine has {} GPU{}", count, count == 1 ? "" : "s");
-  int capability = 0;
-  cuda::require(cudaDeviceGetAttribute(&capability, cudaDevAttrComputeCapabilityMajor, index),
-                "properties of the device");
-  if (capability >= 8) return "";
-  return fmt::format("{} is too old: compute capability 8.0 is needed", cuda_name(index));
+  const auto attribute = [&](cudaDeviceAttr which) {
+    int value = 0;
+    cuda::require(cudaDeviceGetAttribute(&value, which, index), "properties of the device");
+    return value;
+  };
+  if (attribute(cudaDevAttrComputeCapabilityMajor) < 8)
+    return fmt::format("{} is too old: compute capability 8.0 is needed", cuda_name(index));
+  if (attribute(cudaDevAttrMaxSharedMemoryPerBlockOptin) < cuda::kSharedBytes)
+    return fmt::format("{} is too small: {} KiB of shared memory a block are needed",
+                       cuda_name(index), cuda::kSharedBytes >> 10U);
+  return "";
 }
 
 std::string cuda_name(int index) {

@@ -18,7 +18,7 @@ namespace synergraph::cuda {
 namespace {
 
 struct Member {
-  DeviceMemory<float> numbers;      ///< parameters, transposed, moments, gradient
+  DeviceMemory<float> numbers;      ///< parameters, operands, transposed, moments, gradient
   DeviceMemory<std::int32_t> data;  ///< inputs, targets, and the same of the judged sequences
   int sequences = 0;
   int judged = 0;
@@ -156,7 +156,7 @@ void Engine::Parts::prepare(std::span<const EngineWork> work, bool judging) {
     const std::ptrdiff_t size = (judging ? member.judged : member.sequences) * length;
     const std::int32_t* inputs = member.data.data() + (judging ? 2 * member.sequences * length : 0);
     table.push_back({part(member, 0), part(member, 1), part(member, 2), part(member, 3),
-                     gradients ? part(member, 4) : nullptr, inputs, inputs + size,
+                     part(member, 4), gradients ? part(member, 5) : nullptr, inputs, inputs + size,
                      rows.data() + first, static_cast<int>(one.rows.size()), -1, member.seed,
                      member.step, Factors{}});
     first += one.rows.size();
@@ -260,7 +260,8 @@ void Engine::Parts::launch_sequences(const Share& share, bool judging) {
 }
 
 void Engine::Parts::launch_update(const Share& share) {
-  const UpdateArguments update{layout, settings.batch, trainees.data() + share.first,
+  const UpdateArguments update{layout, settings.batch, settings.precision,
+                               trainees.data() + share.first,
                                partial.data() + static_cast<std::size_t>(share.first) *
                                                     settings.batch * layout.partial_size()};
   const auto y = static_cast<unsigned>(share.count);
@@ -283,27 +284,29 @@ int Engine::add(const Numbers& numbers, std::uint32_t step, std::uint64_t seed,
   for (const Sequences* part :
        {&data.inputs, &data.targets, &data.judged_inputs, &data.judged_targets})
     tokens.insert(tokens.end(), part->tokens.begin(), part->tokens.end());
-  Member member{DeviceMemory<float>(5 * size),
+  Member member{DeviceMemory<float>(6 * size),
                 DeviceMemory<std::int32_t>(tokens.size()),
                 data.inputs.count,
                 data.judged_inputs.count,
                 seed,
                 step};
-  std::vector<float> packed(5 * size, 0.0F);
+  std::vector<float> packed(6 * size, 0.0F);
   parts.pack(numbers.parameters, packed.data());
-  parts.pack(numbers.first_moment, packed.data() + 2 * size);
-  parts.pack(numbers.second_moment, packed.data() + 3 * size);
+  parts.pack(numbers.first_moment, packed.data() + 3 * size);
+  parts.pack(numbers.second_moment, packed.data() + 4 * size);
   member.numbers.upload(packed.data(), packed.size(), parts.stream);
   member.data.upload(tokens.data(), tokens.size(), parts.stream);
   Trainee trainee{};
   trainee.parameters = member.numbers.data();
-  trainee.transposed = member.numbers.data() + size;
+  trainee.operands = member.numbers.data() + size;
+  trainee.transposed = member.numbers.data() + 2 * size;
   parts.trainees.reserve(1);
   parts.trainees.upload(&trainee, 1, parts.stream);
-  transpose_kernel<<<blocks(parts.layout.tokens() / 4, kUpdateThreads), kUpdateThreads, 0,
-                     parts.stream>>>(
-      UpdateArguments{parts.layout, parts.settings.batch, parts.trainees.data(), nullptr});
-  require(cudaGetLastError(), "transposing");
+  operands_kernel<<<blocks(parts.layout.tokens() / 4, kUpdateThreads), kUpdateThreads, 0,
+                    parts.stream>>>(UpdateArguments{parts.layout, parts.settings.batch,
+                                                    parts.settings.precision, parts.trainees.data(),
+                                                    nullptr});
+  require(cudaGetLastError(), "operands");
   require(cudaStreamSynchronize(parts.stream), "copies to the device");
   parts.members.emplace(parts.next, std::move(member));
   return parts.next++;
@@ -383,8 +386,8 @@ std::uint32_t Engine::save(int member, const Numbers& numbers) const {
   require(cudaStreamSynchronize(parts.stream), "copies from the device");
   const auto size = static_cast<std::size_t>(parts.layout.size());
   parts.unpack(packed.data(), numbers.parameters);
-  parts.unpack(packed.data() + 2 * size, numbers.first_moment);
-  parts.unpack(packed.data() + 3 * size, numbers.second_moment);
+  parts.unpack(packed.data() + 3 * size, numbers.first_moment);
+  parts.unpack(packed.data() + 4 * size, numbers.second_moment);
   return from.step;
 }
 
@@ -399,7 +402,7 @@ std::vector<float> Engine::gradient(int member) const {
   from.numbers.download(packed.data(), packed.size(), parts.stream);
   require(cudaStreamSynchronize(parts.stream), "copies from the device");
   std::vector<float> gradient(parts.places.size());
-  parts.unpack(packed.data() + 4 * static_cast<std::size_t>(parts.layout.size()), gradient.data());
+  parts.unpack(packed.data() + 5 * static_cast<std::size_t>(parts.layout.size()), gradient.data());
   return gradient;
 }
 

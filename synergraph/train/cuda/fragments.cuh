@@ -3,13 +3,13 @@
 #include <type_traits>
 
 #include "synergraph/train/cuda/layout.h"
-#include "synergraph/train/precision.h"
 #include "synergraph/train/cuda/primitives.cuh"
+#include "synergraph/train/precision.h"
 
 namespace synergraph::cuda {
 
-constexpr int kThreads = 256;
-constexpr int kWarps = kThreads / 32;
+constexpr int kWarps = 4 * kParts;
+constexpr int kThreads = 32 * kWarps;
 
 /// The bits of x rounded to the nearest number with ten bits after the point.
 __device__ __forceinline__ float rounded(float x) {
@@ -73,6 +73,13 @@ __device__ __forceinline__ int at(int position, int feature) {
   return position * kWidth + (feature ^ swizzle(position));
 }
 
+extern __shared__ __align__(1024) float shared_memory[];
+
+/// The units are where shared memory begins.
+__device__ __forceinline__ float* unit(int index) {
+  return shared_memory + index * kUnit;
+}
+
 /// The columns of a tile of eight are taken in this order, so that thread 4g+t holds columns t and
 /// t+4 of a product, as it does of a first operand.
 __device__ __forceinline__ int column(int n) {
@@ -80,109 +87,109 @@ __device__ __forceinline__ int column(int n) {
 }
 
 /// A thread's place. Products with all positions as columns are shared out as four groups of rows
-/// times two halves of the positions.
+/// times the parts of the positions.
 struct Place {
   int warp, lane;
   int g, t;   ///< lane = 4g + t
   int group;  ///< of rows
-  int half;   ///< of positions
-  int first;  ///< tile of the half
-  int tiles;  ///< of the half
+  int part;   ///< of positions
+  int first;  ///< tile of the part
 
-  __device__ Place()
+  __device__ __forceinline__ Place()
       : warp(static_cast<int>(threadIdx.x) >> 5),
         lane(static_cast<int>(threadIdx.x) & 31),
         g(lane >> 2),
         t(lane & 3),
         group(warp & 3),
-        half(warp >> 2),
-        first(half * kHalfTiles),
-        tiles(half == 0 ? kHalfTiles : kTiles - kHalfTiles) {}
+        part(warp >> 2),
+        first(part * (kPartTiles - 1) + (part > 0 ? 1 : 0)) {}
 
-  static constexpr int kHalfTiles = 7;
+  /// Tile j of the part. Where there is none it is the one before, so that what is read is defined.
+  __device__ __forceinline__ int tile(int j) const {
+    return first + j - (j == kPartTiles - 1 && part > 0 ? 1 : 0);
+  }
 };
 
-/// What a thread holds of a product of 16 rows with its half of the positions: (row g, position t),
+/// What a thread holds of a product of 16 rows with its part of the positions: (row g, position t),
 /// (g, t+4), (g+8, t), (g+8, t+4) of each tile.
-using Fragments = float[Place::kHalfTiles][4];
+using Fragments = float[kPartTiles][4];
 
-/// Calls body(tile of the half, tile) for every tile of the thread's half.
+/// Calls body(tile of the part, tile) for every tile of the thread's part.
 template <class Body>
 __device__ __forceinline__ void for_tiles(const Place& at_place, const Body& body) {
 #pragma unroll
-  for (int j = 0; j < Place::kHalfTiles; ++j)
-    if (j < Place::kHalfTiles - 1 || at_place.half == 0) body(j, at_place.first + j);
+  for (int j = 0; j < kPartTiles; ++j)
+    if (j < kPartTiles - 1 || at_place.part == 0) body(j, at_place.first + j);
 }
 
-/// Reads eight positions x eight features of a unit as second operands, two tiles at a time.
+/// Reads eight positions x eight features of a unit as second operands, two tiles at a time. Parts
+/// that have a tile less read their last one twice, so that nothing branches.
 struct ColumnReader {
-  Address row;
-  int phase;  ///< what the features' index is combined with
+  Address start;  ///< of the first tile
+  unsigned last;  ///< from there to the last tile
 
-  __device__ ColumnReader(const Place& place, const float* unit, int first_tile) {
+  __device__ __forceinline__ ColumnReader(const Place& place, const float* from, int first_tile) {
     const int position = column(place.lane & 7);
-    row = address_of(unit) +
-          4U * static_cast<unsigned>((8 * (first_tile + (place.lane >> 4)) + position) * kWidth);
-    phase = swizzle(position) ^ (4 * ((place.lane >> 3) & 1));
-  }
-  /// Where features `feature` .. + 7 of the first tile are, to be passed to load.
-  __device__ Address at_feature(int feature) const {
-    return row + 4U * static_cast<unsigned>(feature ^ phase);
+    const int second = place.lane >> 4;
+    start =
+        address_of(from) + 4U * static_cast<unsigned>(8 * (first_tile + second) * kWidth +
+                                                      at(position, 4 * ((place.lane >> 3) & 1)));
+    last = 4U * static_cast<unsigned>(8 * (place.tile(kPartTiles - 1) - place.first) * kWidth);
   }
   /// Operands of tiles `tile` and `tile` + 1: (t, g) and (t+4, g) of each.
-  static __device__ void load(std::uint32_t (&b)[4], Address start, int tile) {
-    load_matrices(b, start + 4U * static_cast<unsigned>(8 * tile * kWidth));
+  static __device__ __forceinline__ void load(std::uint32_t (&b)[4], Address from, int tile) {
+    load_matrices(b, from + 4U * static_cast<unsigned>(8 * tile * kWidth));
   }
 };
 
-/// First operands on their way from memory: four tiles of a row of tiles.
+/// First operands on their way from memory: the next tiles of a row of tiles.
+constexpr int kAhead = 4;
 struct Ahead {
-  float4 tile[4];
+  float4 tile[kAhead];
 
   __device__ __forceinline__ void load(const float* tiles, int lane) {
     const auto* from = reinterpret_cast<const float4*>(tiles) + lane;
 #pragma unroll
-    for (int k = 0; k < 4; ++k) tile[k] = __ldg(from + 32 * k);
+    for (int k = 0; k < kAhead; ++k) tile[k] = __ldg(from + 32 * k);
   }
 };
 
-template <Precision kPrecision>
-__device__ __forceinline__ void unpack(float (&a)[4], const float4& tile) {
-  // The tensor cores ignore the lower bits: half a unit makes that a rounding.
-  constexpr std::uint32_t kHalf = kPrecision == Precision::kTf32 ? 0x1000U : 0U;
-  a[0] = __uint_as_float(__float_as_uint(tile.x) + kHalf);
-  a[1] = __uint_as_float(__float_as_uint(tile.y) + kHalf);
-  a[2] = __uint_as_float(__float_as_uint(tile.z) + kHalf);
-  a[3] = __uint_as_float(__float_as_uint(tile.w) + kHalf);
+/// The units of products over several of them: unit 2 is left out where kSkip says so.
+template <bool kSkip>
+__device__ __forceinline__ constexpr unsigned unit_bytes(int index) {
+  return 4U * static_cast<unsigned>((kSkip && index > 1 ? index + 1 : index) * kUnit);
 }
 
-/// c += A B with 16 rows of A (kSteps tiles in a row from `tiles` on, the first four of them in
+/// c += A B with 16 rows of A (kSteps tiles in a row from `tiles` on, the first of them in
 /// `ahead`) and B the units from `unit` on.
-template <int kSteps, Precision kPrecision>
+template <int kSteps, Precision kPrecision, bool kSkip = false>
 __device__ __forceinline__ void multiply(const Place& place, Ahead& ahead, const float* tiles,
                                          const float* unit, Fragments& c) {
-  static_assert(kSteps % 4 == 0);
+  static_assert(kSteps % kAhead == 0);
+  constexpr int kLast = kPartTiles - 1;
   const ColumnReader reader(place, unit, place.first);
-#pragma unroll
-  for (int block = 0; block < kSteps / 4; ++block) {
+#pragma unroll 2
+  for (int block = 0; block < kSteps / kAhead; ++block) {
     Ahead now = ahead;
-    if (block + 1 < kSteps / 4) ahead.load(tiles + 512 * (block + 1), place.lane);
+    if (block + 1 < kSteps / kAhead) ahead.load(tiles + 128 * kAhead * (block + 1), place.lane);
 #pragma unroll
-    for (int k = 0; k < 4; ++k) {
-      const int step = 4 * block + k;
-      const Address start =
-          reader.at_feature(8 * (step & 7)) + 4U * static_cast<unsigned>((step >> 3) * kUnit);
-      float a[4];
-      unpack<kPrecision>(a, now.tile[k]);
+    for (int k = 0; k < kAhead; ++k) {
+      const int step = kAhead * block + k;
+      // 32 features further nothing is flipped.
+      const Address start = flipped(reader.start, 32U * static_cast<unsigned>(step & 3)) +
+                            128U * static_cast<unsigned>((step >> 2) & 1) +
+                            unit_bytes<kSkip>(step >> 3);
+      const float a[4] = {now.tile[k].x, now.tile[k].y, now.tile[k].z, now.tile[k].w};
 #pragma unroll
-      for (int j = 0; j < Place::kHalfTiles; j += 2) {
-        if (j == Place::kHalfTiles - 1 && place.half != 0) continue;
+      for (int j = 0; j + 1 < kLast; j += 2) {
         std::uint32_t b[4];
         ColumnReader::load(b, start, j);
         product<kPrecision>(c[j], a, __uint_as_float(b[0]), __uint_as_float(b[1]));
-        if (j + 1 < Place::kHalfTiles)
-          product<kPrecision>(c[j + 1], a, __uint_as_float(b[2]), __uint_as_float(b[3]));
+        product<kPrecision>(c[j + 1], a, __uint_as_float(b[2]), __uint_as_float(b[3]));
       }
+      std::uint32_t b[2];
+      load_matrices(b, start + reader.last);
+      product<kPrecision>(c[kLast], a, __uint_as_float(b[0]), __uint_as_float(b[1]));
     }
   }
 }
@@ -190,7 +197,7 @@ __device__ __forceinline__ void multiply(const Place& place, Ahead& ahead, const
 /// Sets the rows of c to the rows' biases.
 __device__ __forceinline__ void start_with(Fragments& c, float bias0, float bias1) {
 #pragma unroll
-  for (int j = 0; j < Place::kHalfTiles; ++j) {
+  for (int j = 0; j < kPartTiles; ++j) {
     c[j][0] = c[j][1] = bias0;
     c[j][2] = c[j][3] = bias1;
   }
@@ -210,31 +217,66 @@ __device__ __forceinline__ void store(const Place& place, const Fragments& c, in
   });
 }
 
+/// The same where nothing but products reads it.
+template <Precision kPrecision>
+__device__ __forceinline__ void store_for_products(const Place& place, const Fragments& c,
+                                                   int first_row, float* unit) {
+  const int f0 = first_row + place.g;
+  for_tiles(place, [&](int j, int tile) {
+    const int p0 = 8 * tile + place.t;
+    unit[at(p0, f0)] = in_register<kPrecision>(c[j][0]);
+    unit[at(p0 + 4, f0)] = in_register<kPrecision>(c[j][1]);
+    unit[at(p0, f0 + 8)] = in_register<kPrecision>(c[j][2]);
+    unit[at(p0 + 4, f0 + 8)] = in_register<kPrecision>(c[j][3]);
+  });
+}
+
 /// Fragments of 64 rows to memory and back: (tiles x groups x threads x 4).
 __device__ __forceinline__ void keep(const Place& place, const Fragments& c, float* memory) {
   auto* to = reinterpret_cast<float4*>(memory);
   for_tiles(place, [&](int j, int tile) {
-    to[(tile * 4 + place.group) * 32 + place.lane] =
-        make_float4(c[j][0], c[j][1], c[j][2], c[j][3]);
+    __stcg(to + (tile * 4 + place.group) * 32 + place.lane,
+           make_float4(c[j][0], c[j][1], c[j][2], c[j][3]));
   });
 }
 __device__ __forceinline__ void fetch(const Place& place, Fragments& c, const float* memory) {
   const auto* from = reinterpret_cast<const float4*>(memory);
-  for_tiles(place, [&](int j, int tile) {
-    const float4 value = from[(tile * 4 + place.group) * 32 + place.lane];
+#pragma unroll
+  for (int j = 0; j < kPartTiles; ++j) {
+    const float4 value = __ldcg(from + (place.tile(j) * 4 + place.group) * 32 + place.lane);
     c[j][0] = value.x;
     c[j][1] = value.y;
     c[j][2] = value.z;
     c[j][3] = value.w;
-  });
+  }
 }
 
-/// Copies `count` floats between memories with all threads; count is a multiple of 4.
+/// Copies `count` floats from shared to global memory with all threads; count is a multiple of 4.
 __device__ __forceinline__ void copy(const float* from, float* to, int count) {
   const auto* source = reinterpret_cast<const float4*>(from);
   auto* target = reinterpret_cast<float4*>(to);
 #pragma unroll 4
-  for (int k = static_cast<int>(threadIdx.x); k < count / 4; k += kThreads) target[k] = source[k];
+  for (int k = static_cast<int>(threadIdx.x); k < count / 4; k += kThreads)
+    __stcg(target + k, source[k]);
+}
+
+/// Asks for `bytes` of global memory, which will be read soon.
+__device__ __forceinline__ void prefetch(const void* from, int bytes) {
+#pragma unroll 1
+  for (int k = 128 * static_cast<int>(threadIdx.x); k < bytes; k += 128 * kThreads)
+    prefetch_line(static_cast<const char*>(from) + k);
+}
+
+/// The same by the warps of a part, of its positions in a unit.
+__device__ __forceinline__ void copy_part(const Place& place, const float* unit, float* to) {
+  const int tiles = kPartTiles - (place.part > 0 ? 1 : 0);
+  const int start = 8 * kWidth / 4 * place.first;
+  const auto* source = reinterpret_cast<const float4*>(unit) + start;
+  auto* target = reinterpret_cast<float4*>(to) + start;
+  for (int tile = 0; tile < tiles; ++tile) {
+    const int k = 128 * tile + (static_cast<int>(threadIdx.x) & 127);
+    __stcg(target + k, source[k]);
+  }
 }
 
 /// The same to shared memory, begun only: arrived() and a barrier are to follow.
@@ -248,12 +290,14 @@ __device__ __forceinline__ void begin_copy(const float* from, float* to, int cou
 /// Sums over the thread's positions and the threads with the same rows, of rows g and g+8.
 __device__ __forceinline__ void sum_of_rows(const Place& place, const Fragments& c, float& sum0,
                                             float& sum1) {
-  sum0 = 0.0F;
-  sum1 = 0.0F;
-  for_tiles(place, [&](int j, int) {
+  constexpr int kLast = kPartTiles - 1;
+  sum0 = place.part == 0 ? c[kLast][0] + c[kLast][1] : 0.0F;
+  sum1 = place.part == 0 ? c[kLast][2] + c[kLast][3] : 0.0F;
+#pragma unroll
+  for (int j = 0; j < kLast; ++j) {
     sum0 += c[j][0] + c[j][1];
     sum1 += c[j][2] + c[j][3];
-  });
+  }
 #pragma unroll
   for (int step = 1; step < 4; step *= 2) {
     sum0 += __shfl_xor_sync(0xFFFFFFFFU, sum0, step);
@@ -261,27 +305,31 @@ __device__ __forceinline__ void sum_of_rows(const Place& place, const Fragments&
   }
 }
 
-/// Puts the sums of rows first_row + g and + 8 over the thread's half of the positions into
-/// sums[half * kSumRows + row]; add_halves then writes the whole sums.
-constexpr int kSumRows = 64 * 7;
+/// Puts the sums of rows first_row + g and + 8 over the thread's part of the positions into
+/// sums[part * kSumRows + row]; add_parts then writes the whole sums.
+constexpr int kSumRows = 64 * 3;
 __device__ __forceinline__ void leave_sums(const Place& place, const Fragments& c, int first_row,
                                            float* sums) {
   float sum0, sum1;
   sum_of_rows(place, c, sum0, sum1);
   if (place.t == 0) {
-    sums[place.half * kSumRows + first_row + place.g] = sum0;
-    sums[place.half * kSumRows + first_row + place.g + 8] = sum1;
+    sums[place.part * kSumRows + first_row + place.g] = sum0;
+    sums[place.part * kSumRows + first_row + place.g + 8] = sum1;
   }
 }
-__device__ __forceinline__ void add_halves(const float* sums, int rows, float* to) {
+__device__ __forceinline__ void add_parts(const float* sums, int rows, float* to) {
   const int row = static_cast<int>(threadIdx.x);
-  if (row < rows) to[row] = sums[row] + sums[kSumRows + row];
+  if (row >= rows) return;
+  float sum = sums[row];
+#pragma unroll
+  for (int part = 1; part < kParts; ++part) sum += sums[part * kSumRows + row];
+  __stcs(to + row, sum);
 }
 
 /// Writes the gradient dy^T x of a matrix, summed over the positions, in tiles. `dy` and `x` are
 /// units; the matrix has kIn columns. Each warp does kRows x kCols tiles: rows first_row + m kStep
 /// of tiles, and columns from first_col on, a multiple of kCols.
-template <int kRows, int kStep, int kCols, int kIn, Precision kPrecision>
+template <int kRows, int kStep, int kCols, int kIn, Precision kPrecision, bool kSkip = false>
 __device__ __forceinline__ void weight_gradient(const Place& place, const float* dy, int first_row,
                                                 const float* x, int first_col, float* gradient) {
   static_assert(kRows == 1 || kStep == 4 || (kStep == 1 && kRows == 2));
@@ -298,29 +346,25 @@ __device__ __forceinline__ void weight_gradient(const Place& place, const float*
         address_of(x) + 4U * static_cast<unsigned>((first_col >> 3) * kUnit +
                                                    at(p, 8 * (first_col & 7) + column(place.g)));
   }
-#pragma unroll 1
+#pragma unroll
   for (int k = 0; k < kTiles; ++k) {
+    const unsigned tile = 4U * 8U * kWidth * static_cast<unsigned>(k);
     float b[kCols][2];
 #pragma unroll
     for (int n = 0; n < kCols; ++n)
 #pragma unroll
       for (int half = 0; half < 2; ++half)
-        b[n][half] = load_float(flipped(b_start[half], 32U * static_cast<unsigned>(n)));
+        b[n][half] = load_float(flipped(b_start[half], 32U * static_cast<unsigned>(n)) + tile);
 #pragma unroll
     for (int m = 0; m < kRows; ++m) {
       const unsigned flip = kStep == 1 ? 64U * static_cast<unsigned>(m) : 0U;
-      const unsigned units = kStep == 4 ? 4U * static_cast<unsigned>(m * kUnit) : 0U;
-      const float a[4] = {load_float(flipped(a_start[0] + units, flip)),
-                          load_float(flipped(a_start[0] + units, flip | 32U)),
-                          load_float(flipped(a_start[1] + units, flip)),
-                          load_float(flipped(a_start[1] + units, flip | 32U))};
+      const unsigned offset = tile + (kStep == 4 ? unit_bytes<kSkip>(m) : 0U);
+      const float a[4] = {load_float(flipped(a_start[0], flip) + offset),
+                          load_float(flipped(a_start[0], flip | 32U) + offset),
+                          load_float(flipped(a_start[1], flip) + offset),
+                          load_float(flipped(a_start[1], flip | 32U) + offset)};
 #pragma unroll
       for (int n = 0; n < kCols; ++n) product<kPrecision>(c[m][n], a, b[n][0], b[n][1]);
-    }
-#pragma unroll
-    for (int half = 0; half < 2; ++half) {
-      a_start[half] += 4U * 8U * kWidth;
-      b_start[half] += 4U * 8U * kWidth;
     }
   }
   auto* to = reinterpret_cast<float4*>(gradient);
@@ -328,8 +372,8 @@ __device__ __forceinline__ void weight_gradient(const Place& place, const float*
   for (int m = 0; m < kRows; ++m)
 #pragma unroll
     for (int n = 0; n < kCols; ++n)
-      to[((first_row + m * kStep) * (kIn / 8) + first_col + n) * 32 + place.lane] =
-          make_float4(c[m][n][0], c[m][n][2], c[m][n][1], c[m][n][3]);
+      __stcs(to + ((first_row + m * kStep) * (kIn / 8) + first_col + n) * 32 + place.lane,
+             make_float4(c[m][n][0], c[m][n][2], c[m][n][1], c[m][n][3]));
 }
 
 }  // namespace synergraph::cuda

@@ -8,13 +8,17 @@
 namespace synergraph::cuda {
 
 // The kernels' sizes. Positions, features and vocabulary are padded up to these with zeros.
-constexpr int kWidth = 64;                             ///< E
-constexpr int kHidden = 128;                           ///< F
-constexpr int kTiles = 13;                             ///< tiles of eight positions
-constexpr int kPositions = 8 * kTiles;                 ///< n
-constexpr int kUnit = kPositions * kWidth;             ///< floats of 64 features of a sequence
-constexpr int kChunk = 64;                             ///< tokens of the vocabulary at a time
-constexpr int kBlocks = (kPositions + 15) / 16;        ///< blocks of sixteen queries or keys
+constexpr int kWidth = 64;                       ///< E
+constexpr int kHidden = 128;                     ///< F
+constexpr int kTiles = 13;                       ///< tiles of eight positions
+constexpr int kPositions = 8 * kTiles;           ///< n
+constexpr int kUnit = kPositions * kWidth;       ///< floats of 64 features of a sequence
+constexpr int kChunk = 64;                       ///< tokens of the vocabulary at a time
+constexpr int kBlocks = (kPositions + 15) / 16;  ///< blocks of sixteen queries or keys
+constexpr int kParts = 2;                        ///< that warps take the positions in
+constexpr int kPartTiles = kTiles / kParts + 1;  ///< of the first part; the others have one less
+static_assert(kTiles % kParts == 1);
+constexpr int kSharedBytes = 112 << 10;  ///< of shared memory that a sequence may need
 constexpr int kMaskTiles = kTiles * (kTiles + 1) / 2;  ///< tiles of 8 x 8 attention weights
 
 /// Where the tensors of a model lie on the device. A matrix (rows x cols) is cut into tiles of
@@ -87,8 +91,17 @@ struct Masks {
   /// Pairs of words, one a tile of 8 queries x 8 keys; tile (q, k) of a head is at q (q+1)/2 + k.
   /// Bit 4 (query % 8) + key % 4 of the first word is for keys 0 to 3, of the second for 4 to 7.
   SYNERGRAPH_HD int words() const { return 2 * (heads * kMaskTiles + 16); }
-  /// A byte for eight positions of a feature: (features x tiles).
-  static constexpr int kMlpBytes = kWidth * kTiles;
+  /// A byte for eight positions of a feature: sixteen bytes a feature, equally many for each part.
+  static constexpr int kMlpRow = 16;
+  static constexpr int kMlpPart = kMlpRow / kParts;
+  static constexpr int kMlpBytes = kWidth * kMlpRow;
+  /// The tile that byte k of a feature is for; kTiles if for none.
+  SYNERGRAPH_HD static int mlp_tile(int k) {
+    const int part = k / kMlpPart;
+    const int inside = k % kMlpPart;
+    const int tiles = part == 0 ? kPartTiles : kPartTiles - 1;
+    return inside < tiles ? part * (kPartTiles - 1) + (part > 0 ? 1 : 0) + inside : kTiles;
+  }
 };
 
 }  // namespace synergraph::cuda

@@ -115,8 +115,10 @@ __global__ void __launch_bounds__(kMaskThreads) mask_kernel(const MaskArguments 
              mlp_bytes, mask_bytes);
   __syncthreads();
   std::uint8_t* to = args.mlp_masks + index * Masks::kMlpBytes;
-  for (int k = thread; k < Masks::kMlpBytes; k += kMaskThreads)
-    to[k] = k % kTiles < rows ? mask_bytes[k / kTiles * rows + k % kTiles] : 0;
+  for (int k = thread; k < Masks::kMlpBytes; k += kMaskThreads) {
+    const int tile = Masks::mlp_tile(k % Masks::kMlpRow);
+    to[k] = tile < rows ? mask_bytes[k / Masks::kMlpRow * rows + tile] : 0;
+  }
 }
 
 }  // namespace synergraph::cuda

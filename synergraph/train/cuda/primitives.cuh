@@ -23,6 +23,10 @@ __device__ __forceinline__ float load_float(Address address) {
   return value;
 }
 
+__device__ __forceinline__ void store_float(Address address, float value) {
+  asm volatile("st.shared.f32 [%0], %1;" : : "r"(address), "f"(value) : "memory");
+}
+
 /// Begins to copy 16 bytes to shared memory. They are there after arrived().
 __device__ __forceinline__ void begin_copy(Address to, const float* from) {
   asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" : : "r"(to), "l"(from) : "memory");
@@ -32,11 +36,29 @@ __device__ __forceinline__ void arrived() {
   asm volatile("cp.async.wait_all;" : : : "memory");
 }
 
+/// Asks for the 128 bytes at `address` to be brought near.
+__device__ __forceinline__ void prefetch_line(const void* address) {
+  asm volatile("prefetch.global.L2 [%0];" : : "l"(address));
+}
+
+/// A barrier of the four warps of a part of the positions.
+__device__ __forceinline__ void part_barrier(int part) {
+  asm volatile("bar.sync %0, 128;" : : "r"(part + 1) : "memory");
+}
+
 /// Four 8 x 4 matrices of floats: thread i names row i % 8 of matrix i / 8 (four floats), and gets
 /// entry (i / 4, i % 4) of each matrix.
 __device__ __forceinline__ void load_matrices(std::uint32_t (&m)[4], Address row) {
   asm volatile("ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%0,%1,%2,%3}, [%4];"
                : "=r"(m[0]), "=r"(m[1]), "=r"(m[2]), "=r"(m[3])
+               : "r"(row)
+               : "memory");
+}
+
+/// Two of them: thread i < 16 names row i % 8 of matrix i / 8.
+__device__ __forceinline__ void load_matrices(std::uint32_t (&m)[2], Address row) {
+  asm volatile("ldmatrix.sync.aligned.m8n8.x2.shared.b16 {%0,%1}, [%2];"
+               : "=r"(m[0]), "=r"(m[1])
                : "r"(row)
                : "memory");
 }

@@ -25,15 +25,37 @@ struct SequenceArguments {
   std::int32_t* correct;
 };
 
+/// What all threads of a block know of their sequence.
+struct Context {
+  Layout layout;
+  Saved saved_layout;
+  const float* parameters;  ///< as products take them
+  const float* transposed;
+  float* saved;
+  float* partial;
+  const uint2* attention_masks;   ///< of the first layer
+  const std::uint8_t* mlp_masks;  ///< the same
+  double* loss;
+  std::int32_t* correct;
+  float dropout_scale;  ///< 1 without dropout
+  float gradient_scale;
+  bool dropout;
+  bool training;
+};
+
 /// Shared memory of a sequence, in floats.
 struct Shared {
   static constexpr int kUnits = 4;
-  static constexpr int kPart = kUnits * kUnit;               ///< (positions x groups)
-  static constexpr int kSums = kPart + 4 * kPositions;       ///< two halves of sums of rows
-  static constexpr int kTargets = kSums + 2 * kSumRows;      ///< (positions)
-  static constexpr int kAnswers = kTargets + kPositions;     ///< (positions)
-  static constexpr int kColumnSums = kAnswers + kPositions;  ///< (2 x 128)
-  static constexpr int kSize = kColumnSums + 256;
+  static constexpr int kColumnParts = kThreads / 128;
+  static constexpr int kPart = kUnits * kUnit;                ///< (positions x groups)
+  static constexpr int kSums = kPart + 4 * kPositions;        ///< the parts' sums of rows
+  static constexpr int kTargets = kSums + kParts * kSumRows;  ///< (positions)
+  static constexpr int kAnswers = kTargets + kPositions;      ///< (positions)
+  static constexpr int kColumnSums = kAnswers + kPositions;   ///< (column parts x 128)
+  static constexpr int kContext = kColumnSums + 128 * kColumnParts;
+  static constexpr int kSize = kContext + 48;
+  static_assert(sizeof(Context) <= 48 * sizeof(float) && kContext % 4 == 0);
+  static_assert(kSize * sizeof(float) <= kSharedBytes);
 };
 
 /// How a position's largest logit compares with the others.
@@ -42,6 +64,14 @@ struct Standing {
   float rest;  ///< sum of exp(logit - top) over the others
   int best;    ///< the first that has it
 
+  /// Of tokens that come later.
+  __device__ __forceinline__ void merge(float value, int token) {
+    const float other = exp2_of(-kLog2E * fabsf(value - top));
+    const bool above = value > top;
+    rest = above ? (rest + 1.0F) * other : rest + other;
+    best = above ? token : best;
+    top = fmaxf(top, value);
+  }
   __device__ __forceinline__ void merge(Standing other) {
     const bool above = other.top > top || (other.top == top && other.best < best);
     const float high = above ? other.top : top;
@@ -52,92 +82,116 @@ struct Standing {
     top = high;
   }
   static constexpr float kLog2E = 1.44269504088896341F;
+  static constexpr float kNothing = -3.0e38F;
 };
 
-/// Forward and backward pass of one sequence by one block of threads.
+/// Forward and backward pass of one sequence by one block of threads. What it knows is in shared
+/// memory, so that its parts can be calls, each with all registers to itself.
 template <int kHead, Precision kPrecision>
 struct SequencePass {
   using Heads = Attention<kHead, kPrecision>;
+  static constexpr int kHeads = kWidth / kHead;
 
-  const SequenceArguments& args;
   Place place;
-  float* shared;
-  int sequence;  ///< among all models'
-  const std::int32_t* tokens;
-  const std::int32_t* answers_wanted;
-  float gradient_scale;
-  const float* parameters;
-  const float* transposed;
-  float* saved;
-  float* partial;
   int row;  ///< of the residual stream: 16 group + g; the other is row + 8
 
-  __device__ SequencePass(const SequenceArguments& arguments, const Trainee& trainee, float* memory)
-      : args(arguments), shared(memory), sequence(static_cast<int>(blockIdx.x)) {
-    const auto index = static_cast<std::size_t>(sequence);
-    const int length = args.layout.length;
-    const int count = trainee.count(args.batch);
-    const std::ptrdiff_t start =
-        static_cast<std::ptrdiff_t>(trainee.sequence(args.batch, sequence % args.batch)) * length;
-    tokens = trainee.inputs + start;
-    answers_wanted = trainee.targets + start;
-    gradient_scale = static_cast<float>(1.0 / (static_cast<double>(count) * length));
-    parameters = trainee.parameters;
-    transposed = trainee.transposed;
-    saved = args.saved + index * args.saved_layout.size();
-    partial = args.partial + index * args.layout.partial_size();
-    row = 16 * place.group + place.g;
-  }
+  __device__ __forceinline__ SequencePass() : row(16 * place.group + place.g) {}
 
-  __device__ float* unit(int index) const { return shared + index * kUnit; }
-  __device__ float* part() const { return shared + Shared::kPart; }
-  __device__ float* sums() const { return shared + Shared::kSums; }
-  __device__ std::int32_t* targets() const {
-    return reinterpret_cast<std::int32_t*>(shared + Shared::kTargets);
+  static __device__ __forceinline__ float* part() { return shared_memory + Shared::kPart; }
+  static __device__ __forceinline__ float* sums() { return shared_memory + Shared::kSums; }
+  static __device__ __forceinline__ std::int32_t* targets() {
+    return reinterpret_cast<std::int32_t*>(shared_memory + Shared::kTargets);
   }
-  __device__ float* answers() const { return shared + Shared::kAnswers; }
-  __device__ const float* layer_parameters(int layer) const {
-    return parameters + args.layout.layer(layer);
+  static __device__ __forceinline__ float* answers() { return shared_memory + Shared::kAnswers; }
+  static __device__ __forceinline__ Context& context() {
+    return *reinterpret_cast<Context*>(shared_memory + Shared::kContext);
   }
-  __device__ const float* layer_transposed(int layer) const {
-    return transposed + args.layout.layer(layer);
+  static __device__ __forceinline__ const float* weights(int layer) {
+    return context().parameters + layer * Layout::kLayer;
   }
-  __device__ float* layer_saved(int layer) const {
-    return saved + static_cast<std::ptrdiff_t>(layer) * args.saved_layout.layer_size();
+  static __device__ __forceinline__ const float* back(int layer) {
+    return context().transposed + layer * Layout::kLayer;
   }
-  __device__ float* layer_partial(int layer) const { return partial + args.layout.layer(layer); }
-  __device__ AttentionDropout attention_dropout(int layer) const {
-    const auto index = static_cast<std::size_t>(sequence) * args.layout.layers + layer;
-    return {reinterpret_cast<const uint2*>(args.attention_masks + index * args.mask_layout.words()),
-            args.dropout ? args.dropout_scale : 1.0F};
+  static __device__ __forceinline__ float* kept(int layer) {
+    return context().saved + layer * (Saved::kLogSums + kHeads * kPositions);
   }
-  /// Multiplies what is kept of rows `row` and `row` + 8 by the scale, the rest by zero.
-  __device__ __forceinline__ void drop(int layer, Fragments& c) const {
-    if (!args.dropout) return;
-    const auto index = static_cast<std::size_t>(sequence) * args.layout.layers + layer;
-    const std::uint8_t* bytes = args.mlp_masks + index * Masks::kMlpBytes + row * kTiles;
-    for_tiles(place, [&](int j, int tile) {
-      const unsigned byte0 = bytes[tile];
-      const unsigned byte1 = bytes[8 * kTiles + tile];
-      c[j][0] *= ((byte0 >> place.t) & 1U) != 0 ? args.dropout_scale : 0.0F;
-      c[j][1] *= ((byte0 >> (place.t + 4)) & 1U) != 0 ? args.dropout_scale : 0.0F;
-      c[j][2] *= ((byte1 >> place.t) & 1U) != 0 ? args.dropout_scale : 0.0F;
-      c[j][3] *= ((byte1 >> (place.t + 4)) & 1U) != 0 ? args.dropout_scale : 0.0F;
-    });
+  static __device__ __forceinline__ float* gradient(int layer) {
+    return context().partial + layer * Layout::kLayer;
   }
-
+  static __device__ __forceinline__ AttentionDropout attention_dropout(int layer) {
+    return {context().attention_masks + layer * (Masks{kHeads}.words() / 2),
+            context().dropout_scale};
+  }
   /// Where x goes when `layer` is the next: the residual stream, or after the last layer, and on
   /// the way back, its gradient.
-  __device__ float* stream(int layer) const {
-    return layer < args.layout.layers ? layer_saved(layer) + Saved::kX
-                                      : saved + args.saved_layout.dx();
+  static __device__ __forceinline__ float* stream(int layer) {
+    return layer < context().layout.layers ? kept(layer) + Saved::kX : gradient_stream();
+  }
+  static __device__ __forceinline__ float* dots() {
+    return context().saved + context().saved_layout.dots();
+  }
+  static __device__ __forceinline__ float* dquery() {
+    return context().saved + context().saved_layout.dquery();
+  }
+  static __device__ __forceinline__ float* gradient_stream() {
+    return context().saved + context().saved_layout.dx();
   }
 
-  __device__ void embed() {
-    Fragments x;
+  /// The dropout mask of rows `row` and `row` + 8: bits 8j and 8j + 4 are for tile j.
+  struct Dropped {
+    std::uint64_t rows[2];
+  };
+  __device__ __forceinline__ Dropped dropped(int layer) const {
+    const std::uint8_t* bytes = context().mlp_masks + layer * Masks::kMlpBytes +
+                                row * Masks::kMlpRow + place.part * Masks::kMlpPart;
+    const auto* rows = reinterpret_cast<const unsigned long long*>(bytes);
+    return {{__ldg(rows) >> place.t, __ldg(rows + Masks::kMlpRow) >> place.t}};
+  }
+  /// Multiplies what is kept by the scale, the rest by zero.
+  __device__ __forceinline__ void drop(const Dropped& mask, Fragments& c) const {
+    if (!context().dropout) return;
+    const float scale = context().dropout_scale;
+#pragma unroll
+    for (int j = 0; j < kPartTiles; ++j)
+#pragma unroll
+      for (int e = 0; e < 4; ++e) {
+        const auto word = static_cast<std::uint32_t>(mask.rows[e >> 1] >> (32 * (j / 4)));
+        c[j][e] = (word & (1U << (8 * (j % 4) + 4 * (e & 1)))) != 0 ? c[j][e] * scale : 0.0F;
+      }
+  }
+
+  __device__ void embed(const SequenceArguments& args, const Trainee& trainee) {
+    const int sequence = static_cast<int>(blockIdx.x);
     const int length = args.layout.length;
-    const float* token = parameters + args.layout.tokens();
-    const float* position = parameters + args.layout.positions();
+    const std::ptrdiff_t start =
+        static_cast<std::ptrdiff_t>(trainee.sequence(args.batch, sequence % args.batch)) * length;
+    const std::int32_t* tokens = trainee.inputs + start;
+    const float* token = trainee.parameters + args.layout.tokens();
+    const float* position = trainee.parameters + args.layout.positions();
+    float* saved = args.saved + static_cast<std::size_t>(sequence) * args.saved_layout.size();
+    if (threadIdx.x == 0) {
+      const auto index = static_cast<std::size_t>(sequence);
+      Context& to = context();
+      to.layout = args.layout;
+      to.saved_layout = args.saved_layout;
+      to.parameters = kPrecision == Precision::kTf32 ? trainee.operands : trainee.parameters;
+      to.transposed = trainee.transposed;
+      to.saved = saved;
+      to.partial = args.partial + index * args.layout.partial_size();
+      to.attention_masks = reinterpret_cast<const uint2*>(
+          args.attention_masks + index * args.layout.layers * args.mask_layout.words());
+      to.mlp_masks = args.mlp_masks + index * args.layout.layers * Masks::kMlpBytes;
+      to.loss = args.losses + index;
+      to.correct = args.correct + index;
+      to.dropout_scale = args.dropout ? args.dropout_scale : 1.0F;
+      to.gradient_scale =
+          static_cast<float>(1.0 / (static_cast<double>(trainee.count(args.batch)) * length));
+      to.dropout = args.dropout;
+      to.training = args.training;
+    }
+    for (int p = static_cast<int>(threadIdx.x); p < kPositions; p += kThreads)
+      targets()[p] = p < length ? trainee.targets[start + p] : -1;
+    Fragments x;
     for_tiles(place, [&](int j, int tile) {
 #pragma unroll
       for (int e = 0; e < 2; ++e) {
@@ -151,138 +205,160 @@ struct SequencePass {
         }
       }
     });
-    for (int p = static_cast<int>(threadIdx.x); p < kPositions; p += kThreads)
-      targets()[p] = p < length ? answers_wanted[p] : -1;
-    keep(place, x, stream(0));
+    keep(place, x, saved + Saved::kX);
+    __syncthreads();
   }
 
   /// Sums over the 64 features, of a value for each of the thread's positions: leaves them for
   /// summed(), which is to be called after a barrier.
-  __device__ __forceinline__ void leave_parts(float (&values)[Place::kHalfTiles][2]) {
-    for_tiles(place, [&](int j, int tile) {
+  __device__ __forceinline__ void leave_parts(float (&values)[kPartTiles][2]) {
 #pragma unroll
-      for (int e = 0; e < 2; ++e) {
-        float sum = values[j][e];
-        sum += __shfl_xor_sync(0xFFFFFFFFU, sum, 4);
-        sum += __shfl_xor_sync(0xFFFFFFFFU, sum, 8);
-        sum += __shfl_xor_sync(0xFFFFFFFFU, sum, 16);
-        if (place.g == 0) part()[4 * (8 * tile + place.t + 4 * e) + place.group] = sum;
-      }
-    });
+    for (int step = 4; step < 32; step *= 2)
+#pragma unroll
+      for (int j = 0; j < kPartTiles; ++j)
+#pragma unroll
+        for (int e = 0; e < 2; ++e)
+          values[j][e] += __shfl_xor_sync(0xFFFFFFFFU, values[j][e], step);
+    if (place.g == 0)
+      for_tiles(place, [&](int j, int tile) {
+#pragma unroll
+        for (int e = 0; e < 2; ++e)
+          part()[4 * (8 * tile + place.t + 4 * e) + place.group] = values[j][e];
+      });
   }
-  __device__ __forceinline__ float summed(int position) const {
+  static __device__ __forceinline__ float summed(int position) {
     const float4 four = *reinterpret_cast<const float4*>(part() + 4 * position);
     return (four.x + four.y) + (four.z + four.w);
   }
 
   /// RMSNorm of x into a unit, with a barrier within. inverse (positions) gets the factors.
-  __device__ void norm(const Fragments& x, const float* gain, float* to, float* inverse) {
-    float squares[Place::kHalfTiles][2];
+  __device__ __forceinline__ void norm(const Fragments& x, const float* gain, float* to,
+                                       float* inverse) {
+    const float gain0 = __ldg(gain + row);
+    const float gain1 = __ldg(gain + row + 8);
+    float squares[kPartTiles][2];
 #pragma unroll
-    for (int j = 0; j < Place::kHalfTiles; ++j)
+    for (int j = 0; j < kPartTiles; ++j)
 #pragma unroll
       for (int e = 0; e < 2; ++e) squares[j][e] = x[j][e] * x[j][e] + x[j][2 + e] * x[j][2 + e];
     leave_parts(squares);
-    __syncthreads();
-    const float gain0 = gain[row];
-    const float gain1 = gain[row + 8];
+    part_barrier(place.part);
     for_tiles(place, [&](int j, int tile) {
 #pragma unroll
       for (int e = 0; e < 2; ++e) {
         const int p = 8 * tile + place.t + 4 * e;
-        const float r = 1.0F / sqrtf(summed(p) / kWidth + 0x1.0p-23F);
-        to[at(p, row)] = operand<kPrecision>(x[j][e] * r * gain0);
-        to[at(p, row + 8)] = operand<kPrecision>(x[j][2 + e] * r * gain1);
-        if (place.group == 0 && place.g == 0) inverse[p] = r;
+        const float r = rsqrtf(summed(p) * (1.0F / kWidth) + 0x1.0p-23F);
+        to[at(p, row)] = in_register<kPrecision>(x[j][e] * r * gain0);
+        to[at(p, row + 8)] = in_register<kPrecision>(x[j][2 + e] * r * gain1);
+        if (place.group == 0 && place.g == 0) __stcg(inverse + p, r);
       }
     });
   }
+  /// The factors that the forward pass kept, of the thread's positions.
+  using Inverses = float[kPartTiles][2];
+  __device__ __forceinline__ void fetch_inverses(const float* inverse, Inverses& r) const {
+#pragma unroll
+    for (int j = 0; j < kPartTiles; ++j) {
+      r[j][0] = __ldcg(inverse + 8 * place.tile(j) + place.t);
+      r[j][1] = __ldcg(inverse + 8 * place.tile(j) + place.t + 4);
+    }
+  }
   /// The same again from what the forward pass kept.
-  __device__ void norm_again(const Fragments& x, const float* gain, const float* inverse,
-                             float* to) {
-    const float gain0 = gain[row];
-    const float gain1 = gain[row + 8];
+  __device__ __forceinline__ void norm_again(const Fragments& x, const float* gain,
+                                             const Inverses& r, float* to) {
+    const float gain0 = __ldg(gain + row);
+    const float gain1 = __ldg(gain + row + 8);
     for_tiles(place, [&](int j, int tile) {
 #pragma unroll
       for (int e = 0; e < 2; ++e) {
         const int p = 8 * tile + place.t + 4 * e;
-        const float r = inverse[p];
-        to[at(p, row)] = operand<kPrecision>(x[j][e] * r * gain0);
-        to[at(p, row + 8)] = operand<kPrecision>(x[j][2 + e] * r * gain1);
+        to[at(p, row)] = in_register<kPrecision>(x[j][e] * r[j][e] * gain0);
+        to[at(p, row + 8)] = in_register<kPrecision>(x[j][2 + e] * r[j][e] * gain1);
       }
     });
   }
 
-  /// One layer. Every step ends with a barrier before its results are read.
-  __device__ void forward_layer(int layer) {
-    Fragments x = {};
-    const float* weights = layer_parameters(layer);
-    float* kept = layer_saved(layer);
+  // A layer. Every step ends with a barrier before its results are read.
+
+  /// Queries, keys and values, into units 0 to 2.
+  __device__ void prepare_attention(int layer) {
+    prefetch(attention_dropout(layer).words, 8 * kHeads * kMaskTiles);
+    prefetch(context().mlp_masks + layer * Masks::kMlpBytes, Masks::kMlpBytes);
+    prefetch(weights(layer) + Layout::kProjection, 4 * (Layout::kQkvBias - Layout::kProjection));
+    Fragments x;
     Ahead ahead;
-    fetch(place, x, kept + Saved::kX);
-    ahead.load(weights + Layout::kQkv + 1024 * place.group, place.lane);
-    norm(x, weights + Layout::kNorm1, unit(3), kept + Saved::kInverse1);
-    __syncthreads();
+    fetch(place, x, kept(layer) + Saved::kX);
+    ahead.load(weights(layer) + Layout::kQkv + 1024 * place.group, place.lane);
+    norm(x, weights(layer) + Layout::kNorm1, unit(3), kept(layer) + Saved::kInverse1);
+    part_barrier(place.part);
 #pragma unroll 1
     for (int m = 0; m < 3; ++m) {
-      const float* tiles = weights + Layout::kQkv + 1024 * (4 * m + place.group);
-      const float* bias = weights + Layout::kQkvBias + 64 * m + row;
+      const float* tiles = weights(layer) + Layout::kQkv + 1024 * (4 * m + place.group);
+      const float* bias = weights(layer) + Layout::kQkvBias + 64 * m + row;
       Fragments c;
-      start_with(c, bias[0], bias[8]);
+      start_with(c, __ldg(bias), __ldg(bias + 8));
       multiply<8, kPrecision>(place, ahead, tiles, unit(3), c);
       if (m < 2) ahead.load(tiles + 4096, place.lane);
-      store<kPrecision>(place, c, 16 * place.group, unit(m));
+      store_for_products<kPrecision>(place, c, 16 * place.group, unit(m));
     }
     __syncthreads();
-    copy(unit(0), kept + Saved::kQkv, 3 * kUnit);
+    if (context().training) copy(unit(0), kept(layer) + Saved::kQkv, 3 * kUnit);
+  }
+  /// From what attention gave, in unit 3, to the next layer's x.
+  __device__ void finish_layer(int layer) {
+    prefetch(weights(layer + 1), 4 * Layout::kProjection);  // or of the output
+    Fragments x;
+    Ahead ahead;
+    ahead.load(weights(layer) + Layout::kProjection + 1024 * place.group, place.lane);
+    fetch(place, x, kept(layer) + Saved::kX);
+    add_bias(x, weights(layer) + Layout::kProjectionBias);
     __syncthreads();
-    Heads::forward(unit(0), unit(1), unit(2), attention_dropout(layer), kept + Saved::kLogSums);
-    const float* projection = weights + Layout::kProjection + 1024 * place.group;
-    ahead.load(projection, place.lane);
-    __syncthreads();
-    fetch(place, x, kept + Saved::kX);
-    add_bias(x, weights + Layout::kProjectionBias);
-    multiply<8, kPrecision>(place, ahead, projection, unit(0), x);
-    keep(place, x, kept + Saved::kX2);
-    copy(unit(0), kept + Saved::kAttended, kUnit);
-    const float* mlp_in = weights + Layout::kMlpIn + 1024 * place.group;
-    ahead.load(mlp_in, place.lane);
-    norm(x, weights + Layout::kNorm2, unit(3), kept + Saved::kInverse2);
-    __syncthreads();
+    multiply<8, kPrecision>(place, ahead, weights(layer) + Layout::kProjection + 1024 * place.group,
+                            unit(3), x);
+    keep(place, x, kept(layer) + Saved::kX2);
+    if (context().training) copy_part(place, unit(3), kept(layer) + Saved::kAttended);
+    ahead.load(weights(layer) + Layout::kMlpIn + 1024 * place.group, place.lane);
+    norm(x, weights(layer) + Layout::kNorm2, unit(0), kept(layer) + Saved::kInverse2);
+    part_barrier(place.part);
 #pragma unroll 1
     for (int m = 0; m < 2; ++m) {
-      const float* bias = weights + Layout::kMlpInBias + 64 * m + row;
+      const float* tiles = weights(layer) + Layout::kMlpIn + 1024 * (4 * m + place.group);
+      const float* bias = weights(layer) + Layout::kMlpInBias + 64 * m + row;
       Fragments c;
-      start_with(c, bias[0], bias[8]);
-      multiply<8, kPrecision>(place, ahead, mlp_in + 4096 * m, unit(3), c);
-      if (m < 1) ahead.load(mlp_in + 4096, place.lane);
+      start_with(c, __ldg(bias), __ldg(bias + 8));
+      multiply<8, kPrecision>(place, ahead, tiles, unit(0), c);
+      if (m < 1) ahead.load(tiles + 4096, place.lane);
 #pragma unroll
-      for (int j = 0; j < Place::kHalfTiles; ++j)
+      for (int j = 0; j < kPartTiles; ++j)
 #pragma unroll
         for (int e = 0; e < 4; ++e) c[j][e] = fmaxf(c[j][e], 0.0F);
       store<kPrecision>(place, c, 16 * place.group, unit(1 + m));
     }
-    const float* mlp_out = weights + Layout::kMlpOut + 2048 * place.group;
+    const float* mlp_out = weights(layer) + Layout::kMlpOut + 2048 * place.group;
     ahead.load(mlp_out, place.lane);
-    __syncthreads();
-    copy(unit(1), kept + Saved::kHiddenUnits, 2 * kUnit);
+    const Dropped mask = dropped(layer);
+    part_barrier(place.part);
+    if (context().training) {
+      copy_part(place, unit(1), kept(layer) + Saved::kHiddenUnits);
+      copy_part(place, unit(2), kept(layer) + Saved::kHiddenUnits + kUnit);
+    }
     Fragments c;
-    const float* bias = weights + Layout::kMlpOutBias + row;
-    start_with(c, bias[0], bias[8]);
+    const float* bias = weights(layer) + Layout::kMlpOutBias + row;
+    start_with(c, __ldg(bias), __ldg(bias + 8));
     multiply<16, kPrecision>(place, ahead, mlp_out, unit(1), c);
-    drop(layer, c);
-    for_tiles(place, [&](int j, int) {
+    drop(mask, c);
+#pragma unroll
+    for (int j = 0; j < kPartTiles; ++j)
 #pragma unroll
       for (int e = 0; e < 4; ++e) x[j][e] += c[j][e];
-    });
     keep(place, x, stream(layer + 1));
   }
 
   __device__ __forceinline__ void add_bias(Fragments& x, const float* bias) {
-    const float bias0 = bias[row];
-    const float bias1 = bias[row + 8];
+    const float bias0 = __ldg(bias + row);
+    const float bias1 = __ldg(bias + row + 8);
 #pragma unroll
-    for (int j = 0; j < Place::kHalfTiles; ++j) {
+    for (int j = 0; j < kPartTiles; ++j) {
       x[j][0] += bias0;
       x[j][1] += bias0;
       x[j][2] += bias1;
@@ -292,48 +368,55 @@ struct SequencePass {
 
   /// The logits of 64 tokens, from unit 0.
   __device__ __forceinline__ void logits(int chunk, Ahead& ahead, Fragments& c) {
-    const float* bias = parameters + args.layout.output_bias() + chunk * kChunk + row;
-    start_with(c, bias[0], bias[8]);
+    const float* bias =
+        context().parameters + context().layout.output_bias() + chunk * kChunk + row;
+    start_with(c, __ldg(bias), __ldg(bias + 8));
     multiply<8, kPrecision>(place, ahead, output_tiles(chunk), unit(0), c);
   }
   __device__ __forceinline__ const float* output_tiles(int chunk) const {
-    return parameters + args.layout.output() + 1024 * (4 * chunk + place.group);
+    return context().parameters + context().layout.output() + 1024 * (4 * chunk + place.group);
   }
 
-  /// Loss and its gradient: what the last layer gave becomes its gradient.
-  __device__ void judge() {
+  /// Compares the logits: (positions x groups) standings, from unit 1 on.
+  __device__ void compare() {
     Fragments x;
-    fetch(place, x, stream(args.layout.layers));
-    const int chunks = args.layout.chunks();
-    const int vocabulary = args.layout.vocabulary;
+    fetch(place, x, gradient_stream());
+    const int chunks = context().layout.chunks();
+    const int vocabulary = context().layout.vocabulary;
     Ahead ahead;
     ahead.load(output_tiles(0), place.lane);
-    __syncthreads();
-    store<kPrecision>(place, x, 16 * place.group, unit(0));
-    __syncthreads();
+    store_for_products<kPrecision>(place, x, 16 * place.group, unit(0));
+    part_barrier(place.part);
     // Set one by one: the compiler fills an array of members with defaults with zeros instead.
-    Standing standing[Place::kHalfTiles][2];
+    Standing standing[kPartTiles][2];
 #pragma unroll
-    for (int j = 0; j < Place::kHalfTiles; ++j)
+    for (int j = 0; j < kPartTiles; ++j)
 #pragma unroll
-      for (int e = 0; e < 2; ++e) standing[j][e] = {-3.0e38F, 0.0F, 0};
+      for (int e = 0; e < 2; ++e) standing[j][e] = {Standing::kNothing, 0.0F, 0};
+#pragma unroll 1
     for (int chunk = 0; chunk < chunks; ++chunk) {
       Fragments c;
       logits(chunk, ahead, c);
       ahead.load(output_tiles(chunk + 1 < chunks ? chunk + 1 : 0), place.lane);
+      const int token = chunk * kChunk + row;
       for_tiles(place, [&](int j, int tile) {
 #pragma unroll
-        for (int e = 0; e < 4; ++e) {
-          const int token = chunk * kChunk + row + 8 * (e >> 1);
-          const int p = 8 * tile + place.t + 4 * (e & 1);
-          if (token >= vocabulary) continue;
-          standing[j][e & 1].merge({c[j][e], 0.0F, token});
-          if (targets()[p] == token) answers()[p] = c[j][e];
+        for (int e = 0; e < 2; ++e) {
+          const int target = targets()[8 * tile + place.t + 4 * e] - token;
+          if (target == 0 || target == 8)
+            answers()[8 * tile + place.t + 4 * e] = target == 0 ? c[j][e] : c[j][2 + e];
         }
       });
+#pragma unroll
+      for (int j = 0; j < kPartTiles; ++j)
+#pragma unroll
+        for (int e = 0; e < 4; ++e) {
+          const int own = token + 8 * (e >> 1);
+          standing[j][e & 1].merge(own < vocabulary ? c[j][e] : -HUGE_VALF, own);
+        }
     }
-    auto* standings = reinterpret_cast<float4*>(unit(1));  // (positions x groups)
-    for_tiles(place, [&](int j, int tile) {
+#pragma unroll
+    for (int j = 0; j < kPartTiles; ++j)
 #pragma unroll
       for (int e = 0; e < 2; ++e) {
         Standing mine = standing[j][e];
@@ -345,59 +428,30 @@ struct SequencePass {
           other.best = __shfl_xor_sync(0xFFFFFFFFU, mine.best, step);
           mine.merge(other);
         }
-        if (place.g == 0)
-          standings[4 * (8 * tile + place.t + 4 * e) + place.group] =
+        if (place.g == 0 && (j < kPartTiles - 1 || place.part == 0))
+          standing_of(8 * (place.first + j) + place.t + 4 * e, place.group) =
               make_float4(mine.top, mine.rest, __int_as_float(mine.best), 0.0F);
       }
-    });
-    __syncthreads();
-    if (place.warp == 0) write_loss(standings);
-    if (!args.training) return;
-    auto* ends = reinterpret_cast<float2*>(standings + 4 * kPositions);
-    for (int p = static_cast<int>(threadIdx.x); p < kPositions; p += kThreads) {
-      const Standing all = merged(standings + 4 * p);
-      ends[p] = make_float2(all.top, gradient_scale / (1.0F + all.rest));
-    }
-    __syncthreads();
-    start_with(x, 0.0F, 0.0F);
-    for (int chunk = 0; chunk < chunks; ++chunk) {
-      float* gradient = unit(2 + (chunk & 1));
-      Fragments c;
-      logits(chunk, ahead, c);
-      const float* back =
-          transposed + args.layout.output() + 128 * (8 * chunks * place.group + 8 * chunk);
-      for_tiles(place, [&](int j, int tile) {
-#pragma unroll
-        for (int e = 0; e < 4; ++e) {
-          const int token = chunk * kChunk + row + 8 * (e >> 1);
-          const int p = 8 * tile + place.t + 4 * (e & 1);
-          const int target = targets()[p];
-          const float2 end = ends[p];
-          float value = exp2_of((c[j][e] - end.x) * Standing::kLog2E) * end.y;
-          if (target == token) value -= gradient_scale;
-          c[j][e] = target < 0 || token >= vocabulary ? 0.0F : value;
-        }
-      });
-      float* chunk_sums = sums() + 64 * (chunk & 1);
-      leave_sums(place, c, 16 * place.group, chunk_sums);
-      store<kPrecision>(place, c, 16 * place.group, gradient);
-      __syncthreads();
-      add_halves(chunk_sums, 64, partial + args.layout.output_bias() + chunk * kChunk);
-      weight_gradient<2, 1, 2, kWidth, kPrecision>(
-          place, gradient, 2 * (place.warp & 1), unit(0), 2 * (place.warp >> 1),
-          partial + args.layout.output() + chunk * kChunk * kWidth);
-      ahead.load(back, place.lane);
-      multiply<8, kPrecision>(place, ahead, back, gradient, x);
-      ahead.load(output_tiles(chunk + 1 < chunks ? chunk + 1 : 0), place.lane);
-    }
-    keep(place, x, stream(args.layout.layers));
-    __syncthreads();
+    part_barrier(place.part);
+    conclude();
   }
-  static __device__ __forceinline__ Standing merged(const float4* groups) {
+
+  // What is known of a position lies in its row of unit 1, where only warps of its part look.
+  static __device__ __forceinline__ float4& standing_of(int position, int group) {
+    return *reinterpret_cast<float4*>(unit(1) + at(position, 4 * group));
+  }
+  /// The top logit and the factor of the exponentials.
+  static __device__ __forceinline__ float2& end_of(int position) {
+    return *reinterpret_cast<float2*>(unit(1) + at(position, 32));
+  }
+  static __device__ __forceinline__ double& loss_of(int position) {
+    return *reinterpret_cast<double*>(unit(1) + at(position, 34));
+  }
+  static __device__ __forceinline__ Standing merged(int position) {
     Standing all;
 #pragma unroll
     for (int group = 0; group < 4; ++group) {
-      const float4 one = groups[group];
+      const float4 one = standing_of(position, group);
       Standing standing;
       standing.top = one.x;
       standing.rest = one.y;
@@ -409,14 +463,26 @@ struct SequencePass {
     }
     return all;
   }
-  /// By one warp.
-  __device__ void write_loss(const float4* standings) {
+  /// Loss and number of correct answers, with a barrier within.
+  __device__ void conclude() {
+    const int inside = static_cast<int>(threadIdx.x) & 127;
+    const int p = 8 * place.first + inside;
+    if (inside < 8 * (kPartTiles - (place.part > 0 ? 1 : 0))) {
+      const Standing all = merged(p);
+      end_of(p) = make_float2(all.top, context().gradient_scale / (1.0F + all.rest));
+      loss_of(p) = p < context().layout.length
+                       ? log1p(static_cast<double>(all.rest)) + (all.top - answers()[p])
+                       : 0.0;
+      // What is right is noted where the answers were.
+      answers()[p] = all.best == targets()[p] ? 1.0F : 0.0F;
+    }
+    __syncthreads();
+    if (place.warp != 0) return;
     double loss = 0.0;
     int correct = 0;
-    for (int p = place.lane; p < args.layout.length; p += 32) {
-      const Standing all = merged(standings + 4 * p);
-      loss += log1p(static_cast<double>(all.rest)) + (all.top - answers()[p]);
-      correct += all.best == targets()[p] ? 1 : 0;
+    for (int k = place.lane; k < kPositions; k += 32) {
+      loss += loss_of(k);
+      correct += answers()[k] > 0.0F ? 1 : 0;
     }
 #pragma unroll
     for (int step = 16; step > 0; step /= 2) {
@@ -424,69 +490,130 @@ struct SequencePass {
       correct += __shfl_xor_sync(0xFFFFFFFFU, correct, step);
     }
     if (place.lane == 0) {
-      args.losses[sequence] = loss;
-      args.correct[sequence] = correct;
+      *context().loss = loss;
+      *context().correct = correct;
     }
   }
 
-  /// Through RMSNorm: dx gets what dy passes on; the sums of the gain's gradient are left in
-  /// gain_sums. Has a barrier within.
-  __device__ void norm_backward(const Fragments& x, const float* gain, const float* inverse,
-                                Fragments& dy, Fragments& dx, float* gain_sums) {
-    const float gain0 = gain[row];
-    const float gain1 = gain[row + 8];
-    float products[Place::kHalfTiles][2];
+  /// The gradient of the loss: what the last layer gave, in unit 0, becomes its gradient.
+  __device__ void judge_backward() {
+    const int last = context().layout.layers - 1;
+    prefetch(kept(last) + Saved::kHiddenUnits, 8 * kUnit);
+    prefetch(kept(last) + Saved::kX2, 4 * kUnit);
+    prefetch(back(last) + Layout::kMlpIn, 4 * (Layout::kQkvBias - Layout::kMlpIn));
+    const int chunks = context().layout.chunks();
+    const int vocabulary = context().layout.vocabulary;
+    Ahead ahead;
+    ahead.load(output_tiles(0), place.lane);
+    Fragments x;
+    start_with(x, 0.0F, 0.0F);
+#pragma unroll 1
+    for (int chunk = 0; chunk < chunks; ++chunk) {
+      float* gradient = unit(2 + (chunk & 1));
+      Fragments c;
+      logits(chunk, ahead, c);
+      const float* back = context().transposed + context().layout.output() +
+                          128 * (8 * chunks * place.group + 8 * chunk);
+      ahead.load(back, place.lane);
+      const float gradient_scale = context().gradient_scale;
+      const int token = chunk * kChunk + row;
+      for_tiles(place, [&](int j, int tile) {
 #pragma unroll
-    for (int j = 0; j < Place::kHalfTiles; ++j)
+        for (int e = 0; e < 4; ++e) {
+          const int own = token + 8 * (e >> 1);
+          const int p = 8 * tile + place.t + 4 * (e & 1);
+          const int target = targets()[p];
+          const float2 end = end_of(p);
+          float value = exp2_of((c[j][e] - end.x) * Standing::kLog2E) * end.y;
+          if (target == own) value -= gradient_scale;
+          c[j][e] = target < 0 || own >= vocabulary ? 0.0F : value;
+        }
+      });
+      float* chunk_sums = sums() + 64 * (chunk & 1);
+      leave_sums(place, c, 16 * place.group, chunk_sums);
+      store_for_products<kPrecision>(place, c, 16 * place.group, gradient);
+      __syncthreads();
+      add_parts(chunk_sums, 64,
+                context().partial + context().layout.output_bias() + chunk * kChunk);
+      multiply<8, kPrecision>(place, ahead, back, gradient, x);
+      square_gradient(gradient, unit(0),
+                      context().partial + context().layout.output() + chunk * kChunk * kWidth);
+      ahead.load(output_tiles(chunk + 1 < chunks ? chunk + 1 : 0), place.lane);
+    }
+    keep(place, x, gradient_stream());
+    __syncthreads();
+  }
+
+  /// The gradient of a matrix of 64 x 64.
+  __device__ __forceinline__ void square_gradient(const float* dy, const float* x, float* to) {
+    weight_gradient<2, 1, 2, kWidth, kPrecision>(place, dy, 2 * (place.warp & 1), x,
+                                                 2 * (place.warp >> 1), to);
+  }
+
+  /// Through RMSNorm: the stream gets what dy passes on; the sums of the gain's gradient are left
+  /// in gain_sums. Has a barrier within.
+  __device__ __forceinline__ void norm_backward(const Fragments& x, const float* gain,
+                                                const Inverses& r, Fragments& dy,
+                                                float* gain_sums) {
+    const float gain0 = __ldg(gain + row);
+    const float gain1 = __ldg(gain + row + 8);
+    float products[kPartTiles][2];
+#pragma unroll
+    for (int j = 0; j < kPartTiles; ++j)
 #pragma unroll
       for (int e = 0; e < 2; ++e)
         products[j][e] = dy[j][e] * x[j][e] * gain0 + dy[j][2 + e] * x[j][2 + e] * gain1;
     leave_parts(products);
-    __syncthreads();
+    Fragments dx;
+    fetch(place, dx, gradient_stream());
+    part_barrier(place.part);
     for_tiles(place, [&](int j, int tile) {
 #pragma unroll
       for (int e = 0; e < 2; ++e) {
         const int p = 8 * tile + place.t + 4 * e;
-        const float r = inverse[p];
-        const float shrink = summed(p) * r * r * r / kWidth;
-        dx[j][e] += dy[j][e] * (r * gain0) - x[j][e] * shrink;
-        dx[j][2 + e] += dy[j][2 + e] * (r * gain1) - x[j][2 + e] * shrink;
-        dy[j][e] *= x[j][e] * r;
-        dy[j][2 + e] *= x[j][2 + e] * r;
+        const float factor = r[j][e];
+        const float shrink = summed(p) * factor * factor * factor * (1.0F / kWidth);
+        dx[j][e] += dy[j][e] * (factor * gain0) - x[j][e] * shrink;
+        dx[j][2 + e] += dy[j][2 + e] * (factor * gain1) - x[j][2 + e] * shrink;
+        dy[j][e] *= x[j][e] * factor;
+        dy[j][2 + e] *= x[j][2 + e] * factor;
       }
     });
+    keep(place, dx, gradient_stream());
     leave_sums(place, dy, 16 * place.group, gain_sums);
   }
 
   /// The gradient of the layer's output becomes that of x2.
   __device__ void mlp_backward(int layer) {
-    const float* weights = layer_parameters(layer);
-    const float* back = layer_transposed(layer);
-    const float* kept = layer_saved(layer);
-    float* gradient = layer_partial(layer);
-    begin_copy(kept + Saved::kHiddenUnits, unit(1), 2 * kUnit);
+    prefetch(kept(layer) + Saved::kQkv, 4 * (Saved::kHiddenUnits - Saved::kQkv));
+    prefetch(back(layer), 4 * Layout::kMlpIn);
+    begin_copy(kept(layer) + Saved::kHiddenUnits, unit(1), 2 * kUnit);
     {
       Fragments dy;
-      fetch(place, dy, stream(args.layout.layers));
-      drop(layer, dy);
+      Fragments x2;
+      Inverses r;
+      const Dropped mask = dropped(layer);
+      fetch(place, dy, gradient_stream());
+      fetch(place, x2, kept(layer) + Saved::kX2);
+      fetch_inverses(kept(layer) + Saved::kInverse2, r);
+      drop(mask, dy);
       leave_sums(place, dy, 16 * place.group, sums());
-      store<kPrecision>(place, dy, 16 * place.group, unit(0));
-      fetch(place, dy, kept + Saved::kX2);
-      norm_again(dy, weights + Layout::kNorm2, kept + Saved::kInverse2, unit(3));
+      store_for_products<kPrecision>(place, dy, 16 * place.group, unit(0));
+      norm_again(x2, weights(layer) + Layout::kNorm2, r, unit(3));
     }
     arrived();
     __syncthreads();
-    add_halves(sums(), 64, gradient + Layout::kMlpOutBias);
+    add_parts(sums(), 64, gradient(layer) + Layout::kMlpOutBias);
     weight_gradient<2, 1, 4, kHidden, kPrecision>(place, unit(0), 2 * (place.warp & 1), unit(1),
                                                   4 * (place.warp >> 1),
-                                                  gradient + Layout::kMlpOut);
+                                                  gradient(layer) + Layout::kMlpOut);
     // The gradient of the hidden features takes their place.
     Ahead ahead;
-    ahead.load(back + Layout::kMlpOut + 1024 * place.group, place.lane);
+    ahead.load(back(layer) + Layout::kMlpOut + 1024 * place.group, place.lane);
     Fragments dhidden[2];
 #pragma unroll
     for (int m = 0; m < 2; ++m) {
-      const float* tiles = back + Layout::kMlpOut + 1024 * (4 * m + place.group);
+      const float* tiles = back(layer) + Layout::kMlpOut + 1024 * (4 * m + place.group);
       start_with(dhidden[m], 0.0F, 0.0F);
       multiply<8, kPrecision>(place, ahead, tiles, unit(0), dhidden[m]);
       if (m < 1) ahead.load(tiles + 4096, place.lane);
@@ -501,125 +628,132 @@ struct SequencePass {
       leave_sums(place, dhidden[m], 64 * m + 16 * place.group, sums() + 64);
     }
     __syncthreads();
-    store<kPrecision>(place, dhidden[0], 16 * place.group, unit(1));
-    store<kPrecision>(place, dhidden[1], 16 * place.group, unit(2));
-    add_halves(sums() + 64, 128, gradient + Layout::kMlpInBias);
+    store_for_products<kPrecision>(place, dhidden[0], 16 * place.group, unit(1));
+    store_for_products<kPrecision>(place, dhidden[1], 16 * place.group, unit(2));
+    add_parts(sums() + 64, 128, gradient(layer) + Layout::kMlpInBias);
     __syncthreads();
     weight_gradient<2, 1, 4, kWidth, kPrecision>(place, unit(1), 2 * (place.warp & 3), unit(3),
-                                                 4 * (place.warp >> 2), gradient + Layout::kMlpIn);
+                                                 4 * (place.warp >> 2),
+                                                 gradient(layer) + Layout::kMlpIn);
     Fragments dy;
     start_with(dy, 0.0F, 0.0F);
-    const float* mlp_in = back + Layout::kMlpIn + 2048 * place.group;
+    const float* mlp_in = back(layer) + Layout::kMlpIn + 2048 * place.group;
     ahead.load(mlp_in, place.lane);
     multiply<16, kPrecision>(place, ahead, mlp_in, unit(1), dy);
-    Fragments x2;
-    fetch(place, x2, kept + Saved::kX2);
-    Fragments dx;
-    fetch(place, dx, stream(args.layout.layers));
-    norm_backward(x2, weights + Layout::kNorm2, kept + Saved::kInverse2, dy, dx, sums() + 192);
-    keep(place, dx, stream(args.layout.layers));
-    __syncthreads();
-    add_halves(sums() + 192, 64, gradient + Layout::kNorm2);
+    pass_norm(dy, kept(layer) + Saved::kX2, kept(layer) + Saved::kInverse2,
+              weights(layer) + Layout::kNorm2, gradient(layer) + Layout::kNorm2, sums());
   }
 
-  /// The gradient of x2 becomes that of x.
-  __device__ void attention_backward(int layer) {
-    const float* weights = layer_parameters(layer);
-    const float* back = layer_transposed(layer);
-    const float* kept = layer_saved(layer);
-    float* gradient = layer_partial(layer);
-    float* dots = saved + args.saved_layout.dots();
-    float* dquery = saved + args.saved_layout.dquery();
-    begin_copy(kept + Saved::kAttended, unit(1), kUnit);
-    begin_copy(kept + Saved::kQkv + 2 * kUnit, unit(3), kUnit);
+  /// The gradient dy of a norm's output is added to that of its input x in the stream.
+  __device__ __forceinline__ void pass_norm(Fragments& dy, const float* input, const float* inverse,
+                                            const float* gain, float* gain_gradient,
+                                            float* gain_sums) {
+    Fragments x;
+    Inverses r;
+    fetch(place, x, input);
+    fetch_inverses(inverse, r);
+    norm_backward(x, gain, r, dy, gain_sums);
+    __syncthreads();
+    add_parts(gain_sums, 64, gain_gradient);
+  }
+
+  /// Through the projection: what the gradients of attention need, and the gradient of its output
+  /// in unit 2.
+  __device__ void projection_backward(int layer) {
+    prefetch(attention_dropout(layer).words, 8 * kHeads * kMaskTiles);
+    prefetch(kept(layer) + Saved::kX, 4 * kUnit);
+    prefetch(kept(layer) + Saved::kInverse1, 8 * kPositions);
+    begin_copy(kept(layer) + Saved::kAttended, unit(1), kUnit);
+    begin_copy(kept(layer) + Saved::kQkv + 2 * kUnit, unit(3), kUnit);
     {
       Fragments dx;
-      fetch(place, dx, stream(args.layout.layers));
-      leave_sums(place, dx, 16 * place.group, sums() + 256);
-      store<kPrecision>(place, dx, 16 * place.group, unit(0));
+      fetch(place, dx, gradient_stream());
+      leave_sums(place, dx, 16 * place.group, sums() + 64);
+      store_for_products<kPrecision>(place, dx, 16 * place.group, unit(0));
     }
+    Ahead ahead;
+    ahead.load(back(layer) + Layout::kProjection + 1024 * place.group, place.lane);
     arrived();
     __syncthreads();
-    add_halves(sums() + 256, 64, gradient + Layout::kProjectionBias);
-    weight_gradient<2, 1, 2, kWidth, kPrecision>(place, unit(0), 2 * (place.warp & 1), unit(1),
-                                                 2 * (place.warp >> 1),
-                                                 gradient + Layout::kProjection);
+    add_parts(sums() + 64, 64, gradient(layer) + Layout::kProjectionBias);
     {
       Fragments dout;
       start_with(dout, 0.0F, 0.0F);
-      const float* projection = back + Layout::kProjection + 1024 * place.group;
-      Ahead ahead;
-      ahead.load(projection, place.lane);
-      multiply<8, kPrecision>(place, ahead, projection, unit(0), dout);
+      multiply<8, kPrecision>(place, ahead, back(layer) + Layout::kProjection + 1024 * place.group,
+                              unit(0), dout);
       store<kPrecision>(place, dout, 16 * place.group, unit(2));
     }
+    square_gradient(unit(0), unit(1), gradient(layer) + Layout::kProjection);
     __syncthreads();
-    begin_copy(kept + Saved::kQkv, unit(0), kUnit);
-    Heads::dots(unit(1), unit(2), kept + Saved::kLogSums, dots);
+    begin_copy(kept(layer) + Saved::kQkv, unit(0), kUnit);
+    Heads::dots(unit(1), unit(2), kept(layer) + Saved::kLogSums, dots());
     __syncthreads();
-    begin_copy(kept + Saved::kQkv + kUnit, unit(1), kUnit);
+    begin_copy(kept(layer) + Saved::kQkv + kUnit, unit(1), kUnit);
     arrived();
     __syncthreads();
-    const AttentionDropout dropout = attention_dropout(layer);
-    Heads::query_gradient(unit(0), unit(1), unit(3), unit(2), dropout, dots, dquery);
-    __syncthreads();
-    Heads::key_value_gradient(unit(0), unit(1), unit(3), unit(2), dropout, dots);
-    __syncthreads();
-    Heads::store_query_gradient(place, dquery, unit(0));
-    // The units of the three gradients are to follow each other: the values' go to unit 2.
-    copy(unit(3), unit(2), kUnit);
-    __syncthreads();
+  }
+  /// The gradient of x2 becomes that of x, by the gradients of queries, keys and values.
+  __device__ void qkv_backward(int layer) {
+    if (layer > 0) {
+      prefetch(kept(layer - 1) + Saved::kHiddenUnits, 8 * kUnit);
+      prefetch(kept(layer - 1) + Saved::kX2, 4 * kUnit);
+      prefetch(kept(layer - 1) + Saved::kInverse1, 8 * kPositions);
+      prefetch(context().mlp_masks + (layer - 1) * Masks::kMlpBytes, Masks::kMlpBytes);
+      prefetch(back(layer - 1) + Layout::kMlpIn, 4 * (Layout::kQkvBias - Layout::kMlpIn));
+    }
+    Heads::store_query_gradient(place, dquery(), unit(0));
     {
       Fragments x;
-      fetch(place, x, kept + Saved::kX);
-      norm_again(x, weights + Layout::kNorm1, kept + Saved::kInverse1, unit(3));
+      Inverses r;
+      fetch(place, x, kept(layer) + Saved::kX);
+      fetch_inverses(kept(layer) + Saved::kInverse1, r);
+      norm_again(x, weights(layer) + Layout::kNorm1, r, unit(2));
     }
-    column_sums();
     __syncthreads();
+    column_sums();
+    weight_gradient<3, 4, 4, kWidth, kPrecision, true>(place, unit(0), place.warp & 3, unit(2),
+                                                       4 * (place.warp >> 2),
+                                                       gradient(layer) + Layout::kQkv);
+    Ahead ahead;
+    Fragments dy;
+    start_with(dy, 0.0F, 0.0F);
+    const float* qkv = back(layer) + Layout::kQkv + 3072 * place.group;
+    ahead.load(qkv, place.lane);
+    multiply<24, kPrecision, true>(place, ahead, qkv, unit(0), dy);
+    pass_norm(dy, kept(layer) + Saved::kX, kept(layer) + Saved::kInverse1,
+              weights(layer) + Layout::kNorm1, gradient(layer) + Layout::kNorm1, sums() + 128);
     const int thread = static_cast<int>(threadIdx.x);
     if (thread < 192) {
       // A bias of the keys adds the same to all scores of a query: its gradient is zero.
-      const float* halves = shared + Shared::kColumnSums;
+      const float* parts = shared_memory + Shared::kColumnSums;
       const int column = thread < 64 ? thread : thread - 64;
-      gradient[Layout::kQkvBias + thread] =
-          thread / 64 == 1 ? 0.0F : halves[column] + halves[128 + column];
+      float sum = 0.0F;
+      if (thread / 64 != 1)
+#pragma unroll
+        for (int k = 0; k < Shared::kColumnParts; ++k) sum += parts[128 * k + column];
+      __stcs(gradient(layer) + Layout::kQkvBias + thread, sum);
     }
-    weight_gradient<3, 4, 4, kWidth, kPrecision>(place, unit(0), place.warp & 3, unit(3),
-                                                 4 * (place.warp >> 2), gradient + Layout::kQkv);
-    Fragments dy;
-    start_with(dy, 0.0F, 0.0F);
-    const float* qkv = back + Layout::kQkv + 3072 * place.group;
-    Ahead ahead;
-    ahead.load(qkv, place.lane);
-    multiply<24, kPrecision>(place, ahead, qkv, unit(0), dy);
-    Fragments x;
-    Fragments dx;
-    fetch(place, x, kept + Saved::kX);
-    fetch(place, dx, stream(args.layout.layers));
-    norm_backward(x, weights + Layout::kNorm1, kept + Saved::kInverse1, dy, dx, sums() + 320);
-    keep(place, dx, stream(args.layout.layers));
-    __syncthreads();
-    add_halves(sums() + 320, 64, gradient + Layout::kNorm1);
   }
 
-  /// Sums over the positions of the features of units 0 and 2.
-  __device__ void column_sums() {
+  /// Sums over the positions of the features of units 0 and 3.
+  __device__ __forceinline__ void column_sums() {
+    constexpr int kRows = kPositions / Shared::kColumnParts;
     const int thread = static_cast<int>(threadIdx.x);
     const int feature = thread & 63;
     const int which = (thread >> 6) & 1;
-    const int half = thread >> 7;
-    const float* from = unit(2 * which);
+    const int column_part = thread >> 7;
+    const float* from = unit(3 * which);
     float sum = 0.0F;
 #pragma unroll 4
-    for (int p = half * (kPositions / 2); p < (half + 1) * (kPositions / 2); ++p)
+    for (int p = column_part * kRows; p < (column_part + 1) * kRows; ++p)
       sum += from[at(p, feature)];
-    shared[Shared::kColumnSums + 128 * half + 64 * which + feature] = sum;
+    shared_memory[Shared::kColumnSums + 128 * column_part + 64 * which + feature] = sum;
   }
 
   __device__ void write_embedded() {
     Fragments x;
-    fetch(place, x, stream(args.layout.layers));
-    float* to = partial + args.layout.embedded();
+    fetch(place, x, gradient_stream());
+    float* to = context().partial + context().layout.embedded();
     for_tiles(place, [&](int j, int tile) {
       const int p = 8 * tile + place.t;
       to[p * kWidth + row] = x[j][0];
@@ -630,33 +764,61 @@ struct SequencePass {
   }
 
   // The parts are calls: each then has all registers to itself.
-  static __device__ __noinline__ void do_forward(SequencePass pass, int layer) {
-    pass.forward_layer(layer);
+  static __device__ __noinline__ void do_prepare_attention(int layer) {
+    SequencePass().prepare_attention(layer);
   }
-  static __device__ __noinline__ void do_judge(SequencePass pass) {
-    pass.judge();
+  static __device__ __noinline__ void do_finish_layer(int layer) {
+    SequencePass().finish_layer(layer);
   }
-  static __device__ __noinline__ void do_mlp_backward(SequencePass pass, int layer) {
-    pass.mlp_backward(layer);
+  static __device__ __noinline__ void do_compare() {
+    SequencePass().compare();
   }
-  static __device__ __noinline__ void do_attention_backward(SequencePass pass, int layer) {
-    pass.attention_backward(layer);
+  static __device__ __noinline__ void do_judge_backward() {
+    SequencePass().judge_backward();
+  }
+  static __device__ __noinline__ void do_mlp_backward(int layer) {
+    SequencePass().mlp_backward(layer);
+  }
+  static __device__ __noinline__ void do_projection_backward(int layer) {
+    SequencePass().projection_backward(layer);
+  }
+  static __device__ __noinline__ void do_qkv_backward(int layer) {
+    SequencePass().qkv_backward(layer);
   }
 
-  __device__ void run() {
-    embed();
-    for (int layer = 0; layer < args.layout.layers; ++layer) do_forward(*this, layer);
-    do_judge(*this);
-    if (!args.training) return;
-    for (int layer = args.layout.layers - 1; layer >= 0; --layer) {
-      do_mlp_backward(*this, layer);
-      do_attention_backward(*this, layer);
+  static __device__ __forceinline__ void attention_backward(int layer) {
+    const AttentionDropout dropout = attention_dropout(layer);
+    if constexpr (kHeads == 1) {
+      Heads::one_head_gradients(dropout, dots(), dquery());
+    } else {
+      Heads::query_gradient(dropout, dots(), dquery());
+      __syncthreads();
+      Heads::key_value_gradient(dropout, dots());
+      __syncthreads();
     }
-    write_embedded();
+  }
+
+  static __device__ void run(const SequenceArguments& args, const Trainee& trainee) {
+    SequencePass().embed(args, trainee);
+#pragma unroll 1
+    for (int layer = 0; layer < args.layout.layers; ++layer) {
+      do_prepare_attention(layer);
+      Heads::forward(attention_dropout(layer), kept(layer) + Saved::kLogSums);
+      do_finish_layer(layer);
+    }
+    do_compare();
+    if (!args.training) return;
+    do_judge_backward();
+#pragma unroll 1
+    for (int layer = args.layout.layers - 1; layer >= 0; --layer) {
+      do_mlp_backward(layer);
+      do_projection_backward(layer);
+      attention_backward(layer);
+      do_qkv_backward(layer);
+    }
+    SequencePass().write_embedded();
   }
 };
-
-extern __shared__ __align__(1024) float shared_memory[];
 
 template <int kHead, Precision kPrecision>
 __global__ void __launch_bounds__(kThreads, 2)
@@ -664,7 +826,7 @@ __global__ void __launch_bounds__(kThreads, 2)
   const int sequence = static_cast<int>(blockIdx.x);
   const Trainee& trainee = arguments.trainees[sequence / arguments.batch];
   if (sequence % arguments.batch >= trainee.count(arguments.batch)) return;
-  SequencePass<kHead, kPrecision>(arguments, trainee, shared_memory).run();
+  SequencePass<kHead, kPrecision>::run(arguments, trainee);
 }
 
 }  // namespace synergraph::cuda

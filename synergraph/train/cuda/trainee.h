@@ -11,7 +11,8 @@ struct Factors {
 
 /// A model in a call of run(), as the kernels see it: where its numbers are, and how far it is.
 struct Trainee {
-  float* parameters;  ///< see Layout; so are the next four
+  float* parameters;  ///< see Layout; so are the next five
+  float* operands;    ///< the parameters with every matrix rounded as products take it
   float* transposed;  ///< the same with every matrix transposed
   float* first_moment;
   float* second_moment;

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "synergraph/train/cuda/fragments.cuh"
 #include "synergraph/train/cuda/trainee.h"
 
 namespace synergraph::cuda {
@@ -7,6 +8,7 @@ namespace synergraph::cuda {
 struct UpdateArguments {
   Layout layout;
   int batch;
+  Precision precision;
   Trainee* trainees;
   const float* partial;  ///< (models x batch x partial_size())
 };
@@ -40,11 +42,17 @@ __device__ inline MatrixPlace matrix_at(const Layout& layout, int k) {
   return {0, 0, 0};
 }
 
-/// Writes four entries of a matrix from entry k on, which one thread of a tile holds, to the
-/// transposed matrix.
-__device__ inline void write_transposed(const Layout& layout, int k, const float (&value)[4],
-                                        float* transposed) {
-  const MatrixPlace matrix = matrix_at(layout, k);
+/// Writes what products take of four parameters from entry k on, which one thread of a tile holds.
+__device__ inline void write_operands(const UpdateArguments& args, const Trainee& trainee, int k,
+                                      const float (&parameters)[4]) {
+  const MatrixPlace matrix = matrix_at(args.layout, k);
+  float value[4];
+#pragma unroll
+  for (int e = 0; e < 4; ++e)
+    value[e] = matrix.rows > 0 && args.precision == Precision::kTf32 ? rounded(parameters[e])
+                                                                     : parameters[e];
+  *reinterpret_cast<float4*>(trainee.operands + k) =
+      make_float4(value[0], value[1], value[2], value[3]);
   if (matrix.rows == 0) return;
   const int inside = k - matrix.start;
   const int tile = inside / 128;
@@ -53,16 +61,17 @@ __device__ inline void write_transposed(const Layout& layout, int k, const float
   const int col = tile % (matrix.cols / 8) * 8 + thread % 4;
 #pragma unroll
   for (int e = 0; e < 4; ++e)
-    transposed[matrix.start + tiled(col + 4 * (e >> 1), row + 8 * (e & 1), matrix.rows)] = value[e];
+    trainee.transposed[matrix.start + tiled(col + 4 * (e >> 1), row + 8 * (e & 1), matrix.rows)] =
+        value[e];
 }
 
-/// Transposes the matrices of models (y).
-__global__ void __launch_bounds__(kUpdateThreads) transpose_kernel(const UpdateArguments args) {
+/// Writes what products take of models (y).
+__global__ void __launch_bounds__(kUpdateThreads) operands_kernel(const UpdateArguments args) {
   const int k = 4 * static_cast<int>(blockIdx.x * kUpdateThreads + threadIdx.x);
   if (k >= args.layout.tokens()) return;
   const Trainee& trainee = args.trainees[blockIdx.y];
   const float4 p = *reinterpret_cast<const float4*>(trainee.parameters + k);
-  write_transposed(args.layout, k, {p.x, p.y, p.z, p.w}, trainee.transposed);
+  write_operands(args, trainee, k, {p.x, p.y, p.z, p.w});
 }
 
 /// Sums the gradients of the sequences in order and does Adam's step, for all but the embeddings.
@@ -99,7 +108,7 @@ __global__ void __launch_bounds__(kUpdateThreads) update_kernel(const UpdateArgu
   *reinterpret_cast<float4*>(trainee.second_moment + k) = make_float4(v[0], v[1], v[2], v[3]);
   if (trainee.gradient != nullptr)
     *reinterpret_cast<float4*>(trainee.gradient + k) = make_float4(g[0], g[1], g[2], g[3]);
-  write_transposed(args.layout, k, p, trainee.transposed);
+  write_operands(args, trainee, k, p);
 }
 
 /// The same for the embeddings: a warp takes a row of the tokens' or of the positions' (x) of a
