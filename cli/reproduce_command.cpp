@@ -26,10 +26,11 @@ constexpr const char* kFooter =
     R"(Presets (every option overrides its preset):
   quick   both tasks, heads 1, 4, 8 and 16, one seed, 4 epochs, 200 sequences measured: minutes
   paper   the same with 200 epochs and all 5000 training sequences measured: hours on two cores
+Every subset of the heads is measured on the first 2 (quick) or 5 (paper) of the sequences.
 
 DIR gets
   results.json         everything, in the schema of docs/formats.md
-  tables/*.{md,csv,tex}  the six tables beside the published values
+  tables/*.{md,csv,tex}  the six tables beside the published values, two on subsets of heads
   figures/*.{svg,pdf,png}  mixing time and fidelity by layer, and the diffusion example
   report.html          all of it on one page
   cells/               the trained models and their measurements
@@ -53,6 +54,7 @@ struct ReproduceArguments {
   std::vector<std::uint64_t> seed_list;
   std::optional<int> epochs;
   std::optional<int> samples;
+  std::optional<int> subset_samples;
   std::optional<int> sequences;
   GridSettings grid;
   GridOptions options;
@@ -77,6 +79,8 @@ GridSettings resolve(const ReproduceArguments& arguments) {
   grid.train.sequences = arguments.sequences.value_or(grid.train.sequences);
   grid.measure.samples = arguments.samples.value_or(paper ? grid.train.sequences
                                                           : std::min(200, grid.train.sequences));
+  grid.measure.subset_samples =
+      arguments.subset_samples.value_or(std::min(paper ? 5 : 2, grid.measure.samples));
   return grid;
 }
 
@@ -136,10 +140,10 @@ void add_training_options(CLI::App& command, ReproduceArguments& arguments) {
   add_training_settings(command, arguments.grid.train, {"heads", "epochs", "sequences", "seed"});
 }
 
-void add_measuring_options(CLI::App& command, MeasureSettings& measure,
-                           std::optional<int>& samples) {
+void add_measuring_options(CLI::App& command, ReproduceArguments& arguments) {
+  MeasureSettings& measure = arguments.grid.measure;
   const char* group = "Measuring";
-  add_number(command, "--samples", samples,
+  add_number(command, "--samples", arguments.samples,
              "Training sequences measured, from the first (the paper: 50; default: the preset's)",
              {1})
       ->group(group);
@@ -148,6 +152,11 @@ void add_measuring_options(CLI::App& command, MeasureSettings& measure,
       ->group(group);
   add_number(command, "--horizon", measure.horizon, "Of the published convention's fidelity",
              kCutoffs)
+      ->group(group);
+  add_number(command, "--subset-samples", arguments.subset_samples,
+             "Of these, from the first, those on which every subset of up to 20 heads is measured; "
+             "0: none (default: the preset's)",
+             {0})
       ->group(group);
 }
 
@@ -160,7 +169,7 @@ void add_reproduce_command(CLI::App& app) {
   command.footer(kFooter);
   add_grid_options(command, *arguments);
   add_training_options(command, *arguments);
-  add_measuring_options(command, arguments->grid.measure, arguments->samples);
+  add_measuring_options(command, *arguments);
   const char* group = "Run";
   command.add_option("--out", options.directory, "Directory of the study; made when missing")
       ->required()

@@ -180,6 +180,8 @@ BestWeights best_weights(const HeadSystems& systems, std::span<const double> giv
   WeightObjective::Point point = objective.evaluate(first);
   result.given_value = point.value;
   search.take(std::move(point));
+  const Vector equal(heads, 1.0 / static_cast<double>(heads));
+  result.equal_value = objective.evaluate(equal).value;
   const Vector forward = forward_probabilities(systems);
   result.adaptive_head =
       static_cast<int>(std::max_element(forward.begin(), forward.end()) - forward.begin());
@@ -197,7 +199,7 @@ BestWeights best_weights(const HeadSystems& systems, std::span<const double> giv
   }
   std::stable_sort(ranked.begin(), ranked.end());
   if (heads > 1) {
-    std::vector<Vector> begun = {first, Vector(heads, 1.0 / static_cast<double>(heads))};
+    std::vector<Vector> begun = {first, equal};
     if (goal == WeightGoal::kFidelity)
       begun.push_back(best_first_step(systems, options.convention.fidelity.nodes));
     for (const auto& next : ranked) {

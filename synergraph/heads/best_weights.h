@@ -45,6 +45,7 @@ struct BestWeights {
   std::vector<double> weights;
   double value = 0.0;        ///< of the goal at them
   double given_value = 0.0;  ///< at the weights that were given
+  double equal_value = 0.0;  ///< at equal weights
   /// No weights at all have a larger value (for times: a smaller one).
   double bound = 0.0;
   double simple_bound = 0.0;  ///< the same if every node could choose its head at every step

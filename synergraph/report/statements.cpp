@@ -7,6 +7,7 @@
 #include <cmath>
 
 #include "synergraph/core/terminal.h"
+#include "synergraph/report/subset_statements.h"
 #include "synergraph/study/published.h"
 
 namespace synergraph {
@@ -235,6 +236,7 @@ std::vector<std::string> statements(const Findings& findings,
       texts.push_back(synergy_statement(findings, task, convention));
     for (const SpeedFidelity& entry : findings.speed_fidelity)
       if (entry.task == task) texts.push_back(correlation_statement(entry));
+    for (std::string& text : subset_statements(findings, task)) texts.push_back(std::move(text));
   }
   texts.erase(std::remove(texts.begin(), texts.end(), std::string()), texts.end());
   return texts;

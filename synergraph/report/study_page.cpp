@@ -106,7 +106,8 @@ std::string settings(const StudyReport& report) {
                 {"samples", fmt::format("{}", grid.measure.samples)},
                 {"eps of T_mix", fmt::format("{}", fmt::join(grid.measure.eps, ", "))},
                 {"cutoff", fmt::format("{}", grid.measure.cutoff)},
-                {"horizon (published)", fmt::format("{}", grid.measure.horizon)}};
+                {"horizon (published)", fmt::format("{}", grid.measure.horizon)},
+                {"samples for subsets", fmt::format("{}", grid.measure.subset_samples)}};
   for (const auto& [name, value] : common_training(grid)) table.rows.push_back({name, value});
   table.rows.push_back({"program", fmt::format("synergraph {} ({})", kVersion, instruction_set())});
   table.rows.push_back({"results version", fmt::format("{}", kResultsVersion)});

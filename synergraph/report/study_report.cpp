@@ -29,6 +29,44 @@ ordered_json json_layers(const std::vector<LayerSummary>& layers) {
   return json;
 }
 
+ordered_json json_subsets(const std::vector<LayerSubsets>& layers) {
+  ordered_json json = ordered_json::array();
+  for (const LayerSubsets& layer : layers) {
+    ordered_json& entry = json.emplace_back();
+    for (const auto& [value, value_name] : kNamesOf<HeadValue>)
+      for (const auto& [number, name] : kNamesOf<SubsetNumber>)
+        entry[std::string(value_name)][std::string(name)] = json_number(layer[value][number]);
+  }
+  return json;
+}
+
+ordered_json json_seeds(const SeedNumber& seeds) {
+  ordered_json values = ordered_json::array();
+  for (const double value : seeds.values) values.push_back(json_number(value));
+  return {{"values", std::move(values)}, {"mean", json_interval(seeds.mean)}};
+}
+
+ordered_json json_share(const Share& share) {
+  return {{"count", share.successes}, {"of", share.trials}};
+}
+
+ordered_json json_subsets(const SubsetSummary& s) {
+  ordered_json json = {{"task", s.task}, {"heads", s.heads}};
+  json["layer"] =
+      s.layer == SubsetSummary::kAllLayers ? ordered_json(nullptr) : ordered_json(s.layer + 1);
+  json["value"] = name_of(s.value);
+  json["samples"] = s.samples;
+  for (const auto& [number, name] : kNamesOf<SubsetNumber>)
+    json[std::string(name)] = json_seeds(s.numbers.at(number));
+  json["learned_share"] = json_seeds(s.learned_share);
+  json["equal_share"] = json_seeds(s.equal_share);
+  json["proven_share"] = json_seeds(s.proven_share);
+  json["synergy"] = json_share(s.synergy);
+  json["fewer_synergy"] = json_share(s.fewer_synergy);
+  json["better"] = json_share(s.better);
+  return json;
+}
+
 ordered_json json_test(const TestResult& test) {
   return {{"statistic", json_number(test.statistic)},
           {"effect", json_number(test.effect)},
@@ -75,9 +113,12 @@ ordered_json json_findings(const Findings& findings, const std::vector<CellResul
                             {"points", s.points},
                             {"test", json_test(s.test)},
                             {"within_models", json_number(s.within_cells)}});
+  ordered_json subsets = ordered_json::array();
+  for (const SubsetSummary& s : findings.subsets) subsets.push_back(json_subsets(s));
   return {{"seeds", findings.seeds},           {"statements", statements(findings, results)},
           {"summaries", std::move(summaries)}, {"trends", std::move(trends)},
-          {"synergy", std::move(synergy)},     {"speed_fidelity", std::move(correlations)}};
+          {"synergy", std::move(synergy)},     {"speed_fidelity", std::move(correlations)},
+          {"subsets", std::move(subsets)}};
 }
 
 /// Draws a figure in the three formats; the SVG is for the page.
@@ -128,7 +169,8 @@ std::string json_report(const StudyReport& report) {
                      {"loss", json_number(result.loss)},
                      {"learned", has_learned(result)},
                      {"exact", json_layers(result.exact)},
-                     {"published", json_layers(result.published)}});
+                     {"published", json_layers(result.published)},
+                     {"subsets", json_subsets(result.subsets)}});
   ordered_json training = ordered_json::object();
   for (const auto& [name, value] : common_training(report.grid)) training[name] = value;
   const MeasureSettings& measure = report.grid.measure;
@@ -145,7 +187,8 @@ std::string json_report(const StudyReport& report) {
                                {"samples", measure.samples},
                                {"eps", measure.eps},
                                {"cutoff", measure.cutoff},
-                               {"horizon", measure.horizon}}},
+                               {"horizon", measure.horizon},
+                               {"subset_samples", measure.subset_samples}}},
                              {"cells", std::move(cells)},
                              {"findings", json_findings(report.findings, report.results)}};
   return json.dump(1) + '\n';

@@ -5,6 +5,7 @@
 
 #include "synergraph/report/statements.h"
 #include "synergraph/report/study_report.h"
+#include "synergraph/report/subset_statements.h"
 #include "synergraph/report/table.h"
 #include "synergraph/study/published.h"
 
@@ -112,6 +113,21 @@ Table claims_table(const Findings& findings, const std::map<std::string, Results
   return table;
 }
 
+/// Empty where no subsets were measured.
+std::string subsets_text(const Findings& findings,
+                         const std::map<std::string, ResultsByHeads>& groups, std::size_t columns) {
+  std::vector<std::string> tasks;
+  for (const auto& [task, by_heads] : groups) tasks.push_back(task);
+  const Table table = subset_overview(findings, tasks);
+  if (table.rows.empty()) return {};
+  return wrapped(
+             "Subsets of heads by the fidelity of the exact convention, means over layers and "
+             "seeds: how many keep 95 % of all, make the best subset, are each dispensable, and "
+             "beat the best head; what the learned weights have of the best ones found:\n",
+             columns, 2) +
+         format_text(table, columns) + '\n';
+}
+
 }  // namespace
 
 std::string format_report(const StudyReport& report, std::size_t columns) {
@@ -123,6 +139,7 @@ std::string format_report(const StudyReport& report, std::size_t columns) {
                               kSignificance),
                   columns, 2);
   text += format_text(claims_table(report.findings, groups), columns) + '\n';
+  text += subsets_text(report.findings, groups, columns);
   for (const std::string& statement : general_statements(report.findings, report.results))
     text += wrapped(statement + '\n', columns, 2);
   return text;

@@ -7,6 +7,7 @@
 #include <optional>
 
 #include "synergraph/report/study_number.h"
+#include "synergraph/report/subset_table.h"
 #include "synergraph/study/published.h"
 
 namespace synergraph {
@@ -240,14 +241,16 @@ std::vector<StudyTable> study_tables(const std::vector<CellResult>& results,
   std::vector<StudyTable> mixing;
   std::vector<StudyTable> fidelity;
   std::vector<StudyTable> comparison;
+  std::vector<StudyTable> subsets;
   for (const auto& [task, by_heads] : groups) {
     const TaskTables tables(task, by_heads, findings);
     mixing.push_back(tables.mixing());
     fidelity.push_back(tables.fidelity());
     if (auto table = tables.comparison()) comparison.push_back(std::move(*table));
+    if (auto table = subset_table(findings, task)) subsets.push_back(std::move(*table));
   }
   std::vector<StudyTable> all = std::move(mixing);
-  for (auto* more : {&fidelity, &comparison})
+  for (auto* more : {&fidelity, &comparison, &subsets})
     for (StudyTable& table : *more) all.push_back(std::move(table));
   return all;
 }

@@ -1,6 +1,13 @@
 #include "synergraph/study/cell.h"
 
+#include "synergraph/subsets/subset.h"
+
 namespace synergraph {
+
+bool measures_subsets(const Cell& cell) {
+  const int heads = cell.train.model.heads;
+  return cell.measure.subset_samples > 0 && heads > 1 && heads <= kMaxExactHeads;
+}
 
 std::vector<Quantity> cell_quantities(const MeasureSettings& settings) {
   std::vector<Quantity> quantities = layer_quantities(settings.eps);

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "synergraph/analysis/layer_summary.h"
+#include "synergraph/study/layer_subsets.h"
 #include "synergraph/train/settings.h"
 
 #pragma GCC visibility push(default)
@@ -13,7 +14,7 @@ namespace synergraph {
 /// equal models give other numbers. Results of other versions are never taken for today's; models
 /// are measured again without being trained again.
 inline constexpr int kTrainingVersion = 3;
-inline constexpr int kResultsVersion = 4;
+inline constexpr int kResultsVersion = 5;
 
 /// How a trained model is measured, by both conventions.
 struct MeasureSettings {
@@ -21,6 +22,9 @@ struct MeasureSettings {
   std::vector<double> eps = {0.25};  ///< of T_mix
   std::int64_t cutoff = 100;         ///< of the truncated hitting time
   std::int64_t horizon = 100;        ///< of the published convention's fidelity
+  /// Of the samples, so many, from the first, on which every subset of the heads is measured, by
+  /// the exact convention; 0: none.
+  int subset_samples = 5;
 };
 
 /// One cell of a study's grid: a model to train and how to measure it.
@@ -28,6 +32,10 @@ struct Cell {
   TrainSettings train;  ///< task, heads and seed among them
   MeasureSettings measure;
 };
+
+/// Whether the subsets of a cell's heads are measured: where there are several heads, and not more
+/// than have exact tables.
+bool measures_subsets(const Cell& cell);
 
 /// The numbers that a study keeps of a layer.
 std::vector<Quantity> cell_quantities(const MeasureSettings& settings);
@@ -39,6 +47,7 @@ struct CellResult {
   double accuracy = 0.0;  ///< likewise
   std::vector<LayerSummary> exact;
   std::vector<LayerSummary> published;
+  std::vector<LayerSubsets> subsets = {};  ///< empty unless measures_subsets()
 
   const std::vector<LayerSummary>& layers(Convention convention) const {
     return convention == Convention::kExact ? exact : published;

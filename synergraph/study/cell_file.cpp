@@ -32,9 +32,10 @@ std::string describe_training(const Cell& cell) {
 }
 
 std::string describe_measurement(const MeasureSettings& settings) {
-  return fmt::format("samples = {}\neps = {}\ncutoff = {}\nhorizon = {}\nmeasured by {}\n",
-                     settings.samples, fmt::join(settings.eps, ","), settings.cutoff,
-                     settings.horizon, kResultsVersion);
+  return fmt::format(
+      "samples = {}\neps = {}\ncutoff = {}\nhorizon = {}\nsubset samples = {}\nmeasured by {}\n",
+      settings.samples, fmt::join(settings.eps, ","), settings.cutoff, settings.horizon,
+      settings.subset_samples, kResultsVersion);
 }
 
 /// The text that a result must carry to be this cell's.
@@ -121,6 +122,52 @@ std::vector<LayerSummary> layers_of(const ordered_json& json, const Cell& cell) 
   return layers;
 }
 
+ordered_json to_json(const ValueSubsets& numbers) {
+  ordered_json json;
+  for (const auto& [which, name] : kNamesOf<SubsetNumber>)
+    json[std::string(name)] = number(numbers[which]);
+  return json;
+}
+
+ordered_json to_json(const std::vector<LayerSubsets>& layers) {
+  ordered_json json = ordered_json::array();
+  for (const LayerSubsets& layer : layers)
+    json.push_back({{"fidelity", to_json(layer.fidelity)}, {"speed", to_json(layer.speed)}});
+  return json;
+}
+
+/// Values are no less than 0, but for rounding; counts are whole numbers of heads or pairs.
+void check_subset_number(SubsetNumber which, double value, int heads) {
+  constexpr double kRounding = 1e-9;
+  const bool pairs = which >= SubsetNumber::kRedundantPairs;
+  bool possible = std::isfinite(value) && value >= -kRounding;
+  if (which >= SubsetNumber::kBestSize)
+    possible = value >= 0.0 && value <= (pairs ? heads * (heads - 1) / 2 : heads) &&
+               value == std::floor(value);
+  if (which == SubsetNumber::kLargestShare) possible = !std::isinf(value);
+  if (!possible) throw InputError(fmt::format("{} of {}", name_of(which), value));
+}
+
+ValueSubsets value_subsets_of(const ordered_json& json, const Cell& cell) {
+  ValueSubsets numbers;
+  for (const auto& [which, name] : kNamesOf<SubsetNumber>) {
+    numbers[which] = number(json.at(std::string(name)));
+    check_subset_number(which, numbers[which], cell.train.model.heads);
+  }
+  return numbers;
+}
+
+std::vector<LayerSubsets> subsets_of(const ordered_json& json, const Cell& cell) {
+  std::vector<LayerSubsets> layers;
+  for (const ordered_json& entry : json)
+    layers.push_back(
+        {value_subsets_of(entry.at("fidelity"), cell), value_subsets_of(entry.at("speed"), cell)});
+  const int expected = measures_subsets(cell) ? cell.train.model.layers : 0;
+  if (layers.size() != static_cast<std::size_t>(expected))
+    throw InputError(fmt::format("subsets of {} layers", layers.size()));
+  return layers;
+}
+
 }  // namespace
 
 std::string training_name(const Cell& cell) {
@@ -134,9 +181,10 @@ std::string result_name(const Cell& cell) {
 
 void write_result(const std::string& path, const CellResult& result) {
   const ordered_json json = {
-      {"schema", "synergraph.cell"},    {"cell", describe(result.cell)},
-      {"loss", number(result.loss)},    {"accuracy", result.accuracy},
-      {"exact", to_json(result.exact)}, {"published", to_json(result.published)}};
+      {"schema", "synergraph.cell"},       {"cell", describe(result.cell)},
+      {"loss", number(result.loss)},       {"accuracy", result.accuracy},
+      {"exact", to_json(result.exact)},    {"published", to_json(result.published)},
+      {"subsets", to_json(result.subsets)}};
   write_file(path, json.dump(1) + '\n');
 }
 
@@ -155,6 +203,7 @@ std::optional<CellResult> read_result(const std::string& path, const Cell& cell)
       throw InputError(fmt::format("an accuracy of {}", result.accuracy));
     result.exact = layers_of(json.at("exact"), cell);
     result.published = layers_of(json.at("published"), cell);
+    result.subsets = subsets_of(json.at("subsets"), cell);
     return result;
   } catch (const std::exception& error) {
     throw InputError(fmt::format("{}: not a result of this study ({}); remove it to measure again",

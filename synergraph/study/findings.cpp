@@ -182,8 +182,11 @@ Findings derive_findings(const std::vector<CellResult>& results) {
   Findings findings;
   const std::map<std::string, ResultsByHeads> groups = group_results(results);
   for (const auto& [task, by_heads] : groups) {
-    for (const auto& [heads, seeds] : by_heads)
+    for (const auto& [heads, seeds] : by_heads) {
       findings.seeds = std::max(findings.seeds, static_cast<int>(seeds.size()));
+      for (SubsetSummary& summary : summarise_subsets(seeds))
+        findings.subsets.push_back(std::move(summary));
+    }
     for (const Convention convention : kConventions) {
       const TaskFindings of_task(task, by_heads, convention);
       of_task.add_summaries(findings.summaries);
@@ -207,6 +210,16 @@ TotalSynergy total_synergy(const Findings& findings, const std::string& task,
     total.greatest = std::max(total.greatest, share.samples.value());
   }
   return total;
+}
+
+std::vector<const SubsetSummary*> subsets_of_models(const Findings& findings,
+                                                    const std::string& task, HeadValue value) {
+  std::vector<const SubsetSummary*> found;
+  for (const SubsetSummary& summary : findings.subsets)
+    if (summary.task == task && summary.value == value &&
+        summary.layer == SubsetSummary::kAllLayers)
+      found.push_back(&summary);
+  return found;
 }
 
 const SeedSummary* find_summary(const Findings& findings, const std::string& task, int heads,

@@ -7,6 +7,7 @@
 #include "synergraph/statistics/intervals.h"
 #include "synergraph/statistics/rank_tests.h"
 #include "synergraph/study/cell.h"
+#include "synergraph/study/subset_findings.h"
 
 #pragma GCC visibility push(default)
 namespace synergraph {
@@ -66,6 +67,7 @@ struct Findings {
   std::vector<Trend> trends;
   std::vector<SynergyShare> synergy;  ///< for more than one head
   std::vector<SpeedFidelity> speed_fidelity;
+  std::vector<SubsetSummary> subsets;  ///< by task and head count, where they were measured
 };
 
 /// The findings of a study. Results may come in any order; the findings do not depend on it.
@@ -85,6 +87,10 @@ struct TotalSynergy {
 };
 TotalSynergy total_synergy(const Findings& findings, const std::string& task,
                            Convention convention);
+
+/// What subsets say of all layers together, by head count.
+std::vector<const SubsetSummary*> subsets_of_models(const Findings& findings,
+                                                    const std::string& task, HeadValue value);
 
 /// The summary of one number; nullptr if there is none.
 const SeedSummary* find_summary(const Findings& findings, const std::string& task, int heads,

@@ -18,6 +18,7 @@
 #include "synergraph/io/directory_lock.h"
 #include "synergraph/study/cell_file.h"
 #include "synergraph/study/measure_model.h"
+#include "synergraph/study/measure_subsets.h"
 #include "synergraph/train/checkpoint.h"
 #include "synergraph/train/trainer.h"
 
@@ -191,7 +192,13 @@ class GridRun {
     const std::string name = title(cell);
     progress.update(k, cell.train.steps(), name + ": measuring");
     try {
-      results_[k] = measure(cell, data, outcome);
+      CellResult result = measure(cell, data, outcome);
+      if (measures_subsets(cell)) {
+        progress.update(k, cell.train.steps(), name + ": measuring every subset of its heads");
+        result.subsets = measure_subsets(outcome.model, first(data, cell.measure.subset_samples),
+                                         cell.measure, options_.execution.part(threads_));
+      }
+      results_[k] = std::move(result);
     } catch (const Stopped&) {
       return;  // the cell has no result yet
     }
@@ -200,13 +207,15 @@ class GridRun {
                               outcome.judged_accuracy, cell.measure.samples));
   }
 
+  static Sequences first(const TrainingData& data, int count) {
+    return {count, data.inputs.length, {data.inputs.row(0), data.inputs.row(count)}};
+  }
+
   CellResult measure(const Cell& cell, const TrainingData& data,
                      const TrainOutcome& outcome) const {
-    const int count = cell.measure.samples;
-    const Sequences samples{
-        count, data.inputs.length, {data.inputs.row(0), data.inputs.row(count)}};
-    ModelMeasurement measured = measure_model(outcome.model, find_task(cell.train.task), samples,
-                                              cell.measure, options_.execution.part(threads_));
+    ModelMeasurement measured =
+        measure_model(outcome.model, find_task(cell.train.task), first(data, cell.measure.samples),
+                      cell.measure, options_.execution.part(threads_));
     return {cell, outcome.judged_loss, outcome.judged_accuracy, std::move(measured.exact),
             std::move(measured.published)};
   }
@@ -237,6 +246,10 @@ void validate(const GridSettings& grid) {
   if (grid.measure.samples < 1 || grid.measure.samples > grid.train.sequences)
     throw UsageError(fmt::format("samples must be between 1 and the {} training sequences, not {}",
                                  grid.train.sequences, grid.measure.samples));
+  if (grid.measure.subset_samples < 0 || grid.measure.subset_samples > grid.measure.samples)
+    throw UsageError(
+        fmt::format("samples for subsets must be between 0 and the {} samples measured, not {}",
+                    grid.measure.samples, grid.measure.subset_samples));
 }
 
 std::vector<Cell> cells(const GridSettings& grid) {

@@ -61,6 +61,14 @@ TEST_F(ReproduceTest, WritesTablesFiguresPageAndResults) {
                             "mixing_time_0.25", "mixing_time_0.1", "minimax_fidelity"})
       EXPECT_EQ(layer.at(key).at("samples"), 20) << key;
   }
+  EXPECT_EQ(results.at("settings").at("subset_samples"), 2);
+  EXPECT_TRUE(results.at("cells")[0].at("subsets").empty());  // one head
+  const json& subsets = results.at("cells")[3].at("subsets").at(1);
+  for (const char* value : {"fidelity", "speed"})
+    for (const char* key : {"all", "best_head", "best_weights", "bound", "sufficient"})
+      EXPECT_GT(subsets.at(value).at(key), 0.0) << key;
+  EXPECT_EQ(results.at("findings").at("subsets").size(), 12U);  // task, value, layer or both
+  EXPECT_TRUE(results.at("findings").at("subsets")[2].at("layer").is_null());
   EXPECT_FALSE(results.at("findings").at("statements").empty());
   for (const char* part : {"summaries", "trends", "synergy"})
     for (const json& entry : results.at("findings").at(part)) {
@@ -68,7 +76,7 @@ TEST_F(ReproduceTest, WritesTablesFiguresPageAndResults) {
       EXPECT_LE(entry.at("layer"), 2) << part;
     }
   for (const std::string task : {"copy", "cycle"})
-    for (const std::string table : {"mixing-", "fidelity-", "comparison-"})
+    for (const std::string table : {"mixing-", "fidelity-", "comparison-", "subsets-"})
       for (const std::string ending : {".md", ".csv", ".tex"})
         EXPECT_TRUE(exists("study/tables/" + table + task + ending)) << table << task << ending;
   for (const std::string figure : {"published", "exact", "diffusion"})
@@ -101,6 +109,22 @@ TEST_F(ReproduceTest, FiguresAreLaidOutAsAskedAndTextIsOnlyText) {
   EXPECT_THAT(read("study/figures/exact.svg"), HasSubstr("viewBox=\"0 0 768 576\""));
   EXPECT_THAT(read("study/report.html"), HasSubstr("a &lt;b> id=\"x\" `touch PWN`"));
   expect_refusal(small_ + "--out study --figure-size 1x1", 2, "too few for 2 by 2 panels");
+}
+
+TEST_F(ReproduceTest, SubsetsAreTheSameForAnyThreadsAndLeftOutWhenNotWanted) {
+  std::string four = small_ + "--tasks copy --no-figures ";
+  four.replace(four.find("--heads 1,2"), 11, "--heads 4  ");
+  four.replace(four.find("--threads 2"), 11, "");
+  ASSERT_EQ(run(four + "--subset-samples 3 --threads 1 --out one").status, 0);
+  ASSERT_EQ(run(four + "--subset-samples 3 --threads 3 --out three").status, 0);
+  for (const char* file : {"results.json", "report.html", "tables/subsets-copy.csv"})
+    EXPECT_EQ(read(std::string("one/") + file), read(std::string("three/") + file)) << file;
+  EXPECT_THAT(read("one/report.html"), HasSubstr("subsets of heads on 3 samples of each model"));
+  const auto without = run(four + "--subset-samples 0 --out one");  // measured, not trained, again
+  ASSERT_EQ(without.status, 0) << without.err;
+  EXPECT_THAT(without.out, testing::Not(HasSubstr("ubsets")));
+  EXPECT_TRUE(json::parse(read("one/results.json")).at("findings").at("subsets").empty());
+  expect_refusal(four + "--subset-samples 21 --out one", 2, "samples for subsets");
 }
 
 TEST_F(ReproduceTest, KilledAtAnyTimeEndsInTheSameResults) {

@@ -92,11 +92,12 @@ TEST(Cells, HaveNamesThatChangeWithWhatTheyDependOn) {
     EXPECT_NE(training_name(other), training_name(cell));
     EXPECT_NE(result_name(other), result_name(cell));
   }
-  std::vector<Cell> measurements(4, cell);
+  std::vector<Cell> measurements(5, cell);
   measurements[0].measure.samples = 11;
   measurements[1].measure.eps = {0.25, 0.1};
   measurements[2].measure.cutoff = 50;
   measurements[3].measure.horizon = 50;
+  measurements[4].measure.subset_samples = 3;
   for (const Cell& other : measurements) {
     EXPECT_EQ(training_name(other), training_name(cell));  // no need to train again
     EXPECT_NE(result_name(other), result_name(cell));
@@ -115,6 +116,8 @@ TEST(Cells, AreRefusedBeforeAnyWork) {
   refused([](GridSettings& grid) { grid.heads = {1, 3}; });  // does not divide the width
   refused([](GridSettings& grid) { grid.seeds = {1, 1}; });
   refused([](GridSettings& grid) { grid.measure.samples = 41; });
+  refused([](GridSettings& grid) { grid.measure.subset_samples = 11; });
+  refused([](GridSettings& grid) { grid.measure.subset_samples = -1; });
   EXPECT_NO_THROW(validate(small_grid()));
 }
 
@@ -203,6 +206,9 @@ TEST_F(GridTest, GivesTheSameResultsForAnyNumberOfJobsAndThreads) {
   EXPECT_EQ(bytes(*first), bytes(*second));
   EXPECT_EQ(first->size(), 4U);
   EXPECT_EQ(first->at(3).published.size(), 2U);
+  EXPECT_TRUE(first->at(2).subsets.empty());  // one head
+  ASSERT_EQ(first->at(3).subsets.size(), 2U);
+  EXPECT_GT(first->at(3).subsets[1].speed[SubsetNumber::kAll], 0.0);
   EXPECT_EQ(first->at(3).exact[0][Quantity::kTruncatedHittingMean].samples, 10U);
 }
 

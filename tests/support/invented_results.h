@@ -55,6 +55,24 @@ inline CellResult invented_result(const std::string& task, int heads, std::uint6
   return result;
 }
 
+/// A layer's subsets by one value: `all` of it with all heads, with fewer less, with best weights
+/// twice as much.
+inline ValueSubsets invented_subsets(double all, double sufficient, double synergy_size) {
+  using enum SubsetNumber;
+  ValueSubsets subsets;
+  subsets[kAll] = subsets[kBestSubset] = all;
+  subsets[kBestHead] = synergy_size > 0.0 ? 0.5 * all : all;
+  subsets[kEqualWeights] = 0.5 * all;
+  subsets[kBestWeights] = 2.0 * all;
+  subsets[kBound] = 4.0 * all;
+  subsets[kLargestShare] = 0.25;
+  subsets[kBestSize] = subsets[kSufficient] = sufficient;
+  subsets[kSynergySize] = synergy_size;
+  subsets[kDispensable] = 1.0;
+  subsets[kRedundantPairs] = 2.0;
+  return subsets;
+}
+
 /// Two layers. Layer 1: more heads are faster and more faithful for every
 /// seed. Layer 2: neither, since all models are alike.
 inline std::vector<CellResult> clear_study(int seeds,

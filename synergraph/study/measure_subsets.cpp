@@ -1,0 +1,77 @@
+#include "synergraph/study/measure_subsets.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "synergraph/analysis/model_attention.h"
+#include "synergraph/statistics/intervals.h"
+
+namespace synergraph {
+
+ValueSubsets subset_numbers(const ValueCredit& credit, int samples) {
+  using enum SubsetNumber;
+  const std::vector<HeadSet>& best = credit.pruning.best;
+  double most = 0.0;
+  for (const HeadSet& set : best) most = std::max(most, set.value);
+  const double margin = 1e-12 * most;  // of rounding
+  const auto fewest = [&](const auto& good) {
+    return std::find_if(best.begin() + 1, best.end(), good) - best.begin();
+  };
+  ValueSubsets numbers;
+  const double all = numbers[kAll] = best.back().value;
+  numbers[kBestHead] = best[1].value;
+  const auto size = fewest([&](const HeadSet& set) { return set.value >= most - margin; });
+  numbers[kBestSize] = static_cast<double>(size);
+  numbers[kBestSubset] = best[static_cast<std::size_t>(size)].value;
+  numbers[kSufficient] = static_cast<double>(credit.smallest.heads.size());
+  const auto synergy =
+      fewest([&](const HeadSet& set) { return set.value > best[1].value + credit.gap + margin; });
+  if (static_cast<std::size_t>(synergy) < best.size())
+    numbers[kSynergySize] = static_cast<double>(synergy);
+  double share = std::numeric_limits<double>::quiet_NaN();
+  for (const HeadCredit& head : credit.heads) {
+    if (head.dropped.mean <= margin) numbers[kDispensable] += 1.0;
+    if (all > 0.0) share = std::fmax(share, head.shapley.mean / all);
+  }
+  numbers[kLargestShare] = share;
+  if (samples > 1) {
+    const double errors = student_quantile(0.975, samples - 1);
+    for (const Interaction& pair : credit.pairs) {
+      if (!(std::abs(pair.index.mean) > errors * pair.index.error + 2.0 * credit.gap + margin))
+        continue;
+      numbers[pair.index.mean < 0.0 ? kRedundantPairs : kComplementaryPairs] += 1.0;
+    }
+  }
+  numbers[kEqualWeights] = credit.weights.value().equal_value;
+  numbers[kBestWeights] = credit.weights->value;
+  numbers[kBound] = credit.weights->bound;
+  return numbers;
+}
+
+std::vector<LayerSubsets> measure_subsets(const Model& model, const Sequences& sequences,
+                                          const MeasureSettings& settings,
+                                          const Execution& execution) {
+  ModelAttention source(model, sequences, nullptr, {});
+  ImportanceOptions options;
+  options.convention.walk.cutoff = settings.cutoff;
+  options.weight_samples = sequences.count;
+  options.execution = execution;
+  // Weights are sought on all samples, however little memory there is: the results are the same.
+  const AttentionLayer& layer = source.layers().front();
+  const std::size_t bytes = sizeof(double) * static_cast<std::size_t>(sequences.count) *
+                            static_cast<std::size_t>(layer.heads) *
+                            static_cast<std::size_t>(layer.nodes()) *
+                            static_cast<std::size_t>(layer.nodes());
+  options.execution.memory = std::max(execution.memory.bytes(), 2 * bytes);
+  const Importance importance = head_importance(source, weights_of_model(model), options);
+  std::vector<LayerSubsets> layers;
+  for (const LayerCredit& credit : importance.credits) {
+    LayerSubsets& subsets = layers.emplace_back();
+    for (const ValueCredit& value : credit.values)
+      subsets[value.value] = subset_numbers(value, sequences.count);
+  }
+  return layers;
+}
+
+}  // namespace synergraph

@@ -1,0 +1,22 @@
+#pragma once
+
+#include "synergraph/analysis/head_importance.h"
+#include "synergraph/model/parameters.h"
+#include "synergraph/model/tasks.h"
+#include "synergraph/study/cell.h"
+
+#pragma GCC visibility push(default)
+namespace synergraph {
+
+/// What is kept of one value of a layer's heads on so many samples, from all subsets and with best
+/// weights.
+ValueSubsets subset_numbers(const ValueCredit& credit, int samples);
+
+/// Measures every subset of the heads of every layer of a model on every given sequence, by the
+/// exact convention with the learned head weights; as many as measures_subsets() allows.
+std::vector<LayerSubsets> measure_subsets(const Model& model, const Sequences& sequences,
+                                          const MeasureSettings& settings,
+                                          const Execution& execution);
+
+}  // namespace synergraph
+#pragma GCC visibility pop
