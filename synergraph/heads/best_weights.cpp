@@ -5,7 +5,7 @@
 #include <numeric>
 #include <utility>
 
-#include "synergraph/core/error.h"
+#include "synergraph/core/array_math.h"
 #include "synergraph/core/random.h"
 #include "synergraph/heads/weight_ascent.h"
 #include "synergraph/heads/weight_bound.h"
@@ -75,7 +75,7 @@ Vector best_first_step(const HeadSystems& systems, FidelityNodes nodes) {
                                    Matrix(systems.heads(), systems.heads()));
   Vector weights;
   for (const double by : step.step) weights.push_back(std::max(0.0, equal.front() + by));
-  return normalised_weights(weights, heads);
+  return total(weights.data(), systems.heads()) > 0.5 ? normalised_weights(weights, heads) : equal;
 }
 
 double distance(const Vector& a, const Vector& b) {
@@ -100,9 +100,7 @@ class Search {
   }
   /// Climbs from weights where a bound is attained: the first few, then those that are better.
   void try_near(const Vector& weights) {
-    double sum = 0.0;
-    for (const double w : weights) sum += w;
-    if (!(std::abs(sum - 1.0) < 1e-6)) return;
+    if (!(total(weights.data(), objective_.heads()) > 0.5)) return;
     const Vector convex = normalised_weights(weights, weights.size());
     if (tried_++ < options_.starts / 4 || objective_.evaluate(convex).height > best_.height)
       climb(convex);
@@ -147,6 +145,16 @@ Vector forward_probabilities(const HeadSystems& systems) {
   return result;
 }
 
+void set_adaptive(const HeadSystems& systems, BestWeights& result) {
+  const Vector forward = forward_probabilities(systems);
+  const auto largest = std::max_element(forward.begin(), forward.end());
+  int nodes = 0;
+  for (std::size_t s = 0; s < systems.size(); ++s) nodes = std::max(nodes, systems.nodes(s));
+  result.adaptive_head = static_cast<int>(largest - forward.begin());
+  result.adaptive_probability = *largest;
+  result.adaptive = mixing_bound(nodes, *largest);
+}
+
 }  // namespace
 
 WeightValue value_and_gradient(const HeadSystems& systems, std::span<const double> weights,
@@ -182,13 +190,7 @@ BestWeights best_weights(const HeadSystems& systems, std::span<const double> giv
   search.take(std::move(point));
   const Vector equal(heads, 1.0 / static_cast<double>(heads));
   result.equal_value = objective.evaluate(equal).value;
-  const Vector forward = forward_probabilities(systems);
-  result.adaptive_head =
-      static_cast<int>(std::max_element(forward.begin(), forward.end()) - forward.begin());
-  result.adaptive_probability = forward[static_cast<std::size_t>(result.adaptive_head)];
-  int nodes = 0;
-  for (std::size_t s = 0; s < systems.size(); ++s) nodes = std::max(nodes, systems.nodes(s));
-  result.adaptive = mixing_bound(nodes, result.adaptive_probability);
+  set_adaptive(systems, result);
   const std::vector<Vector> list = candidates(heads, options.seed);
   std::vector<std::pair<double, std::size_t>> ranked;  // the best first
   for (std::size_t k = 0; k < list.size(); ++k) {
@@ -198,19 +200,17 @@ BestWeights best_weights(const HeadSystems& systems, std::span<const double> giv
     search.take(std::move(point));
   }
   std::stable_sort(ranked.begin(), ranked.end());
-  if (heads > 1) {
-    std::vector<Vector> begun = {first, equal};
-    if (goal == WeightGoal::kFidelity)
-      begun.push_back(best_first_step(systems, options.convention.fidelity.nodes));
-    for (const auto& next : ranked) {
-      constexpr double kFar = 0.2;
-      const Vector& start = list[next.second];
-      const auto near = [&](const Vector& other) { return distance(start, other) < kFar; };
-      if (std::none_of(begun.begin(), begun.end(), near)) begun.push_back(start);
-    }
-    for (const Vector& start : begun)
-      if (search.starts() < std::max(1, options.starts)) search.climb(start);
+  std::vector<Vector> starts = {first, equal};
+  if (goal == WeightGoal::kFidelity && heads > 1)
+    starts.push_back(best_first_step(systems, options.convention.fidelity.nodes));
+  for (const auto& next : ranked) {
+    constexpr double kFar = 0.2;
+    const Vector& start = list[next.second];
+    const auto near = [&](const Vector& other) { return distance(start, other) < kFar; };
+    if (std::none_of(starts.begin(), starts.end(), near)) starts.push_back(start);
   }
+  for (const Vector& start : starts)
+    if (heads > 1 && search.starts() < std::max(1, options.starts)) search.climb(start);
 
   if (heads > 1) search.clean();
   const WeightBound bound =

@@ -86,6 +86,7 @@ class Bounding {
 
 double Bounding::simple_fidelity(std::size_t s) const {
   std::vector<ConstMatrixView> heads;
+  heads.reserve(static_cast<std::size_t>(systems().heads()));
   for (int h = 0; h < systems().heads(); ++h) heads.push_back(systems().diffusion(s, h).view());
   // Weak nodes first: their bounds rule out the others early.
   const Fidelity& fidelity = best_.systems[s].fidelity;
@@ -203,7 +204,7 @@ int affordable_parts(const WeightObjective& objective) {
   const double heads = objective.heads();
   const auto steps = static_cast<double>(std::min<std::int64_t>(convention.walk.cutoff, 2000));
   double each = 200.0 * heads;
-  if (objective.is_time()) each = heads * (heads + 4.0);
+  if (objective.is_time()) each = 3.0 * heads * (heads + 4.0);
   if (objective.goal() == WeightGoal::kSpeed)
     each = convention.normalization == Normalization::kPublished
                ? 12.0 * steps * heads

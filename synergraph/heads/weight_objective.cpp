@@ -164,6 +164,7 @@ std::vector<double> WeightObjective::signal_slopes(std::size_t system, const Sta
   const Matrix adjoint = signal_adjoint(
       state.diffusion, node, state.fidelity.optimal_time[static_cast<std::size_t>(node)]);
   std::vector<double> slopes;
+  slopes.reserve(weights.size());
   for (int h = 0; h < heads(); ++h)
     slopes.push_back(product_above(systems_.diffusion(system, h).view(), adjoint));
   remove_mean(slopes, weights);
