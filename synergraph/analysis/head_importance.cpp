@@ -3,6 +3,7 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 #include <map>
 #include <mutex>
@@ -180,6 +181,7 @@ void LayerTally::measure_orders(int sample, HeadSource& heads, const SubsetOptio
   const std::size_t games = options_.values.size();
   SamplingOptions sampling = options_.sampling;
   sampling.pairs = true;
+  sampling.seed += static_cast<std::uint64_t>(sample);
   sampling.execution = options.execution;
   const auto prefixes = [&](std::span<const int> order, int begin, int step,
                             std::span<double> into) {
@@ -249,8 +251,15 @@ ValueCredit LayerTally::summarise_value(std::size_t v) {
   credit.value = options_.values[v];
   credit.all = over_samples(v, [](const SampleCredit& sample) { return sample.all; });
   for (const SampleCredit& sample : samples) credit.gap = std::max(credit.gap, sample.gap);
-  // Of a single sample that was sampled, the error of that is known.
-  const bool alone = samples.size() == 1 && !exact_;
+  // No error is below what sampling orders alone explains.
+  const auto sampled = [&](Estimate& number, const std::vector<double> SampleCredit::*errors,
+                           std::size_t k) {
+    if (exact_) return;
+    double squares = 0.0;
+    for (const SampleCredit& sample : samples) squares += std::pow((sample.*errors)[k], 2);
+    const double least = std::sqrt(squares) / static_cast<double>(samples.size());
+    number.error = std::isnan(number.error) ? least : std::max(number.error, least);
+  };
   for (std::size_t h = 0; h < samples.front().shapley.size(); ++h) {
     const auto over = [&](const std::vector<double> SampleCredit::*numbers) {
       return over_samples(v, [&](const SampleCredit& sample) { return (sample.*numbers)[h]; });
@@ -258,7 +267,7 @@ ValueCredit LayerTally::summarise_value(std::size_t v) {
     HeadCredit& head = credit.heads.emplace_back();
     head = {over(&SampleCredit::shapley), over(&SampleCredit::banzhaf), over(&SampleCredit::alone),
             over(&SampleCredit::dropped)};
-    if (alone) head.shapley.error = samples.front().shapley_error[h];
+    sampled(head.shapley, &SampleCredit::shapley_error, h);
   }
   const auto interactions = [&](const std::vector<double> SampleCredit::*numbers, int size) {
     std::vector<Interaction> all;
@@ -271,8 +280,8 @@ ValueCredit LayerTally::summarise_value(std::size_t v) {
     return all;
   };
   credit.pairs = interactions(&SampleCredit::pairs, 2);
-  for (std::size_t k = 0; alone && k < credit.pairs.size(); ++k)
-    credit.pairs[k].index.error = samples.front().pairs_error[k];
+  for (std::size_t k = 0; k < credit.pairs.size(); ++k)
+    sampled(credit.pairs[k].index, &SampleCredit::pairs_error, k);
   if (exact_) {
     credit.triples = interactions(&SampleCredit::triples, 3);
     prune(v, credit);
@@ -392,7 +401,9 @@ HeadSystems first_samples(AttentionSource& source, int layer, const ImportanceOp
   const AttentionLayer& shape = source.layers()[static_cast<std::size_t>(layer)];
   const double bytes = 8.0 * shape.heads * shape.nodes() * static_cast<double>(shape.nodes());
   const double held = static_cast<double>(options.execution.memory.bytes()) / 2 / bytes;
-  const int wanted = std::min(std::max(1, options.weight_samples), shape.samples);
+  const int wanted = std::min(
+      options.weight_samples > 0 ? options.weight_samples : ImportanceOptions().weight_samples,
+      shape.samples);
   const int count = static_cast<int>(std::clamp(held, 1.0, static_cast<double>(wanted)));
   HeadSystems systems;
   const std::unique_ptr<AttentionReader> reader = source.reader();

@@ -22,9 +22,9 @@ struct ImportanceOptions {
   double keep = 0.95;  ///< of the value of all heads: what the smallest subset keeps
   /// Layers of more heads than this are sampled; at most kMaxExactHeads.
   int exact_heads = kMaxExactHeads;
-  SamplingOptions sampling = {};  ///< of those
+  SamplingOptions sampling = {};  ///< of those; every sample draws orders of its own
   /// Best weights are sought for so many samples, the first, or as many as the memory holds; 0: not
-  /// sought. Likewise the best subsets of layers that are sampled, with at least one.
+  /// sought. Likewise the best subsets of layers that are sampled; where this is 0, for 20.
   int weight_samples = 20;
   BestWeightsOptions weights = {};  ///< how; the convention is the one above
   Execution execution = {};

@@ -23,7 +23,8 @@ inline constexpr NameTable<FileFormat, 4> kNamesOf<FileFormat>{{
     {FileFormat::kTorch, "PyTorch archive"},
 }};
 
-/// Whether a file is, by its first bytes or else by its name, one of a format that TensorFile knows.
+/// Whether a file is, by its first bytes or else by its name, one of a format that TensorFile
+/// knows.
 bool is_tensor_file(const ByteSource& bytes);
 
 /// The tensors in a file of any format that we read. Opening reads the headers only; the data stays

@@ -70,6 +70,10 @@ void find_pairs(const ValueCredit& credit, const Chance& chance, CreditFacts& fa
 
 }  // namespace
 
+double all_on_sets(const ValueCredit& credit) {
+  return credit.pruning.best.empty() ? credit.all.mean : credit.pruning.best.back().value;
+}
+
 CreditFacts credit_facts(const ValueCredit& credit, int samples) {
   CreditFacts facts;
   facts.heads = credit.heads.size();
@@ -85,7 +89,7 @@ CreditFacts credit_facts(const ValueCredit& credit, int samples) {
   };
   std::stable_sort(facts.harmful.begin(), facts.harmful.end(),
                    [&](int a, int b) { return dropped(a) < dropped(b); });
-  const double enough = (1.0 + kNotable) * credit.all.mean + credit.gap;
+  const double enough = (1.0 + kNotable) * all_on_sets(credit) + credit.gap;
   if (credit.better && credit.better->value > enough) facts.better = &*credit.better;
   if (credit.weights && credit.weights->given_value > 0.0 && facts.decided)
     facts.reweighted = credit.weights->value / credit.weights->given_value;

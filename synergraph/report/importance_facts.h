@@ -32,6 +32,10 @@ struct CreditFacts {
   double reweighted = 1.0;
 };
 
+/// The value of all heads on the samples that sets were measured on: fewer than all, where a layer
+/// is sampled.
+double all_on_sets(const ValueCredit& credit);
+
 /// The facts of a value, which must outlive them. Clear of chance is a mean that is notable and
 /// further from 0 than the gap of values that are not certified explains, by two standard errors
 /// and by as many as Student's t distribution asks for at 95 % for all pairs, or all heads,

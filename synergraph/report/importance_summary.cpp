@@ -131,7 +131,9 @@ class ValueSummary {
   std::string better_sets() const {
     return notable(
         "fewer heads reach more than all",
-        [&](std::size_t l) { return facts_[l].better ? share(l, facts_[l].better->value) : 0.0; },
+        [&](std::size_t l) {
+          return facts_[l].better ? set_share(l, facts_[l].better->value) : 0.0;
+        },
         [&](std::size_t l, double size) {
           return fmt::format("{} of them {}", facts_[l].better->heads.size(), percent(size));
         });
@@ -165,6 +167,14 @@ class ValueSummary {
   }
   std::string part(std::size_t l, double number) const {
     return credit(l).all.mean > 0.0 ? percent(share(l, number)) : human(number, 3);
+  }
+  /// The same of a set, on the samples that sets were measured on.
+  double set_share(std::size_t l, double number) const {
+    const double all = all_on_sets(credit(l));
+    return all > 0.0 ? number / all : number;
+  }
+  std::string set_part(std::size_t l, double number) const {
+    return all_on_sets(credit(l)) > 0.0 ? percent(set_share(l, number)) : human(number, 3);
   }
   std::string signed_part(std::size_t l, const Interaction& pair) const {
     return (pair.index.mean > 0.0 ? "+" : "") + part(l, pair.index.mean);
@@ -200,7 +210,7 @@ class ValueSummary {
         fmt::format("{} of {} heads{}", kept, heads, exact ? "" : " (best found)");
     const HeadSet* above = facts_[l].better;
     if (above && above->heads.size() == kept)
-      return fmt::format("{} reach{} {}", some, kept == 1 ? "es" : "", part(l, above->value));
+      return fmt::format("{} reach{} {}", some, kept == 1 ? "es" : "", set_part(l, above->value));
     const std::string keep = percent(importance_.options.keep);
     const std::string text =
         kept == heads
@@ -213,8 +223,8 @@ class ValueSummary {
     const HeadSet* set = facts_[l].better;
     if (!set) return {};
     const std::size_t size = set->heads.size();
-    return size == 1 ? fmt::format("the best alone reaches {}", part(l, set->value))
-                     : fmt::format("the best {} reach {}", size, part(l, set->value));
+    return size == 1 ? fmt::format("the best alone reaches {}", set_part(l, set->value))
+                     : fmt::format("the best {} reach {}", size, set_part(l, set->value));
   }
 
   std::string pair(std::size_t l, const Interaction* pair, const char* relation) const {

@@ -17,6 +17,10 @@ namespace {
 /// A standard error from fewer squares would be a matter of luck.
 constexpr std::int64_t kLeastSquares = 8;
 
+/// With fewer squares than this an error may be small because what is rare was not seen: it counts
+/// as no smaller than those of all heads, or of all pairs, are on average.
+constexpr double kEnoughSquares = 32;
+
 /// A square is drawn by a number of 32 bits.
 constexpr std::int64_t kMostOrders = std::int64_t{1} << 32;
 
@@ -33,6 +37,7 @@ class RunningMeans {
       deviation_[k] += before * (row[k] - mean_[k]);
     }
   }
+  double rows() const { return rows_; }
   const std::vector<double>& mean() const { return mean_; }
   /// Standard errors of the means.
   std::vector<double> error() const {
@@ -46,6 +51,13 @@ class RunningMeans {
   double rows_ = 0.0;
   std::vector<double> mean_, deviation_;
 };
+
+/// No error below the root of the mean of all squared errors.
+void level(std::vector<double>& errors) {
+  double squares = 0.0;
+  for (const double error : errors) squares += error * error / static_cast<double>(errors.size());
+  for (double& error : errors) error = std::max(error, std::sqrt(squares));
+}
 
 /// Numbers 0 .. H-1 in random order.
 std::vector<int> shuffled(int heads, RandomSequence& draws) {
@@ -223,6 +235,10 @@ class Sampling {
     indices.all = all;
     split(means.mean(), indices.shapley, indices.pairs);
     split(means.error(), indices.shapley_error, indices.pairs_error);
+    if (means.rows() < kEnoughSquares) {
+      level(indices.shapley_error);
+      level(indices.pairs_error);
+    }
     const double worst =
         *std::max_element(indices.shapley_error.begin(), indices.shapley_error.end());
     indices.reached = worst <= options_.precision * std::abs(all - none);

@@ -34,7 +34,8 @@ struct SamplingOptions {
   Execution execution = {};
 };
 
-/// Estimates for one game, without bias, and their standard errors.
+/// Estimates for one game, without bias, and their standard errors; of few orders, no error is
+/// below the average of all.
 struct SampledIndices {
   double none = 0.0;            ///< v of no head
   double all = 0.0;             ///< v of all heads

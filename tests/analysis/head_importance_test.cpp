@@ -115,8 +115,7 @@ TEST(HeadImportance, OfMoreHeadsIsSampled) {
     const ValueCredit& found = layer.values[v];
     EXPECT_NEAR(found.all.mean, truth.all.mean, 1e-14);
     for (std::size_t h = 0; h < 6; ++h) {
-      EXPECT_NEAR(found.heads[h].shapley.mean, truth.heads[h].shapley.mean,
-                  0.02 * truth.all.mean);
+      EXPECT_NEAR(found.heads[h].shapley.mean, truth.heads[h].shapley.mean, 0.02 * truth.all.mean);
       EXPECT_NEAR(found.heads[h].alone.mean, truth.heads[h].alone.mean, 1e-14);
       EXPECT_NEAR(found.heads[h].dropped.mean, truth.heads[h].dropped.mean, 1e-14);
       EXPECT_TRUE(std::isnan(found.heads[h].banzhaf.mean));
