@@ -5,8 +5,9 @@
 #include <algorithm>
 
 #include "synergraph/core/shorten_names.h"
+#include "synergraph/core/terminal.h"
 #include "synergraph/report/layer_labels.h"
-#include "synergraph/report/statements.h"
+#include "synergraph/report/words.h"
 
 namespace synergraph {
 namespace {

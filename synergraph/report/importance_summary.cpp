@@ -10,7 +10,8 @@
 
 #include "synergraph/report/importance_facts.h"
 #include "synergraph/report/importance_names.h"
-#include "synergraph/report/statements.h"
+#include "synergraph/report/table.h"
+#include "synergraph/report/words.h"
 
 namespace synergraph {
 namespace {

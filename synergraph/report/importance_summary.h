@@ -3,7 +3,7 @@
 #include <string>
 #include <vector>
 
-#include "synergraph/report/importance_report.h"
+#include "synergraph/report/importance_results.h"
 
 #pragma GCC visibility push(default)
 namespace synergraph {

@@ -1,19 +1,13 @@
 #pragma once
 
-#include <cstdint>
 #include <string>
 #include <vector>
 
+#include "synergraph/report/words.h"
 #include "synergraph/study/findings.h"
 
 #pragma GCC visibility push(default)
 namespace synergraph {
-
-/// A number with so many decimals; never "-0.00".
-std::string fixed(double value, int decimals);
-
-/// "a", "a and b", "a, b and c".
-std::string listed(const std::vector<std::string>& names);
 
 /// What to know before reading the rest, a sentence each: how many seeds there are, which models
 /// have not learned their task, whether the tests can decide anything.

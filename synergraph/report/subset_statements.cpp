@@ -5,7 +5,7 @@
 #include <cmath>
 
 #include "synergraph/core/terminal.h"
-#include "synergraph/report/statements.h"
+#include "synergraph/report/words.h"
 
 namespace synergraph {
 namespace {

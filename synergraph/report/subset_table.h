@@ -3,7 +3,8 @@
 #include <optional>
 #include <string>
 
-#include "synergraph/report/study_tables.h"
+#include "synergraph/report/study_table.h"
+#include "synergraph/study/findings.h"
 
 namespace synergraph {
 
