@@ -77,7 +77,7 @@ std::string pair_list(const ValueCredit& value, const ImportanceNames& names, do
   return text.empty() ? "none" : text;
 }
 
-std::string weights_line(const ValueCredit& value) {
+std::string weights_line(const ValueCredit& value, const ImportanceNames& names) {
   const BestWeights& best = *value.weights;
   std::string text =
       fmt::format("{} (given ones {}), ", human(best.value), human(best.given_value));
@@ -86,7 +86,11 @@ std::string weights_line(const ValueCredit& value) {
   else
     text += fmt::format("no weights can exceed {} (gap {})", human(best.bound),
                         human(best.bound - best.value, 2));
-  return text + fmt::format("; on {}", counted(value.weight_samples, "sample"));
+  text += fmt::format("; on {}", counted(value.weight_samples, "sample"));
+  if (best.adaptive_probability > 0.0)
+    text += fmt::format("; all on {}, the paper's choice: {}", names.heads({best.adaptive_head}),
+                        human(best.adaptive_value));
+  return text;
 }
 
 /// What a value says beside the tables.
@@ -123,7 +127,7 @@ std::string findings(const ImportanceReport& report, const ImportanceNames& name
     if (value.pruning.samples < report.importance.layers[l].samples)
       text += line("sets measured", "on " + counted(value.pruning.samples, "sample"));
   }
-  if (value.weights) text += line("best weights", weights_line(value));
+  if (value.weights) text += line("best weights", weights_line(value, names));
   return text;
 }
 

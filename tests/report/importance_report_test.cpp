@@ -99,6 +99,11 @@ TEST(ImportanceSummary, SaysWhatOtherWeightsReach) {
   EXPECT_THAT(
       format_report(report),
       HasSubstr("best weights    0.88 (given ones 0.8), no weights can exceed 0.9 (gap 0.02)"));
+  best.adaptive_head = 1;
+  best.adaptive_value = 0.5;
+  EXPECT_THAT(format_report(report), Not(HasSubstr("paper")));
+  best.adaptive_probability = 0.1;
+  EXPECT_THAT(format_report(report), HasSubstr("all on head 1, the paper's choice: 0.5\n"));
   best.optimal = true;
   EXPECT_THAT(summary_of(report), HasSubstr("the best weights raise it by 10 %"));
   EXPECT_THAT(format_report(report), HasSubstr("0.88 (given ones 0.8), optimal"));
