@@ -50,26 +50,34 @@ bool SurvivalTotal::set_factors() {
   double* stay = part(1);
   bool safe = true;
   for (int j = 0; j < sources_; ++j) {
-    const bool moves = walk_.forward[j] > 0.0;
-    safe = safe && (!moves || in_safe_range(walk_.mass[j]));
-    scale[j] = moves ? 1.0 / walk_.mass[j] : 0.0;
-    stay[j] = moves ? walk_.rows(j, j) * scale[j] : 1.0;
+    const double forward = walk_.forward[j];
+    safe = safe && (!(forward > 0.0) || in_safe_range(walk_.mass[j]));
+    scale[j] = forward > 0.0 ? 1.0 / walk_.mass[j] : 0.0;
+    // A node that is seldom left needs a sum of one more than a precise diagonal: nothing may get
+    // lost in any of many steps.
+    const double leave = forward * scale[j];
+    stay[j] = leave <= 0.5 ? 1.0 - leave : walk_.rows(j, j) * scale[j];
   }
   while (first_moving_ < sources_ && !(walk_.forward[first_moving_] > 0.0)) ++first_moving_;
   return safe;
 }
 
 void SurvivalTotal::add_panel(const Propagation& states) {
-  const std::int64_t begin = states.time() - states.length();
   if (states.time() <= cutoff_) {
     sum_ += states.panel_total();
     return;
   }
-  for (int j = 0; j < states.active(); ++j)
-    states.find(j, 0, static_cast<int>(cutoff_ - begin), [&](double value) {
-      sum_ += value;
+  const auto count = static_cast<int>(cutoff_ - states.time()) + states.length();
+  double panel = 0.0;
+  for (int j = 0; j < states.active(); ++j) {
+    double node = 0.0;  // small numbers first: the sum of all is large
+    states.find(j, 0, count, [&](double value) {
+      node += value;
       return false;
     });
+    panel += node;
+  }
+  sum_ += panel;
 }
 
 /// The sum over all times from now on at the moving nodes, by back substitution.
@@ -102,9 +110,10 @@ bool SurvivalTotal::add_rest(const Propagation& states) {
   }
   const double never = left * std::min(first_moving_, active);
   const double share = now / sum_;
+  // Closer than there, since what a mean lacks of the cutoff may be a small part of it.
   constexpr double kAccuracy = 0x1.0p-50;
   constexpr double kRatio = 0x1.0p-53;
-  constexpr double kRounding = 0x1.0p-45;
+  constexpr double kRounding = 0x1.0p-50;
   if (share * (high - low) * left * left / 2.0 <= kAccuracy &&
       share * kRatio * left * left / 2.0 <= kRounding) {
     double powers = 0.0;
