@@ -189,11 +189,10 @@ class ImportanceFigure {
       const SeriesStyle& style = series_style(k);
       entries.push_back({kTitles[k], style.colour, style.mark, 0.5, "solid"});
       // The best on top, where all agree.
-      plots = fmt::format(
-                  ", $curve{} using 1:{} with linespoints lw 1.3 pt {} ps {} lc rgb '{}' "
-                  "notitle",
-                  panel_, k + 2, style.mark, k == 0 ? 0.4 : 0.55, style.colour) +
-              plots;
+      plots.insert(
+          0, fmt::format(", $curve{} using 1:{} with linespoints lw 1.3 pt {} ps {} lc rgb '{}' "
+                         "notitle",
+                         panel_, k + 2, style.mark, k == 0 ? 0.4 : 0.55, style.colour));
     }
     const std::string upper =
         credit.gap > 0.0 ? " to " + human(credit.all.mean + credit.gap, 3) : std::string();

@@ -35,7 +35,7 @@ ImportanceNames::ImportanceNames(const ImportanceReport& report)
     if (!heads_.empty())
       layer.clear();
     else if (is_number(layer))
-      layer = "layer " + layer;
+      layer.insert(0, "layer ");
   }
 }
 
@@ -46,6 +46,7 @@ std::string ImportanceNames::head(int h) const {
 
 std::string ImportanceNames::heads(const std::vector<int>& heads) const {
   std::vector<std::string> names;
+  names.reserve(heads.size());
   for (const int h : heads) names.push_back(head(h));
   const char* noun = !heads_.empty() ? "" : heads.size() == 1 ? "head " : "heads ";
   return noun + listed(names);

@@ -188,7 +188,7 @@ class ValueSummary {
   /// "2 to 12 (median 5)".
   static std::string spread(std::vector<double> numbers) {
     std::sort(numbers.begin(), numbers.end());
-    const std::string low = human(numbers.front(), 3);
+    std::string low = human(numbers.front(), 3);
     const std::string high = human(numbers.back(), 3);
     if (low == high) return low;
     return fmt::format("{} to {} (median {})", low, high,

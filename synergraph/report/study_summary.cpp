@@ -117,6 +117,7 @@ Table claims_table(const Findings& findings, const std::map<std::string, Results
 std::string subsets_text(const Findings& findings,
                          const std::map<std::string, ResultsByHeads>& groups, std::size_t columns) {
   std::vector<std::string> tasks;
+  tasks.reserve(groups.size());
   for (const auto& [task, by_heads] : groups) tasks.push_back(task);
   const Table table = subset_overview(findings, tasks);
   if (table.rows.empty()) return {};
