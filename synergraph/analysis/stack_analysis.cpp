@@ -74,6 +74,7 @@ class StackReader {
 template <class Number>
 Estimate over(const std::vector<const Stack*>& stacks, const Number& number) {
   std::vector<double> values;
+  values.reserve(stacks.size());
   for (const Stack* stack : stacks) values.push_back(number(*stack));
   return estimate(values);
 }
