@@ -11,14 +11,14 @@ import sys
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
-INCLUDE = re.compile(r'^\s*#\s*include\s+"(?:synergraph/|(?=cli/))([^"]+)"', re.MULTILINE)
+INCLUDE = re.compile(r'^\s*#\s*include\s+"(?:synergraph/|(?=cli/|capi/))([^"]+)"', re.MULTILINE)
 EVERYTHING = ROOT / "synergraph" / "synergraph.h"
 
 # A folder may include what stands before it in this list and nothing after.
 ORDER = ["core", "graph", "chain", "diffusion", "heads", "subsets", "io", "model", "train",
-         "statistics", "analysis", "study", "report", "cli"]
+         "statistics", "analysis", "study", "report", "capi", "cli"]
 # Some may include even less than that.
-ONLY = {"io": {"core"}, "statistics": {"core"}}
+ONLY = {"io": {"core"}, "statistics": {"core"}, "cli": set(ORDER) - {"capi"}}
 # For sources of these folders only.
 KERNELS = "core/kernels/"
 KERNELS_ARE_FOR = {"core", "chain", "model", "train"}
@@ -27,7 +27,7 @@ KERNELS_ARE_FOR = {"core", "chain", "model", "train"}
 def includes():
     """{file: the files of ours that it includes}, "chain/walk.cpp" for synergraph/chain/walk.cpp."""
     files = {}
-    for base, folder in ((ROOT / "synergraph", ROOT / "synergraph"), (ROOT, ROOT / "cli")):
+    for base, folder in ((ROOT / "synergraph", ROOT / "synergraph"), (ROOT, ROOT / "capi"), (ROOT, ROOT / "cli")):
         for path in sorted(folder.rglob("*")):
             if path.suffix in (".h", ".cpp") and path != EVERYTHING:
                 files[path.relative_to(base).as_posix()] = INCLUDE.findall(path.read_text())
@@ -98,7 +98,7 @@ def circles(files):
 def wrong_rows(files):
     """The rows of CONTRIBUTING.md's table, "| `chain` | subject | core, graph |", that do not say what is included."""
     rows = dict(re.findall(r"^\| `(\w+)` \|.*\| ([^|]*) \|$", (ROOT / "CONTRIBUTING.md").read_text(), re.MULTILINE))
-    for here in [folder for folder in ORDER if folder != "cli" and any(room(file) == folder for file in files)]:
+    for here in [folder for folder in ORDER if folder not in ("capi", "cli") and any(room(file) == folder for file in files)]:
         used = {room(other) for file, included in files.items() if room(file) == here for other in included} - {here}
         row = ", ".join(there for there in ORDER if there in used) or "nothing"
         if rows.get(here) != row:

@@ -14,7 +14,7 @@ bash scripts/setup.sh test
 
 if [ "$quick" != --quick ]; then
   step "formatting"
-  find synergraph cli tests benchmarks fuzz -name '*.h' -o -name '*.cpp' | xargs clang-format --dry-run -Werror
+  find synergraph capi cli tests benchmarks fuzz -name '*.h' -o -name '*.cpp' -o -name '*.c' | xargs clang-format --dry-run -Werror
 fi
 
 step "release build and tests"

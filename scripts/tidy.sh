@@ -7,7 +7,7 @@ cd "$(dirname "$0")/.."
 build=build/release
 [ -f $build/generated/synergraph/core/version.h ] || cmake --preset release >/dev/null
 mkdir -p $build/tidy
-headers=$(find synergraph cli -name '*.h' | sort | xargs cat .clang-tidy | sha256sum | cut -c1-16)
+headers=$(find synergraph capi cli -name '*.h' | sort | xargs cat .clang-tidy | sha256sum | cut -c1-16)
 flags="-std=c++20 -I. -I$build/generated -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wno-pass-failed
        -ffp-contract=fast -fno-math-errno -fopenmp-simd"
 # The kernels are looked at as they are compiled for AVX2.
@@ -51,5 +51,5 @@ check() {
 export -f check
 export kernel_flags
 # synergraph/train/cuda needs CUDA's headers, which are not everywhere.
-find synergraph cli -name '*.cpp' -not -path '*/train/cuda/*' -printf '%h\n' | sort | uniq -c | sort -rn | awk '{ print $2 }' |
+find synergraph capi cli -name '*.cpp' -not -path '*/train/cuda/*' -printf '%h\n' | sort | uniq -c | sort -rn | awk '{ print $2 }' |
   xargs -P "$(nproc)" -I{} bash -c 'check "$@"' _ {} $build "$headers" $flags

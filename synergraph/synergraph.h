@@ -13,6 +13,7 @@
 #include "synergraph/analysis/layer_summary.h"
 #include "synergraph/analysis/model_attention.h"
 #include "synergraph/analysis/stack_analysis.h"
+#include "synergraph/analysis/view_source.h"
 #include "synergraph/chain/bounds.h"
 #include "synergraph/chain/hitting.h"
 #include "synergraph/chain/mixing.h"

@@ -10,6 +10,7 @@ namespace synergraph {
 
 Analysis analyse(AttentionSource& source, LayerWeights weights, const AnalysisOptions& options) {
   require_weights(source.layers(), weights);
+  if (source.layers().empty()) throw InputError("there are no layers to measure");
   if (options.conventions.empty()) throw UsageError("no convention to measure by");
   Analysis analysis{source.layers(), std::move(weights), options.conventions, {}};
   std::uint64_t count = 0;
@@ -28,6 +29,7 @@ Analysis analyse(AttentionSource& source, LayerWeights weights, const AnalysisOp
   const SideBySide way = side_by_side(analysis.layers, pieces.size(), options.execution);
   MeasureOptions sample_options;
   sample_options.conventions = options.conventions;
+  sample_options.nodes = options.nodes;
   sample_options.execution = way.each;
   sample_options.head_done = [&] {
     const std::lock_guard lock(progress_mutex);

@@ -13,7 +13,8 @@ namespace synergraph {
 struct AnalysisOptions {
   /// What to measure: one convention, or several in one pass.
   std::vector<MetricsOptions> conventions = {convention_options(Convention::kExact)};
-  Execution execution;
+  Execution execution = {};
+  bool nodes = false;  ///< keep the numbers of every node, too
 };
 
 /// All that was measured: samples[convention][layer][sample], and layers over their samples.

@@ -24,8 +24,9 @@ struct AttentionLayer {
   std::string name;
   int samples = 0;
   int heads = 0;
-  int tokens = 0;  ///< n, after the range was cut out
+  int tokens = 0;  ///< n, after the range was cut out; of the longest sample
   MissingMass missing_mass = MissingMass::kError;
+  bool same_length = true;  ///< all samples have so many tokens
 
   /// The tokens, and before them the node that takes what is missing from rows, if there is one.
   int nodes() const { return tokens + extra_nodes(missing_mass); }

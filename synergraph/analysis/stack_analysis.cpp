@@ -14,12 +14,17 @@ namespace synergraph {
 namespace {
 
 void require_stack(const std::vector<AttentionLayer>& layers) {
-  for (const AttentionLayer& layer : layers)
+  for (const AttentionLayer& layer : layers) {
+    if (!layer.same_length)
+      throw InputError(
+          fmt::format("layer {}: its samples differ in their numbers of tokens: no stack over them",
+                      layer.name));
     if (layer.tokens != layers.front().tokens || layer.samples != layers.front().samples)
       throw InputError(fmt::format(
           "layer {} has {} tokens and {} samples, layer {} {} and {}: no stack of layers",
           layer.name, layer.tokens, layer.samples, layers.front().name, layers.front().tokens,
           layers.front().samples));
+  }
 }
 
 /// One sample's stack, read layer by layer by as many readers, or by one that goes through all

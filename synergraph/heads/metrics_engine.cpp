@@ -33,15 +33,6 @@ std::vector<std::vector<double>> checked_weights(const AttentionView& view,
   return checked;
 }
 
-void check_sequence(const TokenSpan& sequence, const AttentionView& view) {
-  if (sequence.sample < 0 || sequence.sample >= view.samples)
-    throw InputError(
-        fmt::format("sample {} was asked for, there are 0:{}", sequence.sample, view.samples));
-  if (sequence.begin < 0 || sequence.begin >= sequence.end || sequence.end > view.tokens)
-    throw InputError(fmt::format("sample {}: tokens {}:{} were asked for, it has 0:{}",
-                                 sequence.sample, sequence.begin, sequence.end, view.tokens));
-}
-
 }  // namespace
 
 void check_convention(const MetricsOptions& convention) {
@@ -56,6 +47,15 @@ void check_convention(const MetricsOptions& convention) {
   within("horizon", convention.fidelity.horizon, 0, kMostSteps);
   if (convention.fidelity.step_limit < 1)
     throw InputError(fmt::format("step limit {} is not positive", convention.fidelity.step_limit));
+}
+
+void check_sequence(const TokenSpan& sequence, const AttentionView& view) {
+  if (sequence.sample < 0 || sequence.sample >= view.samples)
+    throw InputError(
+        fmt::format("sample {} was asked for, there are 0:{}", sequence.sample, view.samples));
+  if (sequence.begin < 0 || sequence.begin >= sequence.end || sequence.end > view.tokens)
+    throw InputError(fmt::format("sample {}: tokens {}:{} were asked for, it has 0:{}",
+                                 sequence.sample, sequence.begin, sequence.end, view.tokens));
 }
 
 BatchMetrics MetricsEngine::measure(const AttentionView& attention, std::span<const double> weights,

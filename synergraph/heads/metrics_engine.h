@@ -48,6 +48,9 @@ struct BatchMetrics {
 /// InputError unless the convention's eps, cutoff, horizon and step limit are in their ranges.
 void check_convention(const MetricsOptions& convention);
 
+/// InputError unless the view has the sequence's sample and tokens.
+void check_sequence(const TokenSpan& sequence, const AttentionView& view);
+
 /// A batch that has been checked, all but the attention itself, and completed.
 struct Batch {
   AttentionView view;

@@ -10,7 +10,7 @@ file(REMOVE_RECURSE ${SCRATCH})
 run(${CMAKE_COMMAND} --install ${BUILD} --prefix ${SCRATCH}/prefix)
 # What an installed header includes is installed or of the standard library, whose names have neither dot nor
 # slash: no private header and no other library is needed.
-file(GLOB_RECURSE headers ${SCRATCH}/prefix/include/*.h)
+file(GLOB_RECURSE headers ${SCRATCH}/prefix/include/synergraph/*.h)
 foreach(header ${headers})
   file(STRINGS ${header} includes REGEX "^#include <.*[./].*>")
   if(includes)
@@ -48,6 +48,22 @@ if(NOT output STREQUAL "mixing time 4, minimax fidelity 0.5, synergy 2\n")
   message(FATAL_ERROR "unexpected output: ${output}")
 endif()
 run(${SCRATCH}/prefix/bin/synergraph --version)
+
+# The same in C, which docs/c.md shows, by CMake without C++ and by pkg-config.
+run(${CMAKE_COMMAND} -S ${SOURCE}/c -B ${SCRATCH}/build-c -G ${GENERATOR} -DCMAKE_PREFIX_PATH=${SCRATCH}/prefix)
+run(${CMAKE_COMMAND} --build ${SCRATCH}/build-c)
+file(READ ${SOURCE}/c/measure.c program)
+file(READ ${SOURCE}/../../../docs/c.md text)
+string(FIND "${text}" "${program}" place)
+if(place EQUAL -1)
+  message(FATAL_ERROR "docs/c.md shows another program than tests/package/consumer/c/measure.c")
+endif()
+foreach(program measure by_pkg_config)
+  run(${SCRATCH}/build-c/${program})
+  if(NOT output STREQUAL "minimax fidelity 0.5\n")
+    message(FATAL_ERROR "${program}: unexpected output: ${output}")
+  endif()
+endforeach()
 
 # The manual page and the completions lie where man(1) and the shells look for them.
 foreach(file share/man/man1/synergraph.1 share/bash-completion/completions/synergraph

@@ -1,0 +1,29 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "capi/synergraph.h"
+#include "synergraph/report/heads_report.h"
+#include "synergraph/report/layer_report.h"
+
+namespace synergraph::capi {
+
+/// An array of a result.
+struct NamedArray {
+  std::string name;
+  std::string axes;  ///< their names, with blanks between
+  std::vector<std::int64_t> shape;
+  std::vector<double> numbers;  ///< one of the two lists is empty
+  std::vector<std::int64_t> counts;
+
+  /// As the interface shows it, valid while this lives where it is.
+  sg_array view() const;
+};
+
+/// Every number of a report: see sg_result_array().
+std::vector<NamedArray> arrays_of(const LayerReport& report);
+std::vector<NamedArray> arrays_of(const HeadsReport& report);
+
+}  // namespace synergraph::capi

@@ -1,0 +1,305 @@
+#include "capi/attention.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "capi/call.h"
+#include "capi/options.h"
+#include "capi/result.h"
+#include "capi/status.h"
+#include "synergraph/analysis/analysis.h"
+#include "synergraph/analysis/attention_file.h"
+#include "synergraph/analysis/model_attention.h"
+#include "synergraph/core/convex_sum.h"
+#include "synergraph/core/error.h"
+#include "synergraph/diffusion/fidelity.h"
+#include "synergraph/heads/head.h"
+
+namespace synergraph::capi {
+namespace {
+
+constexpr std::int64_t kMostSteps = 1000000;
+
+ViewSource& arrays_in(sg_attention* attention) {
+  require(attention, "attention");
+  if (auto* views = dynamic_cast<ViewSource*>(attention->source.get())) return *views;
+  throw UsageError("this attention does not come from arrays");
+}
+
+const AttentionLayer& layer_of(const sg_attention& attention, std::int64_t layer) {
+  const std::vector<AttentionLayer>& layers = attention.source->layers();
+  if (layer < 0 || layer >= static_cast<std::int64_t>(layers.size()))
+    throw UsageError(fmt::format("layer {} was asked for, there are 0:{}", layer, layers.size()));
+  return layers[static_cast<std::size_t>(layer)];
+}
+
+/// Visits one layer of one sample.
+void visit_heads(sg_attention& attention, std::int64_t layer, std::int64_t sample,
+                 const std::function<void(HeadSource& heads)>& visitor) {
+  const AttentionLayer& of = layer_of(attention, layer);
+  if (sample < 0 || sample >= of.samples)
+    throw UsageError(fmt::format("sample {} was asked for, there are 0:{}", sample, of.samples));
+  const auto first = static_cast<int>(sample);
+  for (const AttentionPiece& piece : attention.source->pieces(first, first + 1)) {
+    if (piece.layer != AttentionPiece::kAllLayers && piece.layer != layer) continue;
+    const std::unique_ptr<AttentionReader> reader = attention.source->reader();
+    reader->open(piece);
+    reader->visit([&](int at, HeadSource& heads) {
+      if (at == layer) visitor(heads);
+    });
+  }
+}
+
+void copy_rows(ConstMatrixView matrix, double*& into) {
+  for (int i = 0; i < matrix.rows; ++i) into = std::copy_n(matrix.row(i), matrix.cols, into);
+}
+
+}  // namespace
+
+AttentionView view_of(const void* data, int dtype, const int64_t shape[4], const int64_t* strides) {
+  AttentionView view = attention_view(data, float_type_of(dtype), shape[0], shape[1], shape[2]);
+  if (shape[2] != shape[3])
+    throw InputError(fmt::format("attention: {} queries and {} keys, expected as many of both",
+                                 shape[2], shape[3]));
+  if (strides != nullptr) view.strides = {strides[0], strides[1], strides[2], strides[3]};
+  return view;
+}
+
+}  // namespace synergraph::capi
+
+using namespace synergraph;        // NOLINT: the functions below are its interface
+using namespace synergraph::capi;  // NOLINT
+
+LayerWeights sg_attention::layer_weights() const {
+  const std::vector<AttentionLayer>& layers = source->layers();
+  if (given.empty()) return weights.empty() ? uniform_weights(layers) : weights;
+  std::size_t heads = 0;
+  bool shared = true;
+  for (const AttentionLayer& layer : layers) {
+    heads += static_cast<std::size_t>(layer.heads);
+    shared = shared && given.size() == static_cast<std::size_t>(layer.heads);
+  }
+  if (shared) return given_weights(layers, given);
+  if (given.size() != heads)
+    throw InputError(
+        fmt::format("{} weights: expected one a head of every layer, {} in all, or the same for "
+                    "every layer",
+                    given.size(), heads));
+  LayerWeights result;
+  auto next = given.begin();
+  for (const AttentionLayer& layer : layers) {
+    const std::vector<double> raw(next, next + layer.heads);
+    next += layer.heads;
+    result.push_back(given_weights({layer}, raw).front());
+  }
+  return result;
+}
+
+void sg_attention::describe(LayerReport& report) const {
+  report.weights = given.empty() ? weights_from : "given";
+  report.reading = source->reading();
+  report.range = range;
+  if (const auto* views = dynamic_cast<const ViewSource*>(source.get()))
+    report.range = views->common_range().value_or(range);
+  if (!model) return;
+  report.model = model->config();
+  report.heads_from_name = heads_from_name;
+  report.task = task;
+  if (const auto* attention = dynamic_cast<const ModelAttention*>(source.get()))
+    report.evaluation = attention->evaluation();
+}
+
+int sg_attention_create(const char* options, sg_attention** attention) {
+  return making(attention, [&] {
+    Options given(options);
+    const auto row_tolerance = given.take_number("row_tolerance", 0.0, 1.0);
+    const auto missing_mass = given.take_name<MissingMass>("missing_mass");
+    given.finish();
+    auto made = std::make_unique<sg_attention>();
+    made->source =
+        std::make_unique<ViewSource>(row_tolerance, missing_mass.value_or(MissingMass::kError));
+    return made.release();
+  });
+}
+
+int sg_attention_add(sg_attention* attention, const char* name, const void* data, int dtype,
+                     const int64_t shape[4], const int64_t strides[4]) {
+  return guarded([&] {
+    ViewSource& views = arrays_in(attention);
+    require(shape, "shape");
+    views.add(name != nullptr ? name : fmt::format("{}", views.layers().size() + 1),
+              view_of(data, dtype, shape, strides));
+  });
+}
+
+int sg_attention_set_sequences(sg_attention* attention, const sg_sequence* sequences,
+                               size_t count) {
+  return guarded([&] {
+    ViewSource& views = arrays_in(attention);
+    if (count > 0) require(sequences, "sequences");
+    std::vector<TokenSpan> spans;
+    for (std::size_t k = 0; k < count; ++k)
+      spans.push_back({sequences[k].sample, sequences[k].begin, sequences[k].end});
+    views.choose(std::move(spans));
+  });
+}
+
+int sg_attention_set_weights(sg_attention* attention, const double* weights, size_t count) {
+  return guarded([&] {
+    require(attention, "attention");
+    require(weights, "weights");
+    if (count == 0) throw UsageError("no weights");
+    attention->given.assign(weights, weights + count);
+  });
+}
+
+int sg_attention_open(const char* path, const char* options, sg_attention** attention) {
+  return making(attention, [&] {
+    require(path, "path");
+    Options given(options);
+    auto made = std::make_unique<sg_attention>();
+    made->range = given.take_range("range");
+    AttentionFileOptions reading;
+    reading.range = made->range;
+    reading.layers = given.take_text("layers").value_or("");
+    reading.row_tolerance = given.take_number("row_tolerance", 0.0, 1.0);
+    reading.missing_mass =
+        given.take_name<MissingMass>("missing_mass").value_or(MissingMass::kError);
+    if (const auto axes = given.take_text("axes")) reading.axes = parse_axes(*axes);
+    const auto weights = given.take_text("weights");
+    const auto projections = given.take_text("out_proj");
+    given.finish();
+    if (weights && projections)
+      throw UsageError("options: weights and out_proj exclude each other");
+    made->source = open_attention_file(TensorFile::open(path), reading);
+    if (weights) {
+      made->weights = weights_of_file(made->source->layers(), *weights);
+      made->weights_from = "given";
+    } else if (projections) {
+      made->weights = weights_of_projections(made->source->layers(), *projections);
+      made->weights_from = "learned";
+    }
+    return made.release();
+  });
+}
+
+int sg_attention_layers(const sg_attention* attention, int64_t* layers) {
+  return guarded([&] {
+    require(attention, "attention");
+    require(layers, "layers");
+    *layers = static_cast<std::int64_t>(attention->source->layers().size());
+  });
+}
+
+int sg_attention_shape(const sg_attention* attention, int64_t layer, int64_t shape[3]) {
+  return guarded([&] {
+    require(attention, "attention");
+    require(shape, "shape");
+    const AttentionLayer& of = layer_of(*attention, layer);
+    shape[0] = of.samples;
+    shape[1] = of.heads;
+    shape[2] = of.nodes();
+  });
+}
+
+int sg_attention_read(sg_attention* attention, int64_t layer, int64_t sample, double* into,
+                      size_t count) {
+  return guarded([&] {
+    require(attention, "attention");
+    visit_heads(*attention, layer, sample, [&](HeadSource& heads) {
+      const int n = heads.nodes();
+      require_buffer(into, count, {heads.heads(), n, n});
+      double* to = into;
+      for (int h = 0; h < heads.heads(); ++h) {
+        const ConstMatrixView matrix = heads.head(h).view();
+        for (int i = 0; i < n; ++i) {
+          std::copy_n(matrix.row(i), i + 1, to);
+          std::fill(to + i + 1, to + n, 0.0);
+          to += n;
+        }
+      }
+    });
+  });
+}
+
+int sg_attention_curves(sg_attention* attention, int64_t layer, int64_t sample, int64_t steps,
+                        double* into, size_t count) {
+  return guarded([&] {
+    require(attention, "attention");
+    if (steps < 0 || steps > kMostSteps)
+      throw UsageError(fmt::format("{} steps, expected 0 to {}", steps, kMostSteps));
+    const LayerWeights weights = attention->layer_weights();
+    visit_heads(*attention, layer, sample, [&](HeadSource& heads) {
+      const int n = heads.nodes();
+      require_buffer(into, count, {heads.heads() + 1, steps + 1, n});
+      double* to = into;
+      ConvexSum sum(n, n, ConvexSum::Part::kLower);
+      for (int h = 0; h < heads.heads(); ++h) {
+        const ConstMatrixView matrix = heads.head(h).view();
+        copy_rows(signal_curves(matrix, static_cast<int>(steps)), to);
+        sum.add(matrix, weights[static_cast<std::size_t>(layer)][static_cast<std::size_t>(h)]);
+      }
+      copy_rows(signal_curves(sum.take(), static_cast<int>(steps)), to);
+    });
+  });
+}
+
+void sg_attention_free(sg_attention* attention) {
+  delete attention;
+}
+
+int sg_learned_weights(const void* data, int dtype, const int64_t shape[2],
+                       const int64_t strides[2], int64_t heads, double* weights) {
+  return guarded([&] {
+    require(shape, "shape");
+    require(weights, "weights");
+    const std::int64_t rows = shape[0];
+    const std::int64_t columns = shape[1];
+    // A square around it, for the checks.
+    AttentionView view = attention_view(data, float_type_of(dtype), 1, 1, std::max(rows, columns));
+    const auto size = static_cast<std::ptrdiff_t>(item_size(view.type));
+    view.strides.query = strides != nullptr ? strides[0] : size * columns;
+    view.strides.key = strides != nullptr ? strides[1] : size;
+    if (rows < 1 || columns < 1)
+      throw InputError(fmt::format("output projection: {} rows, {} columns", rows, columns));
+    check_view(view);
+    if (heads < 1 || heads > columns)
+      throw InputError(fmt::format("{} heads of a projection with {} columns", heads, columns));
+    view.tokens = columns;
+    std::vector<double> values(static_cast<std::size_t>(rows * columns));
+    read_rows(view, 0, 0, 0, rows, values.data());
+    const std::vector<double> learned =
+        learned_weights({values.data(), static_cast<int>(rows), static_cast<int>(columns), columns},
+                        static_cast<int>(heads));
+    std::copy(learned.begin(), learned.end(), weights);
+  });
+}
+
+int sg_measure(sg_attention* attention, const char* options, const sg_call* call,
+               sg_result** result) {
+  return making(result, [&] {
+    require(attention, "attention");
+    Options given(options);
+    const MetricsChoice choice = take_metrics(given, convention_options);
+    LayerReport report;
+    report.conventions = choice.names;
+    report.per_head = given.take_bool("per_head").value_or(false);
+    AnalysisOptions analysis;
+    analysis.conventions = choice.conventions;
+    analysis.nodes = given.take_bool("per_node").value_or(false);
+    given.finish();
+    for (MetricsOptions& convention : analysis.conventions) {
+      convention.per_head_walks = report.per_head;
+      convention.fidelity.every_node = analysis.nodes;
+    }
+    const LayerWeights weights = attention->layer_weights();
+    run_call(call, kMeasureMemory, [&](const Execution& execution) {
+      analysis.execution = execution;
+      report.analysis = analyse(*attention->source, weights, analysis);
+    });
+    attention->describe(report);
+    return new sg_result(std::move(report));
+  });
+}

@@ -1,0 +1,36 @@
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "capi/synergraph.h"
+#include "synergraph/analysis/attention_source.h"
+#include "synergraph/analysis/head_weights.h"
+#include "synergraph/analysis/view_source.h"
+#include "synergraph/report/layer_report.h"
+
+/// A source of attention, and what belongs to it.
+struct sg_attention {
+  std::shared_ptr<const synergraph::Model> model;  ///< that makes it, if one does
+  std::unique_ptr<synergraph::AttentionSource> source;
+  synergraph::LayerWeights weights;  ///< none: equal ones
+  std::vector<double> given;         ///< raw weights of the caller, instead
+  std::string weights_from = "uniform";
+  synergraph::TokenRange range;
+  bool heads_from_name = false;
+  std::string task;
+
+  /// The layers' normalised weights. InputError if the caller's do not fit the layers.
+  synergraph::LayerWeights layer_weights() const;
+
+  /// Tells a report where its numbers come from, after they were measured.
+  void describe(synergraph::LayerReport& report) const;
+};
+
+namespace synergraph::capi {
+
+/// The view of an array; without strides, one without gaps. Not checked yet.
+AttentionView view_of(const void* data, int dtype, const int64_t shape[4], const int64_t* strides);
+
+}  // namespace synergraph::capi

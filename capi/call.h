@@ -1,0 +1,21 @@
+#pragma once
+
+#include <cstddef>
+#include <functional>
+
+#include "capi/synergraph.h"
+#include "synergraph/core/execution.h"
+
+namespace synergraph::capi {
+
+/// The memory that attention is measured in unless a call says otherwise: that of the program.
+inline constexpr std::size_t kMeasureMemory = std::size_t{1152} << 20U;
+
+/// Carries work out as a call asks, NULL for the defaults, in `memory` bytes unless it asks for
+/// others. Where progress is to be heard, the work is done on another thread, while this one waits
+/// and calls: languages whose functions must not be called from any other thread can be called.
+/// Stopped if the progress function asks for it.
+void run_call(const sg_call* call, std::size_t memory,
+              const std::function<void(const Execution& execution)>& work);
+
+}  // namespace synergraph::capi

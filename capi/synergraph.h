@@ -1,0 +1,279 @@
+/* synergraph: how fast, and how faithfully, attention moves information to the last token.
+ *
+ * The interface for C and for every language that can call C. docs/c.md has an example.
+ *
+ * - A function that can fail returns SG_OK (0) or another status; sg_error() then says in one line
+ *   what was wrong, for the calling thread. Nothing is thrown, printed, or written to a file.
+ * - Objects are opaque. The call that makes one has a place for it as its last argument, and puts
+ *   NULL there when it fails; sg_..._free() releases it, and takes NULL.
+ * - Texts are UTF-8 and end with a zero byte. A `char**` receives one that the caller releases with
+ *   sg_free(); a `const char*` stays the library's.
+ * - `options` are a JSON object; NULL or "" for none. A key that is not known is an error.
+ * - Layers, samples, heads and tokens count from 0. Sizes of buffers are numbers of elements, and
+ *   must be exactly what is written there.
+ * - Any number of threads may call at once. An object that a call takes as `const` may be in
+ * several calls at once, any other one in one call at a time.
+ */
+#ifndef SYNERGRAPH_C_H
+#define SYNERGRAPH_C_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#if defined(__GNUC__)
+#define SG_API __attribute__((visibility("default")))
+#else
+#define SG_API
+#endif
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+/* NOLINTBEGIN(modernize-use-using): this is C */
+
+/* ---- General ------------------------------------------------------------------------------- */
+
+/* What calls return. */
+enum {
+  SG_OK = 0,
+  SG_INPUT = 1,   /* the data is wrong: attention that is not causal, a malformed file */
+  SG_USAGE = 2,   /* the request is wrong: an unknown option, a missing pointer */
+  SG_STOPPED = 3, /* the progress function asked to stop */
+  SG_MEMORY = 4,  /* there is not enough memory */
+  SG_INTERNAL = 5 /* an error of the library: please report it */
+};
+
+/* Types of elements. */
+enum { SG_FLOAT16 = 0, SG_BFLOAT16 = 1, SG_FLOAT32 = 2, SG_FLOAT64 = 3, SG_INT64 = 4 };
+
+/* The library's version, "major.minor.patch". Before 1.0 a minor version may change anything. */
+SG_API const char* sg_version(void);
+
+/* The instruction set that the kernels use on this CPU, "x86-64-v3"; NULL, with sg_error(), where
+ * the environment's SYNERGRAPH_ISA asks for one that it does not have. */
+SG_API const char* sg_isa(void);
+
+/* The message of the last call of this thread that failed, valid until its next one that does. */
+SG_API const char* sg_error(void);
+
+/* Releases a text. */
+SG_API void sg_free(char* text);
+
+/* Hears how far a call is, in units of its own, `total` being 0 while that is not known. Called on
+ * the thread that made the call, about ten times a second and when all is done. Anything but 0 ends
+ * the call soon, with SG_STOPPED. */
+typedef int (*sg_progress)(uint64_t done, uint64_t total, void* user);
+
+/* How a call is carried out; results do not depend on it. Start from SG_CALL_INIT. */
+typedef struct sg_call {
+  size_t size;     /* sizeof(sg_call) */
+  int32_t threads; /* 0: as many as this process has CPUs */
+  uint64_t memory; /* bytes to work in, beside input and results, as far as that can be kept to; 0:
+                      about 1 GiB */
+  sg_progress progress; /* NULL: none */
+  void* user;           /* is handed to it */
+} sg_call;
+
+#define SG_CALL_INIT \
+  { sizeof(sg_call), 0, 0, NULL, NULL }
+
+/* ---- Attention ----------------------------------------------------------------------------- */
+
+/* Causal attention A[query][key] of several heads, in one or more layers and on one or more
+ * samples, wherever it comes from: arrays in memory, a file, a model, a graph. Arrays, models and
+ * files are read when they are measured. */
+typedef struct sg_attention sg_attention;
+
+/* Attention in memory, no layer yet. Options:
+ *   "row_tolerance"  how far a row's sum may be from 1; unless given, what rounding explains
+ *   "missing_mass"   "error" (default), or "node": rows sum to less than 1 on purpose, and one more
+ *                    node, the first of every sample, takes what is missing */
+SG_API int sg_attention_create(const char* options, sg_attention** attention);
+
+/* Adds a layer: the array (samples, heads, tokens, tokens) at `data`, whose last axes are query and
+ * key. Strides are bytes from one element to the next along each axis; any whole number of elements
+ * will do, negative and 0 too. NULL: an array without gaps. Nothing is copied: the array must live
+ * and stay as it is until the object is freed. Name NULL: the layer's number, from 1. */
+SG_API int sg_attention_add(sg_attention* attention, const char* name, const void* data, int dtype,
+                            const int64_t shape[4], const int64_t strides[4]);
+
+/* A sequence: tokens begin to end - 1 of a sample, the last of them being the sink. */
+typedef struct sg_sequence {
+  int64_t sample, begin, end;
+} sg_sequence;
+
+/* What is measured of arrays, in every layer: these sequences, so that padding can be left out and
+ * a sample can have several sinks. They become the samples of what is measured. Unless given: every
+ * sample, all its tokens. */
+SG_API int sg_attention_set_sequences(sg_attention* attention, const sg_sequence* sequences,
+                                      size_t count);
+
+/* Head weights, not negative: one for every head of a layer, the same in all layers; or one for
+ * every head of all layers, layer after layer. They are normalised. Unless given: equal ones, those
+ * of the graph, or learned ones for a model. */
+SG_API int sg_attention_set_weights(sg_attention* attention, const double* weights, size_t count);
+
+/* The attention in a file (.npy, .npz, .safetensors, .pt), as `synergraph analyze FILE` reads it.
+ * Options:
+ *   "layers"         regular expression that chooses an archive's tensors
+ *   "axes"           what the arrays' axes are: "layer,head,query,key"
+ *   "range"          [begin, end]: tokens that are measured; end may be null
+ *   "row_tolerance", "missing_mass"  as above
+ *   "weights"        a file with (heads) or (layers, heads) weights
+ *   "out_proj"       a file with attention output projections: learned weights */
+SG_API int sg_attention_open(const char* path, const char* options, sg_attention** attention);
+
+/* Number of layers. */
+SG_API int sg_attention_layers(const sg_attention* attention, int64_t* layers);
+
+/* Samples, heads and tokens (of the longest sample, with the node of missing mass) of a layer, as
+ * they are measured. */
+SG_API int sg_attention_shape(const sg_attention* attention, int64_t layer, int64_t shape[3]);
+
+/* A layer on one sample: (heads, tokens, tokens) probabilities, checked, rows divided by their
+ * sums. `tokens` are those of this sample. */
+SG_API int sg_attention_read(sg_attention* attention, int64_t layer, int64_t sample, double* into,
+                             size_t count);
+
+/* The signal that a layer's heads bring to the sink by diffusion: (heads + 1, steps + 1, tokens),
+ * (D^t)[sink][j] of each head and, last, of all together. */
+SG_API int sg_attention_curves(sg_attention* attention, int64_t layer, int64_t sample,
+                               int64_t steps, double* into, size_t count);
+
+SG_API void sg_attention_free(sg_attention* attention);
+
+/* Learned head weights: the norms of the heads' blocks of columns in an attention output projection
+ * (rows, columns), rows being outputs; strides in bytes, NULL: no gaps. `weights` has a place for
+ * every head. */
+SG_API int sg_learned_weights(const void* data, int dtype, const int64_t shape[2],
+                              const int64_t strides[2], int64_t heads, double* weights);
+
+/* ---- Results ------------------------------------------------------------------------------- */
+
+typedef struct sg_result sg_result;
+
+/* Measures every layer on every sample. Options, as those of `synergraph analyze`:
+ *   "convention"     "exact" (default), "published", "both", or a list of the first two
+ *   "normalization"  "per-head", "pooled" or "published": how heads become a walk
+ *   "nodes"          "sources" or "all": that count for the minimax fidelity
+ *   "horizon"        diffusion steps looked at, or "certified"
+ *   "eps"            threshold of the mixing time, or a list of them (0.25)
+ *   "cutoff"         steps at which truncated hitting times are cut (100)
+ *   "step_limit"     steps after which an uncertified fidelity is an interval (0: none)
+ *   "per_head"       true: each head's walk, too, and the mixing synergy (false)
+ *   "per_node"       true: keep the numbers of every token (false) */
+SG_API int sg_measure(sg_attention* attention, const char* options, const sg_call* call,
+                      sg_result** result);
+
+/* The document that `synergraph analyze --json` writes, or `graph --json`: docs/formats.md. */
+SG_API int sg_result_json(const sg_result* result, char** text);
+
+/* A table to read, for so many columns; 0: as wide as it is. */
+SG_API int sg_result_table(const sg_result* result, int64_t columns, char** text);
+
+/* Comma-separated values, numbers in full: those of `analyze --per-sample`, of `graph --csv`. */
+SG_API int sg_result_csv(const sg_result* result, char** text);
+
+/* An array of a result, which owns it. No gaps, last axis fastest. */
+typedef struct sg_array {
+  const char* name;     /* "minimax_fidelity"; of each head alone "heads/minimax_fidelity" */
+  const char* axes;     /* their names, "convention layer sample" */
+  int32_t dtype;        /* SG_FLOAT64 or SG_INT64 */
+  int32_t rank;         /* number of axes */
+  const int64_t* shape; /* extent of each */
+  const void* data;
+} sg_array;
+
+/* Array `index`, or NULL if there are not so many. What was not measured is not there. A time that
+ * is never reached is infinite; a number that does not exist is NaN, and so are the places of
+ * samples and heads that a layer has less than another (-1 in whole numbers). */
+SG_API const sg_array* sg_result_array(const sg_result* result, size_t index);
+
+/* The array of this name, or NULL. */
+SG_API const sg_array* sg_result_find(const sg_result* result, const char* name);
+
+SG_API void sg_result_free(sg_result* result);
+
+/* ---- Graphs -------------------------------------------------------------------------------- */
+
+/* Several heads on the same nodes, whose edges go forward; the last node is the sink. */
+typedef struct sg_graph sg_graph;
+
+/* A graph without a head. */
+SG_API int sg_graph_create(sg_graph** graph);
+
+/* The text format of docs/formats.md; `source` names it in messages (NULL: "graph"). */
+SG_API int sg_graph_parse(const char* text, size_t length, const char* source, sg_graph** graph);
+
+/* The paper's worked example, 1 or 2. */
+SG_API int sg_graph_example(int number, sg_graph** graph);
+
+/* Add a head on as many nodes as the others have. Name NULL: "head 1", "head 2", ...
+ * Edges from[k] -> to[k], of strengths[k] (NULL: 1 each). self_loops: not 0 adds one to every node
+ * that has none. */
+SG_API int sg_graph_add_edges(sg_graph* graph, const char* name, double weight, int64_t nodes,
+                              const int64_t* from, const int64_t* to, const double* strengths,
+                              size_t count, int self_loops);
+/* "chain:N", "complete:N", "window:N:WIDTH", "powers:N", "star:N", "random:N:PROBABILITY[:SEED]".
+ */
+SG_API int sg_graph_add_generated(sg_graph* graph, const char* name, double weight,
+                                  const char* generator, int self_loops);
+/* An attention matrix (nodes, nodes); strides in bytes, NULL: no gaps. It is copied. */
+SG_API int sg_graph_add_matrix(sg_graph* graph, const char* name, double weight, const void* data,
+                               int dtype, int64_t nodes, const int64_t strides[2]);
+
+/* Names of all nodes, which are called by their numbers otherwise. */
+SG_API int sg_graph_name_nodes(sg_graph* graph, const char* const* names, size_t count);
+
+/* Numbers of heads and nodes. */
+SG_API int sg_graph_size(const sg_graph* graph, int64_t* heads, int64_t* nodes);
+
+/* The text format, and Graphviz's. */
+SG_API int sg_graph_text(const sg_graph* graph, char** text);
+SG_API int sg_graph_dot(const sg_graph* graph, char** text);
+
+/* Measures the heads and all together. Options: those of sg_measure(), with one convention and
+ * without "per_head" and "per_node", which are always true; also
+ *   "weights"        of the heads, instead of the graph's */
+SG_API int sg_graph_measure(const sg_graph* graph, const char* options, const sg_call* call,
+                            sg_result** result);
+
+/* The graph as attention, one layer and one sample, for the functions that take that. */
+SG_API int sg_graph_attention(const sg_graph* graph, sg_attention** attention);
+
+SG_API void sg_graph_free(sg_graph* graph);
+
+/* ---- Models -------------------------------------------------------------------------------- */
+
+/* A Transformer of the paper's kind, from a checkpoint of `synergraph train` or of its authors. */
+typedef struct sg_model sg_model;
+
+/* Options:
+ *   "heads"          of a checkpoint that does not say how many */
+SG_API int sg_model_open(const char* path, const char* options, sg_model** model);
+
+/* Its sizes, as in the JSON of `synergraph analyze`: vocabulary, length, width, heads, layers,
+ * hidden. */
+SG_API int sg_model_json(const sg_model* model, char** text);
+
+/* Logits (samples, length, vocabulary) on sequences of tokens (samples, length). */
+SG_API int sg_model_run(const sg_model* model, const int32_t* tokens, int64_t samples,
+                        int64_t length, const sg_call* call, float* logits, size_t count);
+
+/* The attention that a model makes on such sequences, which are copied. With tokens NULL, and
+ * samples and length 0, they are drawn. The model may be freed before. Options:
+ *   "task"           "copy", "cycle" or "zero": judge the model by it
+ *   "samples"        sequences to draw (50)
+ *   "seed"           of those (1)
+ *   "range"          [begin, end]: tokens that are measured; end may be null */
+SG_API int sg_model_attention(const sg_model* model, const int32_t* tokens, int64_t samples,
+                              int64_t length, const char* options, sg_attention** attention);
+
+SG_API void sg_model_free(sg_model* model);
+
+/* NOLINTEND(modernize-use-using) */
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,114 @@
+/* Graphs: made, read, written, measured. */
+#include <math.h>
+
+#include "check.h"
+
+static void test_example(void) {
+  sg_graph* graph = NULL;
+  sg_graph* again = NULL;
+  sg_attention* attention = NULL;
+  sg_result* result = NULL;
+  char* text = NULL;
+  char* copy = NULL;
+  int64_t heads = 0;
+  int64_t nodes = 0;
+  double curves[3 * 4 * 3];
+  OK(sg_graph_example(1, &graph));
+  OK(sg_graph_size(graph, &heads, &nodes));
+  CHECK(heads == 2 && nodes == 3);
+  OK(sg_graph_measure(graph, NULL, NULL, &result));
+  CHECK(number(result, "mixing_time_0.25", 0) == 10);
+  CHECK(isinf(number(result, "heads/mixing_time_0.25", 0)));
+  CHECK(sg_result_find(result, "mixing_time_0.25")->rank == 0);
+  CHECK(number(result, "hitting_time", 2) == 0);
+  CHECK(strcmp(sg_result_find(result, "heads/hitting_time")->axes, "head node") == 0);
+  OK(sg_result_json(result, &text));
+  CHECK(strstr(text, "\"schema\": \"synergraph.graph\"") != NULL);
+  sg_free(text);
+  OK(sg_result_table(result, 40, &text));
+  CHECK(strstr(text, "Head 1") != NULL);
+  sg_free(text);
+  OK(sg_result_csv(result, &text));
+  CHECK(strncmp(text, "head,weight,", 12) == 0);
+  sg_free(text);
+  sg_result_free(result);
+
+  OK(sg_graph_text(graph, &text));
+  OK(sg_graph_parse(text, strlen(text), NULL, &again));
+  OK(sg_graph_text(again, &copy));
+  CHECK(strcmp(text, copy) == 0);
+  sg_free(text);
+  sg_free(copy);
+  OK(sg_graph_dot(again, &text));
+  CHECK(strncmp(text, "digraph", 7) == 0);
+  sg_free(text);
+  sg_graph_free(again);
+
+  OK(sg_graph_attention(graph, &attention));
+  OK(sg_attention_curves(attention, 0, 0, 3, curves, 36));
+  CHECK(curves[2] == 1 && fabs(curves[2 * 12 + 9 + 1] - 0.421875) < 1e-15);
+  OK(sg_measure(attention, "{\"normalization\": \"per-head\"}", NULL, &result));
+  CHECK(number(result, "mixing_time_0.25", 0) == 10);
+  sg_result_free(result);
+  sg_attention_free(attention);
+  sg_graph_free(graph);
+}
+
+static void test_building(void) {
+  const int64_t from[3] = {0, 1, 0};
+  const int64_t to[3] = {1, 2, 2};
+  const double strengths[3] = {1, 2, 0.5};
+  const float matrix[3][3] = {{1, 0, 0}, {0.5F, 0.5F, 0}, {0, 0.5F, 0.5F}};
+  const int64_t strides[2] = {sizeof matrix[0], sizeof(float)};
+  const char* names[3] = {"u", "v w", "sink"};
+  const int64_t outside[1] = {3};
+  sg_graph* graph = NULL;
+  sg_graph* other = NULL;
+  sg_result* result = NULL;
+  char* text = NULL;
+  OK(sg_graph_create(&graph));
+  FAILS(SG_INPUT, "no head", sg_graph_measure(graph, NULL, NULL, &result));
+  FAILS(SG_INPUT, "no head", sg_graph_text(graph, &text));
+  FAILS(SG_INPUT, "no head", sg_graph_name_nodes(graph, names, 3));
+  OK(sg_graph_add_edges(graph, NULL, 1, 3, from, to, strengths, 3, 1));
+  OK(sg_graph_add_edges(graph, "without", 1, 3, from, to, NULL, 2, 0));
+  OK(sg_graph_add_matrix(graph, "attention", 2, matrix, SG_FLOAT32, 3, strides));
+  OK(sg_graph_add_generated(graph, NULL, 0, "chain:3", 1));
+  OK(sg_graph_name_nodes(graph, names, 3));
+  OK(sg_graph_text(graph, &text));
+  CHECK(strstr(text, "\"v w\"") != NULL && strstr(text, "chain:3") != NULL &&
+        strstr(text, "head 1") != NULL);
+  sg_free(text);
+  OK(sg_graph_measure(graph, "{\"weights\": [1, 1, 1, 1], \"eps\": [0.25, 0.01]}", NULL, &result));
+  CHECK(number(result, "weights", 3) == 0.25);
+  CHECK(number(result, "mixing_time_0.01", 0) > number(result, "mixing_time_0.25", 0));
+  sg_result_free(result);
+  FAILS(SG_INPUT, "weights", sg_graph_measure(graph, "{\"weights\": [1]}", NULL, &result));
+  FAILS(SG_USAGE, "one convention",
+        sg_graph_measure(graph, "{\"convention\": \"both\"}", NULL, &result));
+  FAILS(SG_USAGE, "per_head", sg_graph_measure(graph, "{\"per_head\": true}", NULL, &result));
+  FAILS(SG_INPUT, "4 nodes", sg_graph_add_generated(graph, NULL, 1, "chain:4", 1));
+  FAILS(SG_INPUT, "2 names", sg_graph_name_nodes(graph, names, 2));
+  FAILS(SG_INPUT, "edge 0 -> 3", sg_graph_add_edges(graph, NULL, 1, 3, from, outside, NULL, 1, 1));
+  FAILS(SG_INPUT, "backward", sg_graph_add_edges(graph, NULL, 1, 3, to, from, NULL, 1, 1));
+  FAILS(SG_INPUT, "weight", sg_graph_add_edges(graph, NULL, NAN, 3, from, to, NULL, 1, 1));
+  FAILS(SG_INPUT, "", sg_graph_add_edges(graph, NULL, 1, INT64_MAX, from, to, NULL, 1, 1));
+  FAILS(SG_USAGE, "NULL", sg_graph_add_edges(graph, NULL, 1, 3, NULL, to, NULL, 1, 1));
+  FAILS(SG_USAGE, "", sg_graph_add_generated(graph, NULL, 1, "wheel:3", 1));
+  FAILS(SG_USAGE, "NULL", sg_graph_add_generated(graph, NULL, 1, NULL, 1));
+  FAILS(SG_INPUT, "matrix",
+        sg_graph_add_matrix(graph, NULL, 1, strengths + 1, SG_FLOAT64, 1, NULL));
+  sg_graph_free(graph);
+  FAILS(SG_USAGE, "", sg_graph_example(3, &other));
+  FAILS(SG_INPUT, "mine:1", sg_graph_parse("nodes", 5, "mine", &other));
+  FAILS(SG_USAGE, "NULL", sg_graph_parse(NULL, 5, "mine", &other));
+  FAILS(SG_USAGE, "NULL", sg_graph_size(NULL, NULL, NULL));
+  CHECK(other == NULL);
+  sg_graph_free(NULL);
+}
+
+int main(void) {
+  test_example();
+  test_building();
+  return failures;
+}
