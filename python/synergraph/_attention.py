@@ -1,0 +1,178 @@
+"""Attention as the library takes it: layers of arrays, the sequences in them, the weights of their heads."""
+
+from __future__ import annotations
+
+import ctypes
+import os
+from ctypes import c_double, c_int64
+from typing import Any, List, Mapping, Optional, Sequence, Tuple, Union
+
+import numpy as np
+from numpy.typing import NDArray
+
+from . import _library
+from ._errors import InputError
+from ._views import View, is_array, numbers, ordered, parse_axes, view_of, whole_numbers
+
+Path = Union[str, "os.PathLike[str]"]
+Axes = Union[str, Sequence[str], None]
+
+
+class Attention:
+    """An `sg_attention`, what it reads from, and what its samples stand for."""
+
+    def __init__(self, handle: _library.Handle, dims: Tuple[str, ...], sinks: Optional[int] = None,
+                 keep: object = None, work: float = float("inf")) -> None:
+        self.handle = handle
+        self.dims = dims  #: axes of a result: some of layer, sample, and sink where samples have several
+        self.sinks = sinks  #: how many a sample has
+        self.keep = keep
+        self.work = work  #: multiplications of a full product of all matrices with themselves
+
+    @property
+    def long(self) -> bool:
+        """Whether measuring it may take long enough to be interrupted."""
+        return self.work > 1e6
+
+    def set_weights(self, weights: Any) -> None:
+        """Weights (heads), (layers, heads), or one list a layer."""
+        if isinstance(weights, (list, tuple)) and weights and all(np.ndim(one) == 1 for one in weights):
+            flat = np.concatenate([numbers(one, "weights").ravel() for one in weights])
+        else:
+            flat = numbers(weights, "weights").ravel()
+        pointer = flat.ctypes.data_as(ctypes.POINTER(c_double))
+        _library.check(_library.lib.sg_attention_set_weights(self.handle.pointer, pointer, flat.size))
+
+    def shape(self, layer: int) -> Tuple[int, int, int]:
+        """Samples, heads and tokens."""
+        shape = (c_int64 * 3)()
+        _library.check(_library.lib.sg_attention_shape(self.handle.pointer, layer, shape))
+        return shape[0], shape[1], shape[2]
+
+    def read(self, layer: int, sample: int) -> NDArray[np.float64]:
+        """(heads, tokens, tokens) of one sample."""
+        _, heads, tokens = self.shape(layer)
+        into = np.empty((heads, tokens, tokens))
+        pointer = into.ctypes.data_as(ctypes.POINTER(c_double))
+        _library.check(_library.lib.sg_attention_read(self.handle.pointer, layer, sample, pointer, into.size))
+        return into
+
+    def curves(self, layer: int, sample: int, steps: int) -> NDArray[np.float64]:
+        """(heads + 1, steps + 1, tokens): the signal of each head and of all together."""
+        _, heads, tokens = self.shape(layer)
+        into = np.empty((heads + 1, max(steps, 0) + 1, tokens))
+        pointer = into.ctypes.data_as(ctypes.POINTER(c_double))
+        status = _library.lib.sg_attention_curves(self.handle.pointer, layer, sample, steps, pointer, into.size)
+        _library.check(status)
+        return into
+
+
+def _spans(samples: int, tokens: int, lengths: Any, padding: str, sink: Any) -> Optional[List[Tuple[int, int, int]]]:
+    """The sequences (sample, begin, end), sinks of a sample together; None: all samples whole."""
+    if padding not in ("left", "right"):
+        raise InputError(f"padding: {padding!r} is neither 'left' nor 'right'")
+    if lengths is None and sink is None:
+        return None
+    begins = np.zeros(samples, dtype=np.int64)
+    ends = np.full(samples, tokens, dtype=np.int64)
+    if lengths is not None:
+        given = np.broadcast_to(whole_numbers(lengths, "lengths"), (samples,)) if np.ndim(lengths) == 0 else (
+            whole_numbers(lengths, "lengths"))
+        if given.shape != (samples,):
+            raise InputError(f"lengths: {given.size} for {samples} samples")
+        if np.any(given < 1) or np.any(given > tokens):
+            raise InputError(f"lengths: expected 1 to {tokens}")
+        if padding == "left":
+            begins = tokens - given
+        else:
+            ends = given.copy()
+    if sink is None:
+        return [(s, int(begins[s]), int(ends[s])) for s in range(samples)]
+    spans = []
+    for s in range(samples):
+        for one in whole_numbers(sink, "sink").ravel():
+            at = int(one) if one >= 0 else int(ends[s] + one)
+            if not begins[s] <= at < ends[s]:
+                raise InputError(f"sink: token {one} is not in sample {s}, which has {begins[s]} to {ends[s] - 1}")
+            spans.append((s, int(begins[s]), at + 1))
+    return spans
+
+
+def of_arrays(
+    attention: Any, *, axes: Axes = None, lengths: Any = None, padding: str = "right", sink: Any = None,
+    row_tolerance: Optional[float] = None, missing_mass: Optional[str] = None,
+) -> Attention:
+    """One array, or a list or a dictionary of them, one a layer."""
+    named: List[Tuple[Optional[str], View]] = []
+    items: List[Tuple[Optional[str], Any]] = []
+    if isinstance(attention, Mapping):
+        items = [(str(name), value) for name, value in attention.items()]
+    elif isinstance(attention, (list, tuple)) and all(is_array(one) for one in attention):
+        items = [(None, value) for value in attention]
+    if items:
+        dims: Tuple[str, ...] = ("layer",)
+        for name, value in items:
+            view = view_of(value)
+            of_array = parse_axes(axes, view.rank, layers=False)
+            if "sample" in of_array and "sample" not in dims:
+                dims += ("sample",)
+            named.append((name, ordered(view, of_array)))
+    else:
+        view = view_of(attention)
+        of_array = parse_axes(axes, view.rank, layers=True)
+        dims = tuple(name for name in ("layer", "sample") if name in of_array)
+        whole = ordered(view, of_array)
+        if 0 in whole.shape:
+            raise InputError(f"the array has no elements: its shape is {view.shape}")
+        named = [(None, whole._replace(pointer=whole.pointer + layer * whole.strides[0])) for layer in range(whole.shape[0])]
+
+    handle = _library.make("attention", "sg_attention_create", _library.encoded(
+        {"row_tolerance": row_tolerance, "missing_mass": missing_mass}))
+    work = 0.0
+    for name, view in named:
+        _library.check(_library.lib.sg_attention_add(
+            handle.pointer, None if name is None else name.encode(), view.pointer, view.code,
+            (c_int64 * 4)(*view.shape[1:]), (c_int64 * 4)(*view.strides[1:])))
+        work += float(np.prod(view.shape[1:], dtype=float)) * view.shape[4]
+    sinks = None
+    _, samples, _, tokens, _ = named[0][1].shape
+    spans = _spans(samples, tokens, lengths, padding, sink)
+    if spans is not None:
+        _library.check(_library.lib.sg_attention_set_sequences(
+            handle.pointer, (_library.Sequence * len(spans))(*[_library.Sequence(*span) for span in spans]), len(spans)))
+    if sink is not None and np.ndim(sink) > 0:
+        dims += ("sink",)
+        sinks = len(spans or ()) // samples
+    return Attention(handle, dims, sinks, [view.owner for _, view in named], work)
+
+
+def of_file(
+    path: Path, *, axes: Axes = None, layers: Optional[str] = None, sink: Any = None, row_tolerance: Optional[float] = None,
+    missing_mass: Optional[str] = None,
+) -> Attention:
+    """The attention in a file."""
+    if sink is not None and np.ndim(sink) > 0:
+        raise InputError("sink: files take one")
+    names = None if axes is None else ",".join(axes.replace(",", " ").split() if isinstance(axes, str) else axes)
+    handle = _library.make("attention", "sg_attention_open", os.fsencode(path), _library.encoded({
+        "axes": names, "layers": layers, "row_tolerance": row_tolerance, "missing_mass": missing_mass,
+        "range": None if sink is None else [0, int(whole_numbers(sink, "sink")) + 1],
+    }))
+    return Attention(handle, ("layer", "sample"))
+
+
+def learned_weights(projection: Any, heads: int) -> NDArray[np.float64]:
+    """Learned head weights, from an attention output projection (rows are outputs): the norms of the heads' blocks of columns.
+
+    >>> import numpy as np
+    >>> learned_weights(np.diag([3.0, 0.0, 0.0, 1.0]), heads=2)
+    array([0.75, 0.25])
+    """
+    view = view_of(projection)
+    if view.rank != 2:
+        raise InputError(f"an output projection is a matrix, not of shape {view.shape}")
+    weights = np.empty(max(heads, 1))
+    _library.check(_library.lib.sg_learned_weights(
+        view.pointer, view.code, (c_int64 * 2)(*view.shape), (c_int64 * 2)(*view.strides), heads,
+        weights.ctypes.data_as(ctypes.POINTER(c_double))))
+    return weights

@@ -1,0 +1,272 @@
+"""The shared library behind the package: found, loaded, declared, called."""
+
+from __future__ import annotations
+
+import ctypes
+import json
+import os
+import threading
+from ctypes import POINTER, byref, c_char_p, c_double, c_float, c_int, c_int32, c_int64, c_size_t, c_uint64, c_void_p
+from pathlib import Path
+from typing import Any, Callable, Dict, Optional, Tuple, Type
+
+from ._errors import Error, InputError, Stopped, UsageError
+
+OK = 0
+STOPPED = 3
+MEMORY = 4
+_ERRORS: Dict[int, Type[Exception]] = {1: InputError, 2: UsageError, STOPPED: Stopped, MEMORY: MemoryError}
+
+FLOAT16, BFLOAT16, FLOAT32, FLOAT64, INT64 = range(5)
+
+Progress = ctypes.CFUNCTYPE(c_int, c_uint64, c_uint64, c_void_p)
+
+
+class Call(ctypes.Structure):
+    """`sg_call`: how a call is carried out."""
+
+    _fields_ = [
+        ("size", c_size_t),
+        ("threads", c_int32),
+        ("memory", c_uint64),
+        ("progress", Progress),
+        ("user", c_void_p),
+    ]
+
+
+class Sequence(ctypes.Structure):
+    """`sg_sequence`: tokens begin to end - 1 of a sample."""
+
+    _fields_ = [("sample", c_int64), ("begin", c_int64), ("end", c_int64)]
+
+
+class Array(ctypes.Structure):
+    """`sg_array`: an array of a result."""
+
+    _fields_ = [
+        ("name", c_char_p),
+        ("axes", c_char_p),
+        ("dtype", c_int32),
+        ("rank", c_int32),
+        ("shape", POINTER(c_int64)),
+        ("data", c_void_p),
+    ]
+
+
+_STATUS = c_int
+_OBJECT = POINTER(c_void_p)  # where a made object goes
+_TEXT = POINTER(c_void_p)  # where a text goes
+_PROTOTYPES: Dict[str, Tuple[Any, ...]] = {
+    "sg_version": (c_char_p,),
+    "sg_isa": (c_char_p,),
+    "sg_error": (c_char_p,),
+    "sg_free": (None, c_void_p),
+    "sg_attention_create": (_STATUS, c_char_p, _OBJECT),
+    "sg_attention_add": (_STATUS, c_void_p, c_char_p, c_void_p, c_int, POINTER(c_int64), POINTER(c_int64)),
+    "sg_attention_set_sequences": (_STATUS, c_void_p, POINTER(Sequence), c_size_t),
+    "sg_attention_set_weights": (_STATUS, c_void_p, POINTER(c_double), c_size_t),
+    "sg_attention_open": (_STATUS, c_char_p, c_char_p, _OBJECT),
+    "sg_attention_layers": (_STATUS, c_void_p, POINTER(c_int64)),
+    "sg_attention_shape": (_STATUS, c_void_p, c_int64, POINTER(c_int64)),
+    "sg_attention_read": (_STATUS, c_void_p, c_int64, c_int64, POINTER(c_double), c_size_t),
+    "sg_attention_curves": (_STATUS, c_void_p, c_int64, c_int64, c_int64, POINTER(c_double), c_size_t),
+    "sg_attention_free": (None, c_void_p),
+    "sg_learned_weights": (
+        _STATUS, c_void_p, c_int, POINTER(c_int64), POINTER(c_int64), c_int64, POINTER(c_double),
+    ),
+    "sg_measure": (_STATUS, c_void_p, c_char_p, POINTER(Call), _OBJECT),
+    "sg_result_json": (_STATUS, c_void_p, _TEXT),
+    "sg_result_table": (_STATUS, c_void_p, c_int64, _TEXT),
+    "sg_result_csv": (_STATUS, c_void_p, _TEXT),
+    "sg_result_array": (POINTER(Array), c_void_p, c_size_t),
+    "sg_result_free": (None, c_void_p),
+    "sg_graph_create": (_STATUS, _OBJECT),
+    "sg_graph_parse": (_STATUS, c_char_p, c_size_t, c_char_p, _OBJECT),
+    "sg_graph_example": (_STATUS, c_int, _OBJECT),
+    "sg_graph_add_edges": (
+        _STATUS, c_void_p, c_char_p, c_double, c_int64, POINTER(c_int64), POINTER(c_int64), POINTER(c_double),
+        c_size_t, c_int,
+    ),
+    "sg_graph_add_generated": (_STATUS, c_void_p, c_char_p, c_double, c_char_p, c_int),
+    "sg_graph_add_matrix": (_STATUS, c_void_p, c_char_p, c_double, c_void_p, c_int, c_int64, POINTER(c_int64)),
+    "sg_graph_name_nodes": (_STATUS, c_void_p, POINTER(c_char_p), c_size_t),
+    "sg_graph_size": (_STATUS, c_void_p, POINTER(c_int64), POINTER(c_int64)),
+    "sg_graph_text": (_STATUS, c_void_p, _TEXT),
+    "sg_graph_dot": (_STATUS, c_void_p, _TEXT),
+    "sg_graph_measure": (_STATUS, c_void_p, c_char_p, POINTER(Call), _OBJECT),
+    "sg_graph_attention": (_STATUS, c_void_p, _OBJECT),
+    "sg_graph_free": (None, c_void_p),
+    "sg_model_open": (_STATUS, c_char_p, c_char_p, _OBJECT),
+    "sg_model_json": (_STATUS, c_void_p, _TEXT),
+    "sg_model_run": (
+        _STATUS, c_void_p, POINTER(c_int32), c_int64, c_int64, POINTER(Call), POINTER(c_float), c_size_t,
+    ),
+    "sg_model_attention": (_STATUS, c_void_p, POINTER(c_int32), c_int64, c_int64, c_char_p, _OBJECT),
+    "sg_model_free": (None, c_void_p),
+}
+
+
+def _load() -> ctypes.CDLL:
+    """The library beside this file, unless the environment's SYNERGRAPH_LIBRARY names another; else the system's."""
+    beside = Path(__file__).parent / "libsynergraph.so.0"
+    path = os.environ.get("SYNERGRAPH_LIBRARY") or (str(beside) if beside.exists() else "libsynergraph.so.0")
+    try:
+        library = ctypes.CDLL(path)
+        for name, (result, *arguments) in _PROTOTYPES.items():
+            function = getattr(library, name)
+            function.restype = result
+            function.argtypes = arguments
+    except (OSError, AttributeError) as error:
+        raise ImportError(f"synergraph: the library {path} cannot be used: {error}") from error
+    return library
+
+
+lib = _load()
+
+
+def exception(status: int) -> Exception:
+    """What a status means, with the message of this thread."""
+    message = lib.sg_error().decode(errors="replace")
+    return _ERRORS.get(status, Error)(message)
+
+
+def check(status: int) -> None:
+    """Raises unless a call succeeded."""
+    if status != OK:
+        raise exception(status)
+
+
+class Handle:
+    """An object of the library, released with this one."""
+
+    def __init__(self, pointer: int, free: Callable[[c_void_p], None]):
+        self._pointer: Optional[int] = pointer
+        self._free = free
+
+    @property
+    def pointer(self) -> c_void_p:
+        return c_void_p(self._pointer)
+
+    def __del__(self) -> None:
+        if self._pointer is not None:
+            self._free(c_void_p(self._pointer))
+            self._pointer = None
+
+
+def make(kind: str, function: str, *arguments: Any) -> Handle:
+    """The object of this kind ("graph") that a call makes."""
+    place = c_void_p()
+    check(getattr(lib, function)(*arguments, byref(place)))
+    return made(kind, place)
+
+
+def made(kind: str, place: c_void_p) -> Handle:
+    """A handle of an object of this kind that a call has put into its place."""
+    assert place.value is not None
+    return Handle(place.value, getattr(lib, f"sg_{kind}_free"))
+
+
+def text(function: str, *arguments: Any) -> str:
+    """The text that a call makes."""
+    place = c_void_p()
+    check(getattr(lib, function)(*arguments, byref(place)))
+    try:
+        return ctypes.string_at(place.value or 0).decode(errors="replace")
+    finally:
+        lib.sg_free(place)
+
+
+def encoded(options: Dict[str, Any]) -> bytes:
+    """Options as the library takes them, without those that are None."""
+    return json.dumps({key: value for key, value in options.items() if value is not None}).encode()
+
+
+ProgressFunction = Callable[[int, int], Any]
+
+
+class _Work:
+    """A call under way: how far it is, whether it shall stop, and what came of it."""
+
+    def __init__(self, carry_out: Callable[[], int]) -> None:
+        self.done = 0
+        self.total = 0
+        self.stop = False
+        self.error: Optional[BaseException] = None
+        self._carry_out = carry_out
+
+    def hear(self, done: int, total: int, _: Any = None) -> int:
+        self.done, self.total = done, total
+        return int(self.stop)
+
+    def tell(self, progress: Optional[ProgressFunction]) -> None:
+        if progress is not None and not self.stop:
+            progress(self.done, self.total)
+
+    def fail(self, error: BaseException) -> None:
+        self.error = self.error or error
+        self.stop = True
+
+    def run(self) -> None:
+        status = self._carry_out()
+        if status != OK and not self.stop:
+            self.error = exception(status)
+
+
+def run(
+    function: str, arguments: Tuple[Any, ...], results: Tuple[Any, ...], *, threads: Optional[int] = None,
+    memory: Optional[int] = None, progress: Optional[ProgressFunction] = None, long: bool = True, keep: Any = None,
+) -> None:
+    """Carries out a call that takes an `sg_call` between its arguments and its results.
+
+    On the main thread a long call is handed to another thread, which also holds on to what it needs (`keep`), while this
+    one waits where signals are heard: Ctrl-C stops the call and is then raised. Other threads hear no signals, and call by
+    themselves.
+    """
+    call = Call(ctypes.sizeof(Call), threads or 0, memory or 0)
+    target = getattr(lib, function)
+
+    def carry_out(held: Any = keep) -> int:
+        return int(target(*arguments, byref(call), *results))
+
+    work = _Work(carry_out)
+    if progress is None and (not long or threading.current_thread() is not threading.main_thread()):
+        work.run()
+    elif threading.current_thread() is not threading.main_thread():
+        def hear(done: int, total: int, _: Any) -> int:
+            work.hear(done, total)
+            try:
+                work.tell(progress)
+            except BaseException as error:  # raised when the call has ended
+                work.fail(error)
+            return int(work.stop)
+
+        call.progress = Progress(hear)
+        work.run()
+    else:
+        call.progress = Progress(work.hear)
+        worker = threading.Thread(target=work.run, name="synergraph", daemon=True)
+        worker.start()
+        finished = False
+        try:
+            while not finished:
+                try:
+                    worker.join(0.1)
+                    finished = not worker.is_alive()
+                    work.tell(progress)
+                except BaseException as error:  # Ctrl-C, or of the progress function
+                    work.fail(error)
+        finally:
+            work.stop = True
+    if work.error is not None:
+        raise work.error
+
+
+def run_made(kind: str, function: str, arguments: Tuple[Any, ...], **options: Any) -> Handle:
+    """The same for a call that makes an object of this kind."""
+    place = c_void_p()
+    try:
+        run(function, arguments, (byref(place),), **options)
+    finally:
+        handle = made(kind, place) if place.value is not None else None
+    assert handle is not None
+    return handle

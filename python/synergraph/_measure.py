@@ -1,0 +1,162 @@
+"""Measuring attention."""
+
+from __future__ import annotations
+
+from typing import Any, Dict, Optional, Sequence, Union
+
+import numpy as np
+
+from . import _attention, _library
+from ._attention import Attention, Axes
+from ._errors import InputError
+from ._graph import Graph
+from ._progress import Progress, progress_function
+from ._result import Measurement
+
+Convention = Union[str, Sequence[str]]
+
+
+def metrics_options(convention: Optional[Convention], normalization: Optional[str], nodes: Optional[str],
+                    horizon: Union[int, str, None], eps: Union[float, Sequence[float], None], cutoff: Optional[int],
+                    step_limit: Optional[int]) -> Dict[str, Any]:
+    """How to measure, as the library's options."""
+    return {
+        "convention": convention if convention is None or isinstance(convention, str) else list(convention),
+        "normalization": normalization,
+        "nodes": nodes,
+        "horizon": horizon,
+        "eps": None if eps is None else np.asarray(eps, dtype=float).tolist(),
+        "cutoff": cutoff,
+        "step_limit": step_limit,
+    }
+
+
+def measure_attention(attention: Attention, options: Dict[str, Any], *, threads: Optional[int], memory: Optional[int],
+                      progress: Progress) -> Measurement:
+    """Measures what is ready to be measured."""
+    with progress_function(progress, "head") as hear:
+        handle = _library.run_made("result", "sg_measure", (attention.handle.pointer, _library.encoded(options)), threads=threads,
+                                   memory=memory, progress=hear, long=attention.long, keep=attention)
+    convention = options.get("convention")
+    several = convention == "both" or isinstance(convention, list)
+    return Measurement(handle, attention, several)
+
+
+def open_attention(attention: Any, *, axes: Axes, layers: Optional[str], lengths: Any, padding: str, sink: Any,
+                   row_tolerance: Optional[float], missing_mass: Optional[str]) -> Attention:
+    """Arrays, or a file of them."""
+    if isinstance(attention, (str, bytes)) or hasattr(attention, "__fspath__"):
+        if lengths is not None:
+            raise InputError("lengths: files have none: load the array")
+        return _attention.of_file(attention, axes=axes, layers=layers, sink=sink, row_tolerance=row_tolerance,
+                                  missing_mass=missing_mass)
+    if layers is not None:
+        raise InputError("layers: an expression that chooses tensors of a file")
+    return _attention.of_arrays(attention, axes=axes, lengths=lengths, padding=padding, sink=sink,
+                                row_tolerance=row_tolerance, missing_mass=missing_mass)
+
+
+def measure(
+    attention: Any,
+    *,
+    axes: Axes = None,
+    weights: Any = None,
+    convention: Convention = "exact",
+    per_head: bool = False,
+    per_node: bool = False,
+    lengths: Any = None,
+    padding: str = "right",
+    sink: Any = None,
+    normalization: Optional[str] = None,
+    nodes: Optional[str] = None,
+    horizon: Union[int, str, None] = None,
+    eps: Union[float, Sequence[float], None] = None,
+    cutoff: Optional[int] = None,
+    step_limit: Optional[int] = None,
+    row_tolerance: Optional[float] = None,
+    missing_mass: Optional[str] = None,
+    layers: Optional[str] = None,
+    threads: Optional[int] = None,
+    memory: Optional[int] = None,
+    progress: Progress = None,
+) -> Measurement:
+    """How fast and how faithfully attention moves information to the last token.
+
+    `attention` is an array of softmax probabilities whose last axes are query and key: (heads, n, n), (samples, heads, n, n),
+    (layers, samples, heads, n, n), or what `axes` says, such as "layer head query key". NumPy arrays, PyTorch tensors on the
+    CPU and anything with `__dlpack__`, `__array_interface__` or the buffer protocol are read where they lie, float16, bfloat16,
+    float32 and float64, whatever their strides. A list or a tuple of arrays, one a layer, will do, and so will a dictionary of
+    them by the layers' names, or the path of a file.
+
+    >>> import numpy as np
+    >>> attention = np.array([[[1, 0, 0], [0, 1, 0], [0.75, 0.25, 0]],
+    ...                       [[1, 0, 0], [0, 1, 0], [0.25, 0.75, 0]]])
+    >>> result = measure(attention, per_head=True)
+    >>> result.mixing_time, result.fidelity, result.synergy
+    (4.0, 0.5, 2.0)
+    >>> result.heads["minimax_fidelity"]
+    array([0.25, 0.25])
+
+    Numbers have the axes `result.dims`: layers and samples, as far as the array has such axes.
+
+    - `weights`: of the heads, (heads) or (layers, heads); unless given, equal ones.
+    - `convention`: "exact", "published", or several: then results have an axis more.
+    - `per_head`: also measure the walk of each head, and the mixing synergy. `per_node`: keep the numbers of every token.
+    - `lengths`: of the samples' sequences, where they are padded, on the `padding` side.
+    - `sink`: the token that information moves to, instead of each sequence's last; of several, results have an axis more.
+    - `normalization`, `nodes`, `horizon`, `eps`, `cutoff`, `step_limit`, `row_tolerance`, `missing_mass` are the options of the
+      program, `synergraph help analyze`. `layers`: an expression that chooses the tensors of a file.
+    - `threads`, `memory` (bytes): how much of each is used; results do not depend on it.
+    - `progress`: True for a bar (with tqdm, if that is installed), or a function of what is done and the total.
+    """
+    opened = open_attention(attention, axes=axes, layers=layers, lengths=lengths, padding=padding, sink=sink,
+                            row_tolerance=row_tolerance, missing_mass=missing_mass)
+    if weights is not None:
+        opened.set_weights(weights)
+    options = metrics_options(convention, normalization, nodes, horizon, eps, cutoff, step_limit)
+    options.update(per_head=per_head, per_node=per_node)
+    return measure_attention(opened, options, threads=threads, memory=memory, progress=progress)
+
+
+def mixing_time(attention: Any, eps: float = 0.25, **options: Any) -> Any:
+    """Steps after which a walk from any token has reached the sink but for a chance of `eps`; infinity: some walk never does.
+
+    Of a `Graph`, or of what `measure` takes, with its options.
+
+    >>> mixing_time(Graph.example(1))
+    10.0
+    """
+    measured = attention.measure(eps=eps, **options) if isinstance(attention, Graph) else measure(attention, eps=eps, **options)
+    return measured.mixing_time
+
+
+def fidelity(attention: Any, **options: Any) -> Any:
+    """The minimax fidelity: the weakest peak signal that any token delivers to the sink by diffusion.
+
+    Of a `Graph`, or of what `measure` takes, with its options.
+
+    >>> fidelity(Graph.example(1))
+    0.421875
+    """
+    measured = attention.measure(**options) if isinstance(attention, Graph) else measure(attention, **options)
+    return measured.fidelity
+
+
+def signal_curves(attention: Any, steps: int = 20, *, layer: int = 0, sample: int = 0, weights: Any = None, axes: Axes = None,
+                  row_tolerance: Optional[float] = None, missing_mass: Optional[str] = None) -> Any:
+    """The signal of every token at the sink after 0 to `steps` steps of diffusion: (heads + 1, steps + 1, tokens).
+
+    The last of the first axis is all heads together. Of a `Graph`, or of one layer and sample of what `measure` takes.
+
+    >>> signal_curves(Graph.example(1), 3)[-1].round(3)
+    array([[0.   , 0.   , 1.   ],
+           [0.   , 0.25 , 0.75 ],
+           [0.062, 0.375, 0.562],
+           [0.156, 0.422, 0.422]])
+    """
+    opened = attention.as_attention() if isinstance(attention, Graph) else open_attention(
+        attention, axes=axes, layers=None, lengths=None, padding="right", sink=None, row_tolerance=row_tolerance,
+        missing_mass=missing_mass)
+    if weights is not None:
+        opened.set_weights(weights)
+    return opened.curves(layer, sample, steps)

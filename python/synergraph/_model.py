@@ -1,0 +1,91 @@
+"""Models of the paper's kind."""
+
+from __future__ import annotations
+
+import ctypes
+import json
+import os
+from ctypes import c_float, c_int32
+from typing import Any, Optional, Sequence, Tuple, Union
+
+import numpy as np
+from numpy.typing import NDArray
+
+from . import _library
+from ._attention import Attention, Path
+from ._errors import InputError
+from ._measure import Convention, measure_attention, metrics_options
+from ._progress import Progress
+from ._result import Measurement
+from ._views import whole_numbers
+
+
+class Model:
+    """A Transformer from a checkpoint: see `load_model`."""
+
+    def __init__(self, handle: _library.Handle) -> None:
+        self._handle = handle
+        sizes = json.loads(_library.text("sg_model_json", handle.pointer))
+        self.vocabulary: int = sizes["vocabulary"]  #: tokens are 0 to vocabulary - 1
+        self.length: int = sizes["length"]  #: tokens of every sequence
+        self.width: int = sizes["width"]
+        self.heads: int = sizes["heads"]  #: of a layer
+        self.layers: int = sizes["layers"]
+        self.hidden: int = sizes["hidden"]
+
+    def __repr__(self) -> str:
+        return (f"<synergraph.Model: {self.layers} layers of {self.heads} heads, width {self.width}, "
+                f"{self.length} tokens of {self.vocabulary} kinds>")
+
+    def _tokens(self, tokens: Any) -> NDArray[np.int32]:
+        array = np.atleast_2d(whole_numbers(tokens, "tokens"))
+        if array.ndim != 2 or np.any(array < 0) or np.any(array >= self.vocabulary):
+            raise InputError(f"tokens: expected (samples, {self.length}) numbers from 0 to {self.vocabulary - 1}")
+        return np.ascontiguousarray(array, dtype=np.int32)
+
+    def _attention(self, tokens: Any, task: Optional[str], samples: Optional[int], seed: Optional[int],
+                   sink: Optional[int]) -> Attention:
+        given: Tuple[Any, ...] = (None, 0, 0)
+        if tokens is not None:
+            array = self._tokens(tokens)
+            given = (array.ctypes.data_as(ctypes.POINTER(c_int32)), *array.shape)
+        options = {"task": task, "samples": samples, "seed": seed, "range": None if sink is None else [0, sink + 1]}
+        handle = _library.make("attention", "sg_model_attention", self._handle.pointer, *given, _library.encoded(options))
+        return Attention(handle, ("layer", "sample"))
+
+    def logits(self, tokens: Any, *, threads: Optional[int] = None) -> NDArray[np.float32]:
+        """What the model answers to sequences (samples, length): (samples, length, vocabulary)."""
+        array = self._tokens(tokens)
+        into = np.empty((*array.shape, self.vocabulary), dtype=np.float32)
+        _library.run("sg_model_run", (self._handle.pointer, array.ctypes.data_as(ctypes.POINTER(c_int32)), *array.shape),
+                     (into.ctypes.data_as(ctypes.POINTER(c_float)), into.size), threads=threads, keep=(self, array, into))
+        return into
+
+    def attention(self, tokens: Any, layer: int) -> NDArray[np.float64]:
+        """The attention of a layer on sequences (samples, length): (samples, heads, length, length)."""
+        made = self._attention(tokens, None, None, None, None)
+        return np.stack([made.read(layer, sample) for sample in range(made.shape(layer)[0])])
+
+    def measure(
+        self, tokens: Any = None, *, task: Optional[str] = None, samples: Optional[int] = None, seed: Optional[int] = None,
+        sink: Optional[int] = None, weights: Any = None, convention: Convention = "exact", per_head: bool = False,
+        per_node: bool = False, normalization: Optional[str] = None, nodes: Optional[str] = None,
+        horizon: Union[int, str, None] = None, eps: Union[float, Sequence[float], None] = None, cutoff: Optional[int] = None,
+        step_limit: Optional[int] = None, threads: Optional[int] = None, memory: Optional[int] = None, progress: Progress = None,
+    ) -> Measurement:
+        """Measures every layer on sequences (samples, length), or on `samples` random ones drawn from `seed`.
+
+        With a `task` ("copy", "cycle", "zero") the model's answers are judged by it: `to_dict()["task"]`. `weights` are learned
+        unless given. The other options are those of `measure`.
+        """
+        attention = self._attention(tokens, task, samples, seed, sink)
+        if weights is not None:
+            attention.set_weights(weights)
+        options = metrics_options(convention, normalization, nodes, horizon, eps, cutoff, step_limit)
+        options.update(per_head=per_head, per_node=per_node)
+        return measure_attention(attention, options, threads=threads, memory=memory, progress=progress)
+
+
+def load_model(path: Path, heads: Optional[int] = None) -> Model:
+    """The model in a checkpoint of `synergraph train` or of the paper's authors; `heads` where the file does not say how many."""
+    return Model(_library.make("model", "sg_model_open", os.fsencode(path), _library.encoded({"heads": heads})))

@@ -1,0 +1,214 @@
+"""What was measured."""
+
+from __future__ import annotations
+
+import ctypes
+import json
+import shutil
+from typing import TYPE_CHECKING, Any, Dict, Iterator, List, Mapping, Tuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from . import _library
+
+if TYPE_CHECKING:
+    import pandas
+    from matplotlib.figure import Figure
+
+    from ._attention import Attention
+
+
+def _arrays_in(handle: _library.Handle) -> Dict[str, Tuple[Tuple[str, ...], NDArray[Any]]]:
+    """Copies of the arrays of a result, with the names of their axes."""
+    arrays: Dict[str, Tuple[Tuple[str, ...], NDArray[Any]]] = {}
+    while True:
+        found = _library.lib.sg_result_array(handle.pointer, len(arrays))
+        if not found:
+            return arrays
+        array = found.contents
+        shape = tuple(array.shape[:array.rank])
+        dtype = np.float64 if array.dtype == _library.FLOAT64 else np.int64
+        count = int(np.prod(shape, dtype=np.int64))
+        values: NDArray[Any] = np.frombuffer(ctypes.string_at(array.data, 8 * count), dtype=dtype).reshape(shape)
+        arrays[array.name.decode()] = (tuple(array.axes.decode().split()), values)
+
+
+class Numbers(Mapping[str, Any]):
+    """Arrays by the names of their quantities."""
+
+    def __init__(self, arrays: Dict[str, NDArray[Any]]) -> None:
+        self._arrays = arrays
+
+    def __getitem__(self, quantity: str) -> Any:
+        if quantity not in self._arrays:
+            raise KeyError(f"{quantity!r} is not one of {', '.join(self._arrays)}")
+        values = self._arrays[quantity]
+        return values if values.ndim else values.item()
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._arrays)
+
+    def __len__(self) -> int:
+        return len(self._arrays)
+
+    def __repr__(self) -> str:
+        return f"Numbers({', '.join(self._arrays)})"
+
+
+class Result(Mapping[str, Any]):
+    """Numbers by their names, and reports.
+
+    `result["minimax_fidelity"]` is an array, or a number where nothing is counted; `result.heads["minimax_fidelity"]` has one
+    more axis, that of the heads alone. A time that is never reached is infinite, a number that does not exist NaN.
+    """
+
+    #: Names of the axes of every number of all heads together.
+    dims: Tuple[str, ...] = ()
+    #: The numbers of each head alone.
+    heads: Numbers
+
+    def __init__(self, handle: _library.Handle) -> None:
+        self._texts: Dict[str, str] = {}
+        self._handle = handle
+        self._set(_arrays_in(handle))
+
+    def _set(self, arrays: Dict[str, Tuple[Tuple[str, ...], NDArray[Any]]]) -> None:
+        self.weights: NDArray[np.float64] = arrays.pop("weights")[1]
+        self._all = Numbers({name: values for name, (_, values) in arrays.items() if not name.startswith("heads/")})
+        self.heads = Numbers({name[6:]: values for name, (_, values) in arrays.items() if name.startswith("heads/")})
+
+    def __getitem__(self, quantity: str) -> Any:
+        return self._all[quantity]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._all)
+
+    def __len__(self) -> int:
+        return len(self._all)
+
+    @property
+    def fidelity(self) -> Any:
+        """The minimax fidelity of all heads together."""
+        return self["minimax_fidelity"]
+
+    @property
+    def mixing_time(self) -> Any:
+        """The mixing time of all heads together, for the first eps."""
+        return self[next(name for name in self if name.startswith("mixing_time_"))]
+
+    @property
+    def synergy(self) -> Any:
+        """The fidelity of all heads together over that of the best head."""
+        return self["synergy"]
+
+    def _text(self, kind: str, *arguments: Any) -> str:
+        if kind not in self._texts:
+            self._texts[kind] = _library.text(f"sg_result_{kind}", self._handle.pointer, *arguments)
+        return self._texts[kind]
+
+    def to_json(self) -> str:
+        """The document that the program writes with --json, docs/formats.md."""
+        return self._text("json")
+
+    def to_dict(self) -> Dict[str, Any]:
+        """The same, parsed."""
+        document: Dict[str, Any] = json.loads(self.to_json())
+        return document
+
+    def to_csv(self) -> str:
+        """Numbers in full, as the program writes them."""
+        return self._text("csv")
+
+    def table(self, columns: int = 0) -> str:
+        """The program's table, for so many columns; 0: as wide as it is."""
+        if columns == 0 or "_handle" not in self.__dict__:
+            return self._text("table", 0)
+        return _library.text("sg_result_table", self._handle.pointer, columns)
+
+    def __repr__(self) -> str:
+        return self.table(shutil.get_terminal_size((100, 24)).columns).rstrip("\n")
+
+    def __getstate__(self) -> Dict[str, Any]:
+        for kind, arguments in (("json", ()), ("csv", ()), ("table", (0,))):
+            self._text(kind, *arguments)
+        return {name: value for name, value in self.__dict__.items() if name != "_handle"}
+
+
+class GraphResult(Result):
+    """What was measured of a graph: see `Graph.measure`."""
+
+    def to_pandas(self) -> "pandas.DataFrame":
+        """One row a head, and one for all together."""
+        import pandas
+
+        document = self.to_dict()
+        names = [head["name"] for head in document["heads"]] + ["combined"]
+        scalars = [name for name in self.heads if np.ndim(self.heads[name]) == 1]
+        columns: Dict[str, Any] = {"weight": np.append(self.weights, 1.0)}
+        columns.update((name, np.append(self.heads[name], self[name])) for name in scalars)
+        return pandas.DataFrame(columns, index=pandas.Index(names, name="head"))
+
+
+class Measurement(Result):
+    """What was measured of attention: see `measure`."""
+
+    def __init__(self, handle: _library.Handle, attention: "Attention", several: bool) -> None:
+        self._attention_dims = attention.dims
+        self._sinks = attention.sinks
+        self.dims = (("convention",) if several else ()) + attention.dims
+        super().__init__(handle)
+
+    def _set(self, arrays: Dict[str, Tuple[Tuple[str, ...], NDArray[Any]]]) -> None:
+        for name, (axes, values) in arrays.items():
+            if self._sinks is not None and "sample" in axes:
+                at = axes.index("sample")
+                values = values.reshape(values.shape[:at] + (-1, self._sinks) + values.shape[at + 1:])
+                axes = axes[:at + 1] + ("sink",) + axes[at + 1:]
+            left_out = [k for k, axis in enumerate(axes) if axis in ("convention", "layer", "sample") and axis not in self.dims]
+            arrays[name] = (tuple(axis for k, axis in enumerate(axes) if k not in left_out), values.squeeze(tuple(left_out)))
+        super()._set(arrays)
+
+    @property
+    def layers(self) -> List[str]:
+        """The layers' names."""
+        return [str(layer["name"]) for layer in self.to_dict()["conventions"][0]["layers"]]
+
+    @property
+    def conventions(self) -> List[str]:
+        """The conventions that were measured."""
+        return [str(convention["convention"]) for convention in self.to_dict()["conventions"]]
+
+    def to_pandas(self, heads: bool = False) -> "pandas.DataFrame":
+        """One row a sample, or with `heads` one for every head of a sample. Layers have their names, the rest is counted from 0."""
+        import pandas
+
+        numbers: Mapping[str, Any] = self.heads if heads else self
+        dims = self.dims + (("head",) if heads else ())
+        columns = {name: numbers[name] for name in numbers if np.ndim(numbers[name]) == len(dims)}
+        shape = np.shape(next(iter(columns.values())))
+        labels = {"layer": self.layers, "convention": self.conventions}
+        rows: Dict[str, Any] = {}
+        for dim, place in zip(dims, np.indices(shape)):
+            rows[dim] = np.asarray(labels[dim])[place.ravel()] if dim in labels else place.ravel()
+        if heads:
+            weights = self.weights if "layer" in dims else self.weights[np.newaxis]
+            layer = np.indices(shape)[dims.index("layer")].ravel() if "layer" in dims else 0
+            rows["weight"] = weights[layer, rows["head"]]
+        rows.update((name, np.ravel(values)) for name, values in columns.items())
+        frame = pandas.DataFrame(rows)
+        return frame[frame["minimax_fidelity"].notna()].reset_index(drop=True)
+
+    def _repr_html_(self) -> str:
+        from ._html import html_report
+
+        return html_report(self.to_dict())
+
+    def plot(self, **options: Any) -> "Figure":
+        """Speed and fidelity by layer: medians over samples, with bars from the 10 % to the 90 % quantile (matplotlib).
+
+        `options` go to `matplotlib.pyplot.subplots`, such as `figsize=(7, 3)`.
+        """
+        from ._plot import plot_layers
+
+        return plot_layers(self, **options)

@@ -1,0 +1,139 @@
+"""Arrays of any library, seen as memory: a pointer, an element type, a shape and strides in bytes."""
+
+from __future__ import annotations
+
+import sys
+from typing import Any, NamedTuple, Sequence, Tuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from . import _library
+from ._dlpack import Tensor
+from ._errors import InputError
+
+_CODES = {
+    "float16": _library.FLOAT16,
+    "bfloat16": _library.BFLOAT16,
+    "float32": _library.FLOAT32,
+    "float64": _library.FLOAT64,
+}
+_KNOWN = "expected float16, bfloat16, float32, float64, integers or booleans"
+
+
+class View(NamedTuple):
+    """Memory that `owner` holds."""
+
+    pointer: int
+    code: int  # of the element type
+    shape: Tuple[int, ...]
+    strides: Tuple[int, ...]
+    owner: object
+
+    @property
+    def rank(self) -> int:
+        return len(self.shape)
+
+
+def is_array(value: object) -> bool:
+    """Whether something is one array, and not a list of some."""
+    if isinstance(value, (list, tuple, dict, str, bytes)):
+        return False
+    if any(hasattr(value, name) for name in ("__array_interface__", "__dlpack__", "__array__")):
+        return True
+    try:
+        memoryview(value)  # type: ignore[arg-type]
+    except TypeError:
+        return False
+    return True
+
+
+def view_of(value: Any) -> View:
+    """The memory of an array, as it lies there. What has other elements than attention's is converted."""
+    torch = sys.modules.get("torch")
+    if torch is not None and isinstance(value, torch.Tensor):
+        return _view_of_torch(value)
+    if not hasattr(value, "__array_interface__") and hasattr(value, "__dlpack__"):
+        tensor = Tensor(value)
+        return View(tensor.pointer, _CODES[tensor.dtype], tensor.shape, tensor.strides, (tensor, value))
+    return _view_of_numpy(value)
+
+
+def _view_of_torch(tensor: Any) -> View:
+    if tensor.device.type != "cpu":
+        raise InputError(f"the tensor is on {tensor.device}, expected the CPU: pass tensor.cpu()")
+    if str(tensor.layout) != "torch.strided":
+        raise InputError(f"the tensor's layout is {tensor.layout}, expected torch.strided: pass tensor.to_dense()")
+    if tensor.is_neg():
+        tensor = tensor.resolve_neg()
+    name = str(tensor.dtype).replace("torch.", "")
+    if name not in _CODES:
+        return _view_of_numpy(tensor.detach().numpy())
+    strides = tuple(stride * tensor.element_size() for stride in tensor.stride())
+    return View(tensor.data_ptr(), _CODES[name], tuple(tensor.shape), strides, tensor)
+
+
+def _view_of_numpy(value: Any) -> View:
+    if isinstance(value, np.ma.MaskedArray) and bool(np.any(value.mask)):
+        raise InputError("the array is masked: attention has no missing numbers")
+    array: NDArray[Any] = np.asanyarray(value).view(np.ndarray)
+    name = array.dtype.name
+    if not (array.dtype.kind in "fiub" or name == "bfloat16") or name in ("longdouble", "float128", "float96"):
+        raise InputError(f"elements are {name}: {_KNOWN}")
+    if name not in _CODES or not array.dtype.isnative:
+        array = array.astype(np.float64 if name not in _CODES else name)
+    if any(stride % array.itemsize for stride in array.strides):  # of a field in records
+        array = np.array(array)
+    return View(array.__array_interface__["data"][0], _CODES[name] if name in _CODES else _library.FLOAT64,
+                array.shape, array.strides, array)
+
+
+def numbers(value: Any, what: str) -> NDArray[np.float64]:
+    """A few numbers as float64: a list, an array, a tensor."""
+    torch = sys.modules.get("torch")
+    if torch is not None and isinstance(value, torch.Tensor):
+        value = value.detach().cpu().double().numpy()
+    try:
+        array = np.ascontiguousarray(value, dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise InputError(f"{what}: {error}") from None
+    return array
+
+
+def whole_numbers(value: Any, what: str) -> NDArray[np.int64]:
+    """A few whole numbers."""
+    array = numbers(value, what)
+    if not np.all(np.isfinite(array)) or not np.all(array == np.floor(array)) or np.any(np.abs(array) > 2**53):
+        raise InputError(f"{what}: expected whole numbers")
+    return array.astype(np.int64)
+
+
+AXES = ("layer", "sample", "head", "query", "key")
+
+
+def parse_axes(axes: "str | Sequence[str] | None", rank: int, layers: bool) -> Tuple[str, ...]:
+    """The names of an array's axes; None: the last of `AXES`. `layers`: one of them may count layers."""
+    known = AXES if layers else AXES[1:]
+    if axes is None:
+        if not 2 <= rank <= len(known):
+            raise InputError(f"an array of {rank} axes is not attention: expected (head, query, key), up to ({', '.join(known)})")
+        return known[-rank:]
+    names = tuple(axes.replace(",", " ").split()) if isinstance(axes, str) else tuple(axes)
+    for name in names:
+        if name not in known:
+            raise InputError(f"axes: {name!r} is no axis: expected some of {', '.join(known)}")
+    if len(set(names)) != len(names):
+        raise InputError(f"axes: {', '.join(names)}: one is there twice")
+    for name in ("query", "key"):
+        if name not in names:
+            raise InputError(f"axes: {name} is missing")
+    if len(names) != rank:
+        raise InputError(f"axes: {', '.join(names)}: an array of {rank} axes has other ones")
+    return names
+
+
+def ordered(view: View, axes: Tuple[str, ...]) -> View:
+    """The same memory with all of `AXES`, in their order."""
+    extents = dict(zip(axes, zip(view.shape, view.strides)))
+    pairs = [extents.get(name, (1, 0)) for name in AXES]
+    return view._replace(shape=tuple(extent for extent, _ in pairs), strides=tuple(stride for _, stride in pairs))

@@ -1,0 +1,52 @@
+"""What tests share: random attention, and the program whose documents the package must give."""
+
+import os
+import subprocess
+
+import numpy as np
+import pytest
+
+
+def random_attention(*shape, seed=0, scale=2.0):
+    """Causal softmax rows, (..., n, n)."""
+    values = np.tril(np.exp(scale * np.random.default_rng(seed).normal(size=shape)))
+    return values / values.sum(axis=-1, keepdims=True)
+
+
+@pytest.fixture
+def attention():
+    """(layers, samples, heads, n, n) in float32."""
+    return random_attention(2, 3, 4, 12, 12).astype(np.float32)
+
+
+@pytest.fixture(scope="session")
+def program():
+    """Runs the program and returns what it prints."""
+    path = os.environ.get("SYNERGRAPH_CLI")
+    if not path:
+        pytest.skip("SYNERGRAPH_CLI does not name the program")
+
+    def run(*arguments):
+        return subprocess.run([path, *map(str, arguments)], check=True, capture_output=True, text=True).stdout
+
+    return run
+
+
+@pytest.fixture
+def analyzed(program, tmp_path):
+    """The document of `synergraph analyze` for an array."""
+
+    def run(array, *options):
+        np.save(tmp_path / "attention.npy", array)
+        return program("analyze", tmp_path / "attention.npy", "--json", "-", "--quiet", *options)
+
+    return run
+
+
+@pytest.fixture(scope="session")
+def checkpoint(program, tmp_path_factory):
+    """A small model."""
+    folder = tmp_path_factory.mktemp("run")
+    program("train", "--task", "copy", "--heads", 2, "--layers", 2, "--width", 8, "--hidden", 8, "--vocabulary", 9, "--length", 6,
+            "--epochs", 1, "--sequences", 50, "--device", "cpu", "--quiet", "--out", folder)
+    return folder / "model.safetensors"

@@ -1,0 +1,48 @@
+"""Checkpoints: the same documents as the program's."""
+
+import numpy as np
+import pytest
+
+import synergraph as sg
+
+
+def test_equals_the_program(program, checkpoint, tmp_path):
+    model = sg.load_model(checkpoint)
+    assert (model.layers, model.heads, model.length, model.vocabulary) == (2, 2, 6, 9)
+    assert repr(model) == "<synergraph.Model: 2 layers of 2 heads, width 8, 6 tokens of 9 kinds>"
+    arguments = ["analyze", checkpoint, "--json", "-", "--quiet"]
+    measured = model.measure(task="cycle", samples=7, seed=3, per_head=True)
+    assert measured.to_json() == program(*arguments, "--task", "cycle", "--samples", 7, "--seed", 3, "--per-head")
+    tokens = np.random.default_rng(0).integers(0, 9, size=(5, 6))
+    np.save(tmp_path / "tokens.npy", tokens)
+    measured = model.measure(tokens, task="copy", sink=4)
+    assert measured.to_json() == program(*arguments, "--tokens", tmp_path / "tokens.npy", "--task", "copy", "--sink", 4)
+    assert measured.dims == ("layer", "sample") and measured.fidelity.shape == (2, 5)
+    assert 0 <= measured.to_dict()["task"]["accuracy"] <= 1
+
+
+def test_attention_and_logits(checkpoint):
+    model = sg.load_model(checkpoint)
+    tokens = np.arange(12).reshape(2, 6) % 9
+    layers = [model.attention(tokens, layer) for layer in range(2)]
+    assert layers[0].shape == (2, 2, 6, 6) and np.allclose(layers[0].sum(-1), 1)
+    given = sg.measure(layers, weights=model.measure(tokens).weights)
+    assert np.allclose(given.fidelity, model.measure(tokens).fidelity, rtol=1e-12)
+    logits = model.logits(tokens)
+    assert logits.shape == (2, 6, 9) and np.isfinite(logits).all()
+    assert np.array_equal(model.logits(tokens[0])[0], logits[0])
+
+
+def test_what_is_wrong_is_said(checkpoint):
+    model = sg.load_model(checkpoint)
+    for wrong, message in [
+        (lambda: sg.load_model("nowhere"), "nowhere"),
+        (lambda: sg.load_model(checkpoint, heads=4), "heads"),
+        (lambda: model.measure([[0, 1, 2]]), "3 tokens"),
+        (lambda: model.measure([[9] * 6]), "0 to 8"),
+        (lambda: model.measure(task="sort"), "sort"),
+        (lambda: model.measure([[0] * 6], seed=3), "exclude"),
+        (lambda: model.attention([[0] * 6], 2), "layer 2"),
+    ]:
+        with pytest.raises(ValueError, match=message):
+            wrong()

@@ -1,0 +1,82 @@
+"""What comes of a measurement: arrays, tables, figures."""
+
+import copy
+import pickle
+
+import numpy as np
+import pytest
+
+import synergraph as sg
+
+
+def test_arrays_are_the_documents_numbers(attention):
+    result = sg.measure(attention, per_head=True, convention=["exact", "published"])
+    assert result.dims == ("convention", "layer", "sample") and result.conventions == ["exact", "published"]
+    for c, convention in enumerate(result.to_dict()["conventions"]):
+        for layer, summary in enumerate(convention["layers"]):
+            for name, numbers in summary["combined"].items():
+                values = result[name][c, layer]
+                finite = values[np.isfinite(values)]
+                assert numbers["mean"] is None or np.isclose(finite.mean(), numbers["mean"], rtol=1e-13), name
+            for head, numbers in enumerate(summary["heads"]):
+                assert np.isclose(result.heads["minimax_fidelity"][c, layer, :, head].mean(), numbers["minimax_fidelity"]["mean"])
+                assert result.weights[layer, head] == numbers["weight"]
+
+
+def test_mapping(attention):
+    result = sg.measure(attention)
+    assert "mixing_time_0.25" in result and len(result) == len(list(result))
+    assert "mixing_synergy" not in result and "mixing_time_0.25" not in result.heads
+    with pytest.raises(KeyError, match="minimax_fidelity"):
+        result["fidelitee"]
+    assert "minimax_fidelity" in repr(result.heads)
+    assert not result.fidelity.flags.writeable
+    assert np.array_equal(result.mixing_time, result["mixing_time_0.25"])
+
+
+def test_tables(attention, program, tmp_path):
+    np.save(tmp_path / "a.npy", attention)
+    result = sg.measure(attention)
+    lines = program("analyze", tmp_path / "a.npy", "--quiet").splitlines()
+    assert result.table().splitlines() == lines[:1] + lines[2:]  # the program also says how it read the file
+    assert result.to_csv() == program("analyze", tmp_path / "a.npy", "--quiet", "--per-sample", "-")
+    assert all(len(line) <= 60 for line in result.table(60).splitlines())
+
+
+def test_html(attention):
+    result = sg.measure({"<b>": attention[0], "deep": np.eye(4)[np.newaxis, np.newaxis]}, convention="both")
+    html = result._repr_html_()
+    assert html.count("<table>") == 2 and "&lt;b&gt;" in html and "<b>" not in html and "never" in html
+
+
+def test_pickles_and_copies(attention):
+    for result in (sg.measure(attention), sg.Graph.example(2).measure()):
+        for again in (pickle.loads(pickle.dumps(result)), copy.copy(result), copy.deepcopy(result)):
+            assert again.to_json() == result.to_json() and again.table(40) == result.table()
+            assert again.dims == result.dims and np.array_equal(again.fidelity, result.fidelity)
+
+
+def test_pandas(attention):
+    pytest.importorskip("pandas")
+    result = sg.measure(attention, per_head=True, convention="both", lengths=[12, 6, 4])
+    frame = result.to_pandas()
+    assert list(frame.columns[:3]) == ["convention", "layer", "sample"] and len(frame) == 12
+    row = frame[(frame.convention == "published") & (frame.layer == "2") & (frame["sample"] == 1)].iloc[0]
+    assert row.minimax_fidelity == result.fidelity[1, 1, 1] and row.best_head == result["best_head"][1, 1, 1]
+    heads = result.to_pandas(heads=True)
+    assert len(heads) == 48 and np.allclose(heads.weight, 0.25)
+    one = sg.measure(attention[0, 0], per_head=True).to_pandas(heads=True)
+    assert len(one) == 4 and list(one.columns[:2]) == ["head", "weight"]
+    assert len(sg.measure(attention[0, 0]).to_pandas()) == 1
+    ragged = sg.measure([attention[0], attention[1][:1, :2]])
+    assert len(ragged.to_pandas()) == 4 and len(ragged.to_pandas(heads=True)) == 14
+
+
+def test_plot(attention, tmp_path):
+    matplotlib = pytest.importorskip("matplotlib")
+    matplotlib.use("Agg")
+    for array in (attention, attention[0, 0], np.eye(3)[np.newaxis]):
+        figure = sg.measure(array, convention="both").plot(figsize=(5, 2))
+        figure.savefig(tmp_path / "figure.pdf")
+        assert len(figure.axes) == 2
+        matplotlib.pyplot.close(figure)
