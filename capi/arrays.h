@@ -6,6 +6,7 @@
 
 #include "capi/synergraph.h"
 #include "synergraph/report/heads_report.h"
+#include "synergraph/report/importance_report.h"
 #include "synergraph/report/layer_report.h"
 
 namespace synergraph::capi {
@@ -25,5 +26,6 @@ struct NamedArray {
 /// Every number of a report: see sg_result_array().
 std::vector<NamedArray> arrays_of(const LayerReport& report);
 std::vector<NamedArray> arrays_of(const HeadsReport& report);
+std::vector<NamedArray> arrays_of(const ImportanceReport& report);
 
 }  // namespace synergraph::capi

@@ -97,7 +97,7 @@ LayerWeights sg_attention::layer_weights() const {
   return result;
 }
 
-void sg_attention::describe(LayerReport& report) const {
+void sg_attention::describe(InputReport& report) const {
   report.weights = given.empty() ? weights_from : "given";
   report.reading = source->reading();
   report.range = range;
@@ -131,6 +131,24 @@ int sg_attention_add(sg_attention* attention, const char* name, const void* data
     require(shape, "shape");
     views.add(name != nullptr ? name : fmt::format("{}", views.layers().size() + 1),
               view_of(data, dtype, shape, strides));
+  });
+}
+
+int sg_attention_add_function(sg_attention* attention, const char* name, sg_read_head read,
+                              void* user, int dtype, const int64_t shape[4]) {
+  return guarded([&] {
+    ViewSource& views = arrays_in(attention);
+    require(shape, "shape");
+    if (read == nullptr) throw UsageError("read is NULL");
+    views.add(name != nullptr ? name : fmt::format("{}", views.layers().size() + 1),
+              view_of(nullptr, dtype, shape, nullptr),
+              [attention, read, user](std::int64_t sample, std::int64_t head, void* into) {
+                const std::lock_guard lock(attention->reading);
+                if (const int status = read(sample, head, into, user); status != 0)
+                  throw InputError(
+                      fmt::format("sample {}, head {}: the function that reads it returned {}",
+                                  sample, head, status));
+              });
   });
 }
 

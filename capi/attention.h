@@ -1,6 +1,7 @@
 #pragma once
 
 #include <memory>
+#include <mutex>
 #include <string>
 #include <vector>
 
@@ -8,7 +9,7 @@
 #include "synergraph/analysis/attention_source.h"
 #include "synergraph/analysis/head_weights.h"
 #include "synergraph/analysis/view_source.h"
-#include "synergraph/report/layer_report.h"
+#include "synergraph/report/input_report.h"
 
 /// A source of attention, and what belongs to it.
 struct sg_attention {
@@ -20,12 +21,15 @@ struct sg_attention {
   synergraph::TokenRange range;
   bool heads_from_name = false;
   std::string task;
+  std::vector<std::string> head_names;   ///< of a graph; empty: numbers from 0
+  std::vector<std::string> token_names;  ///< likewise
+  std::mutex reading;                    ///< one function that reads heads at a time
 
   /// The layers' normalised weights. InputError if the caller's do not fit the layers.
   synergraph::LayerWeights layer_weights() const;
 
   /// Tells a report where its numbers come from, after they were measured.
-  void describe(synergraph::LayerReport& report) const;
+  void describe(synergraph::InputReport& report) const;
 };
 
 namespace synergraph::capi {

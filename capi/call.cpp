@@ -7,6 +7,7 @@
 #include <condition_variable>
 #include <exception>
 #include <mutex>
+#include <string>
 #include <thread>
 
 #include "synergraph/core/error.h"
@@ -24,9 +25,11 @@ class Watched {
       : call_(call), execution_(std::move(execution)) {
     execution_.stop = [this] { return stop_.load(std::memory_order_relaxed); };
     execution_.progress.listener = [this](std::uint64_t done, std::uint64_t total,
-                                          const std::string& /*detail*/) {
-      done_.store(done, std::memory_order_relaxed);
-      total_.store(total, std::memory_order_relaxed);
+                                          const std::string& detail) {
+      const std::lock_guard lock(state_mutex_);
+      done_ = done;
+      total_ = total;
+      detail_ = detail;
     };
   }
 
@@ -62,16 +65,22 @@ class Watched {
   }
 
   /// Tells how far it is; whether to stop.
-  bool heard() const {
-    return call_.progress(done_.load(std::memory_order_relaxed),
-                          total_.load(std::memory_order_relaxed), call_.user) != 0;
+  bool heard() {
+    std::unique_lock lock(state_mutex_);
+    const std::uint64_t done = done_;
+    const std::uint64_t total = total_;
+    const std::string detail = detail_;
+    lock.unlock();
+    return call_.progress(done, total, detail.c_str(), call_.user) != 0;
   }
 
   const sg_call& call_;
   Execution execution_;
   std::atomic<bool> stop_{false};
-  std::atomic<std::uint64_t> done_{0};
-  std::atomic<std::uint64_t> total_{0};
+  std::mutex state_mutex_;  // of the next three
+  std::uint64_t done_ = 0;
+  std::uint64_t total_ = 0;
+  std::string detail_;
   std::mutex mutex_;
   std::condition_variable news_;
   bool finished_ = false;

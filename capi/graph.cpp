@@ -185,6 +185,8 @@ int sg_graph_attention(const sg_graph* graph, sg_attention** attention) {
     require(graph, "graph");
     auto source = std::make_unique<GraphSource>(graph->complete());
     auto made = std::make_unique<sg_attention>();
+    for (const GraphHead& head : graph->graph.heads) made->head_names.push_back(head.name);
+    made->token_names = graph->graph.node_names;
     made->weights = {source->weights()};
     made->weights_from = "graph";
     made->source = std::move(source);

@@ -59,10 +59,11 @@ SG_API const char* sg_error(void);
 /* Releases a text. */
 SG_API void sg_free(char* text);
 
-/* Hears how far a call is, in units of its own, `total` being 0 while that is not known. Called on
- * the thread that made the call, about ten times a second and when all is done. Anything but 0 ends
- * the call soon, with SG_STOPPED. */
-typedef int (*sg_progress)(uint64_t done, uint64_t total, void* user);
+/* Hears how far a call is, in units of its own, `total` being 0 while that is not known; `detail`
+ * says how things stand, "loss 0.21", and may be empty. Called on the thread that made the call,
+ * about ten times a second and when all is done. Anything but 0 ends the call soon, with
+ * SG_STOPPED. */
+typedef int (*sg_progress)(uint64_t done, uint64_t total, const char* detail, void* user);
 
 /* How a call is carried out; results do not depend on it. Start from SG_CALL_INIT. */
 typedef struct sg_call {
@@ -96,6 +97,16 @@ SG_API int sg_attention_create(const char* options, sg_attention** attention);
  * and stay as it is until the object is freed. Name NULL: the layer's number, from 1. */
 SG_API int sg_attention_add(sg_attention* attention, const char* name, const void* data, int dtype,
                             const int64_t shape[4], const int64_t strides[4]);
+
+/* Writes a head of a sample, `tokens` x `tokens` elements without gaps. Anything but 0: it cannot,
+ * and the call that wanted it fails with SG_INPUT. */
+typedef int (*sg_read_head)(int64_t sample, int64_t head, void* into, void* user);
+
+/* Adds a layer of this shape that is not in memory as a whole: on a device, or computed when it is
+ * wanted. `read` is called for each head whenever that is read, which is several times; on any
+ * thread, but one call at a time in all layers of the object. */
+SG_API int sg_attention_add_function(sg_attention* attention, const char* name, sg_read_head read,
+                                     void* user, int dtype, const int64_t shape[4]);
 
 /* A sequence: tokens begin to end - 1 of a sample, the last of them being the sink. */
 typedef struct sg_sequence {
@@ -165,13 +176,31 @@ typedef struct sg_result sg_result;
 SG_API int sg_measure(sg_attention* attention, const char* options, const sg_call* call,
                       sg_result** result);
 
-/* The document that `synergraph analyze --json` writes, or `graph --json`: docs/formats.md. */
+/* Which heads matter: measures every subset of the heads of every layer on every sample, or, of
+ * many heads, random orders of them. Options, as those of `synergraph heads`: those of
+ * sg_measure(), with one convention and without "per_head" and "per_node"; also "values" what heads
+ * are worth: "fidelity", "speed", or a list (both) "keep"           share of the value of all heads
+ * that the smallest subset keeps (0.95) "weight_samples" samples, the first, that the best weights
+ * are sought for (20; 0: not sought) "exact_heads"    layers of more heads than this are sampled
+ * (20) "precision"      of those: the standard error wanted of a Shapley value, as a share of the
+ * value of all heads "orders"         of those: orders of the heads that are drawn for a sample at
+ * most "stack"          true: also follow signals through all layers, each applied once (false);
+ * then "residual"       share that passes each layer beside its heads (0.5) "follow"         token
+ * whose way through the heads is kept; unless given, each sample's weakest The result's arrays have
+ * the names of the document's fields, the value's before them, "fidelity/shapley" and
+ * "fidelity/shapley_error" (layer, head), "speed/pairs" (layer, head, head), "stack/heads". */
+SG_API int sg_heads(sg_attention* attention, const char* options, const sg_call* call,
+                    sg_result** result);
+
+/* The document that `synergraph analyze --json` writes, `graph --json`, `heads --json`, or
+ * `reproduce`: docs/formats.md. */
 SG_API int sg_result_json(const sg_result* result, char** text);
 
 /* A table to read, for so many columns; 0: as wide as it is. */
 SG_API int sg_result_table(const sg_result* result, int64_t columns, char** text);
 
-/* Comma-separated values, numbers in full: those of `analyze --per-sample`, of `graph --csv`. */
+/* Comma-separated values, numbers in full: those of `analyze --per-sample`, `graph --csv` and
+ * `heads --csv`. */
 SG_API int sg_result_csv(const sg_result* result, char** text);
 
 /* An array of a result, which owns it. No gaps, last axis fastest. */

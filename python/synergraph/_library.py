@@ -19,7 +19,8 @@ _ERRORS: Dict[int, Type[Exception]] = {1: InputError, 2: UsageError, STOPPED: St
 
 FLOAT16, BFLOAT16, FLOAT32, FLOAT64, INT64 = range(5)
 
-Progress = ctypes.CFUNCTYPE(c_int, c_uint64, c_uint64, c_void_p)
+Progress = ctypes.CFUNCTYPE(c_int, c_uint64, c_uint64, c_char_p, c_void_p)
+ReadHead = ctypes.CFUNCTYPE(c_int, c_int64, c_int64, c_void_p, c_void_p)
 
 
 class Call(ctypes.Structure):
@@ -63,6 +64,7 @@ _PROTOTYPES: Dict[str, Tuple[Any, ...]] = {
     "sg_free": (None, c_void_p),
     "sg_attention_create": (_STATUS, c_char_p, _OBJECT),
     "sg_attention_add": (_STATUS, c_void_p, c_char_p, c_void_p, c_int, POINTER(c_int64), POINTER(c_int64)),
+    "sg_attention_add_function": (_STATUS, c_void_p, c_char_p, ReadHead, c_void_p, c_int, POINTER(c_int64)),
     "sg_attention_set_sequences": (_STATUS, c_void_p, POINTER(Sequence), c_size_t),
     "sg_attention_set_weights": (_STATUS, c_void_p, POINTER(c_double), c_size_t),
     "sg_attention_open": (_STATUS, c_char_p, c_char_p, _OBJECT),
@@ -75,6 +77,7 @@ _PROTOTYPES: Dict[str, Tuple[Any, ...]] = {
         _STATUS, c_void_p, c_int, POINTER(c_int64), POINTER(c_int64), c_int64, POINTER(c_double),
     ),
     "sg_measure": (_STATUS, c_void_p, c_char_p, POINTER(Call), _OBJECT),
+    "sg_heads": (_STATUS, c_void_p, c_char_p, POINTER(Call), _OBJECT),
     "sg_result_json": (_STATUS, c_void_p, _TEXT),
     "sg_result_table": (_STATUS, c_void_p, c_int64, _TEXT),
     "sg_result_csv": (_STATUS, c_void_p, _TEXT),
@@ -181,7 +184,7 @@ def encoded(options: Dict[str, Any]) -> bytes:
     return json.dumps({key: value for key, value in options.items() if value is not None}).encode()
 
 
-ProgressFunction = Callable[[int, int], Any]
+ProgressFunction = Callable[[int, int, str], Any]  # what is done, the total, how things stand
 
 
 class _Work:
@@ -190,17 +193,18 @@ class _Work:
     def __init__(self, carry_out: Callable[[], int]) -> None:
         self.done = 0
         self.total = 0
+        self.detail = ""
         self.stop = False
         self.error: Optional[BaseException] = None
         self._carry_out = carry_out
 
-    def hear(self, done: int, total: int, _: Any = None) -> int:
-        self.done, self.total = done, total
+    def hear(self, done: int, total: int, detail: bytes, _: Any = None) -> int:
+        self.done, self.total, self.detail = done, total, detail.decode(errors="replace")
         return int(self.stop)
 
     def tell(self, progress: Optional[ProgressFunction]) -> None:
         if progress is not None and not self.stop:
-            progress(self.done, self.total)
+            progress(self.done, self.total, self.detail)
 
     def fail(self, error: BaseException) -> None:
         self.error = self.error or error
@@ -232,8 +236,8 @@ def run(
     if progress is None and (not long or threading.current_thread() is not threading.main_thread()):
         work.run()
     elif threading.current_thread() is not threading.main_thread():
-        def hear(done: int, total: int, _: Any) -> int:
-            work.hear(done, total)
+        def hear(done: int, total: int, detail: bytes, _: Any) -> int:
+            work.hear(done, total, detail)
             try:
                 work.tell(progress)
             except BaseException as error:  # raised when the call has ended

@@ -19,15 +19,23 @@ class ViewSource::Reader : public AttentionReader {
 
   void visit(const LayerVisitor& visitor) override {
     const auto layer = static_cast<std::size_t>(piece_.layer);
-    const AttentionView& view = source_.views_[layer];
+    AttentionView view = source_.data_[layer].view;
+    const Fetch& fetch = source_.data_[layer].fetch;
+    if (fetch) {  // one head stands for all of them
+      const auto tokens = static_cast<std::size_t>(view.tokens);
+      fetched_.resize(tokens * tokens * item_size(view.type));
+      view.data = fetched_.data();
+      view.strides.sample = view.strides.head = 0;
+    }
     const TokenSpan span = source_.span(piece_.layer, piece_.sample);
     const int nodes = static_cast<int>(span.end - span.begin) + extra_nodes(source_.missing_mass_);
     const auto heads = static_cast<int>(view.heads);
     if (!heads_ || heads_->heads() != heads || heads_->nodes() != nodes)
       heads_.emplace(heads, nodes);
-    heads_->start([this, layer,
+    heads_->start([this, layer, &fetch, sample = span.sample,
                    read = head_reader(view, span, source_.row_tolerance_, source_.missing_mass_)](
                       int head, Matrix& into) {
+      if (fetch) fetch(sample, head, fetched_.data());
       try {
         read(head, into);
       } catch (const InputError& error) {
@@ -42,6 +50,7 @@ class ViewSource::Reader : public AttentionReader {
   const ViewSource& source_;
   AttentionPiece piece_;
   std::optional<SampleHeads> heads_;
+  std::vector<std::byte> fetched_;
 };
 
 ViewSource::ViewSource(std::optional<double> row_tolerance, MissingMass missing_mass)
@@ -68,9 +77,15 @@ AttentionLayer ViewSource::described(std::string name, const AttentionView& view
 }
 
 void ViewSource::add(std::string name, const AttentionView& view) {
-  check_view(view);
-  AttentionLayer layer = described(std::move(name), view, sequences_);
-  views_.push_back(view);
+  add(std::move(name), view, nullptr);
+}
+
+void ViewSource::add(std::string name, const AttentionView& view, Fetch fetch) {
+  AttentionView checked = view;
+  if (fetch) checked = attention_view(this, view.type, view.samples, view.heads, view.tokens);
+  check_view(checked);
+  AttentionLayer layer = described(std::move(name), checked, sequences_);
+  data_.push_back({checked, std::move(fetch)});
   layers_.push_back(std::move(layer));
 }
 
@@ -78,8 +93,8 @@ void ViewSource::choose(std::vector<TokenSpan> sequences) {
   if (sequences.size() > static_cast<std::size_t>(std::numeric_limits<int>::max() / 2))
     throw InputError(fmt::format("{} sequences are too many", sequences.size()));
   std::vector<AttentionLayer> layers;
-  for (std::size_t l = 0; l < views_.size(); ++l)
-    layers.push_back(described(layers_[l].name, views_[l], sequences));
+  for (std::size_t l = 0; l < data_.size(); ++l)
+    layers.push_back(described(layers_[l].name, data_[l].view, sequences));
   layers_ = std::move(layers);
   sequences_ = std::move(sequences);
 }
@@ -91,14 +106,14 @@ std::optional<TokenRange> ViewSource::common_range() const {
     if (sequences_[s].sample != static_cast<std::int64_t>(s) ||
         sequences_[s].begin != first.begin || sequences_[s].end != first.end)
       return std::nullopt;
-  for (const AttentionView& view : views_)
-    if (view.samples != static_cast<std::int64_t>(sequences_.size())) return std::nullopt;
+  for (const Layer& layer : data_)
+    if (layer.view.samples != static_cast<std::int64_t>(sequences_.size())) return std::nullopt;
   return TokenRange{first.begin, first.end};
 }
 
 TokenSpan ViewSource::span(int layer, int sample) const {
   if (!sequences_.empty()) return sequences_[static_cast<std::size_t>(sample)];
-  return {sample, 0, views_[static_cast<std::size_t>(layer)].tokens};
+  return {sample, 0, data_[static_cast<std::size_t>(layer)].view.tokens};
 }
 
 std::vector<AttentionPiece> ViewSource::pieces(int begin, int end) const {

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -22,6 +24,12 @@ class ViewSource : public AttentionSource {
   /// in it.
   void add(std::string name, const AttentionView& view);
 
+  /// Writes one head of a sample: tokens x tokens elements without gaps.
+  using Fetch = std::function<void(std::int64_t sample, std::int64_t head, void* into)>;
+  /// The same for a layer whose heads are fetched when they are read, each several times, from any
+  /// thread: of the view only extents and type count.
+  void add(std::string name, const AttentionView& view, Fetch fetch);
+
   /// From now on these sequences of every layer; none: all samples whole. InputError where a layer
   /// does not have them.
   void choose(std::vector<TokenSpan> sequences);
@@ -41,7 +49,11 @@ class ViewSource : public AttentionSource {
 
   std::optional<double> row_tolerance_;
   MissingMass missing_mass_;
-  std::vector<AttentionView> views_;
+  struct Layer {
+    AttentionView view;
+    Fetch fetch;  // none: the view has data
+  };
+  std::vector<Layer> data_;
   std::vector<TokenSpan> sequences_;
 };
 

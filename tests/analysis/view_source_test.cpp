@@ -75,6 +75,28 @@ TEST(ViewSourceTest, RefusesWhatItDoesNotHave) {
   EXPECT_THROW(ViewSource(-1.0), InputError);
 }
 
+// Heads that are fetched one by one give the same numbers as the array that they come from.
+TEST(ViewSourceTest, FetchesHeads) {
+  const std::vector<double> values = random_values(5);
+  const AttentionView view = attention_view(values.data(), kSamples, kHeads, kTokens);
+  const std::vector<TokenSpan> sequences = {{3, 2, 12}, {1, 0, 7}};
+  ViewSource source;
+  source.choose(sequences);
+  source.add("all", view);
+  source.add("each", attention_view(static_cast<double*>(nullptr), kSamples, kHeads, kTokens),
+             [&](std::int64_t sample, std::int64_t head, void* into) {
+               constexpr std::ptrdiff_t kSize = kTokens * kTokens;
+               std::copy_n(values.data() + (sample * kHeads + head) * kSize, kSize,
+                           static_cast<double*>(into));
+             });
+  const Analysis analysis = analyse(source, uniform_weights(source.layers()), {});
+  for (std::size_t s = 0; s < sequences.size(); ++s)
+    EXPECT_EQ(combined(analysis.samples[0][1][s], Quantity::kMinimaxFidelity),
+              combined(analysis.samples[0][0][s], Quantity::kMinimaxFidelity));
+  source.add("gone", view, [](auto...) { throw InputError("gone"); });
+  EXPECT_THROW(analyse(source, uniform_weights(source.layers()), {}), InputError);
+}
+
 // A stack needs every token in every sample.
 TEST(ViewSourceTest, SequencesOfSeveralLengthsAreNoStack) {
   const std::vector<double> values = random_values(3);

@@ -13,10 +13,11 @@ struct heard {
   uint64_t done, total;
 };
 
-static int hear(uint64_t done, uint64_t total, void* user) {
+static int hear(uint64_t done, uint64_t total, const char* detail, void* user) {
   struct heard* heard = user;
   heard->done = done;
   heard->total = total;
+  if (detail == NULL) ++heard->elsewhere;
   if (!pthread_equal(heard->caller, pthread_self())) ++heard->elsewhere;
   return ++heard->calls == heard->stop_at;
 }
