@@ -8,6 +8,7 @@
 #include "synergraph/report/heads_report.h"
 #include "synergraph/report/importance_report.h"
 #include "synergraph/report/layer_report.h"
+#include "synergraph/report/study_report.h"
 
 namespace synergraph::capi {
 
@@ -27,5 +28,9 @@ struct NamedArray {
 std::vector<NamedArray> arrays_of(const LayerReport& report);
 std::vector<NamedArray> arrays_of(const HeadsReport& report);
 std::vector<NamedArray> arrays_of(const ImportanceReport& report);
+/// A study has none: its numbers are in its document.
+inline std::vector<NamedArray> arrays_of(const StudyReport& /*report*/) {
+  return {};
+}
 
 }  // namespace synergraph::capi

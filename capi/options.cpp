@@ -87,6 +87,16 @@ std::optional<std::vector<double>> Options::take_numbers(const char* key, double
   return numbers;
 }
 
+std::vector<std::int64_t> Options::take_counts(const char* key, std::int64_t least,
+                                               std::int64_t most) {
+  std::optional<json> value = take(key);
+  std::vector<std::int64_t> counts;
+  if (!value) return counts;
+  if (!value->is_array()) value = json::array({*value});
+  for (const json& one : *value) counts.push_back(checked_count(key, one, least, most));
+  return counts;
+}
+
 std::optional<std::vector<std::string>> Options::take_texts(const char* key) {
   std::optional<json> value = take(key);
   if (!value) return std::nullopt;

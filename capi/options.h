@@ -37,6 +37,8 @@ class Options {
   std::optional<double> take_number(const char* key, double least, double most);
   /// One number, or a list of them that is not empty.
   std::optional<std::vector<double>> take_numbers(const char* key, double least, double most);
+  /// One whole number, or a list of them; none if it is not there.
+  std::vector<std::int64_t> take_counts(const char* key, std::int64_t least, std::int64_t most);
   /// One text, or a list of them that is not empty.
   std::optional<std::vector<std::string>> take_texts(const char* key);
   /// A name of an enum.
@@ -48,6 +50,8 @@ class Options {
   /// [begin, end], the latter perhaps null; all tokens if it is not there.
   TokenRange take_range(const char* key);
 
+  /// Whether the key is there.
+  bool has(const char* key) const { return object_.contains(key) && !object_[key].is_null(); }
   /// Whether the key's value is a text.
   bool is_text(const char* key) const;
 

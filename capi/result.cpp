@@ -39,8 +39,14 @@ int sg_result_table(const sg_result* result, int64_t columns, char** text) {
 int sg_result_csv(const sg_result* result, char** text) {
   return making(text, [&] {
     require(result, "result");
-    return copied_text(
-        format_csv(std::visit([](const auto& of) { return csv_table(of); }, result->report)));
+    return copied_text(std::visit(
+        [](const auto& of) -> std::string {
+          if constexpr (std::is_same_v<std::decay_t<decltype(of)>, synergraph::StudyReport>)
+            throw synergraph::UsageError("a study has several tables: they are in its directory");
+          else
+            return format_csv(csv_table(of));
+        },
+        result->report));
   });
 }
 

@@ -10,8 +10,8 @@
 
 /// What was measured: the report that the program would print, and its numbers.
 struct sg_result {
-  using Report =
-      std::variant<synergraph::LayerReport, synergraph::HeadsReport, synergraph::ImportanceReport>;
+  using Report = std::variant<synergraph::LayerReport, synergraph::HeadsReport,
+                              synergraph::ImportanceReport, synergraph::StudyReport>;
 
   explicit sg_result(Report measured);
   sg_result(const sg_result&) = delete;

@@ -3,7 +3,8 @@
  * The interface for C and for every language that can call C. docs/c.md has an example.
  *
  * - A function that can fail returns SG_OK (0) or another status; sg_error() then says in one line
- *   what was wrong, for the calling thread. Nothing is thrown, printed, or written to a file.
+ *   what was wrong, for the calling thread. Nothing is thrown or printed, and nothing is written
+ *   but the directories of sg_train() and sg_reproduce().
  * - Objects are opaque. The call that makes one has a place for it as its last argument, and puts
  *   NULL there when it fails; sg_..._free() releases it, and takes NULL.
  * - Texts are UTF-8 and end with a zero byte. A `char**` receives one that the caller releases with
@@ -299,6 +300,44 @@ SG_API int sg_model_attention(const sg_model* model, const int32_t* tokens, int6
                               int64_t length, const char* options, sg_attention** attention);
 
 SG_API void sg_model_free(sg_model* model);
+
+/* ---- Training ------------------------------------------------------------------------------ */
+
+/* Sequences and what a model shall answer to them: tokens (count, length) each. */
+typedef struct sg_pairs {
+  int64_t count, length;
+  const int32_t* inputs;
+  const int32_t* targets;
+} sg_pairs;
+
+/* Trains a model, as `synergraph train --out directory` does: the directory gets model.safetensors
+ * and what is needed to continue, now and then, at the end, and when the call is stopped. Pairs
+ * NULL: those of the task; validation NULL: as the program judges without. Options:
+ *   "task"           "copy" (default), "cycle" or "zero"
+ *   "resume"         true: continue the run in the directory, or start one; settings that are not
+ *                    given are its (false)
+ *   "heads", "epochs", "sequences", "seed", "layers", "width", "hidden", "vocabulary", "length",
+ *   "batch", "dropout", "learning_rate", "beta1", "beta2", "epsilon"  as `synergraph help train`
+ *   "track"          measure every layer every so many epochs, into metrics.jsonl (0: never)
+ *   "checkpoint_every"  seconds (60)
+ *   "device", "precision"  "auto", "cpu", "cuda", ...; "tf32" or "float32"
+ * The outcome is a JSON object: model (a path), steps, loss, accuracy, held_out_loss and
+ * held_out_accuracy (training_pairs_... where none are held out), seconds. Progress counts steps.
+ */
+SG_API int sg_train(const char* directory, const char* options, const sg_pairs* pairs,
+                    const sg_pairs* validation, const sg_call* call, char** outcome);
+
+/* Trains and measures the paper's grid of models, as `synergraph reproduce --out directory` does;
+ * what is done already is kept. Options:
+ *   "preset"         "quick" (default) or "paper"
+ *   "tasks", "heads" lists
+ *   "seeds"          1 to this many; or "seed_list"
+ *   "epochs", "sequences", "layers", ...  of training, as above
+ *   "samples", "subset_samples", "eps", "cutoff", "horizon"  of measuring
+ *   "jobs", "checkpoint_every", "device", "precision"
+ *   "figures"        true: draw them, with gnuplot (false) */
+SG_API int sg_reproduce(const char* directory, const char* options, const sg_call* call,
+                        sg_result** result);
 
 /* NOLINTEND(modernize-use-using) */
 #ifdef __cplusplus

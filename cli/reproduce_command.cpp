@@ -1,7 +1,6 @@
 #include <fmt/core.h>
 
 #include <memory>
-#include <numeric>
 #include <optional>
 
 #include "cli/commands.h"
@@ -14,7 +13,7 @@
 #include "cli/training_options.h"
 #include "synergraph/core/terminal.h"
 #include "synergraph/report/study_report.h"
-#include "synergraph/train/make_fleet.h"
+#include "synergraph/study/grid_request.h"
 
 namespace synergraph::cli {
 namespace {
@@ -43,58 +42,23 @@ Examples
   synergraph reproduce --preset paper --seeds 5 --out paper
   synergraph reproduce --preset paper --tasks cycle --heads 1,4 --samples 50 --out cycle)";
 
-/// Cells that a GPU trains at once: more are not faster.
-constexpr int kCudaSet = 64;
-
 struct ReproduceArguments {
-  std::string preset = "quick";
-  std::vector<std::string> tasks;
-  std::vector<int> heads;
-  std::optional<int> seeds;
-  std::vector<std::uint64_t> seed_list;
-  std::optional<int> epochs;
-  std::optional<int> samples;
-  std::optional<int> subset_samples;
-  std::optional<int> sequences;
-  GridSettings grid;
+  GridRequest request;
   GridOptions options;
   FigureArguments figures;
   bool no_figures = false;
   DeviceArguments device;
 };
 
-/// The preset's values for what was not given.
-GridSettings resolve(const ReproduceArguments& arguments) {
-  GridSettings grid = arguments.grid;
-  const bool paper = arguments.preset == "paper";
-  if (!arguments.tasks.empty()) grid.tasks = arguments.tasks;
-  if (!arguments.heads.empty()) grid.heads = arguments.heads;
-  if (!arguments.seed_list.empty()) {
-    grid.seeds = arguments.seed_list;
-  } else {
-    grid.seeds.resize(static_cast<std::size_t>(arguments.seeds.value_or(1)));
-    std::iota(grid.seeds.begin(), grid.seeds.end(), std::uint64_t{1});
-  }
-  grid.train.epochs = arguments.epochs.value_or(paper ? 200 : 4);
-  grid.train.sequences = arguments.sequences.value_or(grid.train.sequences);
-  grid.measure.samples = arguments.samples.value_or(paper ? grid.train.sequences
-                                                          : std::min(200, grid.train.sequences));
-  grid.measure.subset_samples =
-      arguments.subset_samples.value_or(std::min(paper ? 5 : 2, grid.measure.samples));
-  return grid;
-}
-
 void run_reproduce(const ReproduceArguments& arguments) {
   StudyReport report;
-  report.grid = resolve(arguments);
+  report.grid = grid_settings(arguments.request);
   StudyFigures figures{!arguments.no_figures, arguments.figures.resolve()};
   if (figures.draw) check_study_figures(report.grid, figures);
   GridOptions options = arguments.options;
   options.execution.stop = StopOnSignals::requested;
-  std::vector<FleetSettings> shapes;
-  for (const Cell& cell : cells(report.grid)) shapes.push_back(fleet_settings(cell.train));
-  options.device = arguments.device.choose(shapes);
-  if (options.device.kind == DeviceKind::kCuda) options.set_size = kCudaSet;
+  choose_grid_device(report.grid, arguments.device.name,
+                     *parse_name<Precision>(arguments.device.precision), options);
   std::optional<std::vector<CellResult>> results;
   {
     const StopOnSignals signals;
@@ -116,34 +80,36 @@ void run_reproduce(const ReproduceArguments& arguments) {
 
 void add_grid_options(CLI::App& command, ReproduceArguments& arguments) {
   const char* group = "Grid";
-  command.add_option("--preset", arguments.preset, "quick or paper; see below")
+  command.add_option("--preset", arguments.request.preset, "quick or paper; see below")
       ->check(CLI::IsMember({"quick", "paper"}))
       ->capture_default_str()
       ->group(group);
-  as_list(command.add_option("--tasks", arguments.tasks, "Tasks (default: copy,cycle)"))
+  as_list(command.add_option("--tasks", arguments.request.tasks, "Tasks (default: copy,cycle)"))
       ->group(group);
-  add_number(command, "--heads", arguments.heads, "Head counts (default: 1,4,8,16)")->group(group);
-  CLI::Option* count = add_number(command, "--seeds", arguments.seeds,
+  add_number(command, "--heads", arguments.request.heads, "Head counts (default: 1,4,8,16)")
+      ->group(group);
+  CLI::Option* count = add_number(command, "--seeds", arguments.request.seeds,
                                   "Number of seeds: 1 to K (default: 1)", {1, 1000000});
   count->type_name("K")->group(group);
-  add_number(command, "--seed-list", arguments.seed_list, "The seeds themselves")
+  add_number(command, "--seed-list", arguments.request.seed_list, "The seeds themselves")
       ->excludes(count)
       ->group(group);
 }
 
 void add_training_options(CLI::App& command, ReproduceArguments& arguments) {
   const char* group = "Training";
-  add_number(command, "--epochs", arguments.epochs, "Passes over the training sequences")
+  add_number(command, "--epochs", arguments.request.epochs, "Passes over the training sequences")
       ->group(group);
-  add_number(command, "--sequences", arguments.sequences, "Training sequences (default: 5000)")
+  add_number(command, "--sequences", arguments.request.sequences,
+             "Training sequences (default: 5000)")
       ->group(group);
-  add_training_settings(command, arguments.grid.train, {"heads", "epochs", "sequences", "seed"});
+  add_training_settings(command, arguments.request.train, {"heads", "epochs", "sequences", "seed"});
 }
 
 void add_measuring_options(CLI::App& command, ReproduceArguments& arguments) {
-  MeasureSettings& measure = arguments.grid.measure;
+  MeasureSettings& measure = arguments.request.measure;
   const char* group = "Measuring";
-  add_number(command, "--samples", arguments.samples,
+  add_number(command, "--samples", arguments.request.samples,
              "Training sequences measured, from the first (the paper: 50; default: the preset's)",
              {1})
       ->group(group);
@@ -153,7 +119,7 @@ void add_measuring_options(CLI::App& command, ReproduceArguments& arguments) {
   add_number(command, "--horizon", measure.horizon, "Of the published convention's fidelity",
              kCutoffs)
       ->group(group);
-  add_number(command, "--subset-samples", arguments.subset_samples,
+  add_number(command, "--subset-samples", arguments.request.subset_samples,
              "Of these, from the first, those on which every subset of up to 20 heads is measured; "
              "0: none (default: the preset's)",
              {0})

@@ -106,6 +106,7 @@
 #include "synergraph/study/cell_file.h"
 #include "synergraph/study/findings.h"
 #include "synergraph/study/grid.h"
+#include "synergraph/study/grid_request.h"
 #include "synergraph/study/layer_subsets.h"
 #include "synergraph/study/measure_model.h"
 #include "synergraph/study/measure_subsets.h"

@@ -7,16 +7,19 @@
 >>> sg.measure(attention)["minimax_fidelity"]
 0.5
 
-`measure` takes attention in memory, `Graph` feedforward graphs, `load_model` checkpoints of the paper's models.
+`measure` takes attention in memory and says how fast and how faithful it is, `heads` which of its heads matter; `Graph` is for
+feedforward graphs, `load_model` for checkpoints of the paper's models, `train` makes one, and `reproduce` is the paper's study.
 """
 
 from ._attention import learned_weights
 from ._errors import Error, InputError, Stopped, UsageError
 from ._graph import Graph
+from ._heads import HeadValues, heads
 from ._library import lib as _lib
 from ._measure import fidelity, measure, mixing_time, signal_curves
 from ._model import Model, load_model
-from ._result import GraphResult, Measurement, Numbers, Result
+from ._result import Document, GraphResult, Measurement, Numbers, Result
+from ._train import Study, Training, reproduce, train
 
 __version__: str = _lib.sg_version().decode()
 
@@ -30,6 +33,7 @@ def isa() -> str:
 
 
 __all__ = [
-    "Error", "Graph", "GraphResult", "InputError", "Measurement", "Model", "Numbers", "Result", "Stopped", "UsageError",
-    "__version__", "fidelity", "isa", "learned_weights", "load_model", "measure", "mixing_time", "signal_curves",
+    "Document", "Error", "Graph", "GraphResult", "HeadValues", "InputError", "Measurement", "Model", "Numbers", "Result", "Stopped",
+    "Study", "Training", "UsageError", "__version__", "fidelity", "heads", "isa", "learned_weights", "load_model", "measure",
+    "mixing_time", "reproduce", "signal_curves", "train",
 ]

@@ -5,14 +5,15 @@ from __future__ import annotations
 import ctypes
 import os
 from ctypes import c_double, c_int64
-from typing import Any, List, Mapping, Optional, Sequence, Tuple, Union
+from typing import Any, Dict, List, Mapping, Optional, Sequence, Tuple, Union
 
 import numpy as np
 from numpy.typing import NDArray
 
-from . import _library
+from . import _device, _library
 from ._errors import InputError
-from ._views import View, is_array, numbers, ordered, parse_axes, view_of, whole_numbers
+from ._progress import Progress, progress_function
+from ._views import HeadFunction, View, is_array, numbers, ordered, parse_axes, view_of, whole_numbers
 
 Path = Union[str, "os.PathLike[str]"]
 Axes = Union[str, Sequence[str], None]
@@ -22,17 +23,33 @@ class Attention:
     """An `sg_attention`, what it reads from, and what its samples stand for."""
 
     def __init__(self, handle: _library.Handle, dims: Tuple[str, ...], sinks: Optional[int] = None,
-                 keep: object = None, work: float = float("inf")) -> None:
+                 keep: object = None, work: float = float("inf"), failures: Optional[List[BaseException]] = None) -> None:
         self.handle = handle
         self.dims = dims  #: axes of a result: some of layer, sample, and sink where samples have several
         self.sinks = sinks  #: how many a sample has
         self.keep = keep
         self.work = work  #: multiplications of a full product of all matrices with themselves
+        self.failures = [] if failures is None else failures  #: what functions that read heads have raised
 
     @property
     def long(self) -> bool:
         """Whether measuring it may take long enough to be interrupted."""
         return self.work > 1e6
+
+    def run(self, function: str, options: Dict[str, Any], *, threads: Optional[int], memory: Optional[int], progress: Progress,
+            unit: str = "head") -> _library.Handle:
+        """What a call makes of it that takes attention and options."""
+        with progress_function(progress, unit) as hear, self:
+            return _library.run_made("result", function, (self.handle.pointer, _library.encoded(options)), threads=threads,
+                                     memory=memory, progress=hear, long=self.long, keep=self)
+
+    def __enter__(self) -> None:
+        self.failures.clear()
+
+    def __exit__(self, *_: object) -> None:
+        """What a function that reads heads has raised is what went wrong."""
+        if self.failures:
+            raise self.failures[0] from None
 
     def set_weights(self, weights: Any) -> None:
         """Weights (heads), (layers, heads), or one list a layer."""
@@ -54,7 +71,8 @@ class Attention:
         _, heads, tokens = self.shape(layer)
         into = np.empty((heads, tokens, tokens))
         pointer = into.ctypes.data_as(ctypes.POINTER(c_double))
-        _library.check(_library.lib.sg_attention_read(self.handle.pointer, layer, sample, pointer, into.size))
+        with self:
+            _library.check(_library.lib.sg_attention_read(self.handle.pointer, layer, sample, pointer, into.size))
         return into
 
     def curves(self, layer: int, sample: int, steps: int) -> NDArray[np.float64]:
@@ -62,8 +80,8 @@ class Attention:
         _, heads, tokens = self.shape(layer)
         into = np.empty((heads + 1, max(steps, 0) + 1, tokens))
         pointer = into.ctypes.data_as(ctypes.POINTER(c_double))
-        status = _library.lib.sg_attention_curves(self.handle.pointer, layer, sample, steps, pointer, into.size)
-        _library.check(status)
+        with self:
+            _library.check(_library.lib.sg_attention_curves(self.handle.pointer, layer, sample, steps, pointer, into.size))
         return into
 
 
@@ -98,44 +116,64 @@ def _spans(samples: int, tokens: int, lengths: Any, padding: str, sink: Any) -> 
     return spans
 
 
-def of_arrays(
-    attention: Any, *, axes: Axes = None, lengths: Any = None, padding: str = "right", sink: Any = None,
+Layer = Tuple[Optional[str], Union[View, HeadFunction]]  # its name, and (layers = 1, samples, heads, n, n) or a function
+
+
+def _layers_of(value: Any, axes: Axes, layers: bool) -> Tuple[Tuple[str, ...], List[Union[View, HeadFunction]]]:
+    """The axes of an array, and its layers."""
+    tensor = _device.on_device(value)
+    if tensor is not None:
+        named = parse_axes(axes, tensor.dim(), layers)
+        shape = tuple(tensor.shape)
+    else:
+        view = view_of(value)
+        named = parse_axes(axes, view.rank, layers)
+        shape = view.shape
+    if 0 in shape:
+        raise InputError(f"the array has no elements: its shape is {shape}")
+    if tensor is not None:
+        return named, list(_device.layers_of(tensor, named))
+    whole = ordered(view, named)
+    return named, [whole._replace(pointer=whole.pointer + layer * whole.strides[0]) for layer in range(whole.shape[0])]
+
+
+def _add_layer(handle: _library.Handle, name: Optional[str], layer: Union[View, HeadFunction],
+               failures: List[BaseException]) -> object:
+    """Adds a layer, and returns what must live as long as it is there."""
+    encoded = None if name is None else name.encode()
+    if isinstance(layer, View):
+        _library.check(_library.lib.sg_attention_add(
+            handle.pointer, encoded, layer.pointer, layer.code, (c_int64 * 4)(*layer.shape[1:]), (c_int64 * 4)(*layer.strides[1:])))
+        return layer.owner
+
+    read_head = layer.read
+
+    def read(sample: int, head: int, address: int, _: object) -> int:
+        try:
+            read_head(sample, head, address)
+        except BaseException as error:  # raised when the call has ended
+            failures.append(error)
+            return 1
+        return 0
+
+    function = _library.ReadHead(read)
+    _library.check(_library.lib.sg_attention_add_function(
+        handle.pointer, encoded, function, None, layer.code, (c_int64 * 4)(*layer.shape)))
+    return function
+
+
+def of_layers(
+    layers: Sequence[Layer], dims: Tuple[str, ...], *, lengths: Any = None, padding: str = "right", sink: Any = None,
     row_tolerance: Optional[float] = None, missing_mass: Optional[str] = None,
 ) -> Attention:
-    """One array, or a list or a dictionary of them, one a layer."""
-    named: List[Tuple[Optional[str], View]] = []
-    items: List[Tuple[Optional[str], Any]] = []
-    if isinstance(attention, Mapping):
-        items = [(str(name), value) for name, value in attention.items()]
-    elif isinstance(attention, (list, tuple)) and all(is_array(one) for one in attention):
-        items = [(None, value) for value in attention]
-    if items:
-        dims: Tuple[str, ...] = ("layer",)
-        for name, value in items:
-            view = view_of(value)
-            of_array = parse_axes(axes, view.rank, layers=False)
-            if "sample" in of_array and "sample" not in dims:
-                dims += ("sample",)
-            named.append((name, ordered(view, of_array)))
-    else:
-        view = view_of(attention)
-        of_array = parse_axes(axes, view.rank, layers=True)
-        dims = tuple(name for name in ("layer", "sample") if name in of_array)
-        whole = ordered(view, of_array)
-        if 0 in whole.shape:
-            raise InputError(f"the array has no elements: its shape is {view.shape}")
-        named = [(None, whole._replace(pointer=whole.pointer + layer * whole.strides[0])) for layer in range(whole.shape[0])]
-
+    """Attention of these layers; `dims` are those of layer and sample that results shall have."""
     handle = _library.make("attention", "sg_attention_create", _library.encoded(
         {"row_tolerance": row_tolerance, "missing_mass": missing_mass}))
-    work = 0.0
-    for name, view in named:
-        _library.check(_library.lib.sg_attention_add(
-            handle.pointer, None if name is None else name.encode(), view.pointer, view.code,
-            (c_int64 * 4)(*view.shape[1:]), (c_int64 * 4)(*view.strides[1:])))
-        work += float(np.prod(view.shape[1:], dtype=float)) * view.shape[4]
+    failures: List[BaseException] = []
+    keep = [_add_layer(handle, name, layer, failures) for name, layer in layers]
+    work = sum(float(np.prod(layer.shape, dtype=float)) * layer.shape[-1] for _, layer in layers)
     sinks = None
-    _, samples, _, tokens, _ = named[0][1].shape
+    samples, _, tokens, _ = layers[0][1].shape[-4:]
     spans = _spans(samples, tokens, lengths, padding, sink)
     if spans is not None:
         _library.check(_library.lib.sg_attention_set_sequences(
@@ -143,7 +181,28 @@ def of_arrays(
     if sink is not None and np.ndim(sink) > 0:
         dims += ("sink",)
         sinks = len(spans or ()) // samples
-    return Attention(handle, dims, sinks, [view.owner for _, view in named], work)
+    return Attention(handle, dims, sinks, keep, work, failures)
+
+
+def of_arrays(attention: Any, *, axes: Axes = None, **options: Any) -> Attention:
+    """One array, or a list or a dictionary of them, one a layer; options as those of `of_layers`."""
+    items: List[Tuple[Optional[str], Any]] = []
+    if isinstance(attention, Mapping):
+        items = [(str(name), value) for name, value in attention.items()]
+    elif isinstance(attention, (list, tuple)) and all(is_array(one) for one in attention):
+        items = [(None, value) for value in attention]
+    if not items:
+        of_array, layers = _layers_of(attention, axes, layers=True)
+        dims = tuple(name for name in ("layer", "sample") if name in of_array)
+        return of_layers([(None, layer) for layer in layers], dims, **options)
+    dims = ("layer",)
+    named: List[Layer] = []
+    for name, value in items:
+        of_array, layers = _layers_of(value, axes, layers=False)
+        if "sample" in of_array and "sample" not in dims:
+            dims += ("sample",)
+        named.append((name, layers[0]))
+    return of_layers(named, dims, **options)
 
 
 def of_file(

@@ -37,6 +37,34 @@ def _table(title: str, header: List[str], rows: List[List[str]]) -> str:
             f"<tbody>{body}</tbody></table>")
 
 
+def _estimate(estimate: Dict[str, Any]) -> str:
+    """A mean and its standard error."""
+    if estimate["mean"] is None:
+        return "–"
+    return f"{estimate['mean']:.4g}" + (f" ± {estimate['error']:.2g}" if estimate["error"] is not None else "")
+
+
+def _marked(head: int, heads: List[int]) -> str:
+    return "✓" if head in heads else ""
+
+
+def html_heads(document: Dict[str, Any]) -> str:
+    """The summary, and one table a layer and value, one row a head, from a document of `synergraph heads`."""
+    parts = ["<ul>", *[f"<li>{html.escape(line)}</li>" for line in document["summary"]], "</ul>"]
+    names = document.get("head_names")
+    for layer in document["layers"]:
+        for value in layer["values"]:
+            best = value.get("best_weights")
+            header = ["head", "weight", "Shapley", "alone", "lost without it", "in the smallest set"] + (["best weight"] if best else [])
+            rows = [[names[head["head"]] if names else str(head["head"]), f"{layer['weights'][head['head']]:.3g}",
+                     _estimate(head["shapley"]), _estimate(head["alone"]), _estimate(head["dropped"]),
+                     _marked(head["head"], value["smallest"]["heads"]),
+                     *([f"{best['weights'][head['head']]:.3g}"] if best else [])] for head in value["heads"]]
+            title = f"layer {layer['name']}: {value['value']} {_estimate(value['all'])}" + ("" if layer["exact"] else " (sampled)")
+            parts.append(_table(title, header, rows))
+    return "".join(parts)
+
+
 def html_report(document: Dict[str, Any]) -> str:
     """One table a convention, one row a layer, from a document of `synergraph analyze`."""
     tables = []

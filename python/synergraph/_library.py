@@ -41,6 +41,12 @@ class Sequence(ctypes.Structure):
     _fields_ = [("sample", c_int64), ("begin", c_int64), ("end", c_int64)]
 
 
+class Pairs(ctypes.Structure):
+    """`sg_pairs`: sequences, and what a model shall answer to them."""
+
+    _fields_ = [("count", c_int64), ("length", c_int64), ("inputs", POINTER(c_int32)), ("targets", POINTER(c_int32))]
+
+
 class Array(ctypes.Structure):
     """`sg_array`: an array of a result."""
 
@@ -106,6 +112,8 @@ _PROTOTYPES: Dict[str, Tuple[Any, ...]] = {
     ),
     "sg_model_attention": (_STATUS, c_void_p, POINTER(c_int32), c_int64, c_int64, c_char_p, _OBJECT),
     "sg_model_free": (None, c_void_p),
+    "sg_train": (_STATUS, c_char_p, c_char_p, POINTER(Pairs), POINTER(Pairs), POINTER(Call), _TEXT),
+    "sg_reproduce": (_STATUS, c_char_p, c_char_p, POINTER(Call), _OBJECT),
 }
 
 
@@ -173,6 +181,11 @@ def text(function: str, *arguments: Any) -> str:
     """The text that a call makes."""
     place = c_void_p()
     check(getattr(lib, function)(*arguments, byref(place)))
+    return taken_text(place)
+
+
+def taken_text(place: c_void_p) -> str:
+    """The text that a call has put into its place, which is released."""
     try:
         return ctypes.string_at(place.value or 0).decode(errors="replace")
     finally:
@@ -196,6 +209,7 @@ class _Work:
         self.detail = ""
         self.stop = False
         self.error: Optional[BaseException] = None
+        self.finished = threading.Event()
         self._carry_out = carry_out
 
     def hear(self, done: int, total: int, detail: bytes, _: Any = None) -> int:
@@ -211,9 +225,12 @@ class _Work:
         self.stop = True
 
     def run(self) -> None:
-        status = self._carry_out()
-        if status != OK and not self.stop:
-            self.error = exception(status)
+        try:
+            status = self._carry_out()
+            if status != OK and not self.stop:
+                self.error = exception(status)
+        finally:
+            self.finished.set()
 
 
 def run(
@@ -248,14 +265,13 @@ def run(
         work.run()
     else:
         call.progress = Progress(work.hear)
-        worker = threading.Thread(target=work.run, name="synergraph", daemon=True)
-        worker.start()
+        threading.Thread(target=work.run, name="synergraph", daemon=True).start()
         finished = False
         try:
             while not finished:
                 try:
-                    worker.join(0.1)
-                    finished = not worker.is_alive()
+                    # Not by joining the thread: an interrupted join takes a thread for finished that is not.
+                    finished = work.finished.wait(0.1)
                     work.tell(progress)
                 except BaseException as error:  # Ctrl-C, or of the progress function
                     work.fail(error)
@@ -274,3 +290,10 @@ def run_made(kind: str, function: str, arguments: Tuple[Any, ...], **options: An
         handle = made(kind, place) if place.value is not None else None
     assert handle is not None
     return handle
+
+
+def run_text(function: str, arguments: Tuple[Any, ...], **options: Any) -> str:
+    """The same for a call that makes a text."""
+    place = c_void_p()
+    run(function, arguments, (byref(place),), **options)
+    return taken_text(place)

@@ -6,11 +6,11 @@ from typing import Any, Dict, Optional, Sequence, Union
 
 import numpy as np
 
-from . import _attention, _library
+from . import _attention
 from ._attention import Attention, Axes
 from ._errors import InputError
 from ._graph import Graph
-from ._progress import Progress, progress_function
+from ._progress import Progress
 from ._result import Measurement
 
 Convention = Union[str, Sequence[str]]
@@ -34,9 +34,7 @@ def metrics_options(convention: Optional[Convention], normalization: Optional[st
 def measure_attention(attention: Attention, options: Dict[str, Any], *, threads: Optional[int], memory: Optional[int],
                       progress: Progress) -> Measurement:
     """Measures what is ready to be measured."""
-    with progress_function(progress, "head") as hear:
-        handle = _library.run_made("result", "sg_measure", (attention.handle.pointer, _library.encoded(options)), threads=threads,
-                                   memory=memory, progress=hear, long=attention.long, keep=attention)
+    handle = attention.run("sg_measure", options, threads=threads, memory=memory, progress=progress)
     convention = options.get("convention")
     several = convention == "both" or isinstance(convention, list)
     return Measurement(handle, attention, several)
@@ -58,10 +56,10 @@ def open_attention(attention: Any, *, axes: Axes, layers: Optional[str], lengths
 
 def measure(
     attention: Any,
-    *,
-    axes: Axes = None,
     weights: Any = None,
     convention: Convention = "exact",
+    *,
+    axes: Axes = None,
     per_head: bool = False,
     per_node: bool = False,
     lengths: Any = None,

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from . import _library
 from ._attention import Attention, Path
 from ._errors import InputError
+from ._heads import HeadValues, Values, heads_of
 from ._measure import Convention, measure_attention, metrics_options
 from ._progress import Progress
 from ._result import Measurement
@@ -84,6 +85,21 @@ class Model:
         options = metrics_options(convention, normalization, nodes, horizon, eps, cutoff, step_limit)
         options.update(per_head=per_head, per_node=per_node)
         return measure_attention(attention, options, threads=threads, memory=memory, progress=progress)
+
+    def value_heads(
+        self, tokens: Any = None, *, task: Optional[str] = None, samples: Optional[int] = None, seed: Optional[int] = None,
+        sink: Optional[int] = None, weights: Any = None, convention: str = "exact", values: Optional[Values] = None,
+        keep: Optional[float] = None, weight_samples: Optional[int] = None, exact_heads: Optional[int] = None,
+        precision: Optional[float] = None, orders: Optional[int] = None, stack: bool = False, residual: Optional[float] = None,
+        follow: Optional[int] = None, threads: Optional[int] = None, memory: Optional[int] = None, progress: Progress = None,
+    ) -> HeadValues:
+        """Which heads of every layer matter, on sequences as those of `measure`: see `heads`."""
+        attention = self._attention(tokens, task, samples, seed, sink)
+        if weights is not None:
+            attention.set_weights(weights)
+        return heads_of(attention, {"convention": convention}, values=values, keep=keep, weight_samples=weight_samples,
+                        exact_heads=exact_heads, precision=precision, orders=orders, stack=stack, residual=residual,
+                        follow=follow, threads=threads, memory=memory, progress=progress)
 
 
 def load_model(path: Path, heads: Optional[int] = None) -> Model:

@@ -9,11 +9,55 @@ import numpy as np
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
+    from ._heads import HeadValues
     from ._result import Measurement
 
 _MARKS = "osD^"
 # Told apart by those who see few colours, and in grey.
 _COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7")
+
+
+def _plain(panel: Any) -> None:
+    for side in ("top", "right"):
+        panel.spines[side].set_visible(False)
+
+
+def plot_heads(result: "HeadValues", **options: Any) -> "Figure":
+    """A row a value: Shapley values of the heads (a map where there are several layers), and the best of so many heads."""
+    import matplotlib.pyplot as plt
+
+    values, layers = result.value_names, result.layers
+    options.setdefault("figsize", (7.0, 2.8 * len(values)))
+    options.setdefault("constrained_layout", True)
+    figure, panels = plt.subplots(len(values), 2, squeeze=False, **options)
+    for (left, right), value in zip(panels, values):
+        numbers = result._part(value)
+        shapley = np.asarray(numbers["shapley"]).reshape(len(layers), -1)
+        if len(layers) > 1:
+            image = left.imshow(shapley, aspect="auto", cmap="viridis")
+            figure.colorbar(image, ax=left, label=f"Shapley value ({value})")
+            left.set_yticks(range(len(layers)))
+            left.set_yticklabels(layers)
+            left.set_ylabel("layer")
+        else:
+            errors = np.nan_to_num(np.asarray(numbers["shapley_error"]).reshape(-1))
+            left.bar(range(shapley.shape[1]), shapley[0], yerr=errors if errors.any() else None, capsize=2, color=_COLOURS[0])
+            left.axhline(0, color="black", linewidth=0.8)
+            left.set_ylabel(f"Shapley value ({value})")
+            _plain(left)
+        left.set_xlabel("head")
+        left.set_xticks(range(shapley.shape[1]))
+        best = np.asarray(numbers["best"]).reshape(len(layers), -1)
+        for layer, curve in enumerate(best):
+            colour = plt.get_cmap("viridis")(0.9 * layer / max(len(layers) - 1, 1))
+            right.plot(range(best.shape[1]), curve, marker=_MARKS[layer % len(_MARKS)], markersize=3, linewidth=1, color=colour,
+                       label=layers[layer])
+        right.set_xlabel("heads kept")
+        right.set_ylabel(f"{value} of the best")
+        _plain(right)
+        if 1 < len(layers) <= 12:
+            right.legend(frameon=False, title="layer", fontsize="small", ncol=2 if len(layers) > 6 else 1)
+    return figure
 
 
 def plot_layers(result: "Measurement", **options: Any) -> "Figure":
@@ -41,8 +85,7 @@ def plot_layers(result: "Measurement", **options: Any) -> "Figure":
         panel.set_xticklabels(layers)
         panel.set_xlabel("layer")
         panel.set_ylabel(title)
-        for side in ("top", "right"):
-            panel.spines[side].set_visible(False)
+        _plain(panel)
     if len(conventions) > 1:
         np.ravel(panels)[0].legend(frameon=False)
     return figure

@@ -56,17 +56,11 @@ class Numbers(Mapping[str, Any]):
         return f"Numbers({', '.join(self._arrays)})"
 
 
-class Result(Mapping[str, Any]):
-    """Numbers by their names, and reports.
+class Document(Mapping[str, Any]):
+    """Numbers by their names, and the texts that the program writes of them."""
 
-    `result["minimax_fidelity"]` is an array, or a number where nothing is counted; `result.heads["minimax_fidelity"]` has one
-    more axis, that of the heads alone. A time that is never reached is infinite, a number that does not exist NaN.
-    """
-
-    #: Names of the axes of every number of all heads together.
+    #: Names of the axes that every number has.
     dims: Tuple[str, ...] = ()
-    #: The numbers of each head alone.
-    heads: Numbers
 
     def __init__(self, handle: _library.Handle) -> None:
         self._texts: Dict[str, str] = {}
@@ -74,9 +68,7 @@ class Result(Mapping[str, Any]):
         self._set(_arrays_in(handle))
 
     def _set(self, arrays: Dict[str, Tuple[Tuple[str, ...], NDArray[Any]]]) -> None:
-        self.weights: NDArray[np.float64] = arrays.pop("weights")[1]
-        self._all = Numbers({name: values for name, (_, values) in arrays.items() if not name.startswith("heads/")})
-        self.heads = Numbers({name[6:]: values for name, (_, values) in arrays.items() if name.startswith("heads/")})
+        self._all = Numbers({name: values for name, (_, values) in arrays.items()})
 
     def __getitem__(self, quantity: str) -> Any:
         return self._all[quantity]
@@ -86,21 +78,6 @@ class Result(Mapping[str, Any]):
 
     def __len__(self) -> int:
         return len(self._all)
-
-    @property
-    def fidelity(self) -> Any:
-        """The minimax fidelity of all heads together."""
-        return self["minimax_fidelity"]
-
-    @property
-    def mixing_time(self) -> Any:
-        """The mixing time of all heads together, for the first eps."""
-        return self[next(name for name in self if name.startswith("mixing_time_"))]
-
-    @property
-    def synergy(self) -> Any:
-        """The fidelity of all heads together over that of the best head."""
-        return self["synergy"]
 
     def _text(self, kind: str, *arguments: Any) -> str:
         if kind not in self._texts:
@@ -121,7 +98,7 @@ class Result(Mapping[str, Any]):
         return self._text("csv")
 
     def table(self, columns: int = 0) -> str:
-        """The program's table, for so many columns; 0: as wide as it is."""
+        """The program's report, for so many columns; 0: as wide as it is."""
         if columns == 0 or "_handle" not in self.__dict__:
             return self._text("table", 0)
         return _library.text("sg_result_table", self._handle.pointer, columns)
@@ -129,10 +106,44 @@ class Result(Mapping[str, Any]):
     def __repr__(self) -> str:
         return self.table(shutil.get_terminal_size((100, 24)).columns).rstrip("\n")
 
+    def _kept_texts(self) -> Tuple[str, ...]:
+        return ("json", "csv", "table")
+
     def __getstate__(self) -> Dict[str, Any]:
-        for kind, arguments in (("json", ()), ("csv", ()), ("table", (0,))):
-            self._text(kind, *arguments)
+        for kind in self._kept_texts():
+            self._text(kind, *((0,) if kind == "table" else ()))
         return {name: value for name, value in self.__dict__.items() if name != "_handle"}
+
+
+class Result(Document):
+    """Numbers by their names, and reports.
+
+    `result["minimax_fidelity"]` is an array, or a number where nothing is counted; `result.heads["minimax_fidelity"]` has one
+    more axis, that of the heads alone. A time that is never reached is infinite, a number that does not exist NaN.
+    """
+
+    #: The numbers of each head alone.
+    heads: Numbers
+
+    def _set(self, arrays: Dict[str, Tuple[Tuple[str, ...], NDArray[Any]]]) -> None:
+        self.weights: NDArray[np.float64] = arrays.pop("weights")[1]
+        self._all = Numbers({name: values for name, (_, values) in arrays.items() if not name.startswith("heads/")})
+        self.heads = Numbers({name[6:]: values for name, (_, values) in arrays.items() if name.startswith("heads/")})
+
+    @property
+    def fidelity(self) -> Any:
+        """The minimax fidelity of all heads together."""
+        return self["minimax_fidelity"]
+
+    @property
+    def mixing_time(self) -> Any:
+        """The mixing time of all heads together, for the first eps."""
+        return self[next(name for name in self if name.startswith("mixing_time_"))]
+
+    @property
+    def synergy(self) -> Any:
+        """The fidelity of all heads together over that of the best head."""
+        return self["synergy"]
 
 
 class GraphResult(Result):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from typing import Any, NamedTuple, Sequence, Tuple
+from typing import Any, Callable, NamedTuple, Sequence, Tuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,7 +12,7 @@ from . import _library
 from ._dlpack import Tensor
 from ._errors import InputError
 
-_CODES = {
+CODES = {
     "float16": _library.FLOAT16,
     "bfloat16": _library.BFLOAT16,
     "float32": _library.FLOAT32,
@@ -35,6 +35,14 @@ class View(NamedTuple):
         return len(self.shape)
 
 
+class HeadFunction(NamedTuple):
+    """A layer that is not in this memory: its heads are written to an address, one by one, when they are wanted."""
+
+    read: Callable[[int, int, int], None]  # sample, head, address of n x n elements
+    code: int
+    shape: Tuple[int, ...]  # samples, heads, n, n
+
+
 def is_array(value: object) -> bool:
     """Whether something is one array, and not a list of some."""
     if isinstance(value, (list, tuple, dict, str, bytes)):
@@ -55,22 +63,22 @@ def view_of(value: Any) -> View:
         return _view_of_torch(value)
     if not hasattr(value, "__array_interface__") and hasattr(value, "__dlpack__"):
         tensor = Tensor(value)
-        return View(tensor.pointer, _CODES[tensor.dtype], tensor.shape, tensor.strides, (tensor, value))
+        return View(tensor.pointer, CODES[tensor.dtype], tensor.shape, tensor.strides, (tensor, value))
     return _view_of_numpy(value)
 
 
 def _view_of_torch(tensor: Any) -> View:
     if tensor.device.type != "cpu":
-        raise InputError(f"the tensor is on {tensor.device}, expected the CPU: pass tensor.cpu()")
+        raise InputError(f"the tensor is on {tensor.device}, expected one whose numbers are in memory: pass tensor.cpu()")
     if str(tensor.layout) != "torch.strided":
         raise InputError(f"the tensor's layout is {tensor.layout}, expected torch.strided: pass tensor.to_dense()")
     if tensor.is_neg():
         tensor = tensor.resolve_neg()
     name = str(tensor.dtype).replace("torch.", "")
-    if name not in _CODES:
+    if name not in CODES:
         return _view_of_numpy(tensor.detach().numpy())
     strides = tuple(stride * tensor.element_size() for stride in tensor.stride())
-    return View(tensor.data_ptr(), _CODES[name], tuple(tensor.shape), strides, tensor)
+    return View(tensor.data_ptr(), CODES[name], tuple(tensor.shape), strides, tensor)
 
 
 def _view_of_numpy(value: Any) -> View:
@@ -80,11 +88,11 @@ def _view_of_numpy(value: Any) -> View:
     name = array.dtype.name
     if not (array.dtype.kind in "fiub" or name == "bfloat16") or name in ("longdouble", "float128", "float96"):
         raise InputError(f"elements are {name}: {_KNOWN}")
-    if name not in _CODES or not array.dtype.isnative:
-        array = array.astype(np.float64 if name not in _CODES else name)
+    if name not in CODES or not array.dtype.isnative:
+        array = array.astype(np.float64 if name not in CODES else name)
     if any(stride % array.itemsize for stride in array.strides):  # of a field in records
         array = np.array(array)
-    return View(array.__array_interface__["data"][0], _CODES[name] if name in _CODES else _library.FLOAT64,
+    return View(array.__array_interface__["data"][0], CODES[name] if name in CODES else _library.FLOAT64,
                 array.shape, array.strides, array)
 
 

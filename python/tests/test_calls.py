@@ -72,6 +72,9 @@ def test_ctrl_c():
         time.sleep(10)  # faster than thought: wait for the signal
     assert time.monotonic() - begun < 5
     timer.join()
+    # The call has ended, and is not only left alone.
+    time.sleep(0.05)
+    assert "synergraph" not in [thread.name for thread in threading.enumerate()]
     assert np.isfinite(sg.measure(array[:3, :3]).fidelity)
 
 

@@ -91,9 +91,6 @@ def test_torch(attention):
         sg.measure(torch.eye(3).to_sparse())
     with pytest.raises(sg.InputError, match="complex"):
         sg.measure(torch.eye(3, dtype=torch.complex64))
-    if torch.cuda.is_available():
-        with pytest.raises(sg.InputError, match="cuda"):
-            sg.measure(tensor.cuda())
 
 
 def test_bfloat16_equals_the_program(attention, program, tmp_path):

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <limits>
 #include <numeric>
+#include <utility>
 
 #include "synergraph/core/error.h"
 #include "synergraph/core/fingerprint.h"
@@ -20,13 +21,19 @@ Sequences slice(const Sequences& all, int first, int count) {
   return {count, all.length, {begin, begin + count * length}};
 }
 
-void read_pairs(const PairFiles& files, Sequences& inputs, Sequences& targets) {
-  inputs = read_sequences(files.inputs);
-  targets = read_sequences(files.targets);
+/// InputError, with these names, unless inputs and targets have the same shape.
+void require_pairs(const Pairs& pairs, const PairFiles& names) {
+  const auto& [inputs, targets] = pairs;
   if (inputs.count != targets.count || inputs.length != targets.length)
-    throw InputError(fmt::format("{}: shape ({}, {}), but {} has shape ({}, {})", files.targets,
-                                 targets.count, targets.length, files.inputs, inputs.count,
+    throw InputError(fmt::format("{}: shape ({}, {}), but {} has shape ({}, {})", names.targets,
+                                 targets.count, targets.length, names.inputs, inputs.count,
                                  inputs.length));
+}
+
+Pairs read_pairs(const PairFiles& files) {
+  Pairs pairs{read_sequences(files.inputs), read_sequences(files.targets)};
+  require_pairs(pairs, files);
+  return pairs;
 }
 
 }  // namespace
@@ -63,18 +70,26 @@ Sequences read_sequences(const std::string& path) {
   return sequences;
 }
 
-TrainingData file_data(const PairFiles& training, const std::optional<PairFiles>& validation) {
+TrainingData pair_data(Pairs training, std::optional<Pairs> judged) {
+  require_pairs(training, {"inputs", "targets"});
   TrainingData data;
-  read_pairs(training, data.inputs, data.targets);
-  data.held_out = validation.has_value();
-  if (validation) {
-    read_pairs(*validation, data.judged_inputs, data.judged_targets);
+  data.held_out = judged.has_value();
+  if (judged) {
+    require_pairs(*judged, {"validation inputs", "validation targets"});
   } else {
-    const int judged = std::min(kJudged, data.inputs.count);
-    data.judged_inputs = slice(data.inputs, 0, judged);
-    data.judged_targets = slice(data.targets, 0, judged);
+    const int count = std::min(kJudged, training.inputs.count);
+    judged = {slice(training.inputs, 0, count), slice(training.targets, 0, count)};
   }
+  data.inputs = std::move(training.inputs);
+  data.targets = std::move(training.targets);
+  data.judged_inputs = std::move(judged->inputs);
+  data.judged_targets = std::move(judged->targets);
   return data;
+}
+
+TrainingData file_data(const PairFiles& training, const std::optional<PairFiles>& validation) {
+  return pair_data(read_pairs(training),
+                   validation ? std::optional(read_pairs(*validation)) : std::nullopt);
 }
 
 std::string fingerprint(const TrainingData& data) {

@@ -29,13 +29,21 @@ inline constexpr int kJudged = 100;
 /// `count` sequences of a task from `seed`, and kJudged more.
 TrainingData task_data(const Task& task, std::uint64_t seed, int count, const ModelConfig& config);
 
+/// The user's own pairs; without `judged` inputs and targets the first kJudged of them are judged.
+/// InputError when inputs and targets have different shapes.
+struct Pairs {
+  Sequences inputs;
+  Sequences targets;
+};
+TrainingData pair_data(Pairs training, std::optional<Pairs> judged = std::nullopt);
+
 /// Two files with one tensor of integers each, (sequences, length).
 struct PairFiles {
   std::string inputs;
   std::string targets;
 };
 
-/// The user's own pairs. InputError when inputs and targets have different shapes.
+/// The user's own pairs, likewise.
 TrainingData file_data(const PairFiles& training,
                        const std::optional<PairFiles>& validation = std::nullopt);
 

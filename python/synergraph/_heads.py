@@ -1,0 +1,175 @@
+"""Which heads matter."""
+
+from __future__ import annotations
+
+import io
+from typing import TYPE_CHECKING, Any, Dict, List, Optional, Sequence, Tuple, Union
+
+import numpy as np
+from numpy.typing import NDArray
+
+from . import _library
+from ._attention import Attention, Axes
+from ._graph import Graph
+from ._measure import metrics_options, open_attention
+from ._progress import Progress
+from ._result import Document, Numbers
+
+if TYPE_CHECKING:
+    import pandas
+    from matplotlib.figure import Figure
+
+Values = Union[str, Sequence[str]]
+
+
+class HeadValues(Document):
+    """What the heads of each layer are worth: see `heads`.
+
+    `result.fidelity["shapley"]`, or `result["fidelity/shapley"]`, has the axes `dims` (layers, if the attention had any) and then
+    the heads; its standard errors over samples are `"shapley_error"`.
+    """
+
+    def __init__(self, handle: _library.Handle, attention: Attention) -> None:
+        self.dims = tuple(dim for dim in attention.dims if dim == "layer")
+        super().__init__(handle)
+
+    def _set(self, arrays: Dict[str, Tuple[Tuple[str, ...], NDArray[Any]]]) -> None:
+        if "layer" not in self.dims:
+            arrays = {name: (axes[1:], values[0]) if axes[:1] == ("layer",) else (axes, values)
+                      for name, (axes, values) in arrays.items()}
+        self.weights: NDArray[np.float64] = arrays.pop("weights")[1]
+        super()._set(arrays)
+
+    def _part(self, name: str) -> Numbers:
+        begin = name + "/"
+        return Numbers({key[len(begin):]: np.asarray(self[key]) for key in self if key.startswith(begin)})
+
+    @property
+    def value_names(self) -> List[str]:
+        """What heads were valued by: "fidelity", "speed"."""
+        return [name for name in ("fidelity", "speed") if f"{name}/all" in self]
+
+    @property
+    def fidelity(self) -> Numbers:
+        """What heads are worth by the minimax fidelity: `all`, `shapley`, `banzhaf`, `alone`, `dropped`, `pairs`, ..."""
+        return self._part("fidelity")
+
+    @property
+    def speed(self) -> Numbers:
+        """The same by the speed, 1 over the mean hitting time."""
+        return self._part("speed")
+
+    @property
+    def stack(self) -> Numbers:
+        """All layers applied once each, where `stack` was asked for: `signal`, `heads`, `residual`, ..."""
+        return self._part("stack")
+
+    @property
+    def layers(self) -> List[str]:
+        """The layers' names."""
+        return [str(layer["name"]) for layer in self.to_dict()["layers"]]
+
+    @property
+    def summary(self) -> List[str]:
+        """What stands out, in words."""
+        return [str(line) for line in self.to_dict()["summary"]]
+
+    def to_pandas(self) -> "pandas.DataFrame":
+        """One row a layer, value and head: the program's CSV."""
+        import pandas
+
+        return pandas.read_csv(io.StringIO(self.to_csv()), dtype={"layer": str}, float_precision="round_trip")
+
+    def _repr_html_(self) -> str:
+        from ._html import html_heads
+
+        return html_heads(self.to_dict())
+
+    def plot(self, **options: Any) -> "Figure":
+        """Shapley values of the heads, and how many heads are enough, by layer (matplotlib).
+
+        `options` go to `matplotlib.pyplot.subplots`, such as `figsize=(7, 3)`.
+        """
+        from ._plot import plot_heads
+
+        return plot_heads(self, **options)
+
+
+def heads_of(attention: Attention, metrics: Dict[str, Any], *, values: Optional[Values] = None, keep: Optional[float] = None,
+             weight_samples: Optional[int] = None, exact_heads: Optional[int] = None, precision: Optional[float] = None,
+             orders: Optional[int] = None, stack: bool = False, residual: Optional[float] = None, follow: Optional[int] = None,
+             threads: Optional[int] = None, memory: Optional[int] = None, progress: Progress = None) -> HeadValues:
+    """Values the heads of what is ready to be measured."""
+    options = dict(metrics, values=values if values is None or isinstance(values, str) else list(values), keep=keep,
+                   weight_samples=weight_samples, exact_heads=exact_heads, precision=precision, orders=orders, stack=stack or None,
+                   residual=residual, follow=follow)
+    return HeadValues(attention.run("sg_heads", options, threads=threads, memory=memory, progress=progress, unit="step"), attention)
+
+
+def heads(
+    attention: Any,
+    weights: Any = None,
+    convention: str = "exact",
+    *,
+    axes: Axes = None,
+    values: Optional[Values] = None,
+    keep: Optional[float] = None,
+    weight_samples: Optional[int] = None,
+    exact_heads: Optional[int] = None,
+    precision: Optional[float] = None,
+    orders: Optional[int] = None,
+    stack: bool = False,
+    residual: Optional[float] = None,
+    follow: Optional[int] = None,
+    lengths: Any = None,
+    padding: str = "right",
+    sink: Any = None,
+    normalization: Optional[str] = None,
+    nodes: Optional[str] = None,
+    horizon: Union[int, str, None] = None,
+    eps: Union[float, Sequence[float], None] = None,
+    cutoff: Optional[int] = None,
+    step_limit: Optional[int] = None,
+    row_tolerance: Optional[float] = None,
+    missing_mass: Optional[str] = None,
+    layers: Optional[str] = None,
+    threads: Optional[int] = None,
+    memory: Optional[int] = None,
+    progress: Progress = None,
+) -> HeadValues:
+    """Which heads matter: every subset of a layer's heads, what each adds, which are redundant, and how few are enough.
+
+    `attention` is what `measure` takes, or a `Graph`.
+
+    >>> import numpy as np
+    >>> attention = np.array([[[1, 0, 0], [0, 1, 0], [0.75, 0.25, 0]],
+    ...                       [[1, 0, 0], [0, 1, 0], [0.25, 0.75, 0]],
+    ...                       [[1, 0, 0], [0, 1, 0], [0.25, 0.75, 0]]])
+    >>> result = heads(attention, values="fidelity", keep=0.9)
+    >>> result.fidelity["all"], result.fidelity["shapley"].round(4)
+    (0.4166666666666667, array([0.2222, 0.0972, 0.0972]))
+    >>> result.fidelity["pairs"][1, 2].round(4)    # the last two heads are the same
+    -0.2917
+    >>> result.fidelity["smallest"]                # two heads keep 90 %
+    array([1, 1, 0])
+
+    - `values`: what heads are worth, "fidelity", "speed", or both (default).
+    - `keep`: the share of the value of all heads that the smallest subset keeps (0.95).
+    - `weight_samples`: samples, the first, that the best weights are sought for (20; 0: not sought).
+    - `exact_heads`: layers of more heads than this, and of more than 20, are sampled, until the standard error of Shapley values is
+      `precision` of the value of all heads, or `orders` orders were drawn.
+    - `stack`: also follow signals through all layers, each applied once, with the share `residual` beside its heads (0.5);
+      `follow`: the token whose way through the heads is kept, instead of each sample's weakest.
+    - The other options are those of `measure`, with one convention.
+    """
+    if isinstance(attention, Graph):
+        opened = attention.as_attention()
+    else:
+        opened = open_attention(attention, axes=axes, layers=layers, lengths=lengths, padding=padding, sink=sink,
+                                row_tolerance=row_tolerance, missing_mass=missing_mass)
+    if weights is not None:
+        opened.set_weights(weights)
+    metrics = metrics_options(convention, normalization, nodes, horizon, eps, cutoff, step_limit)
+    return heads_of(opened, metrics, values=values, keep=keep, weight_samples=weight_samples, exact_heads=exact_heads,
+                    precision=precision, orders=orders, stack=stack, residual=residual, follow=follow, threads=threads,
+                    memory=memory, progress=progress)

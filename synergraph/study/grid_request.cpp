@@ -1,0 +1,53 @@
+#include "synergraph/study/grid_request.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <numeric>
+
+#include "synergraph/core/error.h"
+#include "synergraph/core/terminal.h"
+#include "synergraph/train/make_fleet.h"
+
+namespace synergraph {
+namespace {
+
+/// Cells that a GPU trains at once: more are not faster.
+constexpr int kCudaSet = 64;
+
+}  // namespace
+
+GridSettings grid_settings(const GridRequest& request) {
+  const bool paper = request.preset == "paper";
+  if (!paper && request.preset != "quick")
+    throw UsageError(
+        fmt::format("preset: {} is neither quick nor paper", quoted_text(request.preset)));
+  GridSettings grid;
+  grid.train = request.train;
+  grid.measure = request.measure;
+  if (!request.tasks.empty()) grid.tasks = request.tasks;
+  if (!request.heads.empty()) grid.heads = request.heads;
+  if (!request.seed_list.empty()) {
+    grid.seeds = request.seed_list;
+  } else {
+    grid.seeds.resize(static_cast<std::size_t>(request.seeds.value_or(1)));
+    std::iota(grid.seeds.begin(), grid.seeds.end(), std::uint64_t{1});
+  }
+  grid.train.epochs = request.epochs.value_or(paper ? 200 : 4);
+  grid.train.sequences = request.sequences.value_or(grid.train.sequences);
+  grid.measure.samples =
+      request.samples.value_or(paper ? grid.train.sequences : std::min(200, grid.train.sequences));
+  grid.measure.subset_samples =
+      request.subset_samples.value_or(std::min(paper ? 5 : 2, grid.measure.samples));
+  return grid;
+}
+
+void choose_grid_device(const GridSettings& grid, std::string_view name, Precision precision,
+                        GridOptions& options) {
+  std::vector<FleetSettings> shapes;
+  for (const Cell& cell : cells(grid)) shapes.push_back(fleet_settings(cell.train));
+  options.device = choose_device(name, precision, shapes);
+  if (options.device.kind == DeviceKind::kCuda) options.set_size = kCudaSet;
+}
+
+}  // namespace synergraph

@@ -1,0 +1,38 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "synergraph/study/grid.h"
+
+#pragma GCC visibility push(default)
+namespace synergraph {
+
+/// What somebody wants of a study; a preset says the rest.
+struct GridRequest {
+  /// "quick": 4 epochs, 200 sequences measured; "paper": 200 epochs, all sequences measured.
+  std::string preset = "quick";
+  std::vector<std::string> tasks = {};        ///< none: copy and cycle
+  std::vector<int> heads = {};                ///< none: 1, 4, 8 and 16
+  std::optional<int> seeds = {};              ///< seeds 1 to this; unless given, 1
+  std::vector<std::uint64_t> seed_list = {};  ///< or these
+  std::optional<int> epochs = {};
+  std::optional<int> sequences = {};
+  std::optional<int> samples = {};         ///< sequences measured
+  std::optional<int> subset_samples = {};  ///< of these, for every subset of the heads
+  TrainSettings train = {};                ///< the other settings of training
+  MeasureSettings measure = {};            ///< and of measuring
+};
+
+/// The study that is wanted. UsageError for another preset.
+GridSettings grid_settings(const GridRequest& request);
+
+/// Chooses the device for all cells of a grid, see choose_device(), and for a GPU sets of cells.
+void choose_grid_device(const GridSettings& grid, std::string_view name, Precision precision,
+                        GridOptions& options);
+
+}  // namespace synergraph
+#pragma GCC visibility pop
