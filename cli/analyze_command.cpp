@@ -64,18 +64,11 @@ void run_analyze(const AnalyzeArguments& arguments) {
   }
 
   const AttentionInput input = arguments.input.open(report.range);
-  report.weights = input.weights_from;
-  report.reading = input.source->reading();
   if (arguments.figure.wanted())
     check_layer_figure(input.source->layers(), report.conventions.size(), figure);
   run_until_stopped(options.execution,
                     [&] { report.analysis = analyse(*input.source, input.weights, options); });
-  if (input.model) {
-    report.model = input.model->config();
-    report.heads_from_name = input.heads_from_name;
-    report.evaluation = input.evaluation();
-    report.task = arguments.input.task;
-  }
+  arguments.input.describe(input, report);
 
   if (arguments.figure.wanted()) draw_layer_figure(arguments.figure.file, report, figure);
   if (!arguments.per_sample.empty())
@@ -98,18 +91,10 @@ void add_analyze_command(CLI::App& app) {
       .add_flag("--per-head", arguments->per_head,
                 "also measure each head alone, and the mixing synergy")
       ->group(output);
-  command
-      .add_option("--per-sample", arguments->per_sample,
-                  "write every sample's numbers as CSV; - for standard output instead of the table")
-      ->type_name("FILE")
-      ->check(not_empty())
-      ->group(output);
-  command
-      .add_option("--json", arguments->json,
-                  "write everything as JSON; - for standard output instead of the table")
-      ->type_name("FILE")
-      ->check(not_empty())
-      ->group(output);
+  add_output(command, "--per-sample", arguments->per_sample,
+             "write every sample's numbers as CSV; - for standard output instead of the table");
+  add_output(command, "--json", arguments->json,
+             "write everything as JSON; - for standard output instead of the table");
   arguments->figure.add_to(command, "draw speed and fidelity by layer", "layers");
   command.add_flag("--quiet", arguments->quiet, "no progress on stderr")->group(output);
   command.callback([arguments] { run_analyze(*arguments); });

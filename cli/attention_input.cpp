@@ -36,11 +36,6 @@ bool is_list(const std::string& weights) {
 
 }  // namespace
 
-std::optional<Evaluation> AttentionInput::evaluation() const {
-  const auto* attention = dynamic_cast<const ModelAttention*>(source.get());
-  return attention == nullptr ? std::nullopt : attention->evaluation();
-}
-
 std::vector<NamedPath> AttentionArguments::files() const {
   return {
       {"FILE", file}, {"--tokens", tokens}, {"--weights", weights}, {"--out-proj", projections}};
@@ -146,8 +141,16 @@ void AttentionArguments::choose_weights(AttentionInput& input) const {
                                         : weights_of_projections(of, projections);
   } else {
     from = "given";
-    input.weights = is_list(weights) ? given_weights(of, parse_numbers(weights, "--weights"))
-                                     : weights_of_file(of, weights);
+    if (!is_list(weights)) {
+      input.weights = weights_of_file(of, weights);
+      return;
+    }
+    const std::vector<double> raw = parse_numbers(weights, "--weights");
+    try {
+      input.weights = given_weights(of, raw);
+    } catch (const InputError& error) {
+      throw InputError(fmt::format("--weights: {}", error.what()));
+    }
   }
 }
 
@@ -163,6 +166,17 @@ AttentionInput AttentionArguments::open(const TokenRange& token_range) const {
   }
   choose_weights(input);
   return input;
+}
+
+void AttentionArguments::describe(const AttentionInput& input, InputReport& report) const {
+  report.weights = input.weights_from;
+  report.reading = input.source->reading();
+  if (!input.model) return;
+  report.model = input.model->config();
+  report.heads_from_name = input.heads_from_name;
+  report.task = task;
+  if (const auto* attention = dynamic_cast<const ModelAttention*>(input.source.get()))
+    report.evaluation = attention->evaluation();
 }
 
 void AttentionArguments::add_to(CLI::App& command, bool graphs) {

@@ -10,7 +10,8 @@
 #include "synergraph/analysis/attention_source.h"
 #include "synergraph/analysis/head_weights.h"
 #include "synergraph/io/tensor_file.h"
-#include "synergraph/model/evaluate.h"
+#include "synergraph/model/parameters.h"
+#include "synergraph/report/input_report.h"
 
 namespace synergraph::cli {
 
@@ -23,9 +24,6 @@ struct AttentionInput {
   std::string weights_from;                   ///< "uniform", "learned", "given"; of a graph "graph"
   std::vector<std::string> head_names = {};   ///< of a graph
   std::vector<std::string> token_names = {};  ///< likewise
-
-  /// How well the model did on what was read of it.
-  std::optional<Evaluation> evaluation() const;
 };
 
 /// The options that say what attention is read, and how its heads are weighted; shared by the
@@ -56,6 +54,9 @@ struct AttentionArguments {
 
   /// Opens the file.
   AttentionInput open(const TokenRange& range) const;
+
+  /// What a report says of it, once it has been read.
+  void describe(const AttentionInput& input, InputReport& report) const;
 
  private:
   MissingMass missing() const;

@@ -201,12 +201,8 @@ void add_graph_command(CLI::App& app) {
   const char* output = "Output";
   command.add_flag("--json", arguments->json, "print everything as JSON")->group(output);
   command.add_flag("--csv", arguments->csv, "print the table as CSV")->group(output);
-  command
-      .add_option("--curves", arguments->curves,
-                  "write the signal curves as CSV; - for standard output instead of the table")
-      ->type_name("FILE")
-      ->check(not_empty())
-      ->group(output);
+  add_output(command, "--curves", arguments->curves,
+             "write the signal curves as CSV; - for standard output instead of the table");
   arguments->figure.add_to(command, "draw the diffusion figure", "heads");
   add_number(
       command, "--steps", arguments->steps,
@@ -214,19 +210,11 @@ void add_graph_command(CLI::App& app) {
       "of all heads together, up to 400)",
       {1, 1000000})
       ->group(output);
-  command
-      .add_option(
-          "--dot", arguments->dot,
-          "write the graph in Graphviz's DOT language; - for standard output instead of the table")
-      ->type_name("FILE")
-      ->check(not_empty())
-      ->group(output);
-  command
-      .add_option("--text", arguments->text,
-                  "write the graph in the text format; - for standard output instead of the table")
-      ->type_name("FILE")
-      ->check(not_empty())
-      ->group(output);
+  add_output(
+      command, "--dot", arguments->dot,
+      "write the graph in Graphviz's DOT language; - for standard output instead of the table");
+  add_output(command, "--text", arguments->text,
+             "write the graph in the text format; - for standard output instead of the table");
   command.callback([arguments] { run_graph(*arguments); });
 }
 

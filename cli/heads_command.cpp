@@ -119,8 +119,6 @@ void run_heads(HeadsArguments& arguments) {
       options.values.push_back(parse_name<HeadValue>(name).value());
   options.execution.threads = arguments.metrics.execution.threads;
   if (!arguments.quiet) options.execution.progress.stream = stderr;
-  report.weights = input.weights_from;
-  report.reading = input.source->reading();
   report.head_names = input.head_names;
   report.token_names = input.token_names;
   const AttentionLayer& first = input.source->layers().front();
@@ -141,12 +139,7 @@ void run_heads(HeadsArguments& arguments) {
     }
     report.importance = head_importance(*input.source, input.weights, options);
   });
-  if (input.model) {
-    report.model = input.model->config();
-    report.heads_from_name = input.heads_from_name;
-    report.evaluation = input.evaluation();
-    report.task = arguments.input.task;
-  }
+  arguments.input.describe(input, report);
 
   if (arguments.figure.wanted()) draw_importance_figure(arguments.figure.file, report, figure);
   if (!arguments.csv.empty()) write_output(arguments.csv, format_csv(csv_table(report)));
@@ -165,19 +158,11 @@ void add_heads_command(CLI::App& app) {
   arguments->metrics.add_to(command);
   add_measurement_options(command, *arguments);
   const char* output = "Output";
-  command
-      .add_option("--csv", arguments->csv,
-                  "write a row for every layer, value and head as CSV; - for standard output "
-                  "instead of the report")
-      ->type_name("FILE")
-      ->check(not_empty())
-      ->group(output);
-  command
-      .add_option("--json", arguments->json,
-                  "write everything as JSON; - for standard output instead of the report")
-      ->type_name("FILE")
-      ->check(not_empty())
-      ->group(output);
+  add_output(command, "--csv", arguments->csv,
+             "write a row for every layer, value and head as CSV; - for standard output instead of "
+             "the report");
+  add_output(command, "--json", arguments->json,
+             "write everything as JSON; - for standard output instead of the report");
   arguments->figure.add_to(command, "draw pruning curves and interactions by layer", "layers");
   command.add_flag("--quiet", arguments->quiet, "no progress on stderr")->group(output);
   command.callback([arguments] { run_heads(*arguments); });

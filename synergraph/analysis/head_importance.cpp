@@ -12,6 +12,7 @@
 #include "synergraph/analysis/visit_samples.h"
 #include "synergraph/core/error.h"
 #include "synergraph/core/progress.h"
+#include "synergraph/core/ties.h"
 #include "synergraph/subsets/game.h"
 #include "synergraph/subsets/subset_search.h"
 
@@ -185,12 +186,10 @@ void LayerTally::measure_orders(int sample, HeadSource& heads, const SubsetOptio
   sampling.execution = options.execution;
   const auto prefixes = [&](std::span<const int> order, int begin, int step,
                             std::span<double> into) {
-    const std::vector<SubsetValue> values = subsets.prefix_values(order);
+    const std::vector<SubsetValue> values = subsets.prefix_values(order, begin, step);
     for (std::size_t k = 0; k < into.size() / games; ++k)
       for (std::size_t v = 0; v < games; ++v)
-        into[k * games + v] =
-            number_of(values[static_cast<std::size_t>(begin) + k * static_cast<std::size_t>(step)],
-                      options_.values[v]);
+        into[k * games + v] = number_of(values[k], options_.values[v]);
   };
   GameSample sampled = sample_games(layer_.heads, static_cast<int>(games), prefixes, sampling);
   std::vector<SubsetValue> alone;
@@ -313,11 +312,10 @@ LayerCredit LayerTally::summarise() {
   credit.exact = exact_;
   for (std::size_t v = 0; v < options_.values.size(); ++v)
     credit.values.push_back(summarise_value(v));
+  // The orders are those of every value.
+  for (const SampleCredit& sample : credits_.front()) credit.permutations += sample.permutations;
   for (const auto& samples : credits_)
-    for (const SampleCredit& sample : samples) {
-      if (&samples == &credits_.front()) credit.permutations += sample.permutations;
-      credit.precise = credit.precise && sample.precise;
-    }
+    for (const SampleCredit& sample : samples) credit.precise = credit.precise && sample.precise;
   return credit;
 }
 
@@ -354,12 +352,7 @@ void LayerTally::search(const HeadSystems& systems, ValueCredit& credit) const {
   for (const HeadCredit& head : credit.heads) shapley.push_back(head.shapley.mean);
   SubsetSearchOptions how;
   how.execution = options_.execution.part(options_.execution.thread_count());
-  std::vector<int> order(shapley.size());
-  for (std::size_t h = 0; h < order.size(); ++h) order[h] = static_cast<int>(h);
-  std::stable_sort(order.begin(), order.end(), [&](int a, int b) {
-    return shapley[static_cast<std::size_t>(a)] > shapley[static_cast<std::size_t>(b)];
-  });
-  how.orders = {order};
+  how.orders = {falling_order(shapley)};
   FoundSubsets found = find_subsets(layer_.heads, value, how);
   Pruning& pruning = credit.pruning;
   pruning.samples = static_cast<int>(systems.size());
@@ -371,14 +364,13 @@ void LayerTally::search(const HeadSystems& systems, ValueCredit& credit) const {
     pruning.best.push_back({std::move(best.heads), best.value});
   }
   const HeadSet& all = pruning.best.back();
-  const double margin = 1e-12 * all.value;
   credit.smallest = *std::find_if(
       pruning.best.begin(), pruning.best.end(),
-      [&](const HeadSet& set) { return set.value >= options_.keep * all.value - margin; });
+      [&](const HeadSet& set) { return reaches(set.value, options_.keep * all.value); });
   for (const HeadSet& set : pruning.best) {
-    if (!(set.value > all.value + margin)) continue;
+    if (!exceeds(set.value, all.value)) continue;
     ++credit.beating;
-    if (!credit.better || set.value > credit.better->value + margin) credit.better = set;
+    if (!credit.better || exceeds(set.value, credit.better->value)) credit.better = set;
   }
 }
 

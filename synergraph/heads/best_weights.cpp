@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <numeric>
 #include <utility>
 
 #include "synergraph/core/array_math.h"
@@ -16,12 +15,10 @@ namespace {
 
 using Vector = std::vector<double>;
 
-/// Normalised, unless they are already, as measure() has it.
-Vector convex_weights(std::span<const double> raw, int heads) {
-  Vector weights(raw.begin(), raw.end());
-  Vector convex = normalised_weights(weights, static_cast<std::size_t>(heads));
-  const double sum = std::accumulate(weights.begin(), weights.end(), 0.0);
-  return std::abs(sum - 1.0) <= 1e-15 * heads ? weights : convex;
+/// As measure() has them.
+Vector convex_weights(std::span<const double> raw, const HeadSystems& systems) {
+  return synergraph::convex_weights({raw.begin(), raw.end()},
+                                    static_cast<std::size_t>(systems.heads()));
 }
 
 Vector one_head(std::size_t heads, std::size_t head) {
@@ -39,10 +36,32 @@ Vector random_weights(std::size_t heads, std::uint64_t seed, std::uint32_t index
   return normalised_weights(weights, heads);
 }
 
-/// Where ascents might begin: heads, pairs of heads while these are few, and random weights.
+/// All weights of few heads that are multiples of 1 / parts and all positive.
+void add_lattice(std::size_t heads, int parts, std::vector<Vector>& list) {
+  Vector weights;
+  const auto extend = [&](const auto& self, int left) -> void {
+    const auto missing = static_cast<int>(heads - weights.size());
+    if (missing == 1) {
+      list.push_back(weights);
+      list.back().push_back(static_cast<double>(left) / parts);
+      return;
+    }
+    for (int part = 1; part <= left - missing + 1; ++part) {
+      weights.push_back(static_cast<double>(part) / parts);
+      self(self, left - part);
+      weights.pop_back();
+    }
+  };
+  extend(extend, parts);
+}
+
+/// Where ascents might begin: heads, pairs of heads while these are few, a lattice while it is
+/// small, and random weights.
 std::vector<Vector> candidates(std::size_t heads, std::uint64_t seed) {
   constexpr std::size_t kMostPairs = 200;
   constexpr std::uint32_t kRandom = 64;
+  constexpr std::size_t kLatticeHeads = 4;
+  constexpr int kLatticeParts = 12;
   std::vector<Vector> list;
   for (std::size_t h = 0; h < heads; ++h) list.push_back(one_head(heads, h));
   for (std::size_t h = 0; h < heads && heads * (heads - 1) / 2 <= kMostPairs; ++h)
@@ -50,6 +69,7 @@ std::vector<Vector> candidates(std::size_t heads, std::uint64_t seed) {
       list.push_back(one_head(heads, h));
       list.back()[h] = list.back()[g] = 0.5;
     }
+  if (heads > 1 && heads <= kLatticeHeads) add_lattice(heads, kLatticeParts, list);
   for (std::uint32_t k = 0; k < kRandom && heads > 1; ++k)
     list.push_back(random_weights(heads, seed, k));
   return list;
@@ -161,7 +181,7 @@ WeightValue value_and_gradient(const HeadSystems& systems, std::span<const doubl
                                WeightGoal goal, const MetricsOptions& convention,
                                const Execution& execution) {
   const WeightObjective objective(systems, goal, convention, execution);
-  const WeightObjective::Point point = objective.evaluate(convex_weights(weights, systems.heads()));
+  const WeightObjective::Point point = objective.evaluate(convex_weights(weights, systems));
   WeightValue result{point.value, {}};
   if (!std::isfinite(point.value)) return result;
   result.slope.assign(point.weights.size(), 0.0);
@@ -181,7 +201,7 @@ BestWeights best_weights(const HeadSystems& systems, std::span<const double> giv
                          const BestWeightsOptions& options) {
   const WeightObjective objective(systems, goal, options.convention, options.execution);
   const auto heads = static_cast<std::size_t>(systems.heads());
-  const Vector first = convex_weights(given, systems.heads());
+  const Vector first = convex_weights(given, systems);
   Search search(objective, options);
   BestWeights result;
 

@@ -149,6 +149,7 @@ void NodeRows::follow() {
       return;
     }
     advance_most(corners_, node_, later, late);
+    tighten_later(node_, most, later);
     tail_ = paired(last_column(late));
     if (largest_of(tail_) <= here_ * (1.0 + kRounding)) return;
   }

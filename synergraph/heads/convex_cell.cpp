@@ -29,15 +29,25 @@ class ConvexCell : public CellWalks {
   double step(std::size_t k, int j, const double* x) const override {
     return dot(walks_[k].step.row(j) + j, x + j, nodes() - j);
   }
-  double least(int j, const double* x) const override {
+  /// The least and the most of a number that every corner has, none negative.
+  template <class Number>
+  double least_of(const Number& number) const {
     double least = kInfinity;
-    for (std::size_t k = 0; k < walks_.size(); ++k) least = std::min(least, step(k, j, x));
+    for (std::size_t k = 0; k < walks_.size(); ++k) least = std::min(least, number(k));
     return least;
   }
-  double most(int j, const double* x) const override {
+  template <class Number>
+  double most_of(const Number& number) const {
     double most = 0.0;
-    for (std::size_t k = 0; k < walks_.size(); ++k) most = std::max(most, step(k, j, x));
+    for (std::size_t k = 0; k < walks_.size(); ++k) most = std::max(most, number(k));
     return most;
+  }
+
+  double least(int j, const double* x) const override {
+    return least_of([&](std::size_t k) { return step(k, j, x); });
+  }
+  double most(int j, const double* x) const override {
+    return most_of([&](std::size_t k) { return step(k, j, x); });
   }
   double time(std::size_t k, int j, const double* x) const {
     const double leave = walks_[k].leave[static_cast<std::size_t>(j)];
@@ -49,14 +59,10 @@ class ConvexCell : public CellWalks {
     return sum / leave;
   }
   double least_time(int j, const double* x) const override {
-    double least = kInfinity;
-    for (std::size_t k = 0; k < walks_.size(); ++k) least = std::min(least, time(k, j, x));
-    return least;
+    return least_of([&](std::size_t k) { return time(k, j, x); });
   }
   double most_time(int j, const double* x) const override {
-    double most = 0.0;
-    for (std::size_t k = 0; k < walks_.size(); ++k) most = std::max(most, time(k, j, x));
-    return most;
+    return most_of([&](std::size_t k) { return time(k, j, x); });
   }
   void changes(const Vector& low, const Vector& high, std::vector<Vector>& change) const override;
   void add_planes(std::int64_t cutoff, std::vector<Vector>& rows) const override {
@@ -68,14 +74,10 @@ class ConvexCell : public CellWalks {
     return masses_.empty() ? 1.0 : masses_[k][static_cast<std::size_t>(j)];
   }
   double lightest(int j) const {
-    double least = mass(0, j);
-    for (std::size_t k = 1; k < walks_.size(); ++k) least = std::min(least, mass(k, j));
-    return least;
+    return least_of([&](std::size_t k) { return mass(k, j); });
   }
   double heaviest(int j) const {
-    double most = mass(0, j);
-    for (std::size_t k = 1; k < walks_.size(); ++k) most = std::max(most, mass(k, j));
-    return most;
+    return most_of([&](std::size_t k) { return mass(k, j); });
   }
 
   std::vector<Walk> walks_;

@@ -46,6 +46,12 @@ std::vector<double> normalised_weights(const std::vector<double>& raw, std::size
   return weights;
 }
 
+std::vector<double> convex_weights(const std::vector<double>& raw, std::size_t heads) {
+  std::vector<double> normalised = normalised_weights(raw, heads);
+  const double sum = std::accumulate(raw.begin(), raw.end(), 0.0);
+  return std::abs(sum - 1.0) <= 1e-15 * static_cast<double>(heads) ? raw : normalised;
+}
+
 std::vector<double> learned_weights(ConstMatrixView output_projection, int heads) {
   if (heads < 1 || output_projection.cols % heads != 0)
     throw InputError(fmt::format("an output projection with {} columns cannot be cut into {} heads",

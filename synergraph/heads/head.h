@@ -28,6 +28,9 @@ Head head_of_attention(std::string name, Matrix attention);
 /// finite and non-negative, not all zero.
 std::vector<double> normalised_weights(const std::vector<double>& raw, std::size_t heads);
 
+/// The same, but weights whose sum is 1 to rounding are already convex and stay as they are.
+std::vector<double> convex_weights(const std::vector<double>& raw, std::size_t heads);
+
 /// Learned weights (theory: "Learned head weights"): the Frobenius norms of the H column blocks of
 /// an attention output projection (rows = outputs), normalised.
 std::vector<double> learned_weights(ConstMatrixView output_projection, int heads);

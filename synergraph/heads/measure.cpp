@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
-#include <numeric>
 #include <optional>
 #include <utility>
 
@@ -245,9 +244,8 @@ std::vector<HeadsMetrics> measure(HeadSource& heads, const std::vector<double>& 
       throw InputError(
           "conventions that are measured together differ in per_head_walks or in the first eps");
   }
-  std::vector<double> convex = normalised_weights(weights, static_cast<std::size_t>(heads.heads()));
-  const double sum = std::accumulate(weights.begin(), weights.end(), 0.0);
-  if (std::abs(sum - 1.0) <= 1e-15 * heads.heads()) convex = weights;  // they are already
+  const std::vector<double> convex =
+      convex_weights(weights, static_cast<std::size_t>(heads.heads()));
   return Measurement(heads, convex, options).run();
 }
 

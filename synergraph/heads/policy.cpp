@@ -43,6 +43,14 @@ void advance_least(std::span<const ConstMatrixView> heads, int node, std::vector
   }
 }
 
+void tighten_later(int node, const std::vector<double>& state, std::vector<double>& later) {
+  double largest = 0.0;
+  for (auto i = static_cast<std::size_t>(node); i < state.size(); ++i) {
+    largest = std::max(largest, state[i]);
+    later[i] = std::min(later[i], largest);
+  }
+}
+
 PassingBounds passing_bounds(std::span<const ConstMatrixView> heads, int node) {
   const int n = heads.front().rows;
   Vector most(static_cast<std::size_t>(n), 0.0);
@@ -89,6 +97,7 @@ SignalBound signal_bound(std::span<const ConstMatrixView> heads, int node,
       return {Vector(heads.size(), std::numeric_limits<double>::infinity())};
     if (t == options.horizon) return bound;
     advance_most(heads, node, later, tail);
+    tighten_later(node, signal, later);
     // From now on nothing exceeds the tail.
     bool closed = true;
     for (std::size_t h = 0; h < heads.size(); ++h)

@@ -21,7 +21,7 @@ struct SignalBound {
 
 /// U_0 = e_node, U_t(i) = max_h (D_h U_{t-1})(i): first[h] = max_t (D_h U_{t-1})(sink). Later times
 /// than are stepped through are bounded by Y_t: the same recursion from V(i), the largest chance
-/// that a way back from i ever comes through the node. Gives up, with infinity, once `most()` would
+/// that a way back from i ever comes through the node, lowered by tighten_later(). Gives up, with infinity, once `most()` would
 /// exceed `enough`.
 SignalBound signal_bound(std::span<const ConstMatrixView> heads, int node,
                          const FidelityOptions& options,
@@ -32,6 +32,10 @@ SignalBound signal_bound(std::span<const ConstMatrixView> heads, int node,
 void advance_most(std::span<const ConstMatrixView> heads, int node, std::vector<double>& state,
                   Matrix& values);
 void advance_least(std::span<const ConstMatrixView> heads, int node, std::vector<double>& state);
+
+/// Lowers what bounds the states of all later times by what the state now says of them: no later
+/// one of node i exceeds the largest now at `node` to i, since rows sum to at most one.
+void tighten_later(int node, const std::vector<double>& state, std::vector<double>& later);
 
 /// What the chance lies between that a way back from i ever comes through `node`.
 struct PassingBounds {

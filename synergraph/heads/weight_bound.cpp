@@ -215,11 +215,23 @@ int affordable_parts(const WeightObjective& objective) {
   return static_cast<int>(std::clamp(kWork / sum, 1.0, 1000.0));
 }
 
+/// One head leaves no choice: its value, or the upper end of it, is the bound.
+WeightBound only_weights(const WeightObjective& objective, const WeightObjective::Point& best) {
+  double value = best.value;
+  if (objective.goal() == WeightGoal::kFidelity) {
+    value = 0.0;
+    for (const WeightObjective::State& system : best.systems)
+      value += system.fidelity.minimax_upper / static_cast<double>(best.systems.size());
+  }
+  return {value, value};
+}
+
 }  // namespace
 
 WeightBound bound_weights(const WeightObjective& objective, const WeightObjective::Point& best,
                           int parts, double tolerance,
                           const std::function<void(const std::vector<double>&)>& promising) {
+  if (objective.heads() == 1) return only_weights(objective, best);
   const Bounding bounding(objective, best);
   if (parts <= 0) parts = affordable_parts(objective);
   const double sign = objective.is_time() ? -1.0 : 1.0;
@@ -230,13 +242,12 @@ WeightBound bound_weights(const WeightObjective& objective, const WeightObjectiv
   Part whole = whole_simplex(best.weights);
   WeightBound result;
   if (fidelity) whole.bound = result.simple = bounding.simple_fidelity();
-  if (!fidelity || (objective.heads() > 1 && !closed(result.simple))) {
+  if (!fidelity || !closed(result.simple)) {
     const double choice = bounding.bound(whole);
     if (!fidelity) whole.bound = std::min(whole.bound, result.simple = choice);
   }
   std::vector<Part> open;
-  if (std::isfinite(whole.bound) && !closed(whole.bound) && objective.heads() > 1)
-    open.push_back(whole);
+  if (std::isfinite(whole.bound) && !closed(whole.bound)) open.push_back(whole);
   const auto worse = [](const Part& a, const Part& b) { return a.bound < b.bound; };
   // The largest bound of parts that hold nothing better.
   double settled = open.empty() ? whole.bound : -std::numeric_limits<double>::infinity();

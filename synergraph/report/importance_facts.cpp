@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
-#include <numeric>
 
+#include "synergraph/core/ties.h"
 #include "synergraph/statistics/intervals.h"
 
 namespace synergraph {
@@ -40,18 +40,13 @@ class Chance {
 
 void find_carriers(const ValueCredit& credit, CreditFacts& facts) {
   if (!(credit.all.mean > 0.0)) return;
-  std::vector<int> order(credit.heads.size());
-  std::iota(order.begin(), order.end(), 0);
-  const auto shapley = [&](int h) {
-    return credit.heads[static_cast<std::size_t>(h)].shapley.mean;
-  };
-  std::stable_sort(order.begin(), order.end(),
-                   [&](int a, int b) { return shapley(a) > shapley(b); });
-  constexpr double kRounding = 1e-12;
-  for (const int h : order) {
+  std::vector<double> shapley;
+  shapley.reserve(credit.heads.size());
+  for (const HeadCredit& head : credit.heads) shapley.push_back(head.shapley.mean);
+  for (const int h : falling_order(shapley)) {
     facts.carriers.push_back(h);
-    facts.carried += shapley(h) / credit.all.mean;
-    if (facts.carried >= kCarriedShare - kRounding) break;
+    facts.carried += shapley[static_cast<std::size_t>(h)] / credit.all.mean;
+    if (reaches(facts.carried, kCarriedShare)) break;
   }
   std::sort(facts.carriers.begin(), facts.carriers.end());
 }

@@ -8,6 +8,7 @@
 #include <cmath>
 
 #include "synergraph/core/shorten_names.h"
+#include "synergraph/core/terminal.h"
 #include "synergraph/report/figure_axis.h"
 #include "synergraph/report/figure_layout.h"
 #include "synergraph/report/figure_map.h"
@@ -47,6 +48,12 @@ Plan plan_of(const std::vector<AttentionLayer>& layers, std::size_t values, bool
                  : !plan.pairs       ? FigureSize{2.2, 1.5}
                                      : FigureSize{1.6, 1.4};
   layout.left = 0.7;
+  if (plan.many || stack) {
+    // Rows of maps are named at the left.
+    std::size_t longest = 0;
+    for (const std::string& tic : plan.labels.tics) longest = std::max(longest, display_width(tic));
+    layout.left = std::max(layout.left, 0.45 + kCharacterWidth * static_cast<double>(longest));
+  }
   layout.right = 0.55;
   layout.top = plan.many ? 0.35 : 0.55;
   layout.across = 1.05;
@@ -177,11 +184,6 @@ class ImportanceFigure {
                                gnuplot_number(pruning.shapley.value[k] / unit));
     }
     commands_ += "EOD\n";
-    std::string name = plan_.labels.tics[l];
-    if (!head_names_.empty())
-      name.clear();
-    else if (is_number(name))
-      name = "layer " + name;
     constexpr std::array kTitles = {"best", "greedy", "Shapley"};
     std::vector<LegendEntry> entries;
     std::string plots;
@@ -196,9 +198,13 @@ class ImportanceFigure {
     }
     const std::string upper =
         credit.gap > 0.0 ? " to " + human(credit.all.mean + credit.gap, 3) : std::string();
-    head(fmt::format("{}{}{} {}{}", name, name.empty() ? "" : ": ", name_of(credit.value),
-                     human(credit.all.mean, 3), upper),
-         entries);
+    std::string title =
+        fmt::format("{} {}{}", name_of(credit.value), human(credit.all.mean, 3), upper);
+    const std::string& name = plan_.labels.tics[l];
+    if (head_names_.empty())  // a long name comes last: it may be cut
+      title = is_number(name) ? fmt::format("layer {}: {}", name, title)
+                              : fmt::format("{}, {}", title, name);
+    head(title, entries);
     axis_labels(lowest() ? "heads left" : "", worth ? "% of all heads" : "% of the best");
     constexpr std::size_t kTics = 5;
     curve_axes(static_cast<double>(heads),
@@ -234,9 +240,21 @@ class ImportanceFigure {
                           panel_, std::min(0.18, 2.4 / static_cast<double>(heads))));
   }
 
+  /// What the first layer counts as: its number where names are numbers in a row, else 1.
+  std::size_t first_number() const {
+    constexpr std::size_t kDigits = 9;
+    const std::vector<std::string>& tics = plan_.labels.tics;
+    if (!is_number(tics.front()) || tics.front().size() > kDigits) return 1;
+    const std::size_t first = std::stoul(tics.front());
+    for (std::size_t l = 0; l < tics.size(); ++l)
+      if (tics[l] != fmt::format("{}", first + l)) return 1;
+    return first;
+  }
+
   /// The best heads' curves of all layers, coloured by layer.
   void layer_curves(std::size_t v) {
     const std::size_t layers = importance_.credits.size();
+    const std::size_t first = first_number();
     double highest = 100.0;
     std::string plots;
     for (std::size_t l = 0; l < layers; ++l) {
@@ -252,16 +270,17 @@ class ImportanceFigure {
       }
       commands_ += "EOD\n";
       plots += fmt::format("{}$curve{}_{} using 1:2:({}) with lines lw 1 lc palette notitle",
-                           plots.empty() ? "" : ", ", panel_, l, l + 1);
+                           plots.empty() ? "" : ", ", panel_, l, first + l);
     }
     head(fmt::format("{}: the best heads", name_of(importance_.options.values[v])));
     axis_labels(lowest() ? "% of the heads left" : "", "% of all heads");
     curve_axes(100.0, 20.0, highest);
     commands_ += fmt::format(
         "set palette defined (0 '#440154', 1 '#3b528b', 2 '#21918c', 3 '#5ec962', 4 '#fde725')\n"
-        "set cbrange [1:{}]\nset cbtics autofreq\n{}set cblabel 'layer' offset -0.8,0\nplot {}\n"
+        "set cbrange [{}:{}]\nset cbtics autofreq\n{}set cblabel 'layer' offset -0.8,0\nplot {}\n"
         "unset cblabel\nunset colorbox\n",
-        layers, colour_box(canvas_, canvas_.corner(panel_), canvas_.panel), plots);
+        first, first + layers - 1, colour_box(canvas_, canvas_.corner(panel_), canvas_.panel),
+        plots);
     end_panel();
   }
 

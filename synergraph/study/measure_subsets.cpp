@@ -5,6 +5,7 @@
 #include <limits>
 
 #include "synergraph/analysis/model_attention.h"
+#include "synergraph/core/ties.h"
 #include "synergraph/statistics/intervals.h"
 
 namespace synergraph {
@@ -14,14 +15,14 @@ ValueSubsets subset_numbers(const ValueCredit& credit, int samples) {
   const std::vector<HeadSet>& best = credit.pruning.best;
   double most = 0.0;
   for (const HeadSet& set : best) most = std::max(most, set.value);
-  const double margin = 1e-12 * most;  // of rounding
+  const double margin = kTie * most;
   const auto fewest = [&](const auto& good) {
     return std::find_if(best.begin() + 1, best.end(), good) - best.begin();
   };
   ValueSubsets numbers;
   const double all = numbers[kAll] = best.back().value;
   numbers[kBestHead] = best[1].value;
-  const auto size = fewest([&](const HeadSet& set) { return set.value >= most - margin; });
+  const auto size = fewest([&](const HeadSet& set) { return reaches(set.value, most); });
   numbers[kBestSize] = static_cast<double>(size);
   numbers[kBestSubset] = best[static_cast<std::size_t>(size)].value;
   numbers[kSufficient] = static_cast<double>(credit.smallest.heads.size());

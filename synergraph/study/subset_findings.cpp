@@ -4,6 +4,8 @@
 #include <cmath>
 #include <limits>
 
+#include "synergraph/core/ties.h"
+
 namespace synergraph {
 namespace {
 
@@ -74,9 +76,8 @@ void summarise(const LayerRange& range, SubsetSummary& summary) {
   summary.fewer_synergy = range.layers(
       [&](const ValueSubsets& v) { return v.synergy() && v[kSynergySize] < summary.heads; });
   summary.fewer_synergy.trials = summary.synergy.successes;
-  constexpr double kRounding = 1e-12;
-  summary.better = range.layers(
-      [](const ValueSubsets& v) { return v[kBestSubset] > (1.0 + kRounding) * v[kAll]; });
+  summary.better =
+      range.layers([](const ValueSubsets& v) { return exceeds(v[kBestSubset], v[kAll]); });
 }
 
 }  // namespace

@@ -10,7 +10,7 @@
 
 #include "synergraph/core/error.h"
 #include "synergraph/subsets/game.h"
-#include "synergraph/subsets/ties.h"
+#include "synergraph/core/ties.h"
 
 namespace synergraph {
 namespace {

@@ -79,6 +79,16 @@ TEST_F(HeadsCommand, GivesTheVectors) {
   }
 }
 
+// Three samples of three heads; most ascents end at head 0 alone, 10 % below.
+TEST_F(HeadsCommand, ProvesTheBestWeightsThatSamplesShare) {
+  const json document = heads(std::string(SYNERGRAPH_TEST_DATA) +
+                              "/subsets/shared_weights.npy --convention published");
+  const json& best = document.at("layers").at(0).at("values").at(0).at("best_weights");
+  EXPECT_NEAR(best.at("value").get<double>(), 0.0918616020996, 1e-12);  // of a grid, refined
+  EXPECT_TRUE(best.at("optimal").get<bool>());
+  EXPECT_NEAR(best.at("weights").at(0).get<double>(), 0.8354873657, 1e-8);
+}
+
 TEST_F(HeadsCommand, ReadsGraphsAndWritesItsOutputs) {
   write("graph.txt",
         "nodes a b c d\nhead fast\na -> d\nb -> d\nc -> d\nhead slow\na -> b\nb -> c\nc -> d\n");

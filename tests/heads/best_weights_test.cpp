@@ -16,12 +16,6 @@ namespace {
 
 using namespace testing_support;  // NOLINT: this test's own helpers
 
-HeadSystems one_system(const std::vector<Head>& heads) {
-  HeadSystems systems;
-  systems.add(heads);
-  return systems;
-}
-
 MetricsOptions with(Normalization normalization) {
   MetricsOptions options = convention_options(
       normalization == Normalization::kPublished ? Convention::kPublished : Convention::kExact);
@@ -170,8 +164,14 @@ TEST(BestWeights, HaveBoundsThatNoWeightsExceed) {
 TEST(BestWeights, HaveTheSimpleBoundOfItsDefinition) {
   for (std::uint32_t index = 0; index < 60; ++index) {
     SCOPED_TRACE(index);
-    const System system = random_attention_system(index);
+    System system = random_attention_system(index);
     const int nodes = system.heads.front().diffusion.rows();
+    if (index % 2 == 1) {  // a head whose last token attends to itself alone
+      Matrix attention = system.heads.front().diffusion;
+      for (int j = 0; j < nodes; ++j) attention(nodes - 1, j) = j == nodes - 1 ? 1.0 : 0.0;
+      system.heads.push_back(head_of_attention("", std::move(attention)));
+      system.weights.push_back(0.5);
+    }
     for (const Convention convention : {Convention::kExact, Convention::kPublished}) {
       BestWeightsOptions options;
       options.convention = convention_options(convention);
@@ -234,6 +234,16 @@ TEST(BestWeights, OfOneHeadAreAll) {
     EXPECT_TRUE(best.optimal) << name << best.value << " " << best.bound;
     EXPECT_EQ(best.gradient_norm, 0.0);
     EXPECT_EQ(best.adaptive_head, 0);
+  }
+}
+
+// A walk that takes thousands of steps: however late its signal comes, there is nothing to choose.
+TEST(BestWeights, OfOneSlowHeadAreProven) {
+  const std::vector<Head> heads = {chain_head(6, 0.999)};
+  for (const auto& [goal, name] : kNamesOf<WeightGoal>) {
+    const BestWeights best = best_weights(one_system(heads), std::vector<double>{1.0}, goal);
+    EXPECT_TRUE(best.optimal) << name << best.value << " " << best.bound;
+    EXPECT_NEAR(best.bound, best.value, 1e-12 * best.value) << name;
   }
 }
 

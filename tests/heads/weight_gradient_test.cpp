@@ -12,12 +12,6 @@ namespace {
 
 using namespace testing_support;  // NOLINT: this test's own helpers
 
-HeadSystems one_system(const std::vector<Head>& heads) {
-  HeadSystems systems;
-  systems.add(heads);
-  return systems;
-}
-
 /// Every slope is the derivative of `value_at(weights)` towards its head, and their weighted sum
 /// is 0. Rounding of sums of some hundred products, relative to the largest slope.
 template <class Value>

@@ -9,12 +9,19 @@
 #include <vector>
 
 #include "synergraph/heads/head.h"
+#include "synergraph/heads/head_systems.h"
 
 namespace synergraph::testing_support {
 
 using Real = long double;
 using RealMatrix = std::vector<std::vector<Real>>;
 using RealVector = std::vector<Real>;
+
+inline HeadSystems one_system(const std::vector<Head>& heads) {
+  HeadSystems systems;
+  systems.add(heads);
+  return systems;
+}
 
 inline RealMatrix real_zero(std::size_t n) {
   return RealMatrix(n, RealVector(n, 0.0L));
