@@ -43,7 +43,7 @@ class Tensor:
     def __init__(self, source: Any) -> None:
         device, _ = source.__dlpack_device__()
         if int(device) not in _CPU_DEVICES:
-            raise InputError(f"attention is on a device (DLPack's kind {int(device)}), expected the CPU's memory")
+            raise InputError(f"attention is on a device (DLPack's kind {int(device)}), expected the CPU's memory, or import torch to read it from there")
         self._capsule = source.__dlpack__()
         tensor = ctypes.cast(_get_pointer(self._capsule, b"dltensor"), POINTER(_ManagedTensor)).contents.tensor
         name = _NAMES.get((tensor.code, tensor.bits)) if tensor.lanes == 1 else None

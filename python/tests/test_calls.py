@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 import synergraph as sg
+from conftest import random_attention
 
 
 def slow(n=1500):
@@ -114,7 +115,8 @@ def test_threads_at_once(attention):
     assert not failures
 
 
-def test_after_a_fork(attention):
+def test_after_a_fork():
+    attention = random_attention(2, 8, 4, 64, 64)  # work for several threads, which the child does not have
     expected = sg.measure(attention).fidelity.tolist()
     child = os.fork()
     if child == 0:
