@@ -7,8 +7,9 @@
 >>> sg.measure(attention)["minimax_fidelity"]
 0.5
 
-`measure` takes attention in memory and says how fast and how faithful it is, `heads` which of its heads matter; `Graph` is for
-feedforward graphs, `load_model` for checkpoints of the paper's models, `train` makes one, and `reproduce` is the paper's study.
+`measure` takes attention in memory and says how fast and how faithful it is, `heads` which of its heads matter; `watch` sees the
+attention of models while they run; `Graph` is for feedforward graphs, `load_model` for checkpoints of the paper's models, `train`
+makes one, and `reproduce` is the paper's study.
 """
 
 from ._attention import learned_weights
@@ -20,6 +21,7 @@ from ._measure import fidelity, measure, mixing_time, signal_curves
 from ._model import Model, load_model
 from ._result import Document, GraphResult, Measurement, Numbers, Result
 from ._train import Study, Training, reproduce, train
+from ._watch import Watch, watch
 
 __version__: str = _lib.sg_version().decode()
 
@@ -34,6 +36,6 @@ def isa() -> str:
 
 __all__ = [
     "Document", "Error", "Graph", "GraphResult", "HeadValues", "InputError", "Measurement", "Model", "Numbers", "Result", "Stopped",
-    "Study", "Training", "UsageError", "__version__", "fidelity", "heads", "isa", "learned_weights", "load_model", "measure",
-    "mixing_time", "reproduce", "signal_curves", "train",
+    "Study", "Training", "UsageError", "Watch", "__version__", "fidelity", "heads", "isa", "learned_weights", "load_model", "measure",
+    "mixing_time", "reproduce", "signal_curves", "train", "watch",
 ]

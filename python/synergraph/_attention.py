@@ -164,9 +164,10 @@ def _add_layer(handle: _library.Handle, name: Optional[str], layer: Union[View, 
 
 def of_layers(
     layers: Sequence[Layer], dims: Tuple[str, ...], *, lengths: Any = None, padding: str = "right", sink: Any = None,
-    row_tolerance: Optional[float] = None, missing_mass: Optional[str] = None,
+    row_tolerance: Optional[float] = None, missing_mass: Optional[str] = None, spans: Optional[List[Tuple[int, int, int]]] = None,
 ) -> Attention:
-    """Attention of these layers; `dims` are those of layer and sample that results shall have."""
+    """Attention of these layers; `dims` are those of layer and sample that results shall have. `spans` are what lengths, padding
+    and sinks come to, where that is known."""
     handle = _library.make("attention", "sg_attention_create", _library.encoded(
         {"row_tolerance": row_tolerance, "missing_mass": missing_mass}))
     failures: List[BaseException] = []
@@ -174,7 +175,7 @@ def of_layers(
     work = sum(float(np.prod(layer.shape, dtype=float)) * layer.shape[-1] for _, layer in layers)
     sinks = None
     samples, _, tokens, _ = layers[0][1].shape[-4:]
-    spans = _spans(samples, tokens, lengths, padding, sink)
+    spans = _spans(samples, tokens, lengths, padding, sink) if spans is None else spans
     if spans is not None:
         _library.check(_library.lib.sg_attention_set_sequences(
             handle.pointer, (_library.Sequence * len(spans))(*[_library.Sequence(*span) for span in spans]), len(spans)))

@@ -1,0 +1,42 @@
+"""PyTorch, if it is there."""
+
+from __future__ import annotations
+
+import importlib
+from typing import Any, Optional, Sequence
+
+from .._errors import InputError
+
+
+def torch() -> Any:
+    """The module, which is not imported with the package."""
+    try:
+        return importlib.import_module("torch")
+    except ImportError:
+        raise InputError("queries and keys need PyTorch, which is not installed") from None
+
+
+def is_tensor(value: Any) -> bool:
+    import sys
+
+    module = sys.modules.get("torch")
+    return module is not None and isinstance(value, module.Tensor)
+
+
+def check(tensor: Any, what: str) -> Any:
+    """Refuses a tensor whose numbers cannot be read."""
+    if tensor.is_meta:
+        raise InputError(f"{what} are on the meta device: there are no numbers")
+    if getattr(tensor, "is_nested", False):
+        raise InputError(f"{what} are nested tensors: pass padded ones")
+    if tensor.is_cuda and torch().cuda.is_current_stream_capturing():
+        raise InputError("a CUDA graph is being captured")
+    return tensor
+
+
+def kept(tensor: Any, samples: Sequence[int], heads: Optional[Sequence[int]]) -> "list[Any]":
+    """Copies of samples of (samples, heads, ...), in the CPU's memory and without history."""
+    tensor = tensor.detach()
+    if heads is not None:
+        tensor = tensor[:, list(heads)]
+    return [tensor[sample].to("cpu", copy=True).contiguous() for sample in samples]

@@ -1,0 +1,328 @@
+"""What is seen while a model runs, layer by layer."""
+
+from __future__ import annotations
+
+import re
+import threading
+import weakref
+from typing import Any, Callable, Dict, List, Optional, Sequence, Tuple, Union
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .._errors import InputError, UsageError
+from . import attention_interface, masks, modules
+from .arrays import check, is_tensor, kept, torch
+from .projections import projection_of, weights_of_heads
+from .refusals import compiling, in_backward, refuse
+from .samples import Sample, Scores, weights_of
+
+Layers = Union[None, int, str, Sequence[Union[int, str]]]
+Numbers = Union[None, int, Sequence[int]]
+
+_CACHE = ("the layer was given {} new tokens and {} keys: generation with a cache is followed from its first token on, where the "
+          "cache keeps all keys and nothing but padding is masked; run the model on the whole text instead")
+
+
+class Layer:
+    """The samples that one layer has seen."""
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+        self.learned: Union[NDArray[np.float64], str] = "no output projection is known: pass weights, or projection= to record()"
+        self.heads = 0  #: all of them, whether they are kept or not
+        self.seen = 0  #: samples
+        self.refused: Optional[str] = None
+        self._samples: List[Tuple[Tuple[int, int], Sample]] = []
+        self.last: List[Scores] = []  #: that tokens of a generated text may follow
+
+    @property
+    def samples(self) -> List[Sample]:
+        return [sample for _, sample in sorted(self._samples, key=lambda pair: pair[0])]
+
+    def learn(self, projection: Callable[[], Any]) -> None:
+        """Keeps the learned weights of the heads as they are when the layer is first seen, or why there are none."""
+        if isinstance(self.learned, str) and self.heads > 0:
+            try:
+                self.learned = weights_of_heads(projection(), self.heads)
+            except Exception as error:
+                self.learned = str(error)
+
+    def add(self, run: int, samples: Sequence[Sample]) -> None:
+        for sample in samples:
+            self._samples.append(((run, len(self._samples)), sample))
+
+
+class _Thread(threading.local):
+    """Where a thread is in the model."""
+
+    def __init__(self) -> None:
+        self.depth = 0  # of calls of the whole model
+        self.run = 0
+        self.calls: Dict[int, int] = {}  # of each attention module
+        self.before: List[int] = []  # that number when encoder layers began
+        self.seen: Dict[str, int] = {}  # the run in which a layer was last seen, and how often
+        self.weights: List[Any] = []  # that were seen in this run
+
+
+class Recorder:
+    """Keeps what the attention of a model's layers is computed from."""
+
+    def __init__(self, model: Any, layers: Layers, heads: Numbers, samples: Numbers, chosen: modules.Chosen, device: Any) -> None:
+        if model is not None:
+            refuse(model)
+        self._model: Any = None  # while it is watched
+        self._watched = None if model is None else weakref.ref(model)
+        self._chosen_layers = [layers] if isinstance(layers, (int, str)) else None if layers is None else list(layers)
+        self.heads = [heads] if isinstance(heads, int) else None if heads is None else list(heads)
+        self._samples = range(samples) if isinstance(samples, int) else samples
+        self._modules = chosen
+        self._device = device
+        self.layers: Dict[str, Layer] = {}
+        self._places: Dict[str, int] = {}
+        self._lock = threading.RLock()
+        self._thread = _Thread()
+        self._runs = 0
+        self._names: Dict[int, str] = {}
+        self._kinds: Dict[int, str] = {}
+        self._put_back: List[Callable[[], None]] = []
+        self._masks: List[Tuple[Any, Any, List[masks.Reading]]] = []
+        if heads is not None and not self.heads:
+            raise UsageError("heads: none are chosen")
+
+    # ---- Beginning and end
+
+    def start(self) -> None:
+        global _active
+        if self._put_back or self in _active:
+            raise UsageError("this watch is watching already")
+        if self._watched is not None:
+            self._model = self._watched()
+            if self._model is None:
+                raise UsageError("the model is gone")
+            self._names = {id(module): name for name, module in self._model.named_modules()}
+            try:
+                self._kinds, self._put_back = modules.install(self._model, self._modules, _listeners)
+                self._put_back += attention_interface.install(self._model, _see)
+            except BaseException:
+                self.stop()
+                raise
+        with _lock:
+            _active = (*_active, self)
+
+    def stop(self) -> None:
+        global _active
+        with _lock:
+            _active = tuple(one for one in _active if one is not self)
+        put_back, self._put_back = self._put_back, []
+        for undo in reversed(put_back):
+            undo()
+        self._masks, self._names, self._model = [], {}, None
+
+    def knows(self, module: Any) -> bool:
+        return id(module) in self._names
+
+    # ---- What modules tell
+
+    def enter(self, module: Any) -> None:
+        thread = self._thread
+        if module is self._model:
+            if thread.depth == 0:
+                with self._lock:
+                    self._runs += 1
+                    thread.run = self._runs
+                thread.seen, thread.before = {}, []
+            thread.depth += 1
+        if self._kinds.get(id(module)) == "encoder layer":
+            thread.before.append(thread.calls.get(id(module.self_attn), 0))
+
+    def leave(self, module: Any) -> None:
+        thread = self._thread
+        if module is self._model:
+            thread.depth -= 1
+            if thread.depth == 0:
+                thread.weights = []
+
+    def left(self, module: Any, arguments: Sequence[Any], options: Dict[str, Any], output: Any) -> None:
+        kind = self._kinds.get(id(module))
+        thread = self._thread
+        if kind == "multihead":
+            thread.calls[id(module)] = thread.calls.get(id(module), 0) + 1
+            self.see(module, lambda seen: modules.read_multihead(arguments, options, seen))
+        elif kind == "encoder layer":
+            attention = module.self_attn
+            if thread.before and thread.before.pop() == thread.calls.get(id(attention), 0):
+                self.see(attention, lambda _: modules.read_encoder_layer(arguments, options, module))
+        elif kind == "weights":
+            self._see_weights(module, output)
+
+    def see(self, module: Any, read: Callable[[Any], Dict[str, Any]]) -> None:
+        """Keeps a call of attention; what cannot be measured is told later, and never disturbs the model."""
+        if compiling() or in_backward():
+            return
+        layer = self._layer(self._names[id(module)])
+        if layer is None:
+            return
+        try:
+            self.keep_scores(layer, **read(module))
+            layer.learn(lambda: projection_of(module))
+        except Exception as error:
+            layer.refused = layer.refused or (str(error) if isinstance(error, InputError) else f"{type(error).__name__}: {error}")
+
+    def _see_weights(self, module: Any, output: Any) -> None:
+        try:
+            weights = modules.weights_in(output)
+        except Exception:
+            return
+        if weights is None or any(weights is one for one in self._thread.weights) or in_backward():
+            return
+        if self._thread.depth > 0:
+            self._thread.weights.append(weights)
+        layer = self._layer(self._names[id(module)])
+        if layer is None:
+            return
+        try:
+            self.keep_weights(layer, weights)
+            layer.learn(lambda: projection_of(module))
+        except Exception as error:
+            layer.refused = layer.refused or str(error)
+
+    def _layer(self, name: str) -> Optional[Layer]:
+        """The layer of a module, if it is chosen. A module that runs twice in a model's pass is two layers."""
+        thread = self._thread
+        if thread.depth > 0:
+            thread.seen[name] = thread.seen.get(name, 0) + 1
+            if thread.seen[name] > 1:
+                name = f"{name}#{thread.seen[name]}"
+        return self.layer(name)
+
+    # ---- What is kept
+
+    def layer(self, name: str) -> Optional[Layer]:
+        """The layer of this name, if it is chosen."""
+        with self._lock:
+            place = self._places.setdefault(name, len(self._places))
+            chosen = self._chosen_layers
+            if chosen is not None and not any(one == place if isinstance(one, int) else re.search(one, name) for one in chosen):
+                return None
+            if name not in self.layers:
+                self.layers[name] = Layer(name)
+            return self.layers[name]
+
+    def unmet(self) -> List[Union[int, str]]:
+        """Choices of layers that no layer fits."""
+        return [one for one in self._chosen_layers or [] if not any(
+            one == place if isinstance(one, int) else re.search(one, name) for name, place in self._places.items())]
+
+    def _run(self, layer: Layer) -> int:
+        return self._thread.run if self._thread.depth > 0 else layer.seen
+
+    def _choose(self, layer: Layer, heads: int, samples: int) -> Tuple[Optional[List[int]], List[int]]:
+        """The heads that are kept, None being all, and the samples."""
+        if self.heads is not None and not all(-heads <= head < heads for head in self.heads):
+            raise InputError(f"heads: {self.heads} of {heads}, which are 0 to {heads - 1}")
+        layer.heads = heads
+        first, layer.seen = layer.seen, layer.seen + samples
+        chosen = [sample for sample in range(samples) if self._samples is None or first + sample in self._samples]
+        return None if self.heads is None else [head % heads for head in self.heads], chosen
+
+    def keep_weights(self, layer: Layer, probabilities: Any) -> None:
+        """Keeps probabilities (samples, heads, tokens, tokens), or fewer axes."""
+        if is_tensor(probabilities):
+            probabilities = check(probabilities, "weights").detach()
+            if bool((probabilities.triu(1) > 1e-3).any()):
+                raise InputError(masks.NOT_CAUSAL)
+        samples = weights_of(probabilities)
+        with self._lock:
+            run = self._run(layer)
+            heads, chosen = self._choose(layer, samples[0].heads, len(samples))
+            for sample in chosen:
+                one = samples[sample]
+                array = one.array if heads is None else one.array[heads]
+                layer.add(run, weights_of(array.to("cpu", copy=True) if is_tensor(array) else array.copy()))
+
+    def keep_scores(self, layer: Layer, *, queries: Any, keys: Any, mask: Any, padding: Any, causal: bool, scaling: float,
+                    softcap: Optional[float] = None, window: Optional[int] = None, logits: Any = None) -> None:
+        """Keeps queries (samples, heads, tokens, width) and keys (samples, fewer heads, tokens, width)."""
+        check(queries, "queries")
+        check(keys, "keys")
+        count, heads, new, width = queries.shape
+        groups, tokens = keys.shape[1], keys.shape[2]
+        if keys.shape[0] != count or keys.shape[3] != width or heads % groups != 0:
+            raise InputError(f"queries of shape {tuple(queries.shape)} and keys of shape {tuple(keys.shape)} do not fit")
+        with self._lock:
+            run = self._run(layer)
+            follows = layer.last if new != tokens else []
+            if not follows:
+                chosen_heads, chosen = self._choose(layer, heads, count)
+                layer.last = []
+            else:
+                chosen_heads, chosen = self._choose(layer, heads, 0)[0], list(range(count))
+            if not chosen:
+                return
+            query_heads = list(range(heads)) if chosen_heads is None else chosen_heads
+            groups_kept = sorted({head * groups // heads for head in query_heads})
+            key_heads = [groups_kept.index(head * groups // heads) for head in query_heads]
+            if new != tokens:
+                self._follow(layer, follows, queries, keys, mask, padding, query_heads, groups_kept)
+                return
+            readings = self._read_mask(mask, padding, causal, chosen, tokens, chosen_heads)
+            logits = None if logits is None else logits.to("cpu", torch().float64, copy=True)[query_heads]
+            device = queries.device if self._device is None else torch().device(self._device)
+            made = [Scores(q, k, key_heads, reading, scaling=scaling, softcap=softcap, window=window, logits=logits, device=device)
+                    for q, k, reading in zip(kept(queries, chosen, chosen_heads),
+                                             kept(keys, chosen, None if len(groups_kept) == groups else groups_kept), readings)]
+            layer.last = made if len(made) == count else []
+            layer.add(run, made)
+
+    def _follow(self, layer: Layer, samples: List[Scores], queries: Any, keys: Any, mask: Any, padding: Any,
+                heads: List[int], groups: List[int]) -> None:
+        """Appends the tokens that a model generates with a cache."""
+        new, tokens = queries.shape[2], keys.shape[2]
+        past = tokens - new
+        refusal = InputError(_CACHE.format(new, tokens))
+        if past <= 0 or len(samples) != queries.shape[0] or new == 0:
+            raise refusal
+        for sample, scores in enumerate(samples):
+            if not scores.can_follow(keys[sample, groups, past - 1], past):
+                raise refusal
+            if mask is not None:
+                t = torch()
+                plane = mask[sample if mask.shape[0] > 1 else 0][..., :tokens]
+                allowed = plane if plane.dtype == t.bool else plane > -1e4
+                places = t.arange(tokens, device=mask.device)
+                expected = (places <= places[past:, None]) & (places >= scores.begin)
+                if mask.shape[-2] not in (1, new) or not bool((allowed == expected).all()) or (
+                        plane.is_floating_point() and bool((plane.masked_fill(~allowed, 0) != 0).any())):
+                    raise refusal
+        added = [tensor[:, :, -new:].detach()[:, index] for tensor, index in ((queries, heads), (keys, groups))]
+        for sample, scores in enumerate(samples):
+            scores.add(added[0][sample].to("cpu", copy=True), added[1][sample].to("cpu", copy=True))
+
+    def _read_mask(self, mask: Any, padding: Any, causal: bool, samples: List[int], tokens: int,
+                   heads: Optional[List[int]]) -> List[masks.Reading]:
+        """Layers mostly get one and the same mask, which is read once."""
+        if mask is None:
+            return masks.read(None, padding, causal, samples, tokens, heads)
+        key = (mask._version if not mask.is_inference() else 0, tuple(mask.shape), causal, tuple(samples), tokens, padding is None)
+        for reference, known, readings in self._masks:
+            if reference() is mask and known == key and padding is None:
+                return readings
+        readings = masks.read(mask, padding, causal, samples, tokens, heads)
+        if padding is None and not mask.is_inference():
+            self._masks = [(weakref.ref(mask), key, readings), *self._masks[:3]]
+        return readings
+
+
+_lock = threading.Lock()
+_active: Tuple[Recorder, ...] = ()
+
+
+def _listeners(module: Any) -> List[Recorder]:
+    return [one for one in _active if one.knows(module)]
+
+
+def _see(module: Any, read: Callable[[Any], Dict[str, Any]]) -> None:
+    """Tells those who watch a module that its attention function was called."""
+    for recorder in _listeners(module):
+        recorder.see(module, read)

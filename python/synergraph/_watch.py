@@ -1,0 +1,216 @@
+"""Watching the attention of a model while it runs."""
+
+from __future__ import annotations
+
+from types import TracebackType
+from typing import Any, Dict, List, Optional, Sequence, Tuple, Type, Union
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ._attention import Attention
+from ._errors import InputError, UsageError
+from ._heads import HeadValues, Values, heads_of
+from ._live import masks
+from ._live.arrays import is_tensor, torch
+from ._live.modules import Chosen
+from ._live.recorder import Layer, Layers, Numbers, Recorder
+from ._live.refusals import warn_of
+from ._live.samples import probabilities
+from ._live.source import attention_of
+from ._measure import Convention, measure_attention, metrics_options
+from ._progress import Progress
+from ._result import Measurement
+
+# Bytes that are worked in where heads are computed when they are read: at least these, and two matrices.
+_MEMORY = 256 << 20
+
+
+class Watch:
+    """What a model's attention was while it ran: see `watch`."""
+
+    def __init__(self, recorder: Recorder, sink: Any, lengths: Any, padding: str) -> None:
+        self._recorder = recorder
+        self._sink = sink
+        self._lengths = lengths
+        self._padding = padding
+
+    def __enter__(self) -> "Watch":
+        self._recorder.start()
+        return self
+
+    def __exit__(self, kind: Optional[Type[BaseException]], error: Optional[BaseException], trace: Optional[TracebackType]) -> None:
+        self._recorder.stop()
+
+    def __repr__(self) -> str:
+        layers = self._recorder.layers
+        samples = max((len(layer.samples) for layer in layers.values()), default=0)
+        return f"<synergraph.Watch: {len(layers)} layers, {samples} samples>"
+
+    @property
+    def layers(self) -> List[str]:
+        """The names of the layers that were seen."""
+        return list(self._recorder.layers)
+
+    @property
+    def refused(self) -> Dict[str, str]:
+        """The layers that cannot be measured, and why."""
+        return {name: layer.refused for name, layer in self._recorder.layers.items() if layer.refused is not None}
+
+    def clear(self) -> None:
+        """Forgets what was seen."""
+        self._recorder.layers.clear()
+
+    def record(
+        self, layer: Union[int, str], queries: Any, keys: Any, *, scaling: Optional[float] = None, mask: Any = None,
+        padding: Any = None, causal: bool = True, window: Optional[int] = None, softcap: Optional[float] = None, sinks: Any = None,
+        projection: Any = None,
+    ) -> None:
+        """To be called from one's own attention code: the queries and keys of a layer, as they meet.
+
+        - `queries` (samples, heads, tokens, width); `keys` the same, or of fewer heads, each for a group of queries.
+        - `scaling` of scores; unless given, 1 / sqrt(width). `softcap`: scores s become softcap tanh(s / softcap).
+        - `mask`: booleans (True: attends) or numbers to be added, (queries, keys) up to (samples, heads, queries, keys).
+        - `padding` (samples, tokens): False or 0 where there is no token. `window`: tokens that one attends to, itself included.
+        - `causal=False`: the mask alone says that no token attends to later ones.
+        - `sinks`: one learned logit a head, that takes its part of every row: one more node, before the first token.
+        - `projection`: the layer's output projection, for `result(weights="learned")`.
+        """
+        t = torch()
+        queries, keys = t.as_tensor(queries), t.as_tensor(keys)
+        if queries.dim() == 3:
+            queries, keys = queries.unsqueeze(0), keys.unsqueeze(0)
+        if queries.dim() != 4 or keys.dim() != 4:
+            raise InputError(f"queries of shape {tuple(queries.shape)}: expected (samples, heads, tokens, width)")
+        into = self._recorder.layer(str(layer))
+        if into is None:
+            return
+        self._recorder.keep_scores(
+            into, queries=queries, keys=keys, mask=None if mask is None else masks.four_axes(t.as_tensor(mask)),
+            padding=None if padding is None else t.as_tensor(padding).reshape(queries.shape[0], -1) != 0, causal=causal,
+            scaling=float(queries.shape[-1]) ** -0.5 if scaling is None else float(scaling), softcap=softcap, window=window,
+            logits=None if sinks is None else t.as_tensor(sinks).detach().reshape(-1))
+        if projection is not None:
+            into.learn(lambda: projection)
+
+    def record_weights(self, layer: Union[int, str], probabilities: Any, *, projection: Any = None) -> None:
+        """The same for probabilities, (heads, tokens, tokens) or (samples, heads, tokens, tokens), which are copied."""
+        into = self._recorder.layer(str(layer))
+        if into is None:
+            return
+        self._recorder.keep_weights(into, probabilities if is_tensor(probabilities) else np.asarray(probabilities))
+        if projection is not None:
+            into.learn(lambda: projection)
+
+    def _measurable(self) -> List[Layer]:
+        layers = [layer for layer in self._recorder.layers.values() if layer.refused is not None or layer.samples]
+        refused = self.refused
+        unmet = self._recorder.unmet()
+        if unmet:
+            raise InputError(f"layers: no layer is {unmet[0]!r}")
+        good = [layer for layer in layers if layer.refused is None]
+        if not good and refused:
+            name, reason = next(iter(refused.items()))
+            raise InputError(f"layer {name}: {reason}")
+        if not good:
+            raise InputError("no attention was seen: the model was not run while it was watched, or its attention is neither that "
+                             "of transformers nor torch.nn.MultiheadAttention nor returned as weights (see Watch.record)")
+        if refused:
+            warn_of(refused)
+        return good
+
+    def attention(self, layer: Union[int, str], sample: int = 0) -> NDArray[Any]:
+        """The probabilities (heads, tokens, tokens) of a layer, by name or number, on a sample, without its padding."""
+        layers = self._recorder.layers
+        found = layers[layer] if isinstance(layer, str) else list(layers.values())[layer]
+        return probabilities(found.samples[sample])
+
+    def learned_weights(self) -> List[NDArray[np.float64]]:
+        """Weights of each layer's heads, from its output projection as it was when the layer was first seen."""
+        return [self._learned(layer) for layer in self._measurable()]
+
+    def _learned(self, layer: Layer) -> NDArray[np.float64]:
+        if isinstance(layer.learned, str):
+            raise InputError(f"layer {layer.name}: {layer.learned}")
+        heads = self._recorder.heads
+        return layer.learned if heads is None else layer.learned[heads]
+
+    def _attention(self, weights: Any, row_tolerance: Optional[float], missing_mass: Optional[str],
+                   memory: Optional[int]) -> Tuple[Attention, Optional[int]]:
+        """What was seen, and the memory to work in."""
+        layers = self._measurable()
+        attention, streams = attention_of(
+            [(layer.name, layer.samples) for layer in layers], lengths=self._lengths, padding=self._padding, sink=self._sink,
+            row_tolerance=row_tolerance, missing_mass=missing_mass)
+        if isinstance(weights, str):
+            if weights not in ("learned", "uniform"):
+                raise UsageError(f"weights: {weights!r} is neither 'learned' nor 'uniform'")
+            weights = [self._learned(layer) for layer in layers] if weights == "learned" else None
+        if weights is not None:
+            attention.set_weights(weights)
+        if memory is None and streams:
+            memory = max(_MEMORY, 16 * max(sample.tokens for sample in layers[0].samples) ** 2)
+        return attention, memory
+
+    def result(
+        self, *, weights: Any = None, convention: Convention = "exact", per_head: bool = False, per_node: bool = False,
+        normalization: Optional[str] = None, nodes: Optional[str] = None, horizon: Union[int, str, None] = None,
+        eps: Union[float, Sequence[float], None] = None, cutoff: Optional[int] = None, step_limit: Optional[int] = None,
+        row_tolerance: Optional[float] = None, missing_mass: Optional[str] = None, threads: Optional[int] = None,
+        memory: Optional[int] = None, progress: Progress = None,
+    ) -> Measurement:
+        """Measures what was seen, every layer on every sample: what `measure` gives, and with its options.
+
+        `weights` are equal unless given; "learned": the norms of the heads' blocks in the layers' output projections.
+        """
+        attention, memory = self._attention(weights, row_tolerance, missing_mass, memory)
+        options = metrics_options(convention, normalization, nodes, horizon, eps, cutoff, step_limit)
+        options.update(per_head=per_head, per_node=per_node)
+        return measure_attention(attention, options, threads=threads, memory=memory, progress=progress)
+
+    def heads(
+        self, *, weights: Any = None, convention: str = "exact", values: Optional[Values] = None, keep: Optional[float] = None,
+        weight_samples: Optional[int] = None, exact_heads: Optional[int] = None, precision: Optional[float] = None,
+        orders: Optional[int] = None, stack: bool = False, residual: Optional[float] = None, follow: Optional[int] = None,
+        normalization: Optional[str] = None, nodes: Optional[str] = None, horizon: Union[int, str, None] = None,
+        eps: Union[float, Sequence[float], None] = None, cutoff: Optional[int] = None, step_limit: Optional[int] = None,
+        row_tolerance: Optional[float] = None, missing_mass: Optional[str] = None, threads: Optional[int] = None,
+        memory: Optional[int] = None, progress: Progress = None,
+    ) -> HeadValues:
+        """Which heads matter in what was seen: what `heads` gives, and with its options; `weights` as in `result`."""
+        attention, memory = self._attention(weights, row_tolerance, missing_mass, memory)
+        metrics = metrics_options(convention, normalization, nodes, horizon, eps, cutoff, step_limit)
+        return heads_of(attention, metrics, values=values, keep=keep, weight_samples=weight_samples, exact_heads=exact_heads,
+                        precision=precision, orders=orders, stack=stack, residual=residual, follow=follow, threads=threads,
+                        memory=memory, progress=progress)
+
+
+def watch(
+    model: Any = None, *, layers: Layers = None, heads: Numbers = None, samples: Numbers = None, sink: Any = None,
+    lengths: Any = None, padding: str = "right", modules: Chosen = None, device: Any = None,
+) -> Watch:
+    """Watches the attention of a model while it runs: `with watch(model) as seen: model(inputs)`, then `seen.result()`.
+
+    The model computes what it would compute unwatched, to the last bit. What is kept of every layer are queries and keys, in the
+    CPU's memory; `result()` computes the probabilities of one head at a time from them, measures them and drops them. When the
+    block ends, also by an exception, the model is what it was.
+
+    Seen are the models of transformers (4.48 and later), `torch.nn.MultiheadAttention`, modules that return attention weights, and
+    what one's own code tells with `Watch.record` and `Watch.record_weights`:
+
+    >>> import numpy as np
+    >>> attention = np.array([[[1, 0, 0], [0, 1, 0], [0.75, 0.25, 0]],
+    ...                       [[1, 0, 0], [0, 1, 0], [0.25, 0.75, 0]]])
+    >>> with watch() as seen:
+    ...     seen.record_weights("first", attention)
+    >>> seen.result().fidelity
+    array([[0.5]])
+
+    - `layers`: numbers, in the order in which they run, or regular expressions for the names of their modules.
+    - `heads`: numbers. `samples`: how many of the first, or their numbers, counted over all calls of the model.
+    - `sink`, `lengths`, `padding`: as in `measure`. Padding is recognised by masks unless `lengths` are given.
+    - `modules`: classes, or names of modules, that return attention weights (samples, heads, tokens, tokens), also in a tuple;
+      unless given, all whose class is named after attention.
+    - `device`: that computes the probabilities; unless given, the one that the queries were on.
+    """
+    return Watch(Recorder(model, layers, heads, samples, modules, device), sink, lengths, padding)

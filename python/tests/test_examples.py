@@ -1,0 +1,23 @@
+"""The notebooks of examples/, cell by cell."""
+
+import json
+import pathlib
+
+import pytest
+
+FOLDER = pathlib.Path(__file__).parents[2] / "examples"
+
+
+@pytest.mark.parametrize("notebook", sorted(FOLDER.glob("*.ipynb")), ids=lambda path: path.stem)
+def test_notebook(notebook):
+    pytest.importorskip("torch")
+    pytest.importorskip("pandas")
+    pytest.importorskip("matplotlib").use("agg")
+    names = {}
+    for cell in json.loads(notebook.read_text())["cells"]:
+        if cell["cell_type"] == "code":
+            exec("".join(cell["source"]), names)
+            assert cell["outputs"] or "import torch" in "".join(cell["source"])
+    assert names["right"] == 1
+    signal = [watch.result(per_node=True)["node_fidelity"][:, :, names["ASKED"]].mean() for watch in (names["before"], names["after"])]
+    assert signal[0] < 0.2 and signal[1] > 0.5
