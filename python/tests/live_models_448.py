@@ -13,8 +13,7 @@ def eager_attention_forward(module, query, key, value, attention_mask, head_mask
         scores = scores / value.shape[-1] ** 0.5
     if module.scale_attn_by_inverse_layer_idx:
         scores = scores / float(module.layer_idx + 1)
-    allowed = torch.ones(query.shape[2], key.shape[2], dtype=torch.bool).tril()
-    scores = scores.masked_fill(~allowed, torch.finfo(scores.dtype).min)
+    scores = scores.masked_fill(~module.bias[:, :, :query.shape[2], :key.shape[2]], torch.finfo(scores.dtype).min)
     if attention_mask is not None:
         scores = scores + attention_mask
     probabilities = torch.softmax(scores, -1)
@@ -41,6 +40,7 @@ class Attention(nn.Module):
         super().__init__()
         self.config = config
         self.layer_idx = layer
+        self.register_buffer("bias", torch.ones(1, 1, 32, 32, dtype=torch.bool).tril(), persistent=False)
         self.c_attn = Conv1D(3 * config.size, config.size)
         self.c_proj = Conv1D(config.size, config.size)
 

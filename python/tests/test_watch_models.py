@@ -268,7 +268,11 @@ def test_generation_with_a_cache():
     (lambda model: setattr(model, "mask", lambda *_: torch.zeros(3, 1, 10, 10)), "encoder"),
     (lambda model: setattr(model, "mask", lambda *_: (torch.arange(10) < torch.arange(1, 11)[:, None] + 3)[None, None]), "encoder"),
     (lambda model: setattr(model, "mask", lambda *_: torch.ones(3, 10).index_fill(1, torch.tensor(4), 0)), "middle"),
-    (lambda model: setattr(model, "mask", lambda *_: torch.zeros(3, 1, 10, 10, dtype=torch.bool)), "encoder|padding"),
+    (lambda model: setattr(model, "mask", lambda *_: torch.zeros(3, 1, 10, 10, dtype=torch.bool)), "padding from its first token"),
+    (lambda model: setattr(model, "mask", lambda *_: torch.ones(3, 1, 1, 10, dtype=torch.bool)), "encoder"),
+    (lambda model: setattr(model, "mask", lambda *_: torch.ones(10, 10, dtype=torch.bool).tril().index_fill(
+        1, torch.arange(4), True)[None, None]), "encoder"),  # of a prefix
+    (lambda model: setattr(model, "mask", lambda *_: None) or setattr(model.config, "_attn_implementation", "eager"), "encoder"),
     (lambda model: setattr(model.layers[0], "is_cross_attention", True), "cross-attention"),
     (lambda model: setattr(model.config, "_attn_implementation", "paged|sdpa"), "paged"),
 ])
@@ -282,6 +286,18 @@ def test_refuses_with_a_reason(change, reason):
     with pytest.raises(sg.InputError, match=reason):
         seen.result()
     assert list(seen.refused) == ["layers.0"]
+
+
+def test_rows_of_padding_that_attend_to_everything():
+    model = Decoder(window=2)
+    padding = torch.ones(3, 10, dtype=torch.long)
+    padding[0, 4:] = 0
+    padding[1, :7] = 0
+    mask = live_models.causal_mask(padding, 10, 0, 2)
+    assert mask[0, 0, 9].all() and mask[1, 0, 0].all()
+    with sg.watch(model) as seen:
+        model(TOKENS, padding)
+    expect_attention(seen, eager(model)(TOKENS, padding)[1], [(0, 4), (7, 10), (0, 10)])
 
 
 def test_measures_what_can_be_measured():

@@ -93,9 +93,13 @@ def read_call(name: str, call: Dict[str, Any], module: Any) -> Dict[str, Any]:
                          "attn_implementation=\"sdpa\"")
     if mask is not None and mask.dim() == 2 and mask.shape[0] == query.shape[0]:
         padding, mask = mask != 0, None
-    is_causal = call.get("is_causal")
-    if is_causal is None:
-        is_causal = getattr(module, "is_causal", name != "eager")
+    triangle: Any = getattr(module, "bias", None)
+    if is_tensor(triangle) and triangle.dim() == 4 and (mask is None or mask.shape[-2] == 1):
+        is_causal = True  # GPT-2 of 4.48 masks later tokens by itself
+    elif mask is not None or name == "eager":  # a mask says it all, and for eager attention even if there is none
+        is_causal = False
+    else:
+        is_causal = bool(getattr(module, "is_causal", True) if call.get("is_causal") is None else call["is_causal"])
     softcap: Optional[float] = call.get("softcap")
     logits = call.get("s_aux")
     if name == "sdpa" and (softcap is not None or logits is not None):
@@ -110,8 +114,7 @@ def read_call(name: str, call: Dict[str, Any], module: Any) -> Dict[str, Any]:
         "keys": key,
         "mask": mask,
         "padding": padding,
-        # A mask of queries and keys says it all.
-        "causal": bool(is_causal) and (mask is None or mask.shape[-2] == 1),
+        "causal": is_causal,
         "scaling": _scaling(module, name, query.shape[-1]) if call.get("scaling") is None else float(call["scaling"]),
         "softcap": softcap,
         "window": call.get("sliding_window") if flash else None,
