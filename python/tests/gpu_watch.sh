@@ -1,12 +1,16 @@
 #!/bin/sh
-# Watches real models of transformers: the tests that need it, and what watching costs on a GPU. For a machine with PyTorch and
-# transformers; SYNERGRAPH_LIBRARY names libsynergraph.so.0 unless the package is installed, SYNERGRAPH_STORIES stories260K.bin.
+# Watches real models of transformers: the tests that need it, and what watching costs, on a GPU if there is one. For a machine with
+# PyTorch, transformers and pytest.
 #   python/tests/gpu_watch.sh [PYTHON]
-set -e
-cd "$(dirname "$0")/../.."
+# SYNERGRAPH_LIBRARY names libsynergraph.so.0 unless the package is installed (cmake/BundleLibrary.cmake puts the libraries that it
+# needs beside it), SYNERGRAPH_STORIES stories260K.bin.
+cd "$(dirname "$0")/../.." || exit 1
 python=${1:-python3}
 export PYTHONPATH="$PWD/python${PYTHONPATH:+:$PYTHONPATH}" PYTHONUNBUFFERED=1
-"$python" -m pytest -q -s -p no:cacheprovider python/tests/test_watch_transformers.py python/tests/test_watch_models.py python/tests/test_watch_modules.py
-"$python" benchmarks/watch_layer.py
-"$python" benchmarks/watch_llama.py
-"$python" examples/hugging_face.py --random
+failed=0
+"$python" -m pytest -q -s --tb=short -p no:cacheprovider python/tests/test_watch_transformers.py python/tests/test_watch_models.py \
+  python/tests/test_watch_modules.py || failed=1
+"$python" examples/hugging_face.py --random || failed=1
+"$python" benchmarks/watch_layer.py || failed=1
+"$python" benchmarks/watch_llama.py || failed=1
+exit $failed
