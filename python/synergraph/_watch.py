@@ -123,6 +123,8 @@ class Watch:
         """The probabilities (heads, tokens, tokens) of a layer, by name or number, on a sample, without its padding."""
         layers = self._recorder.layers
         found = layers[layer] if isinstance(layer, str) else list(layers.values())[layer]
+        if found.refused is not None:
+            raise InputError(f"layer {found.name}: {found.refused}")
         return probabilities(found.samples[sample])
 
     def learned_weights(self) -> List[NDArray[np.float64]]:

@@ -244,6 +244,12 @@ def test_generation_with_a_cache():
         begin = 0 if padding is None else 4
         torch.testing.assert_close(torch.cat(outputs, 1)[:, begin:], whole[0][:, begin:])
         assert seen.result().fidelity.shape == (2, 2)
+    with sg.watch(model, samples=[1, 3]) as seen, torch.no_grad():  # two texts, one of either
+        for _ in range(2):
+            cache = {}
+            for first, last in ((0, 6), (6, 7), (7, 10)):
+                model(TOKENS[:2, first:last], None, cache)
+    expect_attention(seen, [one[[1, 1]] for one in eager(model)(TOKENS[:2])[1]], [(0, 10)] * 2)
     # A cache that was filled before, one that keeps few keys, and texts that change places
     def continued(change, window=None):
         model = Decoder(window=window)
@@ -272,6 +278,7 @@ def test_generation_with_a_cache():
     (lambda model: setattr(model, "mask", lambda *_: torch.ones(3, 1, 1, 10, dtype=torch.bool)), "encoder"),
     (lambda model: setattr(model, "mask", lambda *_: torch.ones(10, 10, dtype=torch.bool).tril().index_fill(
         1, torch.arange(4), True)[None, None]), "encoder"),  # of a prefix
+    (lambda model: setattr(model, "mask", lambda *_: -1e4 * torch.ones(3, 1, 10, 10).tril(-1)), "encoder"),
     (lambda model: setattr(model, "mask", lambda *_: None) or setattr(model.config, "_attn_implementation", "eager"), "encoder"),
     (lambda model: setattr(model.layers[0], "is_cross_attention", True), "cross-attention"),
     (lambda model: setattr(model.config, "_attn_implementation", "paged|sdpa"), "paged"),

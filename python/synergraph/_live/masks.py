@@ -9,6 +9,9 @@ from .arrays import torch
 
 NOT_CAUSAL = "tokens attend to later ones: this is an encoder's attention; synergraph measures causal attention, as decoders have it"
 
+#: What is added to a score to mask it is this or less: some models add no more than -10000.
+MASKED = -9999.0
+
 
 class Reading(NamedTuple):
     """A sample's tokens begin to end - 1 among padding, and what is masked beside later tokens."""
@@ -73,7 +76,7 @@ def _read_one(mask: Any, begin: int, end: int, causal: bool) -> Reading:
     if mask.dtype == t.bool:
         allowed = mask
     elif mask.is_floating_point():
-        allowed = mask > t.finfo(mask.dtype).min / 2
+        allowed = mask > MASKED
         if bool((mask.masked_fill(~allowed, 0) != 0).any()):
             bias = mask
     else:
@@ -108,7 +111,7 @@ def _tokens(allowed: Any, begin: int, end: int) -> "tuple[int, int]":
     later = inside.triu(1).any(1)
     kept = itself & ~later
     kept = kept & ~(inside & ~kept).any(1)
-    if bool(later.any()) and not bool(kept.any()):
+    if bool((later & ~inside.all(1)).any()) or (bool(later.any()) and not bool(kept.any())):
         raise InputError(NOT_CAUSAL)
     first, last = _span(kept, NOT_CAUSAL if bool(later.any()) else "padding is in the middle of a sample: expected it on one side")
     return begin + first, begin + last

@@ -13,6 +13,7 @@ from .._errors import InputError, UsageError
 from . import slots
 from .arrays import check, is_tensor, torch
 from .attention_interface import namespaces
+from .masks import MASKED
 
 Chosen = Union[None, str, type, Sequence[Union[str, type]]]
 
@@ -124,7 +125,7 @@ def read_multihead(arguments: Sequence[Any], options: Dict[str, Any], module: An
         mask = ~mask if mask.dtype == t.bool else mask
         mask = mask.view(1, 1, tokens, tokens) if mask.dim() == 2 else mask.view(-1, heads, tokens, tokens)
     if padding is not None:
-        if padding.dtype != t.bool and bool(((padding != 0) & (padding > -1e4)).any()):
+        if padding.dtype != t.bool and bool(((padding != 0) & (padding > MASKED)).any()):
             raise InputError("a key_padding_mask that adds to scores: expected booleans, or 0 and -inf")
         padding = ~padding if padding.dtype == t.bool else padding == 0
         padding = padding.view(samples, tokens)

@@ -34,7 +34,8 @@ class Layer:
         self.seen = 0  #: samples
         self.refused: Optional[str] = None
         self._samples: List[Tuple[Tuple[int, int], Sample]] = []
-        self.last: List[Scores] = []  #: that tokens of a generated text may follow
+        self.batch = 0  #: samples of the last call
+        self.last: List[Tuple[int, Scores]] = []  #: those of them that are kept: tokens of a generated text may follow
 
     @property
     def samples(self) -> List[Sample]:
@@ -252,19 +253,15 @@ class Recorder:
             raise InputError(f"queries of shape {tuple(queries.shape)} and keys of shape {tuple(keys.shape)} do not fit")
         with self._lock:
             run = self._run(layer)
-            follows = layer.last if new != tokens else []
-            if not follows:
-                chosen_heads, chosen = self._choose(layer, heads, count)
-                layer.last = []
-            else:
-                chosen_heads, chosen = self._choose(layer, heads, 0)[0], list(range(count))
-            if not chosen:
-                return
+            chosen_heads, chosen = self._choose(layer, heads, count if new == tokens else 0)
             query_heads = list(range(heads)) if chosen_heads is None else chosen_heads
             groups_kept = sorted({head * groups // heads for head in query_heads})
             key_heads = [groups_kept.index(head * groups // heads) for head in query_heads]
             if new != tokens:
-                self._follow(layer, follows, queries, keys, mask, padding, query_heads, groups_kept)
+                self._follow(layer, queries, keys, mask, query_heads, groups_kept)
+                return
+            layer.batch, layer.last = count, []
+            if not chosen:
                 return
             readings = self._read_mask(mask, padding, causal, chosen, tokens, chosen_heads)
             logits = None if logits is None else logits.to("cpu", torch().float64, copy=True)[query_heads]
@@ -272,31 +269,30 @@ class Recorder:
             made = [Scores(q, k, key_heads, reading, scaling=scaling, softcap=softcap, window=window, logits=logits, device=device)
                     for q, k, reading in zip(kept(queries, chosen, chosen_heads),
                                              kept(keys, chosen, None if len(groups_kept) == groups else groups_kept), readings)]
-            layer.last = made if len(made) == count else []
+            layer.last = list(zip(chosen, made))
             layer.add(run, made)
 
-    def _follow(self, layer: Layer, samples: List[Scores], queries: Any, keys: Any, mask: Any, padding: Any,
-                heads: List[int], groups: List[int]) -> None:
+    def _follow(self, layer: Layer, queries: Any, keys: Any, mask: Any, heads: List[int], groups: List[int]) -> None:
         """Appends the tokens that a model generates with a cache."""
         new, tokens = queries.shape[2], keys.shape[2]
         past = tokens - new
         refusal = InputError(_CACHE.format(new, tokens))
-        if past <= 0 or len(samples) != queries.shape[0] or new == 0:
+        if past <= 0 or layer.batch != queries.shape[0] or new == 0:
             raise refusal
-        for sample, scores in enumerate(samples):
+        for sample, scores in layer.last:
             if not scores.can_follow(keys[sample, groups, past - 1], past):
                 raise refusal
             if mask is not None:
                 t = torch()
                 plane = mask[sample if mask.shape[0] > 1 else 0][..., :tokens]
-                allowed = plane if plane.dtype == t.bool else plane > -1e4
+                allowed = plane if plane.dtype == t.bool else plane > masks.MASKED
                 places = t.arange(tokens, device=mask.device)
                 expected = (places <= places[past:, None]) & (places >= scores.begin)
                 if mask.shape[-2] not in (1, new) or not bool((allowed == expected).all()) or (
                         plane.is_floating_point() and bool((plane.masked_fill(~allowed, 0) != 0).any())):
                     raise refusal
         added = [tensor[:, :, -new:].detach()[:, index] for tensor, index in ((queries, heads), (keys, groups))]
-        for sample, scores in enumerate(samples):
+        for sample, scores in layer.last:
             scores.add(added[0][sample].to("cpu", copy=True), added[1][sample].to("cpu", copy=True))
 
     def _read_mask(self, mask: Any, padding: Any, causal: bool, samples: List[int], tokens: int,
