@@ -3,6 +3,7 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <filesystem>
 
 #include "cli/input.h"
 #include "cli/metrics_options.h"
@@ -11,6 +12,7 @@
 #include "synergraph/analysis/graph_source.h"
 #include "synergraph/analysis/model_attention.h"
 #include "synergraph/core/error.h"
+#include "synergraph/core/terminal.h"
 #include "synergraph/graph/multi_head_graph.h"
 #include "synergraph/model/load_model.h"
 #include "synergraph/train/data.h"
@@ -32,6 +34,13 @@ bool is_checkpoint(const TensorFile& file) {
 /// Whether --weights is a list of numbers and not a file's name.
 bool is_list(const std::string& weights) {
   return weights.find_first_not_of("0123456789.,+-eE") == std::string::npos;
+}
+
+void check_weights_file(const std::string& weights) {
+  if (std::error_code unknown; !std::filesystem::exists(weights, unknown))
+    throw InputError(fmt::format(
+        "--weights: {} is not uniform, learned, a list w1,w2,... or a file that is there",
+        quoted_text(weights)));
 }
 
 }  // namespace
@@ -135,6 +144,7 @@ void AttentionArguments::choose_weights(AttentionInput& input) const {
   if (from == "uniform") {
     input.weights = uniform_weights(of);
   } else if (from == "learned") {
+    if (!input.head_names.empty()) throw UsageError("--weights learned: a graph has none");
     if (!learned_possible)
       throw UsageError("--weights learned: attention has none: give --out-proj FILE");
     input.weights = projections.empty() ? weights_of_model(*input.model)
@@ -142,6 +152,7 @@ void AttentionArguments::choose_weights(AttentionInput& input) const {
   } else {
     from = "given";
     if (!is_list(weights)) {
+      check_weights_file(weights);
       input.weights = weights_of_file(of, weights);
       return;
     }

@@ -156,6 +156,11 @@ void add_heads_command(CLI::App& app) {
   arguments->input.add_to(command, true);
   arguments->metrics.options_of = convention_options;
   arguments->metrics.add_to(command);
+  command.get_option("--normalization")
+      ->description(
+          "how heads become a walk: per-head (the theory's), pooled, or published (default: "
+          "pooled, "
+          "of graphs per-head; with --convention published: published)");
   add_measurement_options(command, *arguments);
   const char* output = "Output";
   add_output(command, "--csv", arguments->csv,

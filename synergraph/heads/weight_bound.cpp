@@ -200,6 +200,7 @@ double Bounding::simple_fidelity() const {
 /// How many parts take about as long as the ascents: multiply-adds of one, by what bounds do.
 int affordable_parts(const WeightObjective& objective) {
   constexpr double kWork = 2e9;
+  constexpr double kOverhead = 300.0;  // of a few nodes
   const MetricsOptions& convention = objective.convention();
   const double heads = objective.heads();
   const auto steps = static_cast<double>(std::min<std::int64_t>(convention.walk.cutoff, 2000));
@@ -211,7 +212,7 @@ int affordable_parts(const WeightObjective& objective) {
                : 0.5 * steps * heads * (heads + 6.0);
   double sum = 0.0;
   for (std::size_t s = 0; s < objective.systems().size(); ++s)
-    sum += each * std::pow(objective.systems().nodes(s), 2.0);
+    sum += each * (std::pow(objective.systems().nodes(s), 2.0) + kOverhead);
   return static_cast<int>(std::clamp(kWork / sum, 1.0, 1000.0));
 }
 

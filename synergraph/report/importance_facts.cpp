@@ -69,6 +69,12 @@ double all_on_sets(const ValueCredit& credit) {
   return credit.pruning.best.empty() ? credit.all.mean : credit.pruning.best.back().value;
 }
 
+bool smallest_is_certified(const ValueCredit& credit) {
+  const std::vector<bool>& certified = credit.pruning.certified;
+  const auto size = static_cast<std::ptrdiff_t>(credit.smallest.heads.size());
+  return std::all_of(certified.begin(), certified.begin() + size, [](bool known) { return known; });
+}
+
 CreditFacts credit_facts(const ValueCredit& credit, int samples) {
   CreditFacts facts;
   facts.heads = credit.heads.size();

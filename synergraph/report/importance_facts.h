@@ -36,6 +36,10 @@ struct CreditFacts {
 /// is sampled.
 double all_on_sets(const ValueCredit& credit);
 
+/// Whether no smaller set than the smallest one keeps as much: the best of every smaller size are
+/// certified.
+bool smallest_is_certified(const ValueCredit& credit);
+
 /// The facts of a value, which must outlive them. Clear of chance is a mean that is notable and
 /// further from 0 than the gap of values that are not certified explains, by two standard errors
 /// and by as many as Student's t distribution asks for at 95 % for all pairs, or all heads,

@@ -109,8 +109,11 @@ class ImportanceFigure {
     std::string text;
     if (!plan_.many) text = fmt::format("dotted: {:.4g} %", 100.0 * importance_.options.keep);
     if (!plan_.many && plan_.pairs &&
-        std::any_of(importance_.layers.begin(), importance_.layers.end(),
-                    [](const AttentionLayer& layer) { return layer.samples > 1; }))
+        std::any_of(importance_.credits.begin(), importance_.credits.end(),
+                    [](const LayerCredit& credit) {
+                      const std::vector<Interaction>& pairs = credit.values.front().pairs;
+                      return !pairs.empty() && !std::isnan(pairs.front().index.error);
+                    }))
       text += "; dots: within two standard errors of 0";
     if (std::any_of(importance_.credits.begin(), importance_.credits.end(),
                     [](const LayerCredit& credit) { return !credit.exact; }))

@@ -25,7 +25,8 @@ std::vector<std::string> short_names(std::vector<std::string> names, std::size_t
 
 ImportanceNames::ImportanceNames(const ImportanceReport& report)
     : heads_(short_names(report.head_names, kLongestName)),
-      tokens_(short_names(report.token_names, kLongestName)) {
+      tokens_(short_names(report.token_names, kLongestName)),
+      first_token_(report.range.begin) {
   for (const AttentionLayer& layer : report.importance.layers) {
     layers_.push_back(layer.name);
     extra_nodes_ = extra_nodes(layer.missing_mass);
@@ -83,7 +84,8 @@ std::string ImportanceNames::set(const std::vector<int>& heads, std::size_t all)
 std::string ImportanceNames::node(int node) const {
   if (node < extra_nodes_) return "the missing mass";
   const auto token = static_cast<std::size_t>(node - extra_nodes_);
-  return token < tokens_.size() ? tokens_[token] : fmt::format("token {}", token);
+  return token < tokens_.size() ? tokens_[token]
+                                : fmt::format("token {}", first_token_ + node - extra_nodes_);
 }
 
 }  // namespace synergraph

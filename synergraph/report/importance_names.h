@@ -31,7 +31,8 @@ class ImportanceNames {
   std::vector<std::string> layers_;
   std::vector<std::string> heads_;
   std::vector<std::string> tokens_;
-  int extra_nodes_ = 0;  // before the tokens
+  int extra_nodes_ = 0;           // before the tokens
+  std::int64_t first_token_ = 0;  // of a range, as the input counts
 };
 
 }  // namespace synergraph

@@ -69,10 +69,13 @@ class ValueSummary {
       heads = std::max(heads, facts_[l].heads);
     }
     const bool one = *std::max_element(kept.begin(), kept.end()) == 1.0;
-    return fmt::format("{} in {} layers: {}; {} of {}{} heads keep{} {}", name(), facts_.size(),
-                       spread(std::move(all)), spread(std::move(kept)),
-                       same_heads() ? "" : "up to ", heads, one ? "s" : "",
-                       percent(importance_.options.keep));
+    std::string text =
+        fmt::format("{} in {} layers: {}", name(), facts_.size(), spread(std::move(all)));
+    if (heads > 1)
+      text += fmt::format("; {} of {}{} heads keep{} {}", spread(std::move(kept)),
+                          same_heads() ? "" : "up to ", heads, one ? "s" : "",
+                          percent(importance_.options.keep));
+    return text;
   }
 
   /// Where few heads do most of the work.
@@ -191,13 +194,15 @@ class ValueSummary {
     std::string low = human(numbers.front(), 3);
     const std::string high = human(numbers.back(), 3);
     if (low == high) return low;
+    const std::size_t size = numbers.size();
     return fmt::format("{} to {} (median {})", low, high,
-                       human(numbers[(numbers.size() - 1) / 2], 3));
+                       human(0.5 * (numbers[(size - 1) / 2] + numbers[size / 2]), 3));
   }
 
   std::string carriers(std::size_t l) const {
     const CreditFacts& facts = facts_[l];
     if (facts.carriers.empty()) return "all heads together are worth nothing";
+    if (facts.carriers.size() == facts.heads) return "all heads carry it";
     return fmt::format("{} {} {}", names_.few(facts.carriers, facts.heads),
                        facts.carriers.size() == 1 ? "carries" : "carry", percent(facts.carried));
   }
@@ -205,7 +210,7 @@ class ValueSummary {
   std::string smallest(std::size_t l) const {
     const std::size_t heads = facts_[l].heads;
     const std::size_t kept = credit(l).smallest.heads.size();
-    const bool exact = importance_.credits[l].exact;
+    const bool exact = importance_.credits[l].exact || smallest_is_certified(credit(l));
     if (!(credit(l).all.mean > 0.0)) return better(l);
     const std::string some =
         fmt::format("{} of {} heads{}", kept, heads, exact ? "" : " (best found)");

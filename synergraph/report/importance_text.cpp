@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "synergraph/core/ties.h"
 #include "synergraph/report/importance_facts.h"
 #include "synergraph/report/importance_names.h"
 #include "synergraph/report/importance_report.h"
@@ -40,7 +41,7 @@ std::string head_table(const ImportanceReport& report, const ImportanceNames& na
   Table table{{"head", "weight"}, {}};
   for (const ValueCredit& value : credit.values) {
     const auto name = name_of(value.value);
-    for (const char* title : {"{}", "{} alone", "{} lost"})
+    for (const char* title : {"{} Shapley", "{} alone", "{} lost"})
       table.header.push_back(fmt::format(fmt::runtime(title), name));
   }
   for (const ValueCredit& value : credit.values)
@@ -51,8 +52,10 @@ std::string head_table(const ImportanceReport& report, const ImportanceNames& na
         std::vector<std::string>{names.head(static_cast<int>(h)), human(weights[h])});
     for (const ValueCredit& value : credit.values) {
       const HeadCredit& head = value.heads[h];
-      for (const Estimate& number : {head.shapley, head.alone, head.dropped})
+      for (Estimate number : {head.shapley, head.alone, head.dropped}) {
+        if (std::abs(number.mean) <= kTie * value.all.mean) number.mean = 0.0;
         row.push_back(cell(number));
+      }
     }
     for (const ValueCredit& value : credit.values)
       if (value.weights) row.push_back(fixed(value.weights->weights[h], 4));
@@ -114,7 +117,7 @@ std::string findings(const ImportanceReport& report, const ImportanceNames& name
     text +=
         line("smallest set",
              fmt::format("{} of {} heads{} keep{} {:.4g} %: {} ({})", value.smallest.heads.size(),
-                         heads, credit.exact ? "" : " (best found)",
+                         heads, credit.exact || smallest_is_certified(value) ? "" : " (best found)",
                          value.smallest.heads.size() == 1 ? "s" : "",
                          100.0 * report.importance.options.keep,
                          names.set(value.smallest.heads, heads), human(value.smallest.value)));

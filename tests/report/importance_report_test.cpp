@@ -45,7 +45,7 @@ const std::vector<double> kTwoHeads = {0.0, 0.625, 0.5, 0.75};
 
 TEST(ImportanceSummary, SaysWhatTheNumbersOfASmallCaseAre) {
   EXPECT_EQ(summary_of(fidelity_of({kTwoHeads})),
-            "layer 1, fidelity 0.75: heads 0 and 1 carry 100 %; no smaller set keeps 95 %; heads 0 "
+            "layer 1, fidelity 0.75: all heads carry it; no smaller set keeps 95 %; heads 0 "
             "and 1 are redundant (-50 %)\n"
             "one sample: no standard errors, others may differ\n");
 }
@@ -121,6 +121,18 @@ TEST(ImportanceSummary, TakesAboutTenLinesHoweverManyLayersThereAre) {
   }
 }
 
+TEST(ImportanceSummary, TheMedianOfAnEvenNumberOfLayersIsBetweenTheMiddleTwo) {
+  std::vector<LayerCredit> layers;
+  for (const double speed : {0.9, 0.1, 0.5, 0.3}) {
+    LayerCredit& layer = layers.emplace_back();
+    layer.values.push_back(credit_of_tables(HeadValue::kFidelity, {kTwoHeads}));
+    layer.values.push_back(credit_of_tables(HeadValue::kSpeed, {{0.0, 0.0, speed, speed}}));
+  }
+  ImportanceReport report = report_of(layers, 1);
+  EXPECT_THAT(summary_of(report),
+              HasSubstr("speed in 4 layers: 0.1 to 0.9 (median 0.4); 1 of 2 heads keeps 95 %"));
+}
+
 /// Reports of all kinds, by what is special about them.
 std::vector<ImportanceReport> all_kinds() {
   std::vector<ImportanceReport> reports;
@@ -160,17 +172,17 @@ TEST(ImportanceText, FitsEveryTerminal) {
 
 TEST(ImportanceText, ShowsTheNumbersOfASmallCase) {
   EXPECT_EQ(format_report(fidelity_of({kTwoHeads, kTwoHeads})),
-            "layer 1, fidelity 0.75: heads 0 and 1 carry 100 %; no smaller set keeps 95 %; heads 0 "
+            "layer 1, fidelity 0.75: all heads carry it; no smaller set keeps 95 %; heads 0 "
             "and 1 are redundant (-50 %)\n"
             "\n"
             "1 layer, 2 samples, 2 heads of 100 tokens, uniform head weights\n"
             "exact: pooled walk, fidelity as a fraction over sources (certified)\n"
             "\n"
             "layer 1: 2 heads, all 4 sets\n"
-            "head  weight    fidelity  fidelity alone  fidelity lost\n"
-            "───────────────────────────────────────────────────────\n"
-            "0        0.5  0.4375 ± 0       0.625 ± 0       0.25 ± 0\n"
-            "1        0.5  0.3125 ± 0         0.5 ± 0      0.125 ± 0\n"
+            "head  weight  fidelity Shapley  fidelity alone  fidelity lost\n"
+            "─────────────────────────────────────────────────────────────\n"
+            "0        0.5        0.4375 ± 0       0.625 ± 0       0.25 ± 0\n"
+            "1        0.5        0.3125 ± 0         0.5 ± 0      0.125 ± 0\n"
             "\n"
             "fidelity\n"
             "all heads       0.75 ± 0\n"
