@@ -56,7 +56,7 @@ class HeadValues(Document):
 
     @property
     def speed(self) -> Numbers:
-        """The same by the speed, 1 over the mean hitting time."""
+        """The same by the speed: the share of `cutoff` steps that a walk saves on its way to the sink."""
         return self._part("speed")
 
     @property

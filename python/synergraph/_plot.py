@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
     from ._heads import HeadValues
-    from ._result import Measurement
+    from ._result import GraphResult, Measurement
 
 _MARKS = "osD^"
 # Told apart by those who see few colours, and in grey.
@@ -57,6 +57,27 @@ def plot_heads(result: "HeadValues", **options: Any) -> "Figure":
         _plain(right)
         if 1 < len(layers) <= 12:
             right.legend(frameon=False, title="layer", fontsize="small", ncol=2 if len(layers) > 6 else 1)
+    return figure
+
+
+def plot_nodes(result: "GraphResult", **options: Any) -> "Figure":
+    """Hitting time and fidelity of every node but the sink."""
+    import matplotlib.pyplot as plt
+
+    options.setdefault("figsize", (7.0, 2.8))
+    options.setdefault("constrained_layout", True)
+    figure, panels = plt.subplots(1, 2, **options)
+    document = result.to_dict()
+    names = [str(head["name"]) for head in document["heads"]]
+    for panel, (name, title) in zip(np.ravel(panels), (("hitting_time", "mean hitting time"), ("node_fidelity", "node fidelity"))):
+        for head, values in enumerate(result.heads[name]):
+            panel.plot(values[:-1], marker=_MARKS[head % len(_MARKS)], markersize=3, linewidth=1,
+                       color=_COLOURS[head % len(_COLOURS)], label=names[head])
+        panel.plot(result[name][:-1], color="black", marker="x", markersize=4, linewidth=1.5, label="all together")
+        panel.set_xlabel("node")
+        panel.set_ylabel(title)
+        _plain(panel)
+    np.ravel(panels)[-1].legend(frameon=False, fontsize="small")
     return figure
 
 

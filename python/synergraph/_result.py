@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+import html
 import json
 import shutil
 from typing import TYPE_CHECKING, Any, Dict, Iterator, List, Mapping, Tuple
@@ -106,6 +107,9 @@ class Document(Mapping[str, Any]):
     def __repr__(self) -> str:
         return self.table(shutil.get_terminal_size((100, 24)).columns).rstrip("\n")
 
+    def _repr_html_(self) -> str:
+        return f"<pre>{html.escape(self.table())}</pre>"
+
     def _kept_texts(self) -> Tuple[str, ...]:
         return ("json", "csv", "table")
 
@@ -159,6 +163,15 @@ class GraphResult(Result):
         columns: Dict[str, Any] = {"weight": np.append(self.weights, 1.0)}
         columns.update((name, np.append(self.heads[name], self[name])) for name in scalars)
         return pandas.DataFrame(columns, index=pandas.Index(names, name="head"))
+
+    def plot(self, **options: Any) -> "Figure":
+        """Hitting time and fidelity of every node, by head and of all together (matplotlib).
+
+        `options` go to `matplotlib.pyplot.subplots`, such as `figsize=(7, 3)`.
+        """
+        from ._plot import plot_nodes
+
+        return plot_nodes(self, **options)
 
 
 class Measurement(Result):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import html
 import json
 import os
 import shutil
@@ -165,9 +164,6 @@ class Study(Document):
         import pandas
 
         return pandas.json_normalize(self.to_dict()["findings"]["summaries"])
-
-    def _repr_html_(self) -> str:
-        return f"<pre>{html.escape(self.table())}</pre>"
 
 
 def reproduce(

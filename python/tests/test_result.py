@@ -72,9 +72,16 @@ def test_pandas(attention):
     assert len(ragged.to_pandas()) == 4 and len(ragged.to_pandas(heads=True)) == 14
 
 
+def test_html_of_graphs():
+    assert sg.Graph.parse("nodes 2\nhead <i>\n 0 -> 1\n").measure()._repr_html_().startswith("<pre>")
+
+
 def test_plot(attention, tmp_path):
     matplotlib = pytest.importorskip("matplotlib")
     matplotlib.use("Agg")
+    figure = sg.Graph.example(2).measure().plot()
+    assert len(figure.axes) == 2
+    matplotlib.pyplot.close(figure)
     for array in (attention, attention[0, 0], np.eye(3)[np.newaxis]):
         figure = sg.measure(array, convention="both").plot(figsize=(5, 2))
         figure.savefig(tmp_path / "figure.pdf")
