@@ -1,7 +1,7 @@
 """Builds the shared library with CMake and puts it into the package, with the libraries that it needs beside the system's own.
 
 The wheel is for one platform and for every Python. Nothing is downloaded. The environment's SYNERGRAPH_LIBRARY names a library that
-has been built already: then it alone is put there.
+has been built already.
 """
 
 import os
@@ -26,27 +26,44 @@ def version():
     return re.search(r"project\(synergraph VERSION ([0-9.]+)", (ROOT / "CMakeLists.txt").read_text()).group(1)
 
 
-def build_library(into):
+def built_library():
     folder = ROOT / "build" / "python"
     generator = ["-G", "Ninja"] if shutil.which("ninja") else []
-    # What it needs lies beside it, and what that needs, too: hence the old kind of path.
-    options = ["CMAKE_BUILD_TYPE=Release", "CMAKE_BUILD_RPATH=$ORIGIN", "CMAKE_SHARED_LINKER_FLAGS=-Wl,--disable-new-dtags",
-               "SYNERGRAPH_BUILD_CLI=OFF", "SYNERGRAPH_BUILD_TESTS=OFF", "SYNERGRAPH_BUILD_BENCHMARKS=OFF"]
+    options = ["CMAKE_BUILD_TYPE=Release", "SYNERGRAPH_BUILD_CLI=OFF", "SYNERGRAPH_BUILD_TESTS=OFF", "SYNERGRAPH_BUILD_BENCHMARKS=OFF"]
     subprocess.run(["cmake", "-S", ROOT, "-B", folder, *generator, *(f"-D{option}" for option in options)], check=True)
     subprocess.run(["cmake", "--build", folder, "--target", "synergraph_c", "--parallel"], check=True)
-    subprocess.run(["cmake", f"-DLIBRARY={folder / 'capi' / NAME}", f"-DINTO={into}", "-P", ROOT / "cmake" / "BundleLibrary.cmake"],
-                   check=True)
+    return folder / "capi" / NAME
+
+
+def own_names(folder):
+    """Gives the libraries beside ours names of their own, wherever they are asked for.
+
+    Otherwise whoever asks for libcrypto.so.3 later in the same process, such as Python's ssl, would be given the one from here.
+    """
+    others = [path.name for path in folder.glob("lib*.so*") if path.name != NAME]
+    for name in [NAME, *others]:
+        data = (folder / name).read_bytes()
+        for other in others:  # entries of string tables; the new name is as long
+            data = data.replace(b"\0%s\0" % other.encode(), b"\0%s\0" % own_name(other).encode())
+        data = data.replace(b"\0$ORIGIN:\0", b"\0$ORIGIN\0\0")  # CMake's colon would add the current directory
+        (folder / name).unlink()
+        (folder / (name if name == NAME else own_name(name))).write_bytes(data)
+
+
+def own_name(name):
+    return "sg_" + name[len("lib"):]
 
 
 class BuildWithLibrary(build_py):
     def run(self):
         super().run()
         into = (ROOT / "python" if getattr(self, "editable_mode", False) else Path(self.build_lib)) / "synergraph"
-        built = os.environ.get("SYNERGRAPH_LIBRARY")
-        if built:
-            shutil.copyfile(built, into / NAME)
-        else:
-            build_library(into)
+        library = Path(os.environ.get("SYNERGRAPH_LIBRARY") or built_library())
+        for old in [*into.glob("lib*.so*"), *into.glob("sg_*.so*")]:
+            old.unlink()
+        subprocess.run(["cmake", f"-DLIBRARY={library}", f"-DINTO={into}", "-P", ROOT / "cmake" / "BundleLibrary.cmake"], check=True)
+        (into / library.name).rename(into / NAME)
+        own_names(into)
 
 
 class PlatformWheel(bdist_wheel):

@@ -216,7 +216,7 @@ def of_file(
     names = None if axes is None else ",".join(axes.replace(",", " ").split() if isinstance(axes, str) else axes)
     handle = _library.make("attention", "sg_attention_open", os.fsencode(path), _library.encoded({
         "axes": names, "layers": layers, "row_tolerance": row_tolerance, "missing_mass": missing_mass,
-        "range": None if sink is None else [0, int(whole_numbers(sink, "sink")) + 1],
+        "range": None if sink is None else [0, int(whole_numbers(sink, "sink").item()) + 1],
     }))
     return Attention(handle, ("layer", "sample"))
 

@@ -2,10 +2,12 @@
 package's tests from there."""
 
 import os
+import re
 import shutil
 import subprocess
 import sys
 import tempfile
+import zipfile
 from pathlib import Path
 
 repository, library, *tests = sys.argv[1:]
@@ -15,16 +17,23 @@ with tempfile.TemporaryDirectory() as folder:
     source = Path(folder) / "source"
     shutil.copytree(Path(repository) / "python" / "synergraph", source / "python" / "synergraph",
                     ignore=shutil.ignore_patterns("__pycache__", "lib*.so*"))
+    (source / "cmake").mkdir()
+    shutil.copy(Path(repository) / "cmake" / "BundleLibrary.cmake", source / "cmake")
     for name in ("CMakeLists.txt", "README.md", "pyproject.toml", "setup.py"):
         shutil.copy(Path(repository) / name, source)
     subprocess.run([*pip, "wheel", "--no-build-isolation", "--no-deps", "--no-index", "--wheel-dir", folder, source], check=True,
                    env=dict(os.environ, SYNERGRAPH_LIBRARY=library))
     (wheel,) = Path(folder).glob("*.whl")
     assert wheel.name.split("-")[2:4] == ["py3", "none"], wheel.name
+    # Libraries that others in the process may ask for are not there under the names by which they ask.
+    with zipfile.ZipFile(wheel) as content:
+        libraries = [Path(name).name for name in content.namelist() if ".so" in name]
+        assert not re.search(rb"\$ORIGIN[^\0]", content.read("synergraph/libsynergraph.so.0")), "looks in other folders than its own"
+    assert [name for name in libraries if name.startswith("lib")] == ["libsynergraph.so.0"] and len(libraries) > 1, libraries
     installed = Path(folder) / "installed"
     subprocess.run([*pip, "install", "--no-deps", "--no-index", "--target", installed, wheel], check=True)
     environment = {name: value for name, value in os.environ.items() if name != "SYNERGRAPH_LIBRARY"}
     environment["PYTHONPATH"] = str(installed)
-    subprocess.run([sys.executable, "-c", "import synergraph; print(synergraph.__version__, synergraph.__file__)"], check=True,
+    subprocess.run([sys.executable, "-c", "import synergraph, ssl, zlib; print(synergraph.__version__, synergraph.__file__)"], check=True,
                    env=environment, cwd=folder)
     sys.exit(subprocess.run([sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", *tests], env=environment, cwd=folder).returncode)
