@@ -5,10 +5,10 @@ import pathlib
 
 import pytest
 
-FOLDER = pathlib.Path(__file__).parents[2] / "examples"
+NOTEBOOKS = sorted((pathlib.Path(__file__).parents[2] / "examples").glob("*.ipynb"))
 
 
-@pytest.mark.parametrize("notebook", sorted(FOLDER.glob("*.ipynb")), ids=lambda path: path.stem)
+@pytest.mark.parametrize("notebook", NOTEBOOKS, ids=[path.stem for path in NOTEBOOKS])
 def test_notebook(notebook):
     pytest.importorskip("torch")
     pytest.importorskip("pandas")
