@@ -62,9 +62,11 @@ void add_measurement_options(CLI::App& command, HeadsArguments& arguments) {
   add_number(command, "--keep", importance.keep,
              "share of the value of all heads that the smallest subset keeps", {0.0, 1.0})
       ->group(group);
-  add_number(command, "--weight-samples", importance.weight_samples,
-             "samples, the first, that the best weights are sought for; 0: they are not sought",
-             {0, 1000000})
+  add_number(
+      command, "--weight-samples", importance.weight_samples,
+      "samples, the first, that the best weights are sought for, and the best sets of layers "
+      "that are sampled; 0: no weights are sought",
+      {0, 1000000})
       ->group(group);
   add_number(command, "--exact-heads", importance.exact_heads,
              "layers of more heads than this are sampled", {1, kMaxExactHeads})

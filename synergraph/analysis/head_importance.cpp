@@ -364,9 +364,12 @@ void LayerTally::search(const HeadSystems& systems, ValueCredit& credit) const {
     pruning.best.push_back({std::move(best.heads), best.value});
   }
   const HeadSet& all = pruning.best.back();
-  credit.smallest = *std::find_if(
-      pruning.best.begin(), pruning.best.end(),
-      [&](const HeadSet& set) { return reaches(set.value, options_.keep * all.value); });
+  // Samples on which all heads together are worth nothing say nothing of what keeps their value.
+  credit.smallest = all;
+  if (all.value > 0.0 || !(credit.all.mean > 0.0))
+    credit.smallest = *std::find_if(
+        pruning.best.begin(), pruning.best.end(),
+        [&](const HeadSet& set) { return reaches(set.value, options_.keep * all.value); });
   for (const HeadSet& set : pruning.best) {
     if (!exceeds(set.value, all.value)) continue;
     ++credit.beating;

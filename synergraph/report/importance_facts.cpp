@@ -70,6 +70,7 @@ double all_on_sets(const ValueCredit& credit) {
 }
 
 bool smallest_is_certified(const ValueCredit& credit) {
+  if (!(all_on_sets(credit) > 0.0) && credit.all.mean > 0.0) return false;
   const std::vector<bool>& certified = credit.pruning.certified;
   const auto size = static_cast<std::ptrdiff_t>(credit.smallest.heads.size());
   return std::all_of(certified.begin(), certified.begin() + size, [](bool known) { return known; });

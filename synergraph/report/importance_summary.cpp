@@ -8,6 +8,7 @@
 #include <functional>
 #include <numeric>
 
+#include "synergraph/core/terminal.h"
 #include "synergraph/report/importance_facts.h"
 #include "synergraph/report/importance_names.h"
 #include "synergraph/report/table.h"
@@ -73,8 +74,7 @@ class ValueSummary {
         fmt::format("{} in {} layers: {}", name(), facts_.size(), spread(std::move(all)));
     if (heads > 1)
       text += fmt::format("; {} of {}{} heads keep{} {}", spread(std::move(kept)),
-                          same_heads() ? "" : "up to ", heads, one ? "s" : "",
-                          percent(importance_.options.keep));
+                          same_heads() ? "" : "up to ", heads, one ? "s" : "", kept_share());
     return text;
   }
 
@@ -160,6 +160,9 @@ class ValueSummary {
 
  private:
   const ValueCredit& credit(std::size_t l) const { return importance_.credits[l].values[value_]; }
+  std::string kept_share() const {
+    return fmt::format("{:.4g} %", 100.0 * importance_.options.keep);
+  }
   std::string name() const { return std::string(name_of(credit(0).value)); }
   double dropped(std::size_t l, int head) const {
     return credit(l).heads[static_cast<std::size_t>(head)].dropped.mean;
@@ -212,15 +215,19 @@ class ValueSummary {
     const std::size_t kept = credit(l).smallest.heads.size();
     const bool exact = importance_.credits[l].exact || smallest_is_certified(credit(l));
     if (!(credit(l).all.mean > 0.0)) return better(l);
-    const std::string some =
-        fmt::format("{} of {} heads{}", kept, heads, exact ? "" : " (best found)");
+    const int samples = credit(l).pruning.samples;
+    std::string found = exact ? "" : "best found";
+    if (samples < importance_.layers[l].samples)
+      found += fmt::format("{}on {}", exact ? "" : " ", counted(samples, "sample"));
+    const std::string some = fmt::format("{} of {} heads{}", kept, heads,
+                                         found.empty() ? "" : fmt::format(" ({})", found));
     const HeadSet* above = facts_[l].better;
     if (above && above->heads.size() == kept)
       return fmt::format("{} reach{} {}", some, kept == 1 ? "es" : "", set_part(l, above->value));
-    const std::string keep = percent(importance_.options.keep);
+    const std::string keep = kept_share();
     const std::string text =
         kept == heads
-            ? fmt::format("no smaller set{} keeps {}", exact ? "" : " that was found", keep)
+            ? fmt::format("no smaller set{} keeps {}", found.empty() ? "" : " that was found", keep)
             : fmt::format("{} keep{} {}", some, kept == 1 ? "s" : "", keep);
     return above ? text + ", " + better(l) : text;
   }

@@ -129,6 +129,31 @@ TEST(HeadImportance, OfMoreHeadsIsSampled) {
   }
 }
 
+// Sets are sought on the first samples; where these carry nothing, no set is known to be enough.
+TEST(HeadImportance, SamplesWithoutASignalSayNothingOfSets) {
+  std::vector<Head> still;
+  for (int h = 0; h < 3; ++h) {
+    Matrix attention(4, 4);
+    for (int i = 0; i < 4; ++i) attention(i, i) = 1.0;
+    still.push_back(head_of_attention("", std::move(attention)));
+  }
+  MemorySource source({{still, random_source({3}, 1, 4).system(0, 0)}});
+  ImportanceOptions options;
+  options.values = {HeadValue::kFidelity};
+  options.exact_heads = 2;
+  options.weight_samples = 1;
+  const LayerWeights weights = uniform_weights(source.layers());
+  const Importance importance = head_importance(source, weights, options);
+  const ValueCredit& credit = importance.credits.front().values.front();
+  EXPECT_GT(credit.all.mean, 0.0);
+  EXPECT_EQ(credit.pruning.samples, 1);
+  EXPECT_EQ(credit.smallest.heads.size(), 3U);
+  options.weight_samples = 2;
+  const Importance both = head_importance(source, weights, options);
+  EXPECT_EQ(both.credits.front().values.front().pruning.samples, 2);
+  EXPECT_GT(both.credits.front().values.front().smallest.value, 0.9 * credit.all.mean);
+}
+
 // A graph's heads walk along their edges: the worked example's combination is what `graph` says.
 TEST(HeadImportance, OfAGraph) {
   GraphSource source(worked_example(1));
