@@ -63,20 +63,23 @@ def test_progress_on_another_thread(attention):
     assert result.to_json() == sg.measure(attention).to_json()
 
 
-def test_ctrl_c():
-    array = slow()
-    timer = threading.Timer(0.3, lambda: os.kill(os.getpid(), signal.SIGINT))
+@pytest.mark.parametrize("call", [
+    lambda: sg.measure(slow()),
+    lambda: sg.heads(random_attention(2, 4, 12, 200, 200)),
+])
+def test_ctrl_c(call):
+    timer = threading.Timer(0.5, lambda: os.kill(os.getpid(), signal.SIGINT))
     timer.start()
     begun = time.monotonic()
     with pytest.raises(KeyboardInterrupt):
-        sg.measure(array)
+        call()
         time.sleep(10)  # faster than thought: wait for the signal
     assert time.monotonic() - begun < 5
     timer.join()
     # The call has ended, and is not only left alone.
     time.sleep(0.05)
     assert "synergraph" not in [thread.name for thread in threading.enumerate()]
-    assert np.isfinite(sg.measure(array[:3, :3]).fidelity)
+    assert np.isfinite(sg.measure(slow(3)).fidelity)
 
 
 def test_other_signals_are_heard():
