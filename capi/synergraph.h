@@ -179,17 +179,20 @@ SG_API int sg_measure(sg_attention* attention, const char* options, const sg_cal
 
 /* Which heads matter: measures every subset of the heads of every layer on every sample, or, of
  * many heads, random orders of them. Options, as those of `synergraph heads`: those of
- * sg_measure(), with one convention and without "per_head" and "per_node"; also "values" what heads
- * are worth: "fidelity", "speed", or a list (both) "keep"           share of the value of all heads
- * that the smallest subset keeps (0.95) "weight_samples" samples, the first, that the best weights
- * are sought for (20; 0: not sought) "exact_heads"    layers of more heads than this are sampled
- * (20) "precision"      of those: the standard error wanted of a Shapley value, as a share of the
- * value of all heads "orders"         of those: orders of the heads that are drawn for a sample at
- * most "stack"          true: also follow signals through all layers, each applied once (false);
- * then "residual"       share that passes each layer beside its heads (0.5) "follow"         token
- * whose way through the heads is kept; unless given, each sample's weakest The result's arrays have
- * the names of the document's fields, the value's before them, "fidelity/shapley" and
- * "fidelity/shapley_error" (layer, head), "speed/pairs" (layer, head, head), "stack/heads". */
+ * sg_measure(), with one convention and without "per_head" and "per_node"; also
+ *   "values"         what heads are worth: "fidelity", "speed", or a list (both)
+ *   "keep"           share of the value of all heads that the smallest subset keeps (0.95)
+ *   "weight_samples" samples that the best weights are sought for (20; 0: not sought)
+ *   "exact_heads"    layers of more heads than this are sampled (20)
+ *   "precision"      of those: the standard error wanted, as a share of the value of all heads
+ *   "orders"         of those: orders of the heads that are drawn for a sample at most
+ *   "stack"          true: also follow signals through all layers, each applied once (false)
+ *   "residual"       then: share that passes each layer beside its heads (0.5)
+ *   "follow"         then: token whose way is kept; unless given, each sample's weakest
+ *
+ * The result's arrays have the names of the document's fields, the value's before them,
+ * "fidelity/shapley" and "fidelity/shapley_error" (layer, head), "speed/pairs" (layer, head, head),
+ * "stack/heads". */
 SG_API int sg_heads(sg_attention* attention, const char* options, const sg_call* call,
                     sg_result** result);
 

@@ -21,8 +21,8 @@ struct SignalBound {
 
 /// U_0 = e_node, U_t(i) = max_h (D_h U_{t-1})(i): first[h] = max_t (D_h U_{t-1})(sink). Later times
 /// than are stepped through are bounded by Y_t: the same recursion from V(i), the largest chance
-/// that a way back from i ever comes through the node, lowered by tighten_later(). Gives up, with infinity, once `most()` would
-/// exceed `enough`.
+/// that a way back from i ever comes through the node, lowered by tighten_later(). Gives up, with
+/// infinity, once `most()` would exceed `enough`.
 SignalBound signal_bound(std::span<const ConstMatrixView> heads, int node,
                          const FidelityOptions& options,
                          double enough = std::numeric_limits<double>::infinity());

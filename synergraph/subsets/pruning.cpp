@@ -9,8 +9,8 @@
 #include <limits>
 
 #include "synergraph/core/error.h"
-#include "synergraph/subsets/game.h"
 #include "synergraph/core/ties.h"
+#include "synergraph/subsets/game.h"
 
 namespace synergraph {
 namespace {
