@@ -9,6 +9,7 @@
 #include "synergraph/core/error.h"
 #include "synergraph/core/execution.h"
 #include "synergraph/core/instruction_set.h"
+#include "synergraph/core/terminal.h"
 #include "synergraph/core/version.h"
 
 namespace synergraph::capi {
@@ -28,7 +29,7 @@ Message& message() {
 int failed(int status, const char* text) noexcept {
   Message& last = message();
   try {
-    last.text = text;
+    last.text = printable(text);  // one line, whatever names are in it
     last.fallback = nullptr;
   } catch (...) {
     last.fallback = "out of memory";

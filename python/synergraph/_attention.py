@@ -40,8 +40,11 @@ class Attention:
             unit: str = "head") -> _library.Handle:
         """What a call makes of it that takes attention and options."""
         with progress_function(progress, unit) as hear, self:
+            # Subsets of few small heads may be many, and so may thresholds.
+            eps = options.get("eps")
+            long = self.long or function != "sg_measure" or (isinstance(eps, list) and len(eps) > 8)
             return _library.run_made("result", function, (self.handle.pointer, _library.encoded(options)), threads=threads,
-                                     memory=memory, progress=hear, long=self.long, keep=self)
+                                     memory=memory, progress=hear, long=long, keep=self)
 
     def __enter__(self) -> None:
         self.failures.clear()
@@ -56,13 +59,19 @@ class Attention:
         if isinstance(weights, (list, tuple)) and weights and all(np.ndim(one) == 1 for one in weights):
             flat = np.concatenate([numbers(one, "weights").ravel() for one in weights])
         else:
-            flat = numbers(weights, "weights").ravel()
+            given = numbers(weights, "weights")
+            layers = c_int64()
+            _library.check(_library.lib.sg_attention_layers(self.handle.pointer, ctypes.byref(layers)))
+            if given.ndim > 2 or (given.ndim == 2 and given.shape[0] != layers.value):
+                raise InputError(f"weights: shape {given.shape}, expected (heads) or ({layers.value}, heads)")
+            flat = given.ravel()
         pointer = flat.ctypes.data_as(ctypes.POINTER(c_double))
         _library.check(_library.lib.sg_attention_set_weights(self.handle.pointer, pointer, flat.size))
 
     def shape(self, layer: int) -> Tuple[int, int, int]:
         """Samples, heads and tokens."""
         shape = (c_int64 * 3)()
+        layer = _library.whole(layer, "layer", 2**31 - 1)
         _library.check(_library.lib.sg_attention_shape(self.handle.pointer, layer, shape))
         return shape[0], shape[1], shape[2]
 
@@ -104,6 +113,8 @@ def _spans(samples: int, tokens: int, lengths: Any, padding: str, sink: Any) -> 
             begins = tokens - given
         else:
             ends = given.copy()
+    if sink is not None and np.size(sink) == 0:
+        raise InputError("sink: an empty list")
     if sink is None:
         return [(s, int(begins[s]), int(ends[s])) for s in range(samples)]
     spans = []
@@ -214,7 +225,7 @@ def of_file(
     if sink is not None and np.ndim(sink) > 0:
         raise InputError("sink: files take one")
     names = None if axes is None else ",".join(axes.replace(",", " ").split() if isinstance(axes, str) else axes)
-    handle = _library.make("attention", "sg_attention_open", os.fsencode(path), _library.encoded({
+    handle = _library.make("attention", "sg_attention_open", _library.path_bytes(path), _library.encoded({
         "axes": names, "layers": layers, "row_tolerance": row_tolerance, "missing_mass": missing_mass,
         "range": None if sink is None else [0, int(whole_numbers(sink, "sink").item()) + 1],
     }))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ctypes
-import os
 from ctypes import byref, c_char_p, c_double, c_int64
 from typing import Any, Iterable, Optional, Sequence, Tuple, Union
 
@@ -64,12 +63,12 @@ class Graph:
         """Reads a file in that format."""
         with open(path, encoding="utf-8", errors="surrogateescape", newline="") as file:
             encoded = file.read().encode(errors="surrogateescape")
-        return cls(_library.make("graph", "sg_graph_parse", encoded, len(encoded), os.fsencode(path)))
+        return cls(_library.make("graph", "sg_graph_parse", encoded, len(encoded), _library.path_bytes(path)))
 
     @classmethod
     def example(cls, number: int) -> "Graph":
         """The paper's worked example, 1 or 2."""
-        return cls(_library.make("graph", "sg_graph_example", number))
+        return cls(_library.make("graph", "sg_graph_example", _library.whole(number, "example", 2)))
 
     @classmethod
     def generate(cls, *generators: str, self_loops: bool = True) -> "Graph":

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import ctypes
+import atexit
 import json
+import operator
 import os
 import threading
 from ctypes import POINTER, byref, c_char_p, c_double, c_float, c_int, c_int32, c_int64, c_size_t, c_uint64, c_void_p
 from pathlib import Path
-from typing import Any, Callable, Dict, Optional, Tuple, Type
+from typing import Any, Callable, Dict, Optional, Set, Tuple, Type
 
 from ._errors import Error, InputError, Stopped, UsageError
 
@@ -117,12 +119,19 @@ _PROTOTYPES: Dict[str, Tuple[Any, ...]] = {
 }
 
 
+_INTERFACE = "0.1."  # versions of the library that this package knows
+
+
 def _load() -> ctypes.CDLL:
     """The library beside this file, unless the environment's SYNERGRAPH_LIBRARY names another; else the system's."""
     beside = Path(__file__).parent / "libsynergraph.so.0"
     path = os.environ.get("SYNERGRAPH_LIBRARY") or (str(beside) if beside.exists() else "libsynergraph.so.0")
     try:
         library = ctypes.CDLL(path)
+        library.sg_version.restype = c_char_p
+        version = library.sg_version().decode()
+        if not version.startswith(_INTERFACE):
+            raise ImportError(f"synergraph: the library {path} has version {version}, expected {_INTERFACE}*")
         for name, (result, *arguments) in _PROTOTYPES.items():
             function = getattr(library, name)
             function.restype = result
@@ -194,7 +203,32 @@ def taken_text(place: c_void_p) -> str:
 
 def encoded(options: Dict[str, Any]) -> bytes:
     """Options as the library takes them, without those that are None."""
-    return json.dumps({key: value for key, value in options.items() if value is not None}).encode()
+    def plain(value: Any) -> Any:
+        if hasattr(value, "tolist"):  # of NumPy
+            return value.tolist()
+        raise UsageError(f"options: {value!r} is neither a number nor a text")
+
+    given = {key: value for key, value in options.items() if value is not None}
+    try:
+        return json.dumps(given, default=plain, allow_nan=False).encode()
+    except ValueError as error:
+        raise error if isinstance(error, UsageError) else UsageError("options: infinity and NaN are no values of options") from None
+
+
+def path_bytes(path: Any) -> bytes:
+    """A path as the system takes it."""
+    name = os.fsencode(path)
+    if b"\0" in name:
+        raise InputError(f"{name!r} is no path: there is a zero byte in it")
+    return name
+
+
+def whole(value: Any, what: str, most: int) -> int:
+    """A whole number from 0 to `most`, which ctypes would cut to its size without a word."""
+    number = operator.index(value)
+    if not 0 <= number <= most:
+        raise UsageError(f"{what}: {number} is not in 0 to {most}")
+    return number
 
 
 ProgressFunction = Callable[[int, int, str], Any]  # what is done, the total, how things stand
@@ -208,6 +242,7 @@ class _Work:
         self.total = 0
         self.detail = ""
         self.stop = False
+        self.told = False  #: the library calls back
         self.error: Optional[BaseException] = None
         self.finished = threading.Event()
         self._carry_out = carry_out
@@ -225,12 +260,28 @@ class _Work:
         self.stop = True
 
     def run(self) -> None:
+        _under_way.add(self)
         try:
             status = self._carry_out()
             if status != OK and not self.stop:
                 self.error = exception(status)
         finally:
+            _under_way.discard(self)
             self.finished.set()
+
+
+_under_way: Set[_Work] = set()
+
+
+@atexit.register
+def _stop_all() -> None:
+    """No call of another thread may want to tell of its progress when there is no interpreter any more."""
+    works = list(_under_way)
+    for work in works:
+        work.stop = True
+    for work in works:
+        if work.told:
+            work.finished.wait(30.0)
 
 
 def run(
@@ -243,7 +294,7 @@ def run(
     one waits where signals are heard: Ctrl-C stops the call and is then raised. Other threads hear no signals, and call by
     themselves.
     """
-    call = Call(ctypes.sizeof(Call), threads or 0, memory or 0)
+    call = Call(ctypes.sizeof(Call), whole(threads or 0, "threads", 2**31 - 1), whole(memory or 0, "memory", 2**63 - 1))
     target = getattr(lib, function)
 
     def carry_out(held: Any = keep) -> int:
@@ -262,9 +313,11 @@ def run(
             return int(work.stop)
 
         call.progress = Progress(hear)
+        work.told = True
         work.run()
     else:
         call.progress = Progress(work.hear)
+        work.told = True
         threading.Thread(target=work.run, name="synergraph", daemon=True).start()
         finished = False
         try:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ctypes
 import json
-import os
 from ctypes import c_float, c_int32
 from typing import Any, Optional, Sequence, Tuple, Union
 
@@ -104,4 +103,4 @@ class Model:
 
 def load_model(path: Path, heads: Optional[int] = None) -> Model:
     """The model in a checkpoint of `synergraph train` or of the paper's authors; `heads` where the file does not say how many."""
-    return Model(_library.make("model", "sg_model_open", os.fsencode(path), _library.encoded({"heads": heads})))
+    return Model(_library.make("model", "sg_model_open", _library.path_bytes(path), _library.encoded({"heads": heads})))

@@ -24,6 +24,8 @@ def progress_function(progress: Progress, unit: str) -> Iterator[Optional[Callab
         hear = progress
         yield lambda done, total, detail: hear(done, total)
         return
+    if progress not in (True, False, None):
+        raise TypeError(f"progress: {progress!r} is neither True, False nor a function")
     if not progress or (tqdm := _tqdm()) is None:
         yield None
         return

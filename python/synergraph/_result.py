@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+import itertools
 import html
 import json
 import shutil
@@ -23,16 +24,17 @@ if TYPE_CHECKING:
 def _arrays_in(handle: _library.Handle) -> Dict[str, Tuple[Tuple[str, ...], NDArray[Any]]]:
     """Copies of the arrays of a result, with the names of their axes."""
     arrays: Dict[str, Tuple[Tuple[str, ...], NDArray[Any]]] = {}
-    while True:
-        found = _library.lib.sg_result_array(handle.pointer, len(arrays))
+    for index in itertools.count():
+        found = _library.lib.sg_result_array(handle.pointer, index)
         if not found:
-            return arrays
+            break
         array = found.contents
         shape = tuple(array.shape[:array.rank])
         dtype = np.float64 if array.dtype == _library.FLOAT64 else np.int64
         count = int(np.prod(shape, dtype=np.int64))
         values: NDArray[Any] = np.frombuffer(ctypes.string_at(array.data, 8 * count), dtype=dtype).reshape(shape)
         arrays[array.name.decode()] = (tuple(array.axes.decode().split()), values)
+    return arrays
 
 
 class Numbers(Mapping[str, Any]):

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import shutil
 from ctypes import POINTER, byref, c_int32
 from pathlib import Path as FilePath
@@ -134,7 +133,7 @@ def train(
         keep += [structure, *arrays]
         given.append(byref(structure))
     with progress_function(progress, "step") as hear:
-        outcome = _library.run_text("sg_train", (os.fsencode(out), _library.encoded(options), *given), threads=threads,
+        outcome = _library.run_text("sg_train", (_library.path_bytes(out), _library.encoded(options), *given), threads=threads,
                                     progress=hear, keep=keep)
     return Training(out, json.loads(outcome))
 
@@ -212,6 +211,6 @@ def reproduce(
         cutoff=cutoff, horizon=horizon, figures=shutil.which("gnuplot") is not None if figures is None else figures, jobs=jobs,
         checkpoint_every=checkpoint_every, device=device, precision=precision)
     with progress_function(progress, "step") as hear:
-        handle = _library.run_made("result", "sg_reproduce", (os.fsencode(out), _library.encoded(options)), threads=threads,
+        handle = _library.run_made("result", "sg_reproduce", (_library.path_bytes(out), _library.encoded(options)), threads=threads,
                                    progress=hear)
     return Study(out, handle)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from types import TracebackType
 from typing import Any, Dict, List, Optional, Sequence, Tuple, Type, Union
 
@@ -16,7 +17,7 @@ from ._live.arrays import is_tensor, torch
 from ._live.modules import Chosen
 from ._live.recorder import Layer, Layers, Numbers, Recorder
 from ._live.refusals import warn_of
-from ._live.samples import probabilities
+from ._live.samples import Sample, probabilities
 from ._live.source import attention_of
 from ._measure import Convention, measure_attention, metrics_options
 from ._progress import Progress
@@ -119,6 +120,19 @@ class Watch:
             warn_of(refused)
         return good
 
+    def _aligned(self, layers: List[Layer]) -> List[List[Sample]]:
+        """The samples of each layer, without those of passes that not all layers saw."""
+        runs = [layer.runs for layer in layers]
+        if self._recorder.by_hand or all(one == runs[0] for one in runs):
+            return [layer.samples for layer in layers]
+        common = {run for run, count in runs[0].items() if all(one.get(run) == count for one in runs)}
+        left_out = len(set().union(*runs)) - len(common)
+        told = f"{left_out} of the model's calls did not run all layers, or not to their end"
+        if not common or self._lengths is not None:
+            raise InputError(told + ("" if common else ": no call did") + "; choose layers=, or watch the calls one by one")
+        warnings.warn(told + ", and are left out", stacklevel=4)
+        return [layer.samples_of(common) for layer in layers]
+
     def attention(self, layer: Union[int, str], sample: int = 0) -> NDArray[Any]:
         """The probabilities (heads, tokens, tokens) of a layer, by name or number, on a sample, without its padding."""
         layers = self._recorder.layers
@@ -142,7 +156,7 @@ class Watch:
         """What was seen, and the memory to work in."""
         layers = self._measurable()
         attention, streams = attention_of(
-            [(layer.name, layer.samples) for layer in layers], lengths=self._lengths, padding=self._padding, sink=self._sink,
+            [(layer.name, samples) for layer, samples in zip(layers, self._aligned(layers))], lengths=self._lengths, padding=self._padding, sink=self._sink,
             row_tolerance=row_tolerance, missing_mass=missing_mass)
         if isinstance(weights, str):
             if weights not in ("learned", "uniform"):

@@ -146,3 +146,18 @@ def test_a_missing_library_is_an_import_error():
     environment = dict(os.environ, SYNERGRAPH_LIBRARY="/nowhere/libsynergraph.so.0")
     outcome = subprocess.run([sys.executable, "-c", "import synergraph"], env=environment, capture_output=True, text=True)
     assert outcome.returncode == 1 and "ImportError: synergraph: the library /nowhere" in outcome.stderr
+
+
+def test_the_interpreter_may_end_during_a_call():
+    """A thread that hears of progress is stopped before there is no interpreter to hear with."""
+    script = """
+import threading, time
+import numpy as np
+import synergraph as sg
+attention = np.tril(np.ones((40, 14, 40, 40))) / np.arange(1, 41)[:, None]
+begun = threading.Event()
+threading.Thread(target=lambda: sg.heads(attention, progress=lambda *_: begun.set()), daemon=True).start()
+begun.wait(20)
+"""
+    ended = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, timeout=60)
+    assert ended.returncode == 0, ended.stderr

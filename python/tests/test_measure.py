@@ -225,3 +225,38 @@ def test_random_attention_is_measured_as_the_definitions_say():
         signal = signal @ array[0]
         best = np.maximum(best, signal)
     assert np.isclose(sg.measure(array).fidelity, best[:-1].min())
+
+
+def test_thresholds_may_repeat(attention):
+    twice = sg.measure(attention, eps=[0.25, 0.25])
+    np.testing.assert_array_equal(twice["mixing_time_0.25"], sg.measure(attention)["mixing_time_0.25"])
+
+
+@pytest.mark.parametrize("weights", [np.ones((4, 2)), np.ones((3, 4)), np.ones((2, 4, 1))])
+def test_weights_of_another_shape_are_refused(attention, weights):
+    with pytest.raises(sg.InputError, match="weights: shape"):
+        sg.measure(attention, weights)
+
+
+def test_what_would_be_cut_is_refused(attention):
+    for options in ({"threads": 2**40}, {"memory": -1}, {"memory": 2**64}, {"cutoff": float("nan")}, {"horizon": object()}):
+        with pytest.raises(sg.UsageError):
+            sg.measure(attention, **options)
+    with pytest.raises(sg.UsageError):
+        sg.signal_curves(attention, layer=2**64)
+    with pytest.raises(sg.UsageError):
+        sg.Graph.example(2**40 + 1)
+    with pytest.raises(sg.InputError, match="zero byte"):
+        sg.measure("a\0b.npy")
+    with pytest.raises(sg.InputError, match="sink"):
+        sg.measure(attention, sink=[])
+    with pytest.raises(TypeError, match="progress"):
+        sg.measure(attention, progress=5)
+    np.testing.assert_array_equal(sg.measure(attention, horizon=np.int64(5), per_head=np.True_).fidelity,
+                                  sg.measure(attention, horizon=5, per_head=True).fidelity)
+
+
+def test_messages_are_one_line():
+    with pytest.raises(sg.InputError) as error:
+        sg.measure("no\nsuch\x1b[31m.npy")
+    assert "\n" not in str(error.value) and "\x1b" not in str(error.value)

@@ -1,5 +1,7 @@
 """Watching PyTorch's own attention, modules that return weights, and one's own code."""
 
+from concurrent.futures import ThreadPoolExecutor
+
 import numpy as np
 import pytest
 
@@ -271,3 +273,59 @@ def test_own_weights():
         kept = half.clone()
         half.zero_()
     np.testing.assert_allclose(seen.result().fidelity[0], sg.measure(kept).fidelity)
+
+
+class Skipping(nn.Module):
+    """Two layers, of which a call may skip the first, or fail after it."""
+
+    def __init__(self):
+        super().__init__()
+        self.first, self.second = OwnAttention(), OwnAttention()
+
+    def forward(self, values, skip=False, fail=False):
+        values = values if skip else self.first(values)[0]
+        if fail:
+            raise RuntimeError("as asked")
+        return self.second(values)[0]
+
+
+@pytest.mark.parametrize("option", ["skip", "fail"])
+def test_calls_that_do_not_run_all_layers_are_left_out(option):
+    model, values = Skipping(), states()
+    with sg.watch(model) as whole:
+        model(values)
+    with sg.watch(model) as seen:
+        try:
+            model(values.flip(1), **{option: True})
+        except RuntimeError:
+            pass
+        model(values)
+    with pytest.warns(UserWarning, match="1 of the model's calls did not run all layers"):
+        found = dict(zip(seen.layers, seen.result().fidelity))  # layers come in the order in which they were seen
+    for name, expected in zip(whole.layers, whole.result().fidelity):
+        np.testing.assert_array_equal(found[name], expected)
+
+
+def test_layers_that_share_no_call_are_refused():
+    model, values = Skipping(), states()
+    with sg.watch(model) as seen:
+        model(values, skip=True)
+        with pytest.raises(RuntimeError):
+            model(values, fail=True)
+    with pytest.raises(sg.InputError, match="no call did"):
+        seen.heads(stack=True)
+    assert seen.refused == {}
+
+
+def test_a_watch_that_ends_in_another_thread_does_not_disturb_the_model():
+    model, values = OwnAttention(), states()
+    expected = model(values)[0]
+
+    def call():
+        for _ in range(30):
+            with sg.watch(model):
+                assert torch.equal(model(values)[0], expected)
+
+    with ThreadPoolExecutor(4) as pool:
+        for done in [pool.submit(call) for _ in range(4)]:
+            done.result()

@@ -58,9 +58,9 @@ void visit_samples(AttentionSource& source, const std::vector<AttentionPiece>& p
   parallel_for(pieces.size(), way.at_once, [&](std::size_t index, int worker) {
     const AttentionPiece& piece = pieces[index];
     auto& reader = readers[static_cast<std::size_t>(worker)];
-    if (!reader) reader = source.reader();
     const bool good = opening.pass(index, [&] {
       way.each.check();
+      if (!reader) reader = source.reader();
       reader->open(piece);
     });
     if (!good) return;

@@ -1,5 +1,7 @@
 #include "synergraph/core/aligned_memory.h"
 
+#include <algorithm>
+#include <array>
 #include <new>
 
 namespace synergraph {
@@ -28,10 +30,12 @@ constexpr bool kKeep = true;
 /// Blocks of this thread that wait for their next use.
 struct Cache {
   struct Block {
-    void* memory;
-    std::size_t bytes;
+    void* memory = nullptr;
+    std::size_t bytes = 0;
   };
-  std::vector<Block> blocks;
+  // Of a fixed size: releasing memory must not need any.
+  std::array<Block, kMostBlocks> blocks;
+  std::size_t count = 0;
   std::size_t bytes = 0;
 
   ~Cache();
@@ -42,7 +46,7 @@ thread_local bool cache_gone = false;
 
 Cache::~Cache() {
   cache_gone = true;
-  for (const Block& block : blocks) ::operator delete(block.memory, kAlignment);
+  for (std::size_t k = 0; k < count; ++k) ::operator delete(blocks[k].memory, kAlignment);
 }
 
 Cache& cache() {
@@ -58,12 +62,14 @@ bool kept_size(std::size_t bytes) {
 
 void* allocate_aligned(std::size_t bytes) {
   if (kept_size(bytes)) {
-    std::vector<Cache::Block>& blocks = cache().blocks;
-    for (std::size_t k = blocks.size(); k > 0; --k) {
-      if (blocks[k - 1].bytes != bytes) continue;
-      void* memory = blocks[k - 1].memory;
-      blocks.erase(blocks.begin() + static_cast<std::ptrdiff_t>(k - 1));
-      cache().bytes -= bytes;
+    Cache& kept = cache();
+    for (std::size_t k = kept.count; k > 0; --k) {
+      if (kept.blocks[k - 1].bytes != bytes) continue;
+      void* memory = kept.blocks[k - 1].memory;
+      std::copy(kept.blocks.begin() + k, kept.blocks.begin() + kept.count,
+                kept.blocks.begin() + k - 1);
+      --kept.count;
+      kept.bytes -= bytes;
       return memory;
     }
   }
@@ -73,9 +79,8 @@ void* allocate_aligned(std::size_t bytes) {
 void release_aligned(void* block, std::size_t bytes) {
   if (kept_size(bytes)) {
     Cache& kept = cache();
-    if (kept.blocks.size() < kMostBlocks && kept.bytes + bytes <= kMostBytes) {
-      kept.blocks.reserve(kMostBlocks);
-      kept.blocks.push_back({block, bytes});
+    if (kept.count < kMostBlocks && kept.bytes + bytes <= kMostBytes) {
+      kept.blocks[kept.count++] = {block, bytes};
       kept.bytes += bytes;
       return;
     }

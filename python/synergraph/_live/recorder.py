@@ -5,7 +5,8 @@ from __future__ import annotations
 import re
 import threading
 import weakref
-from typing import Any, Callable, Dict, List, Optional, Sequence, Tuple, Union
+from collections import Counter
+from typing import Any, Callable, Container, Dict, List, Optional, Sequence, Tuple, Union
 
 import numpy as np
 from numpy.typing import NDArray
@@ -40,6 +41,15 @@ class Layer:
     @property
     def samples(self) -> List[Sample]:
         return [sample for _, sample in sorted(self._samples, key=lambda pair: pair[0])]
+
+    @property
+    def runs(self) -> Dict[int, int]:
+        """The passes of the model in which it was seen, and on how many samples."""
+        return Counter(run for (run, _), _ in self._samples)
+
+    def samples_of(self, runs: Container[int]) -> List[Sample]:
+        """Those of these passes."""
+        return [sample for (run, _), sample in sorted(self._samples, key=lambda pair: pair[0]) if run in runs]
 
     def learn(self, projection: Callable[[], Any]) -> None:
         """Keeps the learned weights of the heads as they are when the layer is first seen, or why there are none."""
@@ -84,6 +94,7 @@ class Recorder:
         self._lock = threading.RLock()
         self._thread = _Thread()
         self._runs = 0
+        self.by_hand = False  #: something was recorded outside of the model's passes
         self._names: Dict[int, str] = {}
         self._kinds: Dict[int, str] = {}
         self._put_back: List[Callable[[], None]] = []
@@ -161,7 +172,8 @@ class Recorder:
         """Keeps a call of attention; what cannot be measured is told later, and never disturbs the model."""
         if compiling() or in_backward():
             return
-        layer = self._layer(self._names[id(module)])
+        name = self._names.get(id(module))  # none: another thread has ended the watch
+        layer = None if name is None else self._layer(name)
         if layer is None:
             return
         try:
@@ -179,7 +191,8 @@ class Recorder:
             return
         if self._thread.depth > 0:
             self._thread.weights.append(weights)
-        layer = self._layer(self._names[id(module)])
+        name = self._names.get(id(module))  # none: another thread has ended the watch
+        layer = None if name is None else self._layer(name)
         if layer is None:
             return
         try:
@@ -216,7 +229,10 @@ class Recorder:
             one == place if isinstance(one, int) else re.search(one, name) for name, place in self._places.items())]
 
     def _run(self, layer: Layer) -> int:
-        return self._thread.run if self._thread.depth > 0 else layer.seen
+        if self._thread.depth > 0:
+            return self._thread.run
+        self.by_hand = True
+        return layer.seen
 
     def _choose(self, layer: Layer, heads: int, samples: int) -> Tuple[Optional[List[int]], List[int]]:
         """The heads that are kept, None being all, and the samples."""
