@@ -46,7 +46,13 @@ class Watched {
       finished_ = true;
       news_.notify_one();
     });
-    wait();
+    try {
+      wait();
+    } catch (...) {
+      stop_ = true;
+      worker.join();
+      throw;
+    }
     worker.join();
     if (error_) std::rethrow_exception(error_);
     if (stop_ || heard()) throw Stopped();

@@ -16,7 +16,12 @@ namespace synergraph {
 class TaskQueue {
  public:
   explicit TaskQueue(int threads) {
-    for (int k = 0; k < threads; ++k) threads_.emplace_back([this] { work(); });
+    try {
+      for (int k = 0; k < threads; ++k) threads_.emplace_back([this] { work(); });
+    } catch (...) {
+      close();  // those that could be started
+      throw;
+    }
   }
   TaskQueue(const TaskQueue&) = delete;
   TaskQueue& operator=(const TaskQueue&) = delete;
