@@ -80,6 +80,7 @@ TEST(HeadImportance, IsTheSameOnAnyThreads) {
   for (const int threads : {1, 2, 7}) {
     ImportanceOptions options;
     options.execution.threads = threads;
+    options.weights.bound_cells = 20;
     runs.push_back(head_importance(source, weights, options));
   }
   for (const Importance& run : runs)
@@ -103,6 +104,7 @@ TEST(HeadImportance, OfMoreHeadsIsSampled) {
   MemorySource source = random_source({6}, 3, 8);
   const LayerWeights weights = uniform_weights(source.layers());
   ImportanceOptions options;
+  options.weights.bound_cells = 20;
   const Importance exact = head_importance(source, weights, options);
   options.exact_heads = 4;
   options.sampling.precision = 0.005;
