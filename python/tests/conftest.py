@@ -33,12 +33,12 @@ def program():
 
 
 @pytest.fixture
-def analyzed(program, tmp_path):
-    """The document of `synergraph analyze` for an array."""
+def document(program, tmp_path):
+    """The document of a command ("analyze", "heads") for an array."""
 
-    def run(array, *options):
+    def run(command, array, *options):
         np.save(tmp_path / "attention.npy", array)
-        return program("analyze", tmp_path / "attention.npy", "--json", "-", "--quiet", *options)
+        return program(command, tmp_path / "attention.npy", "--json", "-", "--quiet", *options)
 
     return run
 

@@ -15,17 +15,6 @@ def small(attention):
     return cut / cut.sum(-1, keepdims=True)
 
 
-@pytest.fixture
-def valued(program, tmp_path):
-    """The document of `synergraph heads` for an array."""
-
-    def run(array, *options):
-        np.save(tmp_path / "attention.npy", array)
-        return program("heads", tmp_path / "attention.npy", "--json", "-", "--quiet", *options)
-
-    return run
-
-
 @pytest.mark.parametrize("options, arguments", [
     ({}, []),
     ({"stack": True, "residual": 0.25, "follow": 2, "weight_samples": 0},
@@ -35,8 +24,8 @@ def valued(program, tmp_path):
      ["--weight-samples", "0", "--exact-heads", "3", "--precision", "0.1", "--orders", "64", "--convention", "published"]),
     ({"weights": [1, 2, 3, 4], "sink": 5, "weight_samples": 1}, ["--weights", "1,2,3,4", "--sink", "5", "--weight-samples", "1"]),
 ])
-def test_equals_the_program(small, valued, options, arguments):
-    assert sg.heads(small, **options).to_json() == valued(small, *arguments)
+def test_equals_the_program(small, document, options, arguments):
+    assert sg.heads(small, **options).to_json() == document("heads", small, *arguments)
 
 
 def test_graphs_equal_the_program(program, tmp_path):

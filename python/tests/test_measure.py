@@ -18,9 +18,9 @@ from synergraph._views import view_of
     ({"sink": 5}, ["--sink", "5"]),
     ({"threads": 1, "memory": 1 << 28}, ["--threads", "1"]),
 ])
-def test_equals_the_program(attention, analyzed, dtype, options, arguments):
+def test_equals_the_program(attention, document, dtype, options, arguments):
     array = attention.astype(dtype)
-    assert sg.measure(array, **options).to_json() == analyzed(array, *arguments)
+    assert sg.measure(array, **options).to_json() == document("analyze", array, *arguments)
 
 
 def test_reads_files(attention, tmp_path, program):

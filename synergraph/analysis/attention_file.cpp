@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "synergraph/analysis/name_pattern.h"
+#include "synergraph/analysis/visit_samples.h"
 #include "synergraph/core/error.h"
 #include "synergraph/core/terminal.h"
 #include "synergraph/graph/attention_rounding.h"
@@ -198,11 +199,7 @@ class FileReader : public AttentionReader {
 };
 
 std::vector<AttentionPiece> AttentionFile::pieces(int begin, int end) const {
-  std::vector<AttentionPiece> all;
-  for (int layer = 0; layer < static_cast<int>(layers_.size()); ++layer)
-    for (int s = begin; s < std::min(end, layers_[static_cast<std::size_t>(layer)].samples); ++s)
-      all.push_back({s, layer});
-  return all;
+  return pieces_by_layer(layers_, begin, end);
 }
 
 std::unique_ptr<AttentionReader> AttentionFile::reader() {

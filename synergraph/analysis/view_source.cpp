@@ -6,6 +6,7 @@
 #include <limits>
 #include <utility>
 
+#include "synergraph/analysis/visit_samples.h"
 #include "synergraph/core/error.h"
 
 namespace synergraph {
@@ -117,11 +118,7 @@ TokenSpan ViewSource::span(int layer, int sample) const {
 }
 
 std::vector<AttentionPiece> ViewSource::pieces(int begin, int end) const {
-  std::vector<AttentionPiece> all;
-  for (int layer = 0; layer < static_cast<int>(layers_.size()); ++layer)
-    for (int s = begin; s < std::min(end, layers_[static_cast<std::size_t>(layer)].samples); ++s)
-      all.push_back({s, layer});
-  return all;
+  return pieces_by_layer(layers_, begin, end);
 }
 
 std::unique_ptr<AttentionReader> ViewSource::reader() {

@@ -68,6 +68,15 @@ void visit_samples(AttentionSource& source, const std::vector<AttentionPiece>& p
   });
 }
 
+std::vector<AttentionPiece> pieces_by_layer(const std::vector<AttentionLayer>& layers, int begin,
+                                            int end) {
+  std::vector<AttentionPiece> all;
+  for (int layer = 0; layer < static_cast<int>(layers.size()); ++layer)
+    for (int s = begin; s < std::min(end, layers[static_cast<std::size_t>(layer)].samples); ++s)
+      all.push_back({s, layer});
+  return all;
+}
+
 int most_samples(const std::vector<AttentionLayer>& layers) {
   int most = 0;
   for (const AttentionLayer& layer : layers) most = std::max(most, layer.samples);

@@ -42,6 +42,10 @@ using SampleVisitor = std::function<void(int layer, int sample, HeadSource& head
 void visit_samples(AttentionSource& source, const std::vector<AttentionPiece>& pieces,
                    const SideBySide& way, const SampleVisitor& visitor);
 
+/// Samples begin to end - 1 of a source that is read layer by layer, as far as layers have them.
+std::vector<AttentionPiece> pieces_by_layer(const std::vector<AttentionLayer>& layers, int begin,
+                                            int end);
+
 /// The largest number of samples of a layer.
 int most_samples(const std::vector<AttentionLayer>& layers);
 

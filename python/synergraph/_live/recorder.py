@@ -40,7 +40,7 @@ class Layer:
 
     @property
     def samples(self) -> List[Sample]:
-        return [sample for _, sample in sorted(self._samples, key=lambda pair: pair[0])]
+        return self.samples_of(self.runs)
 
     @property
     def runs(self) -> Dict[int, int]:
