@@ -1,0 +1,4 @@
+declare module '*?gzip-base64' {
+  const text: string;
+  export default text;
+}

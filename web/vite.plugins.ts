@@ -1,0 +1,66 @@
+import { createHash } from 'node:crypto';
+import { existsSync, readFileSync } from 'node:fs';
+import { gzipSync } from 'node:zlib';
+import type { Plugin } from 'vite';
+
+const SUFFIX = '?gzip-base64';
+
+/** `import text from 'file?gzip-base64'`: the file compressed, as text; empty where there is no file. */
+export function gzipBase64(): Plugin {
+  return {
+    name: 'gzip-base64',
+    enforce: 'pre',
+    load(id) {
+      if (!id.endsWith(SUFFIX)) return null;
+      const file = id.slice(0, -SUFFIX.length);
+      this.addWatchFile(file);
+      const bytes = existsSync(file) ? gzipSync(readFileSync(file), { level: 9 }) : Buffer.alloc(0);
+      return `export default ${JSON.stringify(bytes.toString('base64'))};`;
+    },
+  };
+}
+
+const hash = (text: string) => `'sha256-${createHash('sha256').update(text).digest('base64')}'`;
+
+/** What the page may do: run the script and style that are in it, and nothing else. */
+const policy = (script: string, style: string) =>
+  [
+    "default-src 'none'",
+    `script-src ${hash(script)} 'wasm-unsafe-eval'`,
+    `style-src ${hash(style)}`,
+    'worker-src blob:',
+    'img-src data: blob:',
+    "base-uri 'none'",
+    "form-action 'none'",
+  ].join('; ');
+
+/** Puts script and style into the page, under a policy that names them by their hashes: one file, `page.html`. */
+export function singleFile(): Plugin {
+  return {
+    name: 'single-file',
+    apply: 'build',
+    enforce: 'post',
+    generateBundle(_, bundle) {
+      let script = '';
+      let style = '';
+      let html = '';
+      for (const [name, output] of Object.entries(bundle)) {
+        if (output.type === 'chunk') script += output.code;
+        else if (name.endsWith('.css')) style += String(output.source);
+        else if (name.endsWith('.html')) html = String(output.source);
+        else this.error(`${name} cannot be in a page of one file`);
+        delete bundle[name];
+      }
+      script = script.trim().replace(/<\/script/gi, '<\\/script').replace(/<!--/g, '<\\!--');
+      style = style.trim();
+      const page = html
+        .replace(/\s*<script type="module"[^>]*><\/script>/, '')
+        .replace(/\s*<link rel="stylesheet"[^>]*>/, '')
+        .replace('<!-- policy -->', () => `<meta http-equiv="Content-Security-Policy" content="${policy(script, style)}">`)
+        .replace('<!-- style -->', () => `<style>${style}</style>`)
+        .replace('<!-- script -->', () => `<script type="module">${script}</script>`);
+      if (/<!-- (policy|style|script) -->/.test(page)) this.error('a place in index.html is left');
+      this.emitFile({ type: 'asset', fileName: 'page.html', source: page });
+    },
+  };
+}
