@@ -1,233 +1,67 @@
-/** The documents of the program, as docs/formats.md describes them ("JSON schema"). `null` is infinity, or what does not exist. */
+/** Documents that the core does not make: those of models and studies (docs/formats.md, "JSON schema"). */
+import type { AnalyzeDocument, Estimate, HeadsDocument, Maybe, Summary } from '../core';
 
-/** A quantity over samples. */
-export interface Summary {
-  samples: number;
-  never: number;
-  undefined: number;
-  mean: number | null;
-  std: number | null;
-  min: number | null;
-  median: number | null;
-  max: number | null;
-}
-
-export interface Settings {
-  normalization: string;
-  cutoff: number;
-  eps: number[];
-  fidelity_nodes: 'sources' | 'all';
-  horizon: number | 'certified';
-}
-
-/** Summaries by the names of quantities. */
-export type Summaries = Record<string, Summary>;
-
-export interface AnalyzeHead {
-  head: number;
-  weight: number;
-  best_share: number;
-}
-
-export interface AnalyzeLayer {
-  name: string;
-  samples: number;
-  tokens: number;
-  combined: Summaries;
-  best_head: number | null;
-  best_head_fidelity: Summary;
-  best_head_undecided: number;
-  synergy: Summary;
-  synergy_share: number;
-  synergy_undecided: number;
-  cross_head_share: Summary;
-  mixing_synergy?: Summary;
-  effective_forward_probability?: Summary;
-  heads: (AnalyzeHead & Record<string, unknown>)[];
-}
-
-export interface ModelInfo {
-  vocabulary: number;
-  length: number;
-  width: number;
-  heads: number;
-  layers: number;
-  hidden: number;
-}
-
-export interface InputInfo {
-  program: string;
-  schema: string;
-  schema_version: number;
-  source: 'attention' | 'model' | 'graph';
-  weights: 'uniform' | 'learned' | 'given';
-  range?: [number, number | null];
+/** Of a checkpoint. */
+export interface OfModel {
+  model?: { vocabulary: number; length: number; width: number; heads: number; layers: number; hidden: number };
+  task?: { name: string; accuracy: Maybe; loss: Maybe };
   missing_mass?: 'node';
-  model?: ModelInfo;
-  task?: { name: string; accuracy: number; loss: number };
 }
 
-export interface AnalyzeDocument extends InputInfo {
-  conventions: { convention: 'exact' | 'published'; settings: Settings; layers: AnalyzeLayer[] }[];
-}
+export type Analyze = AnalyzeDocument & OfModel;
 
-export interface Estimate {
-  mean: number | null;
-  error: number | null;
-}
-
-export interface HeadsValue {
-  value: 'fidelity' | 'speed';
-  all: Estimate;
-  gap: number;
-  heads: { head: number; shapley: Estimate; banzhaf: Estimate; alone: Estimate; dropped: Estimate }[];
-  carriers: { heads: number[]; share: number };
-  better_without: number[];
-  pairs: { heads: [number, number]; mean: number; error: number | null }[];
-  triples?: { heads: [number, number, number]; mean: number; error: number | null }[];
-  pruning: {
-    samples: number;
-    best: { heads: number[]; value: number; certified: boolean }[];
-    greedy_addition: PruningPath;
-    greedy_removal: PruningPath;
-    shapley: PruningPath;
+export type Heads = HeadsDocument &
+  OfModel & {
+    stack?: {
+      residual: number;
+      token: number | null;
+      samples: number;
+      without_signal: number;
+      fidelity: Estimate;
+      effective_tokens: Estimate;
+      signal: Estimate[];
+      weakest: number[];
+      layers: { name: string; residual: Estimate; heads: Estimate[] }[];
+    };
   };
-  smallest: { heads: number[]; value: number };
-  beating: number;
-  better: { heads: number[]; value: number } | null;
-  best_weights?: {
-    samples: number;
-    weights: number[];
-    value: number;
-    given_value: number;
-    bound: number | null;
-    simple_bound: number | null;
-    optimal: boolean;
-  };
-}
-
-export interface PruningPath {
-  order: number[];
-  value: number[];
-  loss: number[];
-}
-
-export interface HeadsLayer {
-  name: string;
-  samples: number;
-  tokens: number;
-  weights: number[];
-  exact: boolean;
-  permutations?: number;
-  precise?: boolean;
-  values: HeadsValue[];
-}
-
-export interface HeadsDocument extends InputInfo {
-  convention: 'exact' | 'published';
-  settings: Settings & { keep: number; exact_heads: number };
-  head_names?: string[];
-  token_names?: string[];
-  summary: string[];
-  layers: HeadsLayer[];
-  stack?: {
-    residual: number;
-    token: number | null;
-    samples: number;
-    without_signal: number;
-    fidelity: Estimate;
-    effective_tokens: Estimate;
-    signal: Estimate[];
-    weakest: number[];
-    layers: { name: string; residual: Estimate; heads: Estimate[] }[];
-  };
-}
-
-/** What is measured of one walk and one diffusion. */
-export interface GraphMetrics {
-  forward_probability: number;
-  mixing_bound: { steps: number | null; valid_from_eps: number | null };
-  mixing_time: { eps: number; steps: number | null }[];
-  hitting_time: NodeTimes;
-  truncated_hitting_time: NodeTimes;
-  minimax_fidelity: {
-    value: number;
-    upper: number;
-    certified: boolean;
-    node: number;
-    time: number | null;
-    steps: number;
-  };
-  node_fidelity: number[];
-  node_fidelity_upper: number[];
-  optimal_time: (number | null)[];
-}
-
-export interface NodeTimes {
-  mean: number | null;
-  max: number | null;
-  worst_node: number;
-  node: (number | null)[];
-}
-
-export interface GraphDocument {
-  program: string;
-  schema: string;
-  schema_version: number;
-  settings: Settings;
-  nodes: string[];
-  heads: (GraphMetrics & { name: string; weight: number })[];
-  combined: GraphMetrics;
-  effective_forward_probability: number;
-  effective_bound: { steps: number | null; valid_from_eps: number | null };
-  adaptive_bound: { steps: number | null; valid_from_eps: number | null };
-  best_head: number;
-  best_head_decided: boolean;
-  best_head_fidelity: number;
-  best_head_fidelity_upper: number;
-  synergy: number | null;
-  synergy_lower: number | null;
-  synergy_upper: number | null;
-  synergy_present: boolean | null;
-  mixing_synergy: number | null;
-  mixing_synergy_present: boolean | null;
-  cross_head_share: number | null;
-}
 
 export interface Interval {
-  estimate: number | null;
-  low: number | null;
-  high: number | null;
+  estimate: Maybe;
+  low: Maybe;
+  high: Maybe;
 }
 
 export interface Test {
-  statistic: number;
-  effect: number;
-  p: number;
-  smallest_p: number;
+  statistic: Maybe;
+  effect: Maybe;
+  p: Maybe;
+  smallest_p: Maybe;
   method: string;
 }
-
-/** A layer of a cell: summaries by name, and a few numbers. */
-export type CellLayer = Summaries & { with_synergy?: never; rank_correlation?: never };
 
 export interface Cell {
   task: string;
   heads: number;
   seed: number;
-  accuracy: number;
-  loss: number;
+  accuracy: Maybe;
+  loss: Maybe;
   learned: boolean;
   exact: Record<string, Summary | number>[];
   published: Record<string, Summary | number>[];
-  subsets?: unknown;
 }
 
-export interface ReproduceDocument {
+/** Numbers of a layer's subsets over seeds: `values` and `mean` by quantity. */
+export interface SubsetFinding {
+  task: string;
+  heads: number;
+  value: string;
+  layer: number | null;
+  [quantity: string]: unknown;
+}
+
+/** `results.json` of `synergraph reproduce`. */
+export interface Study {
   program: string;
-  schema: string;
-  schema_version: number;
-  results_version: number;
   settings: {
     tasks: string[];
     heads: number[];
@@ -237,7 +71,6 @@ export interface ReproduceDocument {
     eps: number[];
     cutoff: number;
     horizon: number;
-    subset_samples?: number;
   };
   cells: Cell[];
   findings: {
@@ -247,13 +80,13 @@ export interface ReproduceDocument {
       task: string;
       heads: number;
       layer: number;
-      convention: string;
+      convention: 'exact' | 'published';
       quantity: string;
-      values: (number | null)[];
+      values: Maybe[];
       mean: Interval;
-      std: number | null;
+      std: Maybe;
     }[];
-    trends: { task: string; layer: number; convention: string; claim: string; test: Test; corrected_p: number }[];
+    trends: { task: string; layer: number; convention: string; claim: string; test: Test; corrected_p: Maybe }[];
     synergy: {
       task: string;
       heads: number;
@@ -263,7 +96,7 @@ export interface ReproduceDocument {
       seeds: Interval;
       seed_count: number;
     }[];
-    speed_fidelity: { task: string; convention: string; points: number; test: Test; within_models: number | null }[];
-    subsets?: Record<string, unknown>[];
+    speed_fidelity: { task: string; convention: string; points: number; test: Test; within_models: Maybe }[];
+    subsets?: SubsetFinding[];
   };
 }

@@ -1,12 +1,10 @@
-import type { AnalyzeDocument, GraphDocument, HeadsDocument, ReproduceDocument } from './documents';
-
-/** Element types that arrays have in files, and in the page. */
-export type DType = 'float64' | 'float32' | 'float16' | 'bfloat16';
+import type { DataType, SystemDocument } from '../core';
+import type { Analyze, Heads, Study } from './documents';
 
 /** One head on one sample: rows 0 .. n-1, row i with its columns 0 .. i, one after the other, little endian. */
 export interface EmbeddedHead {
   offset: number;
-  dtype: DType;
+  dtype: DataType;
   rows: 'lower';
 }
 
@@ -60,10 +58,10 @@ interface Shared {
 /** What the program puts into the page (`--page`). */
 export type PageData = Shared &
   (
-    | { command: 'analyze'; document: AnalyzeDocument }
-    | { command: 'heads'; document: HeadsDocument }
-    | { command: 'graph'; document: GraphDocument }
-    | { command: 'reproduce'; document: ReproduceDocument }
+    | { command: 'analyze'; document: Analyze }
+    | { command: 'heads'; document: Heads }
+    | { command: 'graph'; document: SystemDocument }
+    | { command: 'reproduce'; document: Study }
   );
 
 /** The data in a page, or null: a page without. */

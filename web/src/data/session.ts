@@ -1,0 +1,136 @@
+import type { AttentionFile, DataType, HeadArray, System, SystemDocument } from '../core';
+import { slice } from './base64';
+import type { Analyze, Heads, Study } from './documents';
+import type { EmbeddedAttention, PageData, PublishedValue, Report } from './page';
+
+/** A layer whose attention is at hand. */
+export interface AttentionLayer {
+  name: string;
+  tokens: number;
+  /** Names of the heads. */
+  heads: string[];
+  /** Numbers of the samples that are at hand. */
+  samples: number[];
+  /** Those that the documents were made with, and others where they are known. */
+  weights: number[];
+  learned: number[] | null;
+}
+
+/** Attention at hand, wherever it is. */
+export interface Attention {
+  labels: string[] | null;
+  layers: AttentionLayer[];
+  /** The heads of a layer on a sample (a position in its list). */
+  system(layer: number, sample: number): System;
+}
+
+/** What the page shows. */
+export interface Session {
+  title: string;
+  program: string;
+  analyze: Analyze | null;
+  heads: Heads | null;
+  graph: SystemDocument | null;
+  /** The text of a graph. */
+  graphText: string | null;
+  study: Study | null;
+  report: Report | null;
+  published: PublishedValue[];
+  attention: Attention | null;
+}
+
+export const emptySession = (): Session => ({
+  title: '',
+  program: '',
+  analyze: null,
+  heads: null,
+  graph: null,
+  graphText: null,
+  study: null,
+  report: null,
+  published: [],
+  attention: null,
+});
+
+const BYTES: Record<DataType, number> = { float64: 8, float32: 4, float16: 2, bfloat16: 2 };
+
+/** Attention that is in the page. Arrays are decoded when they are wanted; those wanted last stay. */
+function embedded(attention: EmbeddedAttention, base64: () => string): Attention {
+  const n = attention.tokens;
+  let text: string | null = null;
+  const kept = new Map<string, HeadArray[]>();
+  return {
+    labels: attention.labels,
+    layers: attention.layers.map((layer) => ({
+      name: layer.name,
+      tokens: n,
+      heads: layer.heads,
+      samples: layer.samples.map(({ sample }) => sample),
+      weights: layer.weights,
+      learned: layer.learned_weights,
+    })),
+    system(layer, sample) {
+      const key = `${layer} ${sample}`;
+      const source = attention.layers[layer]!;
+      let heads = kept.get(key);
+      if (!heads) {
+        text ??= base64();
+        const whole = text;
+        heads = source.samples[sample]!.heads.map(({ offset, dtype, rows }) => ({
+          bytes: slice(whole, offset, ((n * (n + 1)) / 2) * BYTES[dtype]),
+          dtype,
+          rows,
+        }));
+        if (kept.size >= 8) kept.delete(kept.keys().next().value!);
+        kept.set(key, heads);
+      }
+      return {
+        tokens: n,
+        heads,
+        headNames: source.heads,
+        ...(attention.labels ? { tokenNames: attention.labels } : {}),
+      };
+    },
+  };
+}
+
+/** The data of a page; `arrays` gives its binary part as base64. */
+export function pageSession(data: PageData | null, arrays: () => string): Session {
+  if (!data) return emptySession();
+  return {
+    ...emptySession(),
+    title: data.title,
+    program: data.program,
+    analyze: data.command === 'analyze' ? data.document : null,
+    heads: data.command === 'heads' ? data.document : null,
+    graph: data.command === 'graph' ? data.document : null,
+    study: data.command === 'reproduce' ? data.document : null,
+    graphText: data.graphs,
+    report: data.report,
+    published: data.published ?? [],
+    attention: data.attention ? embedded(data.attention, arrays) : null,
+  };
+}
+
+/** A file that was opened, and what has been measured of it. */
+export function fileSession(file: AttentionFile, analyze: Analyze | null, heads: Heads | null): Session {
+  return {
+    ...emptySession(),
+    title: file.name,
+    program: analyze?.program ?? heads?.program ?? '',
+    analyze,
+    heads,
+    attention: {
+      labels: null,
+      layers: file.layers.map((layer) => ({
+        name: layer.name,
+        tokens: layer.tokens,
+        heads: Array.from({ length: layer.heads }, (_, h) => String(h)),
+        samples: Array.from({ length: layer.samples }, (_, i) => i),
+        weights: Array.from({ length: layer.heads }, () => 1 / layer.heads),
+        learned: null,
+      })),
+      system: (layer, sample) => ({ file, layer, sample }),
+    },
+  };
+}
