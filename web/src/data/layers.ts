@@ -1,0 +1,139 @@
+/** Layers and heads as a table of quantities, whichever document they come from. */
+import type { Estimate, Summary } from '../core';
+import { quantityOf, type Quantity } from '../quantities';
+import type { Session } from './session';
+
+/** A number over samples. */
+export interface Spread {
+  mean: number | null;
+  /** Standard deviation over samples, or standard error of the mean. */
+  spread: number | null;
+  isError: boolean;
+  min?: number | null;
+  median?: number | null;
+  max?: number | null;
+  samples: number;
+  never: number;
+}
+
+/** Something that is known of layers or of their heads. */
+export interface Measure {
+  id: string;
+  quantity: Quantity;
+  label: string;
+  group: string;
+  ofHeads: boolean;
+  ofLayers: boolean;
+  get(layer: number, head: number | 'all'): Spread | null;
+}
+
+export interface LayerInfo {
+  name: string;
+  samples: number;
+  tokens: number;
+  heads: number;
+}
+
+export interface LayerTable {
+  layers: LayerInfo[];
+  headNames: string[];
+  measures: Measure[];
+  /** The head with the largest fidelity in most samples. */
+  bestHead(layer: number): number | null;
+  conventions: ('exact' | 'published')[];
+}
+
+const ofSummary = (summary: Summary | undefined): Spread | null =>
+  summary
+    ? { mean: summary.never === summary.samples && summary.samples > 0 ? null : summary.mean, spread: summary.std, isError: false, min: summary.min, median: summary.median, max: summary.max, samples: summary.samples, never: summary.never }
+    : null;
+
+const ofEstimate = (estimate: Estimate | undefined, samples: number): Spread | null =>
+  estimate && estimate.mean !== null ? { mean: estimate.mean, spread: estimate.error, isError: true, samples, never: 0 } : null;
+
+const ofNumber = (value: unknown, samples: number): Spread | null =>
+  typeof value === 'number' ? { mean: value, spread: null, isError: false, samples, never: 0 } : null;
+
+const isSummary = (value: unknown): value is Summary => typeof value === 'object' && value !== null && 'median' in value;
+
+const names = (count: number, given?: readonly string[]) => Array.from({ length: count }, (_, h) => given?.[h] ?? String(h));
+
+/** What is known of layers and heads, or null. */
+export function layerTable(session: Session, convention: 'exact' | 'published'): LayerTable | null {
+  if (session.analyze) return ofAnalyze(session, convention);
+  if (session.heads) return ofHeads(session);
+  return null;
+}
+
+function ofAnalyze(session: Session, convention: 'exact' | 'published'): LayerTable {
+  const conventions = session.analyze!.conventions;
+  const { layers } = conventions.find((one) => one.convention === convention) ?? conventions[0]!;
+  const most = Math.max(0, ...layers.map((layer) => layer.heads.length));
+  const measure = (id: string, group: string, all: (l: number) => Spread | null, head: (l: number, h: number) => Spread | null): Measure => {
+    const quantity = quantityOf(id);
+    return {
+      id, quantity, label: quantity.label, group,
+      ofHeads: layers.some((layer, l) => layer.heads.some((_, h) => head(l, h) !== null)),
+      ofLayers: layers.some((_, l) => all(l) !== null),
+      get: (l, h) => (h === 'all' ? all(l) : head(l, h)),
+    };
+  };
+  const combined = [...new Set(layers.flatMap((layer) => Object.keys(layer.combined)))].filter((id) => id !== 'minimax_fidelity_upper');
+  const order = ['minimax_fidelity', 'mixing_time', 'truncated_hitting_mean', 'hitting_mean', 'hitting_max'];
+  const rank = (id: string) => {
+    const at = order.findIndex((name) => id.startsWith(name));
+    return at < 0 ? order.length : at;
+  };
+  combined.sort((a, b) => rank(a) - rank(b));
+  const together = ['synergy', 'cross_head_share', 'best_head_fidelity', 'mixing_synergy', 'effective_forward_probability'];
+  return {
+    layers: layers.map((layer) => ({ name: layer.name, samples: layer.samples, tokens: layer.tokens, heads: layer.heads.length })),
+    headNames: names(most, session.attention?.layers[0]?.heads),
+    conventions: conventions.map((one) => one.convention),
+    bestHead: (l) => (layers[l]!.heads.length > 1 ? layers[l]!.best_head : null),
+    measures: [
+      ...combined.map((id) => measure(id, 'Each head and all together', (l) => ofSummary(layers[l]!.combined[id]), (l, h) => {
+        const value = layers[l]!.heads[h]?.[id];
+        return isSummary(value) ? ofSummary(value) : null;
+      })),
+      ...together.map((id) => measure(id, 'All heads together', (l) => ofSummary((layers[l] as unknown as Record<string, Summary>)[id]), () => null)),
+      ...['weight', 'best_share'].map((id) => measure(id, 'Each head', () => null, (l, h) => ofNumber(layers[l]!.heads[h]?.[id], layers[l]!.samples))),
+    ].filter((one) => one.ofHeads || one.ofLayers),
+  };
+}
+
+function ofHeads(session: Session): LayerTable {
+  const { layers, head_names } = session.heads!;
+  const value = (l: number, name: string) => layers[l]!.values.find((one) => one.value === name);
+  const measures: Measure[] = [];
+  for (const name of ['fidelity', 'speed'] as const) {
+    if (!layers.some((_, l) => value(l, name))) continue;
+    for (const id of ['shapley', 'alone', 'dropped', 'banzhaf'] as const) {
+      const quantity = quantityOf(id);
+      measures.push({
+        id: `${name}/${id}`, quantity, label: `${quantity.label} (${name})`,
+        group: name === 'fidelity' ? 'Fidelity' : 'Speed', ofHeads: true, ofLayers: id === 'shapley' || id === 'alone',
+        get: (l, h) => {
+          const of = value(l, name);
+          if (!of) return null;
+          if (h !== 'all') return ofEstimate(of.heads[h]?.[id], layers[l]!.samples);
+          return id === 'shapley' || id === 'alone' ? ofEstimate(of.all, layers[l]!.samples) : null;
+        },
+      });
+    }
+  }
+  measures.push({
+    id: 'weight', quantity: quantityOf('weight'), label: 'Head weight', group: 'Weights', ofHeads: true, ofLayers: false,
+    get: (l, h) => (h === 'all' ? null : ofNumber(layers[l]!.weights[h], layers[l]!.samples)),
+  });
+  return {
+    layers: layers.map((layer) => ({ name: layer.name, samples: layer.samples, tokens: layer.tokens, heads: layer.weights.length })),
+    headNames: names(Math.max(0, ...layers.map((layer) => layer.weights.length)), head_names),
+    conventions: [session.heads!.convention],
+    measures,
+    bestHead: (l) => {
+      const heads = value(l, 'fidelity')?.heads ?? [];
+      return heads.length < 2 ? null : heads.reduce((best, h) => ((h.alone.mean ?? -1) > (best.alone.mean ?? -1) ? h : best)).head;
+    },
+  };
+}
