@@ -40,6 +40,8 @@ export interface LinesOptions {
   xNames?: string[];
   xLog?: boolean;
   logarithmic?: boolean;
+  /** Instead of what the values need. */
+  yDomain?: [number, number];
   fromZero?: boolean;
   yFormat?: (value: number | null) => string;
   xFormat?: (value: number) => string;
@@ -47,7 +49,7 @@ export interface LinesOptions {
   levels?: { y: number; label: string; colour?: string }[];
   moments?: { x: number; label: string; colour?: string }[];
   /** Points with a label of their own. */
-  notes?: { x: number; y: number | null; label: string; colour?: string }[];
+  notes?: { x: number; y: number | null; label: string; colour?: string; above?: boolean }[];
   height?: number;
   steps?: boolean;
   /** What a click on a place of the x axis does. */
@@ -75,6 +77,7 @@ export function lines(options: LinesOptions, width: number, theme: Theme): SVGSV
     ...options.series.flatMap((one) => [...(one.band ?? []), ...(one.outer ?? [])].flatMap((b) => [b.low, b.high])),
     ...(options.levels ?? []).map((l) => l.y),
   ], options.logarithmic ?? false, hgt, 0, options.fromZero ?? true);
+  if (options.yDomain) y.inner.domain(options.yDomain);
   const yFormat = options.yFormat ?? ((v) => (v === null ? 'never' : digits(v)));
   const xFormat = options.xFormat ?? ((v) => options.xNames?.[v] ?? digits(v, 6));
 
@@ -145,7 +148,7 @@ export function lines(options: LinesOptions, width: number, theme: Theme): SVGSV
     const [at, up] = [xScale(note.x), y.place(note.y)];
     const left = at > w - 110;
     plot.append(s('circle', { cx: at, cy: up, r: 5, fill: 'none', stroke: note.colour ?? theme.warm, 'stroke-width': 2 }),
-      s('text', { x: at + (left ? -9 : 9), y: up, dy: up > hgt - 12 ? '-0.5em' : up < 12 ? '1.1em' : '0.35em', 'text-anchor': left ? 'end' : 'start', fill: note.colour ?? theme.warm, 'font-size': 11.5, 'font-weight': 600, 'paint-order': 'stroke', stroke: theme.surface, 'stroke-width': 3 }, note.label));
+      s('text', { x: at + (left ? -9 : 9), y: up, dy: note.above ? '-0.9em' : up > hgt - 12 ? '-0.5em' : up < 12 ? '1.1em' : '0.35em', 'text-anchor': left ? 'end' : 'start', fill: note.colour ?? theme.warm, 'font-size': 11.5, 'font-weight': 600, 'paint-order': 'stroke', stroke: theme.surface, 'stroke-width': 3 }, note.label));
   }
   if (xs.length > 0) plot.append(reader());
   return svg;

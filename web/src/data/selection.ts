@@ -1,0 +1,46 @@
+/** Which layer, sample and weights the state means, within what is at hand. */
+import type { State } from '../state';
+import type { Attention, AttentionLayer, Session } from './session';
+
+export interface Selection {
+  layer: number;
+  sample: number;
+  head: number | 'all';
+  info: AttentionLayer;
+  /** Of the combination: those of the mixer, else those of the data; normalised. */
+  weights: number[];
+  /** Whether they are the mixer's. */
+  mixed: boolean;
+}
+
+export const normalised = (weights: readonly number[]): number[] => {
+  const total = weights.reduce((a, b) => a + b, 0);
+  return total > 0 ? weights.map((w) => w / total) : weights.map(() => 1 / weights.length);
+};
+
+export function selected(attention: Attention, state: State): Selection {
+  const clamp = (value: number, count: number) => Math.max(0, Math.min(value, count - 1));
+  const layer = clamp(state.layer, attention.layers.length);
+  const info = attention.layers[layer]!;
+  const mixed = state.weights !== null && state.weights.length === info.heads.length && state.weights.some((w) => w > 0);
+  return {
+    layer,
+    info,
+    sample: clamp(state.sample, info.samples.length),
+    head: info.heads.length === 1 ? 0 : state.head === 'all' ? 'all' : clamp(state.head, info.heads.length),
+    weights: normalised(mixed ? state.weights! : info.weights),
+    mixed,
+  };
+}
+
+/** What a token is called: its number, with its text where that is known. */
+export function tokenName(session: Session): (token: number) => string {
+  const labels = session.attention?.labels;
+  return (token) => (labels?.[token] === undefined ? String(token) : `${token} ${labels[token]}`);
+}
+
+/** The same, short. */
+export function tokenLabel(session: Session): (token: number) => string {
+  const labels = session.attention?.labels;
+  return (token) => labels?.[token] ?? String(token);
+}
