@@ -1,0 +1,31 @@
+import { describe, expect, it } from 'vitest';
+import { bits, only, setName, size, switched, withAll, withShare } from './mix';
+
+const close = (a: number[], b: number[]) => a.forEach((value, i) => expect(value).toBeCloseTo(b[i]!, 12));
+
+describe('shares', () => {
+  it('keep the proportions of the others', () => {
+    close(withShare([0.2, 0.2, 0.6], 2, 0.2), [0.4, 0.4, 0.2]);
+    close(withShare([0.5, 0.5], 0, 7), [1, 0]);
+    close(withShare([1, 0], 0, 0.3), [1, 0]);
+  });
+  it('come back when a head is switched off and on', () => {
+    const given = [0.5, 0.3, 0.2];
+    const off = switched(given, 1, given);
+    close(off, [5 / 7, 0, 2 / 7]);
+    close(switched(off, 1, given), given);
+    close(withAll(off, given), given);
+  });
+  it('leave the last head on', () => expect(switched([0, 1], 1, [0.5, 0.5])).toEqual([0, 1]));
+  it('of a subset', () => close(only([0.5, 0.3, 0.2], [true, false, true]), [5 / 7, 0, 2 / 7]));
+});
+
+it('sets have names', () => {
+  const names = ['0', '1', '2', '3'];
+  expect(bits([0.5, 0, 0, 0.5])).toBe(9);
+  expect(size(9)).toBe(2);
+  expect(setName(9, names)).toBe('heads 0 3');
+  expect(setName(15, names)).toBe('all heads');
+  expect(setName(14, names)).toBe('all but 0');
+  expect(setName(0, names)).toBe('no head');
+});

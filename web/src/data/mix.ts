@@ -1,0 +1,53 @@
+/** Shares of the heads in a mix: not negative, summing to one. A head with 0 is off. */
+
+/** Gives a head a share; the others keep their proportions. */
+export function withShare(shares: readonly number[], head: number, share: number): number[] {
+  const rest = shares.reduce((sum, value, h) => sum + (h === head ? 0 : value), 0);
+  if (rest <= 0) return shares.map((_, h) => (h === head ? 1 : 0));
+  const clamped = Math.max(0, Math.min(1, share));
+  return shares.map((value, h) => (h === head ? clamped : (value / rest) * (1 - clamped)));
+}
+
+/** Weights of all heads in the proportions of a mix; those that are off get the place they have in `given`. */
+export function withAll(shares: readonly number[], given: readonly number[]): number[] {
+  const on = shares.map((value) => value > 0);
+  const sum = (list: readonly number[]) => list.reduce((total, value, h) => total + (on[h] ? value : 0), 0);
+  const known = sum(given);
+  const factor = known > 0 ? sum(shares) / known : 1;
+  const filled = shares.map((value, h) => (on[h] ? value : (given[h] || 1 / shares.length) * factor));
+  const total = filled.reduce((a, b) => a + b, 0);
+  return filled.map((value) => value / total);
+}
+
+/** Switches a head: on with its place among all, off with none. The last one stays on. */
+export function switched(shares: readonly number[], head: number, given: readonly number[]): number[] {
+  if (shares[head]! > 0) return shares.some((value, h) => h !== head && value > 0) ? withShare(shares, head, 0) : [...shares];
+  const all = withAll(shares, given);
+  return only(all, shares.map((value, h) => value > 0 || h === head));
+}
+
+/** These heads alone, in the proportions they have. */
+export function only(weights: readonly number[], on: readonly boolean[]): number[] {
+  const total = weights.reduce((sum, value, h) => sum + (on[h] ? value : 0), 0);
+  const count = on.filter(Boolean).length;
+  return weights.map((value, h) => (on[h] ? (total > 0 ? value / total : 1 / count) : 0));
+}
+
+/** The heads that are on, as bits. */
+export const bits = (shares: readonly number[]): number => shares.reduce((set, value, h) => (value > 0 ? set | (1 << h) : set), 0);
+
+/** How many bits are set. */
+export function size(set: number): number {
+  let count = 0;
+  for (let rest = set; rest; rest &= rest - 1) ++count;
+  return count;
+}
+
+/** Heads as a reader says them: `0–3 5`, `all but 4`. */
+export function setName(set: number, names: readonly string[]): string {
+  const on = names.filter((_, h) => (set >> h) & 1);
+  if (on.length === 0) return 'no head';
+  if (on.length === names.length) return names.length === 1 ? `head ${names[0]}` : 'all heads';
+  if (on.length === names.length - 1 && names.length > 3) return `all but ${names.find((_, h) => !((set >> h) & 1))}`;
+  return `${on.length === 1 ? 'head' : 'heads'} ${on.join(' ')}`;
+}
