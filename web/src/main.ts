@@ -4,6 +4,7 @@ import { pageSession } from './data/session';
 import { startShell } from './shell';
 import { Store } from './state';
 import { views } from './views';
+import { acceptDrops } from './views/files';
 
 const session = pageSession(readPage(document), () => document.getElementById('synergraph-arrays')?.textContent ?? '');
-startShell(document.getElementById('app')!, new Store(window), session, views);
+acceptDrops(startShell(document.getElementById('app')!, new Store(window), session, views));

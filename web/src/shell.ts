@@ -75,7 +75,7 @@ export function startShell(root: HTMLElement, store: Store, first: Session, view
 
   let shown: { view: View; session: Session; mounted: Mounted } | null = null;
   const available = () => views.filter((view) => view.shows(context.session));
-  const wanted = (state: State) => available().find((view) => view.name === state.view) ?? available()[0]!;
+  const wanted = (state: State) => available().find((view) => view.name === state.view) ?? (context.session === first && !first.title ? available().find((view) => view.name === 'files') : null) ?? available()[0]!;
 
   function mount(focus: boolean): void {
     const state = store.get();

@@ -9,6 +9,7 @@ import type { State } from '../state';
 import { currentTheme, type Theme } from '../theme';
 import { choose, readings, segments, type Reading } from '../ui/controls';
 import { figure } from '../ui/figure';
+import { saveFile } from '../ui/save';
 import { words, type TableData } from '../ui/table';
 import type { View } from '../view';
 import { sessionHeader } from './facts';
@@ -39,6 +40,7 @@ export const layer: View = {
       draw: (width, theme) => matrix.draw(width, theme),
     });
     const numbers = readings();
+    const saveJson = h('button', { type: 'button', onclick: () => measured && saveFile(`layer-${now.info.name}-sample-${now.info.samples[now.sample]}.json`, JSON.stringify(measured.document, null, 2) + '\n', 'application/json') }, 'Save JSON');
     const wait = h('div', { class: 'card' });
     const survival = figure({ name: 'survival', title: 'Survival of a random walk', draw: (w, t) => drawSurvival(w, t), table: () => survivalTable() });
     const signal = figure({ name: 'signals', title: 'Signals at the last token', draw: (w, t) => drawSignals(w, t), table: () => signalTable() });
@@ -46,7 +48,7 @@ export const layer: View = {
     const weightsNote = h('p', { class: 'note' });
     fill(root,
       sessionHeader(session),
-      h('div', { class: 'controls' }, layers.element, samples.element, colours.element),
+      h('div', { class: 'controls' }, layers.element, samples.element, colours.element, saveJson),
       heads, weightsNote, numbers.element,
       h('div', { class: 'layer-grid' }, h('div', { class: 'stack' }, matrixFigure.element, fidelity.element),
         h('div', { class: 'stack' }, wait, signal.element, survival.element)));
@@ -133,6 +135,7 @@ export const layer: View = {
       const of = whole();
       const ready = of !== null && measured !== null;
       wait.hidden = ready;
+      saveJson.disabled = !ready;
       for (const one of [survival, signal, fidelity]) one.element.hidden = !ready;
       numbers.update(ready ? metricReadings(of, measured!.document, now.head === 'all') : []);
       if (!ready) return;

@@ -11,6 +11,7 @@ import { digits, format, percent, quantityOf } from '../quantities';
 import type { State } from '../state';
 import { choose, readings, segments, type Reading } from '../ui/controls';
 import { figure, type Figure } from '../ui/figure';
+import { saveFile } from '../ui/save';
 import { words, type TableData } from '../ui/table';
 import { tipLine } from '../ui/tooltip';
 import type { Context, Mounted, View } from '../view';
@@ -262,13 +263,16 @@ function mountMixer(root: HTMLElement, context: Context): Mounted {
   });
 
   fill(root, sessionHeader(session),
-    h('div', { class: 'controls' }, layers.element, samples.element, values.element),
+    h('div', { class: 'controls' }, layers.element, samples.element, values.element, h('button', { type: 'button', onclick: () => saveJson() }, 'Save JSON')),
     h('div', { class: 'mixer-grid' },
       h('section', { class: 'card' }, h('h2', {}, 'Heads'), h('p', { class: 'note' }, 'A head’s share of the mix; the others keep their proportions.'), presets, rows, found),
       h('div', { class: 'stack' }, numbers.element, tokens.element)),
     ask,
     h('div', { class: 'grid' }, lattice.element, worth.shapley.element, worth.pairs.element, pruning.element));
 
+  /** What the program would say of this layer, sample and weights. */
+  const saveJson = () => void new Latest().run(async () => (await context.core).measure(attention.system(now.layer, now.sample), { weights: shares(), convention: store.get().convention }),
+    (document) => saveFile('mix.json', JSON.stringify(document, null, 2) + '\n', 'application/json'), (line) => context.say(line, 'error'));
   const shares = () => now.weights;
   const setShares = (weights: readonly number[]) => store.set({ weights: [...weights] });
 

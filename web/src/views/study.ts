@@ -73,7 +73,7 @@ export const study: View = {
 
 function tableCard(data: TableData): HTMLElement {
   const shown = table(data);
-  return h('section', { class: 'card' }, h('div', { class: 'figure-head' }, h('h3', {}, data.caption),
+  return h('section', { class: 'card titled' }, h('div', { class: 'figure-head' }, h('h3', {}, data.caption),
     h('div', { class: 'tools' }, h('button', { type: 'button', class: 'quiet', 'aria-label': `${data.caption}: save as CSV`, onclick: () => saveFile(`${data.name}.csv`, toCsv(data), 'text/csv') }, 'CSV'))), shown.element);
 }
 
@@ -131,7 +131,7 @@ function drawCells(study: Study, task: string, quantity: string, convention: Con
   const scale = valueScale(values, q.logarithmic, 0, 1000);
   const finite = values.filter((v): v is number => v !== null);
   return heatmap({
-    label: `${q.label} of every model`, rows: cells.map((one) => `${one.heads} heads, seed ${one.seed}`), columns: Array.from({ length: layers }, (_, l) => String(l + 1)),
+    label: `${q.label} of every model`, rows: cells.map((one) => `${one.heads} ${one.heads === 1 ? 'head' : 'heads'}, seed ${one.seed}`), columns: Array.from({ length: layers }, (_, l) => String(l + 1)),
     rowTitle: 'model', columnTitle: 'layer', largest: 110,
     legend: finite.length > 0 ? [format(q, Math.min(...finite), 2), format(q, values.includes(null) ? null : Math.max(...finite), 2)] : [],
     cell: (r, c) => {

@@ -1,0 +1,52 @@
+/** Files that a reader opens: attention, documents of the program, graphs. */
+import type { AttentionFile, AttentionFileOptions, Core, SystemDocument } from '../core';
+import type { Analyze, Heads, Study } from './documents';
+import { emptySession, fileSession, type Session } from './session';
+import type { State } from '../state';
+
+export interface Opened {
+  session: Session;
+  state: Partial<State>;
+  /** Attention that is not measured yet. */
+  file?: AttentionFile;
+}
+
+/** A document of the program, by its schema. */
+export function documentSession(name: string, text: string): Opened {
+  let document: { schema?: unknown; program?: unknown; nodes?: unknown };
+  try {
+    document = JSON.parse(text) as typeof document;
+  } catch {
+    throw new Error(`${name}: not JSON`);
+  }
+  const schema = typeof document === 'object' && document !== null ? String(document.schema ?? '') : '';
+  const base = { ...emptySession(), title: name, program: typeof document?.program === 'string' ? document.program : '' };
+  switch (schema) {
+    case 'synergraph.analyze':
+      return { session: { ...base, analyze: checked<Analyze>(name, document, 'conventions') }, state: { view: 'overview' } };
+    case 'synergraph.heads':
+      return { session: { ...base, heads: checked<Heads>(name, document, 'layers') }, state: { view: 'overview' } };
+    case 'synergraph.reproduce':
+      return { session: { ...base, study: checked<Study>(name, document, 'cells') }, state: { view: 'study' } };
+    case 'synergraph.graph':
+      return { session: { ...base, graph: checked<SystemDocument>(name, document, 'heads') }, state: { view: 'graph' } };
+    default:
+      throw new Error(`${name}: no document of synergraph ${schema ? `that this page shows ('${schema.slice(0, 60)}')` : '(it has no schema)'}`);
+  }
+}
+
+function checked<T>(name: string, document: object, list: string): T {
+  if (!Array.isArray((document as Record<string, unknown>)[list])) throw new Error(`${name}: '${list}' is missing`);
+  return document as T;
+}
+
+/** Opens a file by its name: .json, .txt (a graph), or attention in any format that the core reads. */
+export async function openFile(core: Core, name: string, bytes: Blob, options: AttentionFileOptions): Promise<Opened> {
+  if (/\.json$/i.test(name)) return documentSession(name, await bytes.text());
+  if (/\.(txt|graph)$/i.test(name)) {
+    const graph = await core.graph({ text: await bytes.text(), source: name });
+    return { session: { ...emptySession(), title: name, graphText: graph.text }, state: { view: 'graph', graph: graph.text } };
+  }
+  const file = await core.open(name, bytes, options);
+  return { session: fileSession(file, null, null), state: { view: 'layer' }, file };
+}
