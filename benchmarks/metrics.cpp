@@ -155,7 +155,8 @@ void squaring(benchmark::State& state) {
   const auto n = static_cast<int>(state.range(0));
   const Walk walk = walk_of_attention(softmax_attention(n));
   Matrix result(n, n);
-  for (auto _ : state) square_upper(walk.step, result.view(), static_cast<int>(state.range(1)));
+  const Execution execution{.threads = static_cast<int>(state.range(1))};
+  for (auto _ : state) square_upper(walk.step, result.view(), execution);
   report_flops(state, static_cast<double>(n) * (n + 1.0) * (n + 2.0) / 6);
 }
 BENCHMARK(squaring)

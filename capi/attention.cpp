@@ -3,6 +3,7 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <limits>
 #include <utility>
 
 #include "capi/call.h"
@@ -50,6 +51,13 @@ void visit_heads(sg_attention& attention, std::int64_t layer, std::int64_t sampl
       if (at == layer) visitor(heads);
     });
   }
+}
+
+/// More than any array has, which would not even be read.
+void require_count(std::size_t count, const char* what) {
+  constexpr std::size_t kMost = std::numeric_limits<int>::max() / 2;
+  if (count > kMost)
+    throw InputError(fmt::format("{} {}, expected at most {}", count, what, kMost));
 }
 
 void copy_rows(ConstMatrixView matrix, double*& into) {
@@ -101,8 +109,12 @@ void sg_attention::describe(InputReport& report) const {
   report.weights = given.empty() ? weights_from : "given";
   report.reading = source->reading();
   report.range = range;
-  if (const auto* views = dynamic_cast<const ViewSource*>(source.get()))
-    report.range = views->common_range().value_or(range);
+  if (const auto* views = dynamic_cast<const ViewSource*>(source.get())) {
+    if (const auto common = views->common_range())
+      report.range = *common;
+    else
+      report.sequences = views->sequences();
+  }
   if (!model) return;
   report.model = model->config();
   report.heads_from_name = heads_from_name;
@@ -157,6 +169,7 @@ int sg_attention_set_sequences(sg_attention* attention, const sg_sequence* seque
   return guarded([&] {
     ViewSource& views = arrays_in(attention);
     if (count > 0) require(sequences, "sequences");
+    require_count(count, "sequences");
     std::vector<TokenSpan> spans;
     for (std::size_t k = 0; k < count; ++k)
       spans.push_back({sequences[k].sample, sequences[k].begin, sequences[k].end});
@@ -169,6 +182,7 @@ int sg_attention_set_weights(sg_attention* attention, const double* weights, siz
     require(attention, "attention");
     require(weights, "weights");
     if (count == 0) throw UsageError("no weights");
+    require_count(count, "weights");
     attention->given.assign(weights, weights + count);
   });
 }
@@ -243,23 +257,25 @@ int sg_attention_read(sg_attention* attention, int64_t layer, int64_t sample, do
 }
 
 int sg_attention_curves(sg_attention* attention, int64_t layer, int64_t sample, int64_t steps,
-                        double* into, size_t count) {
+                        const sg_call* call, double* into, size_t count) {
   return guarded([&] {
     require(attention, "attention");
     if (steps < 0 || steps > kMostSteps)
       throw UsageError(fmt::format("{} steps, expected 0 to {}", steps, kMostSteps));
     const LayerWeights weights = attention->layer_weights();
-    visit_heads(*attention, layer, sample, [&](HeadSource& heads) {
-      const int n = heads.nodes();
-      require_buffer(into, count, {heads.heads() + 1, steps + 1, n});
-      double* to = into;
-      ConvexSum sum(n, n, ConvexSum::Part::kLower);
-      for (int h = 0; h < heads.heads(); ++h) {
-        const ConstMatrixView matrix = heads.head(h).view();
-        copy_rows(signal_curves(matrix, static_cast<int>(steps)), to);
-        sum.add(matrix, weights[static_cast<std::size_t>(layer)][static_cast<std::size_t>(h)]);
-      }
-      copy_rows(signal_curves(sum.take(), static_cast<int>(steps)), to);
+    run_call(call, kMeasureMemory, [&](const Execution& execution) {
+      visit_heads(*attention, layer, sample, [&](HeadSource& heads) {
+        const int n = heads.nodes();
+        require_buffer(into, count, {heads.heads() + 1, steps + 1, n});
+        double* to = into;
+        ConvexSum sum(n, n, ConvexSum::Part::kLower);
+        for (int h = 0; h < heads.heads(); ++h) {
+          const ConstMatrixView matrix = heads.head(h).view();
+          copy_rows(signal_curves(matrix, static_cast<int>(steps), execution), to);
+          sum.add(matrix, weights[static_cast<std::size_t>(layer)][static_cast<std::size_t>(h)]);
+        }
+        copy_rows(signal_curves(sum.take(), static_cast<int>(steps), execution), to);
+      });
     });
   });
 }
@@ -275,14 +291,23 @@ int sg_learned_weights(const void* data, int dtype, const int64_t shape[2],
     require(weights, "weights");
     const std::int64_t rows = shape[0];
     const std::int64_t columns = shape[1];
+    if (rows < 1 || columns < 1 || rows > kMaxNodes || columns > kMaxNodes)
+      throw InputError(fmt::format("output projection: {} rows, {} columns, expected 1 to {}", rows,
+                                   columns, kMaxNodes));
+    require(data, "data");
     // A square around it, for the checks.
     AttentionView view = attention_view(data, float_type_of(dtype), 1, 1, std::max(rows, columns));
     const auto size = static_cast<std::ptrdiff_t>(item_size(view.type));
     view.strides.query = strides != nullptr ? strides[0] : size * columns;
     view.strides.key = strides != nullptr ? strides[1] : size;
-    if (rows < 1 || columns < 1)
-      throw InputError(fmt::format("output projection: {} rows, {} columns", rows, columns));
-    check_view(view);
+    try {
+      check_view(view);
+    } catch (const InputError&) {
+      throw InputError(fmt::format(
+          "output projection: strides of {} and {} bytes, expected multiples of {}'s {} "
+          "that fit the memory",
+          view.strides.query, view.strides.key, name_of(view.type), size));
+    }
     if (heads < 1 || heads > columns)
       throw InputError(fmt::format("{} heads of a projection with {} columns", heads, columns));
     view.tokens = columns;

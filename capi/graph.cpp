@@ -1,5 +1,7 @@
 #include <fmt/core.h>
 
+#include <set>
+#include <string_view>
 #include <utility>
 
 #include "capi/attention.h"
@@ -9,6 +11,7 @@
 #include "capi/status.h"
 #include "synergraph/analysis/graph_source.h"
 #include "synergraph/core/error.h"
+#include "synergraph/core/terminal.h"
 #include "synergraph/graph/generators.h"
 #include "synergraph/graph/multi_head_graph.h"
 #include "synergraph/heads/measure.h"
@@ -75,6 +78,9 @@ int sg_graph_add_edges(sg_graph* graph, const char* name, double weight, int64_t
       require(from, "from");
       require(to, "to");
     }
+    if (count > static_cast<std::size_t>(nodes) * static_cast<std::size_t>(nodes))
+      throw InputError(
+          fmt::format("{} edges of {} nodes, which have at most {}", count, nodes, nodes * nodes));
     std::vector<Edge> edges;
     for (std::size_t k = 0; k < count; ++k) {
       for (const std::int64_t node : {from[k], to[k]})
@@ -125,8 +131,12 @@ int sg_graph_name_nodes(sg_graph* graph, const char* const* names, size_t count)
     if (count != static_cast<std::size_t>(graph->complete().nodes))
       throw InputError(fmt::format("{} names for {} nodes", count, graph->graph.nodes));
     std::vector<std::string> given;
+    std::set<std::string_view> seen;
     for (std::size_t k = 0; k < count; ++k) {
       require(names[k], "a name");
+      if (*names[k] == '\0') throw InputError(fmt::format("the name of node {} is empty", k));
+      if (!seen.insert(names[k]).second)
+        throw InputError(fmt::format("two nodes are named {}", quoted_text(names[k])));
       given.emplace_back(names[k]);
     }
     graph->graph.node_names = std::move(given);

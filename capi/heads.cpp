@@ -1,6 +1,5 @@
 #include <fmt/core.h>
 
-#include <algorithm>
 #include <utility>
 
 #include "capi/attention.h"
@@ -21,14 +20,9 @@ namespace {
 /// "values", "keep", "weight_samples", "exact_heads", "precision" and "orders".
 void take_importance(Options& options, ImportanceOptions& importance) {
   if (const auto names = options.take_texts("values")) {
-    importance.values.clear();
     std::vector<HeadValue> given;
     for (const std::string& name : *names) given.push_back(named_option<HeadValue>("values", name));
-    for (const std::string& name : all_names<HeadValue>()) {  // in their order, each once
-      const HeadValue value = parse_name<HeadValue>(name).value();
-      if (std::find(given.begin(), given.end(), value) != given.end())
-        importance.values.push_back(value);
-    }
+    importance.values = ordered_values(given);
   }
   importance.keep = options.take_number("keep", 0.0, 1.0).value_or(importance.keep);
   importance.weight_samples = static_cast<int>(
@@ -64,11 +58,7 @@ int sg_heads(sg_attention* attention, const char* options, const sg_call* call,
     stack.residual = residual.value_or(stack.residual);
     const LayerWeights weights = attention->layer_weights();
     if (weights.empty()) throw InputError("there are no layers to measure");
-    const AttentionLayer& first = attention->source->layers().front();
-    if (follow && *follow >= first.tokens)
-      throw InputError(
-          fmt::format("follow: token {} was asked for, there are 0:{}", *follow, first.tokens));
-    if (follow) stack.token = static_cast<int>(*follow) + first.nodes() - first.tokens;
+    if (follow) stack.token = followed_node(attention->source->layers(), *follow);
 
     ImportanceReport report;
     report.convention = choice.names.front();

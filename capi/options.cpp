@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <set>
 #include <utility>
 
 namespace synergraph::capi {
@@ -38,7 +39,15 @@ std::int64_t checked_count(const char* key, const json& value, std::int64_t leas
 
 Options::Options(const char* text) : object_(json::object()) {
   if (text == nullptr || *text == '\0') return;
-  object_ = json::parse(text, nullptr, false);
+  std::set<std::string> seen;
+  const auto once = [&](int depth, json::parse_event_t event, json& parsed) {
+    if (depth == 1 && event == json::parse_event_t::key &&
+        !seen.insert(parsed.get<std::string>()).second)
+      throw UsageError(
+          fmt::format("options: {} is given twice", quoted_text(parsed.get<std::string>())));
+    return true;
+  };
+  object_ = json::parse(text, once, false);
   if (!object_.is_object()) throw UsageError("options: not a JSON object");
 }
 

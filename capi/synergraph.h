@@ -7,9 +7,11 @@
  *   but the directories of sg_train() and sg_reproduce().
  * - Objects are opaque. The call that makes one has a place for it as its last argument, and puts
  *   NULL there when it fails; sg_..._free() releases it, and takes NULL.
- * - Texts are UTF-8 and end with a zero byte. A `char**` receives one that the caller releases with
- *   sg_free(); a `const char*` stays the library's.
- * - `options` are a JSON object; NULL or "" for none. A key that is not known is an error.
+ * - Texts are UTF-8 and end with a zero byte. Names may be other bytes: JSON has U+FFFD for these,
+ *   tables and messages write them out ("\xff"), CSV and graphs leave them as they are. A `char**`
+ * receives one that the caller releases with sg_free(); a `const char*` stays the library's.
+ * - `options` are a JSON object; NULL or "" for none. A key that is not known, or given twice, is
+ * an error.
  * - Layers, samples, heads and tokens count from 0. Sizes of buffers are numbers of elements, and
  *   must be exactly what is written there.
  * - Any number of threads may call at once. An object that a call takes as `const` may be in
@@ -115,8 +117,9 @@ typedef struct sg_sequence {
 } sg_sequence;
 
 /* What is measured of arrays, in every layer: these sequences, so that padding can be left out and
- * a sample can have several sinks. They become the samples of what is measured. Unless given: every
- * sample, all its tokens. */
+ * a sample can have several sinks. They become the samples of what is measured, and where no range
+ * of tokens says which they are, its document lists them as "sequences". Padding may hold anything:
+ * NaN there is no error. Unless given: every sample, all its tokens. */
 SG_API int sg_attention_set_sequences(sg_attention* attention, const sg_sequence* sequences,
                                       size_t count);
 
@@ -150,7 +153,7 @@ SG_API int sg_attention_read(sg_attention* attention, int64_t layer, int64_t sam
 /* The signal that a layer's heads bring to the sink by diffusion: (heads + 1, steps + 1, tokens),
  * (D^t)[sink][j] of each head and, last, of all together. */
 SG_API int sg_attention_curves(sg_attention* attention, int64_t layer, int64_t sample,
-                               int64_t steps, double* into, size_t count);
+                               int64_t steps, const sg_call* call, double* into, size_t count);
 
 SG_API void sg_attention_free(sg_attention* attention);
 
@@ -255,7 +258,7 @@ SG_API int sg_graph_add_generated(sg_graph* graph, const char* name, double weig
 SG_API int sg_graph_add_matrix(sg_graph* graph, const char* name, double weight, const void* data,
                                int dtype, int64_t nodes, const int64_t strides[2]);
 
-/* Names of all nodes, which are called by their numbers otherwise. */
+/* Names of all nodes, none empty and no two alike; they are called by their numbers otherwise. */
 SG_API int sg_graph_name_nodes(sg_graph* graph, const char* const* names, size_t count);
 
 /* Numbers of heads and nodes. */

@@ -127,6 +127,6 @@ int sg_train(const char* directory, const char* options, const sg_pairs* pairs,
                                          {fmt::format("{}_loss", judged), done.judged_loss},
                                          {fmt::format("{}_accuracy", judged), done.judged_accuracy},
                                          {"seconds", done.seconds}};
-    return copied_text(json.dump());
+    return copied_text(json.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace));
   });
 }

@@ -1,6 +1,5 @@
 #include <fmt/core.h>
 
-#include <algorithm>
 #include <memory>
 
 #include "cli/attention_input.h"
@@ -115,27 +114,26 @@ void run_heads(HeadsArguments& arguments) {
   if (!input.head_names.empty()) arguments.metrics.options_of = graph_options;
   ImportanceOptions& options = arguments.importance;
   options.convention = arguments.metrics.resolve(report.convention);
-  options.values.clear();
-  for (const std::string& name : all_names<HeadValue>())
-    if (std::find(arguments.values.begin(), arguments.values.end(), name) != arguments.values.end())
-      options.values.push_back(parse_name<HeadValue>(name).value());
+  std::vector<HeadValue> values;
+  for (const std::string& name : arguments.values)
+    values.push_back(parse_name<HeadValue>(name).value());
+  options.values = ordered_values(values);
   options.execution.threads = arguments.metrics.execution.threads;
   if (!arguments.quiet) options.execution.progress.stream = stderr;
   report.head_names = input.head_names;
   report.token_names = input.token_names;
-  const AttentionLayer& first = input.source->layers().front();
-  const int extra = first.nodes() - first.tokens;  // the node that takes what is missing from rows
-  if (arguments.token && *arguments.token >= first.tokens)
-    throw InputError(fmt::format("--follow: token {} of {}, which has 0 to {}", *arguments.token,
-                                 input_name(arguments.input.file), first.tokens - 1));
+  StackOptions stack;
+  if (arguments.token) try {
+      stack.token = followed_node(input.source->layers(), *arguments.token);
+    } catch (const InputError& error) {
+      throw InputError(fmt::format("{}: {}", input_name(arguments.input.file), error.what()));
+    }
   if (arguments.figure.wanted())
     check_importance_figure(input.source->layers(), options, arguments.stack, figure);
 
   run_until_stopped(options.execution, [&] {
     if (arguments.stack) {
-      StackOptions stack;
       stack.residual = arguments.residual.value_or(stack.residual);
-      if (arguments.token) stack.token = *arguments.token + extra;
       stack.execution = options.execution;
       report.stack = analyse_stack(*input.source, input.weights, stack);
     }

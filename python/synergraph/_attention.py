@@ -22,11 +22,11 @@ Axes = Union[str, Sequence[str], None]
 class Attention:
     """An `sg_attention`, what it reads from, and what its samples stand for."""
 
-    def __init__(self, handle: _library.Handle, dims: Tuple[str, ...], sinks: Optional[int] = None,
+    def __init__(self, handle: _library.Handle, dims: Tuple[str, ...], sinks: Optional[List[int]] = None,
                  keep: object = None, work: float = float("inf"), failures: Optional[List[BaseException]] = None) -> None:
         self.handle = handle
         self.dims = dims  #: axes of a result: some of layer, sample, and sink where samples have several
-        self.sinks = sinks  #: how many a sample has
+        self.sinks = sinks  #: of every sample, as they were given, where there may be several
         self.keep = keep
         self.work = work  #: multiplications of a full product of all matrices with themselves
         self.failures = [] if failures is None else failures  #: what functions that read heads have raised
@@ -90,7 +90,8 @@ class Attention:
         into = np.empty((heads + 1, max(steps, 0) + 1, tokens))
         pointer = into.ctypes.data_as(ctypes.POINTER(c_double))
         with self:
-            _library.check(_library.lib.sg_attention_curves(self.handle.pointer, layer, sample, steps, pointer, into.size))
+            _library.run("sg_attention_curves", (self.handle.pointer, layer, sample, steps), (pointer, into.size),
+                         long=(heads + 1) * steps * tokens**2 > 10**7, keep=(self, into))
         return into
 
 
@@ -192,7 +193,7 @@ def of_layers(
             handle.pointer, (_library.Sequence * len(spans))(*[_library.Sequence(*span) for span in spans]), len(spans)))
     if sink is not None and np.ndim(sink) > 0:
         dims += ("sink",)
-        sinks = len(spans or ()) // samples
+        sinks = whole_numbers(sink, "sink").ravel().tolist()
     return Attention(handle, dims, sinks, keep, work, failures)
 
 

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from . import _library
 from ._attention import Attention, Axes
+from ._errors import InputError
 from ._graph import Graph
 from ._measure import metrics_options, open_attention
 from ._progress import Progress
@@ -100,6 +101,8 @@ def heads_of(attention: Attention, metrics: Dict[str, Any], *, values: Optional[
              orders: Optional[int] = None, stack: bool = False, residual: Optional[float] = None, follow: Optional[int] = None,
              threads: Optional[int] = None, memory: Optional[int] = None, progress: Progress = None) -> HeadValues:
     """Values the heads of what is ready to be measured."""
+    if attention.sinks is not None and len(attention.sinks) > 1:
+        raise InputError(f"sink: {attention.sinks}: heads are valued for one sink, and means of several are of none; call once for each")
     options = dict(metrics, values=values if values is None or isinstance(values, str) else list(values), keep=keep,
                    weight_samples=weight_samples, exact_heads=exact_heads, precision=precision, orders=orders, stack=stack or None,
                    residual=residual, follow=follow)
@@ -160,7 +163,7 @@ def heads(
       `precision` of the value of all heads, or `orders` orders were drawn.
     - `stack`: also follow signals through all layers, each applied once, with the share `residual` beside its heads (0.5);
       `follow`: the token whose way through the heads is kept, instead of each sample's weakest.
-    - The other options are those of `measure`, with one convention.
+    - The other options are those of `measure`, with one convention and one `sink`.
     """
     if isinstance(attention, Graph):
         opened = attention.as_attention()

@@ -79,7 +79,7 @@ _PROTOTYPES: Dict[str, Tuple[Any, ...]] = {
     "sg_attention_layers": (_STATUS, c_void_p, POINTER(c_int64)),
     "sg_attention_shape": (_STATUS, c_void_p, c_int64, POINTER(c_int64)),
     "sg_attention_read": (_STATUS, c_void_p, c_int64, c_int64, POINTER(c_double), c_size_t),
-    "sg_attention_curves": (_STATUS, c_void_p, c_int64, c_int64, c_int64, POINTER(c_double), c_size_t),
+    "sg_attention_curves": (_STATUS, c_void_p, c_int64, c_int64, c_int64, POINTER(Call), POINTER(c_double), c_size_t),
     "sg_attention_free": (None, c_void_p),
     "sg_learned_weights": (
         _STATUS, c_void_p, c_int, POINTER(c_int64), POINTER(c_int64), c_int64, POINTER(c_double),

@@ -12,12 +12,11 @@ from numpy.typing import NDArray
 
 from . import _library
 from ._attention import Attention, Path
-from ._errors import InputError
 from ._heads import HeadValues, Values, heads_of
 from ._measure import Convention, measure_attention, metrics_options
 from ._progress import Progress
 from ._result import Measurement
-from ._views import whole_numbers
+from ._views import tokens_of, whole_numbers
 
 
 class Model:
@@ -38,10 +37,7 @@ class Model:
                 f"{self.length} tokens of {self.vocabulary} kinds>")
 
     def _tokens(self, tokens: Any) -> NDArray[np.int32]:
-        array = np.atleast_2d(whole_numbers(tokens, "tokens"))
-        if array.ndim != 2 or np.any(array < 0) or np.any(array >= self.vocabulary):
-            raise InputError(f"tokens: expected (samples, {self.length}) numbers from 0 to {self.vocabulary - 1}")
-        return np.ascontiguousarray(array, dtype=np.int32)
+        return tokens_of(np.atleast_2d(whole_numbers(tokens, "tokens")), "tokens", self.vocabulary - 1)
 
     def _attention(self, tokens: Any, task: Optional[str], samples: Optional[int], seed: Optional[int],
                    sink: Optional[int]) -> Attention:

@@ -37,6 +37,10 @@ def _arrays_in(handle: _library.Handle) -> Dict[str, Tuple[Tuple[str, ...], NDAr
     return arrays
 
 
+#: Columns that the tables of pickled results are laid out for.
+_PICKLED_WIDTHS = range(40, 201, 10)
+
+
 class Numbers(Mapping[str, Any]):
     """Arrays by the names of their quantities."""
 
@@ -64,6 +68,8 @@ class Document(Mapping[str, Any]):
 
     #: Names of the axes that every number has.
     dims: Tuple[str, ...] = ()
+
+    _tables: Dict[int, str]  # of a result that was pickled, by columns
 
     def __init__(self, handle: _library.Handle) -> None:
         self._texts: Dict[str, str] = {}
@@ -101,10 +107,12 @@ class Document(Mapping[str, Any]):
         return self._text("csv")
 
     def table(self, columns: int = 0) -> str:
-        """The program's report, for so many columns; 0: as wide as it is."""
-        if columns == 0 or "_handle" not in self.__dict__:
+        """The program's report, for so many columns; 0: as wide as it is. Of a result that was pickled: for tens of columns."""
+        if columns == 0:
             return self._text("table", 0)
-        return _library.text("sg_result_table", self._handle.pointer, columns)
+        if "_handle" in self.__dict__:
+            return _library.text("sg_result_table", self._handle.pointer, columns)
+        return self._tables[max((width for width in self._tables if width <= columns), default=min(self._tables))]
 
     def __repr__(self) -> str:
         return self.table(shutil.get_terminal_size((100, 24)).columns).rstrip("\n")
@@ -115,10 +123,19 @@ class Document(Mapping[str, Any]):
     def _kept_texts(self) -> Tuple[str, ...]:
         return ("json", "csv", "table")
 
+    def __copy__(self) -> "Document":
+        return self  # nothing of it changes
+
+    def __deepcopy__(self, _: object) -> "Document":
+        return self
+
     def __getstate__(self) -> Dict[str, Any]:
         for kind in self._kept_texts():
             self._text(kind, *((0,) if kind == "table" else ()))
-        return {name: value for name, value in self.__dict__.items() if name != "_handle"}
+        state = {name: value for name, value in self.__dict__.items() if name != "_handle"}
+        if "_handle" in self.__dict__:
+            state["_tables"] = {width: self.table(width) for width in _PICKLED_WIDTHS}
+        return state
 
 
 class Result(Document):
@@ -189,7 +206,7 @@ class Measurement(Result):
         for name, (axes, values) in arrays.items():
             if self._sinks is not None and "sample" in axes:
                 at = axes.index("sample")
-                values = values.reshape(values.shape[:at] + (-1, self._sinks) + values.shape[at + 1:])
+                values = values.reshape(values.shape[:at] + (-1, len(self._sinks)) + values.shape[at + 1:])
                 axes = axes[:at + 1] + ("sink",) + axes[at + 1:]
             left_out = [k for k, axis in enumerate(axes) if axis in ("convention", "layer", "sample") and axis not in self.dims]
             arrays[name] = (tuple(axis for k, axis in enumerate(axes) if k not in left_out), values.squeeze(tuple(left_out)))
@@ -205,15 +222,21 @@ class Measurement(Result):
         """The conventions that were measured."""
         return [str(convention["convention"]) for convention in self.to_dict()["conventions"]]
 
+    @property
+    def sinks(self) -> List[int]:
+        """The sinks of every sample, as they were given: what the axis "sink" stands for."""
+        return list(self._sinks or [])
+
     def to_pandas(self, heads: bool = False) -> "pandas.DataFrame":
-        """One row a sample, or with `heads` one for every head of a sample. Layers have their names, the rest is counted from 0."""
+        """One row a sample, or with `heads` one for every head of a sample. Layers have their names, several sinks are what was
+        asked for, the rest is counted from 0."""
         import pandas
 
         numbers: Mapping[str, Any] = self.heads if heads else self
         dims = self.dims + (("head",) if heads else ())
         columns = {name: numbers[name] for name in numbers if np.ndim(numbers[name]) == len(dims)}
         shape = np.shape(next(iter(columns.values())))
-        labels = {"layer": self.layers, "convention": self.conventions}
+        labels: Dict[str, Any] = {"layer": self.layers, "convention": self.conventions, "sink": self.sinks}
         rows: Dict[str, Any] = {}
         for dim, place in zip(dims, np.indices(shape)):
             rows[dim] = np.asarray(labels[dim])[place.ravel()] if dim in labels else place.ravel()
@@ -231,7 +254,7 @@ class Measurement(Result):
         return html_report(self.to_dict())
 
     def plot(self, **options: Any) -> "Figure":
-        """Speed and fidelity by layer: medians over samples, with bars from the 10 % to the 90 % quantile (matplotlib).
+        """Speed and fidelity by layer: medians over samples (and sinks), with bars from the 10 % to the 90 % quantile (matplotlib).
 
         `options` go to `matplotlib.pyplot.subplots`, such as `figsize=(7, 3)`.
         """

@@ -17,7 +17,7 @@ from ._errors import InputError
 from ._model import Model, load_model
 from ._progress import Progress, progress_function
 from ._result import Document
-from ._views import whole_numbers
+from ._views import tokens_of
 
 if TYPE_CHECKING:
     import pandas
@@ -29,10 +29,7 @@ def _pairs(pairs: Any, what: str) -> Tuple[_library.Pairs, List[NDArray[np.int32
     if not isinstance(pairs, (tuple, list)) or len(pairs) != 2:
         raise InputError(f"{what}: expected a pair of arrays, inputs and targets")
     for values in pairs:
-        tokens = whole_numbers(values, what)
-        if tokens.ndim != 2 or np.any(tokens < 0) or np.any(tokens >= 2**31):
-            raise InputError(f"{what}: expected tokens of shape (sequences, length), found {tokens.shape}")
-        arrays.append(np.ascontiguousarray(tokens, dtype=np.int32))
+        arrays.append(tokens_of(values, what, 2**31 - 1))
     if arrays[0].shape != arrays[1].shape:
         raise InputError(f"{what}: inputs have shape {arrays[0].shape}, targets {arrays[1].shape}")
     pointers = [array.ctypes.data_as(POINTER(c_int32)) for array in arrays]
@@ -44,7 +41,7 @@ class Training:
 
     def __init__(self, out: Path, outcome: Dict[str, Any]) -> None:
         self.directory = FilePath(out)
-        self.path = FilePath(outcome["model"])  #: the checkpoint
+        self.path = self.directory / "model.safetensors"  #: the checkpoint
         self.steps: int = outcome["steps"]
         self.loss: float = outcome["loss"]  #: of the last epoch, with dropout
         self.accuracy: float = outcome["accuracy"]

@@ -16,9 +16,9 @@ from ._live import masks
 from ._live.arrays import is_tensor, torch
 from ._live.modules import Chosen
 from ._live.recorder import Layer, Layers, Numbers, Recorder
-from ._live.refusals import warn_of
+from ._live.refusals import in_backward, warn_of
 from ._live.samples import Sample, probabilities
-from ._live.source import attention_of
+from ._live.source import attention_of, spans_of
 from ._measure import Convention, measure_attention, metrics_options
 from ._progress import Progress
 from ._result import Measurement
@@ -83,7 +83,7 @@ class Watch:
             queries, keys = queries.unsqueeze(0), keys.unsqueeze(0)
         if queries.dim() != 4 or keys.dim() != 4:
             raise InputError(f"queries of shape {tuple(queries.shape)}: expected (samples, heads, tokens, width)")
-        into = self._recorder.layer(str(layer))
+        into = None if in_backward() else self._recorder.layer(str(layer))
         if into is None:
             return
         self._recorder.keep_scores(
@@ -96,7 +96,7 @@ class Watch:
 
     def record_weights(self, layer: Union[int, str], probabilities: Any, *, projection: Any = None) -> None:
         """The same for probabilities, (heads, tokens, tokens) or (samples, heads, tokens, tokens), which are copied."""
-        into = self._recorder.layer(str(layer))
+        into = None if in_backward() else self._recorder.layer(str(layer))
         if into is None:
             return
         self._recorder.keep_weights(into, probabilities if is_tensor(probabilities) else np.asarray(probabilities))
@@ -139,7 +139,9 @@ class Watch:
         found = layers[layer] if isinstance(layer, str) else list(layers.values())[layer]
         if found.refused is not None:
             raise InputError(f"layer {found.name}: {found.refused}")
-        return probabilities(found.samples[sample])
+        samples = found.samples
+        _, begin, end = spans_of(samples, self._lengths, self._padding, None)[sample]
+        return probabilities(samples[sample], begin, end)
 
     def learned_weights(self) -> List[NDArray[np.float64]]:
         """Weights of each layer's heads, from its output projection as it was when the layer was first seen."""

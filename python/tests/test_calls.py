@@ -56,6 +56,18 @@ def in_thread(call):
     return outcome[0][0]
 
 
+def test_ctrl_c_in_one_large_piece_of_work():
+    """A graph of thousands of nodes, and curves: ended long before they are done."""
+    graph = sg.Graph.generate("chain:4000")
+    for call in (graph.measure, lambda: graph.signal_curves(5000)):
+        timer = threading.Timer(1.0, os.kill, (os.getpid(), signal.SIGINT))
+        begin = time.monotonic()
+        timer.start()
+        with pytest.raises(KeyboardInterrupt):
+            call()
+        assert time.monotonic() - begin < 8  # of twenty and more
+
+
 def test_progress_on_another_thread(attention):
     heard = []
     result = in_thread(lambda: sg.measure(attention, progress=lambda done, total: heard.append((done, total, threading.get_ident()))))

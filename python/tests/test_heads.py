@@ -95,7 +95,7 @@ class Lists:
 def test_reports(small, tmp_path):
     valued = sg.heads(small, weight_samples=1)
     again = pickle.loads(pickle.dumps(valued))
-    assert again.to_json() == valued.to_json() and again.table(50) == valued.table()
+    assert again.to_json() == valued.to_json() and again.table(50) == valued.table(50) and again.table() == valued.table()
     assert np.array_equal(again.fidelity["shapley"], valued.fidelity["shapley"])
     html = valued._repr_html_()
     assert html.count("<table>") == 4 and "Shapley" in html

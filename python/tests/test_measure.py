@@ -131,6 +131,30 @@ def test_sinks(attention):
     assert sg.measure(attention[0, 0], sink=[3, 4]).dims == ("sink",)
 
 
+def test_several_sinks_are_sequences_in_documents(attention):
+    document = sg.measure(attention, sink=[3, -1]).to_dict()
+    assert document["range"] is None and document["sequences"] == [[s, 0, end] for s in range(3) for end in (4, 12)]
+    assert sg.measure(attention, lengths=[12, 6, 4]).to_dict()["sequences"] == [[0, 0, 12], [1, 0, 6], [2, 0, 4]]
+    assert "sequences" not in sg.measure(attention, sink=3).to_dict()
+    with pytest.raises(sg.InputError, match="one sink"):
+        sg.heads(attention, sink=[3, -1])
+    assert sg.heads(attention, sink=[3]).to_json() == sg.heads(attention, sink=3).to_json()
+
+
+@pytest.mark.parametrize("padding", ["left", "right"])
+def test_padding_may_be_nan(attention, padding):
+    clean = np.zeros((2, 12, 12))
+    tokens = slice(4, 12) if padding == "left" else slice(0, 8)
+    clean[:, tokens, tokens] = attention[0, 0, :2, :8, :8]
+    dirty = np.full((2, 12, 12), np.nan)
+    dirty[:, tokens, tokens] = clean[:, tokens, tokens]
+    options = dict(lengths=[8], padding=padding)
+    assert sg.measure(dirty[None], **options).to_json() == sg.measure(clean[None], **options).to_json()
+    assert sg.fidelity(dirty[None], **options) == sg.fidelity(attention[0, 0, :2, :8, :8])
+    with pytest.raises(sg.InputError, match="finite"):
+        sg.measure(dirty[None], lengths=[9], padding=padding)
+
+
 def test_missing_mass():
     rows = np.array([[[0.5, 0], [0.25, 0.25]]])
     with pytest.raises(sg.InputError, match="row 0 sums to 0.5"):

@@ -52,7 +52,9 @@ def test_html(attention):
 def test_pickles_and_copies(attention):
     for result in (sg.measure(attention), sg.Graph.example(2).measure()):
         for again in (pickle.loads(pickle.dumps(result)), copy.copy(result), copy.deepcopy(result)):
-            assert again.to_json() == result.to_json() and again.table(40) == result.table()
+            assert again.to_json() == result.to_json() and again.table() == result.table()
+            assert all(again.table(columns) == result.table(columns) for columns in (40, 80, 100, 120))
+            assert again.table(89) == result.table(80 if again is not result else 89)
             assert again.dims == result.dims and np.array_equal(again.fidelity, result.fidelity)
 
 
@@ -68,6 +70,11 @@ def test_pandas(attention):
     one = sg.measure(attention[0, 0], per_head=True).to_pandas(heads=True)
     assert len(one) == 4 and list(one.columns[:2]) == ["head", "weight"]
     assert len(sg.measure(attention[0, 0]).to_pandas()) == 1
+    sinks = sg.measure(attention, sink=[3, -1])
+    frame = sinks.to_pandas()
+    assert sinks.sinks == [3, -1] and frame["sink"].tolist() == [3, -1] * 6 and frame["sample"].tolist() == [0, 0, 1, 1, 2, 2] * 2
+    last = frame[(frame["sink"] == -1) & (frame.layer == "2") & (frame["sample"] == 1)].iloc[0]
+    assert last.minimax_fidelity == sg.measure(attention).fidelity[1, 1]
     ragged = sg.measure([attention[0], attention[1][:1, :2]])
     assert len(ragged.to_pandas()) == 4 and len(ragged.to_pandas(heads=True)) == 14
 

@@ -329,3 +329,129 @@ def test_a_watch_that_ends_in_another_thread_does_not_disturb_the_model():
     with ThreadPoolExecutor(4) as pool:
         for done in [pool.submit(call) for _ in range(4)]:
             done.result()
+
+
+class Recording(nn.Module):
+    """Attention of one's own that tells what it does."""
+
+    def __init__(self):
+        super().__init__()
+        self.inner = nn.Linear(8, 8)
+        self.watch = None
+
+    def forward(self, values):
+        found = self.inner(values)
+        if self.watch is not None:
+            self.watch.record("own", found[:, None], values[:, None])
+            self.watch.record_weights("weights", torch.softmax((found @ values.mT).masked_fill(CAUSAL, -float("inf")), -1)[:, None])
+        return found
+
+
+@pytest.mark.parametrize("reentrant", [True, False])
+def test_what_is_checkpointed_is_seen_once(reentrant):
+    """Parts of a model that are computed again for their gradients."""
+    from torch.utils.checkpoint import checkpoint
+
+    class Checkpointed(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.layers = nn.ModuleList(nn.TransformerEncoderLayer(8, 2, 16, batch_first=True) for _ in range(2))
+            self.returning = OwnAttention()
+            self.own = Recording()
+
+        def forward(self, values):
+            for layer in self.layers:
+                values = checkpoint(lambda inputs, module=layer: module(inputs, CAUSAL), values, use_reentrant=reentrant)
+            values = checkpoint(lambda inputs: self.returning(inputs)[0], values, use_reentrant=reentrant)
+            return checkpoint(self.own, values, use_reentrant=reentrant)
+
+    torch.manual_seed(0)
+    model = Checkpointed()
+    with sg.watch(model) as seen:
+        model.own.watch = seen
+        for _ in range(2):
+            model(states().requires_grad_()).square().sum().backward()
+    assert len(seen.layers) == 5
+    assert all(len(layer.samples) == 6 for layer in seen._recorder.layers.values()), seen
+    assert seen.result().fidelity.shape == (5, 6)
+
+
+def test_a_copy_of_a_watched_model_is_not_watched(tmp_path):
+    import copy
+    import pickle
+
+    def modules(model):
+        return [vars(module) for module in model.modules()]
+
+    torch.manual_seed(0)
+    model = nn.TransformerEncoderLayer(8, 2, 16, batch_first=True).eval()
+    model.linear1.forward = model.linear1.forward  # as some libraries do
+    before = [sorted(vars(module)) for module in model.modules()]
+    values = states()
+    with sg.watch(model) as seen, sg.watch(model), torch.no_grad():
+        expected = model(values, CAUSAL)
+        torch.save(model, tmp_path / "model.pt")
+        again = [copy.deepcopy(model), pickle.loads(pickle.dumps(model)),
+                 torch.load(tmp_path / "model.pt", **({} if torch.__version__.startswith("1.") else {"weights_only": False}))]
+        for one in again:
+            assert [sorted(vars(module)) for module in one.modules()] == before
+            assert torch.equal(one(values, CAUSAL), expected)
+            one.self_attn.in_proj_weight.zero_()  # its own parameters, not the model's
+            assert not torch.equal(one(values, CAUSAL), expected)
+        assert torch.equal(model(values, CAUSAL), expected)
+    assert len(seen._recorder.layers["self_attn"].samples) == 6
+    assert [sorted(vars(module)) for module in model.modules()] == before
+
+
+def test_given_lengths_are_those_of_the_probabilities():
+    torch.manual_seed(0)
+    module = nn.MultiheadAttention(8, 2, batch_first=True)
+    values = states()
+    for padding, spans in (("right", [(0, 9), (0, 7), (0, 6)]), ("left", [(0, 9), (2, 9), (3, 9)])):
+        with sg.watch(module, lengths=[9, 7, 6], padding=padding) as seen:
+            module(values, values, values, attn_mask=CAUSAL)
+        for sample, (begin, end) in enumerate(spans):
+            same(seen.attention(0, sample), expected_weights(module, values, attn_mask=CAUSAL)[sample, :, begin:end, begin:end])
+        assert seen.attention(0, -1).shape == (2, 6, 6)
+
+
+def test_weights_with_padding_that_is_nan():
+    """Rows and columns of padding may be anything where lengths say what is padding."""
+    clean = torch.from_numpy(random_attention(2, 3, TOKENS, TOKENS).astype(np.float32))
+    dirty = torch.full_like(clean, float("nan"))
+    dirty[0, :, :5, :5] = clean[0, :, :5, :5]
+    dirty[1] = clean[1]
+
+    class Attention(nn.Module):
+        def forward(self, weights):
+            return weights.sum(), weights
+
+    for first in (dirty, torch.nan_to_num(dirty)):
+        model = Attention()
+        with sg.watch(model, lengths=[5, 9]) as seen:
+            model(first)
+        assert np.array_equal(seen.result().fidelity, sg.measure(clean.numpy()[None], lengths=[5, 9]).fidelity)
+
+
+def test_calls_with_no_sample():
+    torch.manual_seed(0)
+    module = nn.MultiheadAttention(8, 2, batch_first=True)
+    returning = OwnAttention()
+    values = states()
+    with sg.watch(module) as seen:
+        for batch in (values[:0], values, values[:0]):
+            module(batch, batch, batch, attn_mask=CAUSAL)
+        module(values[:0], values[:0], values[:0], attn_mask=CAUSAL.expand(0, -1, -1))
+    assert seen.refused == {} and seen.result().fidelity.shape == (1, 3)
+    with sg.watch(returning) as seen:
+        for batch in (values[:0], values):
+            returning(batch)
+        seen.record("own", values[:0, None], values[:0, None])
+        seen.record_weights("own", np.zeros((0, 2, 4, 4)))
+    assert seen.refused == {} and seen.result().fidelity.shape == (1, 3)
+
+
+def test_expressions_for_layers():
+    module = nn.MultiheadAttention(8, 2)
+    with pytest.raises(ValueError, match=r"layers: '\[' is no regular expression: "):
+        sg.watch(module, layers="[")

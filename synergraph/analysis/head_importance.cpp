@@ -425,6 +425,13 @@ void check_options(const ImportanceOptions& options) {
 
 }  // namespace
 
+std::vector<HeadValue> ordered_values(const std::vector<HeadValue>& given) {
+  std::vector<HeadValue> ordered;
+  for (const auto& [value, name] : kNamesOf<HeadValue>)
+    if (std::find(given.begin(), given.end(), value) != given.end()) ordered.push_back(value);
+  return ordered;
+}
+
 Importance head_importance(AttentionSource& source, LayerWeights weights,
                            const ImportanceOptions& options) {
   check_options(options);

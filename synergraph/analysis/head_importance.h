@@ -30,6 +30,9 @@ struct ImportanceOptions {
   Execution execution = {};
 };
 
+/// The values that are among the given ones, each once, in the order in which they are reported.
+std::vector<HeadValue> ordered_values(const std::vector<HeadValue>& given);
+
 /// One head among the heads of its layer, over samples (theory: "Subsets of heads").
 struct HeadCredit {
   Estimate shapley;

@@ -110,6 +110,15 @@ void summarise_stacks(StackAnalysis& analysis) {
 
 }  // namespace
 
+int followed_node(const std::vector<AttentionLayer>& layers, std::int64_t token) {
+  if (layers.empty()) throw InputError("there are no layers to measure");
+  const AttentionLayer& first = layers.front();
+  if (token < 0 || token >= first.tokens)
+    throw InputError(
+        fmt::format("--follow: token {} was asked for, there are 0:{}", token, first.tokens));
+  return static_cast<int>(token) + first.nodes() - first.tokens;
+}
+
 StackAnalysis analyse_stack(AttentionSource& source, const LayerWeights& weights,
                             const StackOptions& options) {
   const std::vector<AttentionLayer>& layers = source.layers();

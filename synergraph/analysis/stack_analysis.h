@@ -35,6 +35,10 @@ struct StackAnalysis {
   std::vector<Stack> each;  ///< every sample's
 };
 
+/// The node of StackOptions::token for a token of these layers: one more where the first node is
+/// the one that takes what is missing from rows. InputError where there is no such token.
+int followed_node(const std::vector<AttentionLayer>& layers, std::int64_t token);
+
 /// Measures the stack on every sample. InputError unless all layers have the same tokens and
 /// samples. Stopped if it was asked to stop before the last.
 StackAnalysis analyse_stack(AttentionSource& source, const LayerWeights& weights,

@@ -84,11 +84,13 @@ void search_panel(const SurvivalSweep& sweep, Search& search) {
 }
 
 /// Steps through the chances to have arrived, 1 - s_t: P applied again and again to e_sink.
-void search_arrival(const Walk& walk, Search& search, std::int64_t stepping) {
+void search_arrival(const Walk& walk, Search& search, std::int64_t stepping,
+                    const Execution& execution) {
   std::vector<double> start(static_cast<std::size_t>(walk.nodes()), 0.0);
   start.back() = 1.0;
   Propagation states(walk.step, start.data());
   while (search.follows(true) && states.time() < stepping) {
+    execution.check();
     states.advance(stepping - states.time());
     const auto begin = static_cast<double>(states.time() - states.length());
     for (int k = 1; k <= states.length(); ++k) {
@@ -199,7 +201,7 @@ WalkSummary summarise_walk(const Walk& walk, const WalkOptions& options,
                                     : steps_worth_taking(walk.nodes(), summary.hitting.max, search);
   SurvivalSweep sweep(walk);
   TruncatedSum sum(walk.nodes(), options.cutoff, execution);
-  search_arrival(walk, search, stepping);
+  search_arrival(walk, search, stepping, execution);
   for (;;) {
     const std::int64_t time = sweep.states().time();
     const bool sum_done = sum.complete();

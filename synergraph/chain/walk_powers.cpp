@@ -29,9 +29,8 @@ void WalkPowers::square() {
   const int n = walk_.nodes();
   if (spare_.step.rows() == 0)
     spare_ = {Matrix::uninitialised(n, n), std::vector<double>(static_cast<std::size_t>(n))};
-  execution_.check();
   const Matrix& from = step();
-  square_upper(from, spare_.step.view(), execution_.threads);
+  square_upper(from, spare_.step.view(), execution_);
   constexpr int kRowsPerTask = 64;
   const auto tasks = static_cast<std::size_t>((n + kRowsPerTask - 1) / kRowsPerTask);
   parallel_for(tasks, n < 1024 ? 1 : execution_.threads, [&](std::size_t task, int) {

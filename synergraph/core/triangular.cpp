@@ -15,15 +15,15 @@ constexpr int kParallelSize = 256;
 
 }  // namespace
 
-void square_upper(ConstMatrixView upper, MatrixView result, int threads) {
+void square_upper(ConstMatrixView upper, MatrixView result, const Execution& execution) {
   const int width = kSquareRegisters * kernels().doubles;
   const int tiles = (upper.rows + width - 1) / width;
   const int strips = (tiles + kStripTiles - 1) / kStripTiles;
-  if (threads <= 0) threads = default_thread_count();
-  if (upper.rows < kParallelSize) threads = 1;
+  const int threads = upper.rows < kParallelSize ? 1 : execution.thread_count();
   std::vector<ScratchVector<double>> packed(static_cast<std::size_t>(threads));
   // The longest strips, on the right, go first: the others then fill the gaps.
   parallel_for(static_cast<std::size_t>(strips), threads, [&](std::size_t index, int worker) {
+    execution.check();
     const int begin = (strips - 1 - static_cast<int>(index)) * kStripTiles;
     const int end = std::min(tiles, begin + kStripTiles);
     ScratchVector<double>& part = packed[static_cast<std::size_t>(worker)];

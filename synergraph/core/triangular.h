@@ -1,5 +1,6 @@
 #pragma once
 
+#include "synergraph/core/execution.h"
 #include "synergraph/core/matrix.h"
 
 #pragma GCC visibility push(default)
@@ -10,9 +11,9 @@ inline constexpr int kZeroBand = 32;
 
 /// result = upper * upper for an upper triangular matrix, n^3/6 multiply-adds. The kZeroBand
 /// entries to the left of the diagonal of `upper` must be zero; what is below the diagonal of
-/// `result` is left alone. The order of summation does not depend on `threads` (0: all). `result`
-/// must not overlap `upper`.
-void square_upper(ConstMatrixView upper, MatrixView result, int threads = 0);
+/// `result` is left alone. The order of summation does not depend on the threads. `result` must not
+/// overlap `upper`. Stopped if it was asked to stop before the last strip of columns.
+void square_upper(ConstMatrixView upper, MatrixView result, const Execution& execution = {});
 
 /// out = upper * in for an upper triangular matrix.
 void multiply_upper(ConstMatrixView upper, const double* in, double* out, int threads = 0);

@@ -84,12 +84,13 @@ Matrix diffusion_matrix(const FeedforwardGraph& graph) {
   return diffusion;
 }
 
-Matrix signal_curves(ConstMatrixView diffusion, int steps) {
+Matrix signal_curves(ConstMatrixView diffusion, int steps, const Execution& execution) {
   if (steps < 0) throw UsageError(fmt::format("{} steps are fewer than none", steps));
   const Matrix columns = transposed(diffusion);
   Propagation states = signal(columns);
   Matrix curves(steps + 1, diffusion.rows);
   for (int begin = 0; begin <= steps; begin += Propagation::panel()) {
+    execution.check();
     states.advance();
     const int count = std::min(Propagation::panel(), steps + 1 - begin);
     for (int j = 0; j < diffusion.rows; ++j)

@@ -17,8 +17,8 @@ namespace synergraph {
 Matrix diffusion_matrix(const FeedforwardGraph& graph);
 
 /// Signal at the sink (theory: "Signal at the sink"): result(t, j) = (D^t)(sink, j), 0 <= t <=
-/// steps.
-Matrix signal_curves(ConstMatrixView diffusion, int steps);
+/// steps. Stopped if it was asked to stop before the last.
+Matrix signal_curves(ConstMatrixView diffusion, int steps, const Execution& execution = {});
 
 /// Node and minimax fidelity of one diffusion matrix (lower triangular, rows summing to one).
 ///

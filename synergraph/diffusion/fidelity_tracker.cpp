@@ -140,6 +140,7 @@ bool FidelityTracker::certify(int j) {
   upper = std::min(upper, above);
   if (upper > phi(j)) {
     if (passed_to_ != j) {
+      execution_.check();
       passing_ = passing_probability(diffusion_, j);
       passed_to_ = j;
     }

@@ -28,7 +28,8 @@ struct BatchOptions {
   /// synergy.
   std::vector<MetricsOptions> conventions = {convention_options(Convention::kExact)};
   /// Rows of these tokens are read, checked whole, and what they give to keys before `begin` is
-  /// left out. Empty: every sample, all its tokens.
+  /// left out. Padding may hold anything: outside of a sequence, entries that are no shares of a
+  /// row, NaN among them, count as zero. Empty: every sample, all its tokens.
   std::vector<TokenSpan> sequences = {};
   /// How far a row's sum may be from 1; nothing: what rounding explains, in the element type or in
   /// the shorter one that a row's entries show.

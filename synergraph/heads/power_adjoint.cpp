@@ -15,7 +15,7 @@ PowerAdjoint::PowerAdjoint(ConstMatrixView upper, int levels) {
     if (level == 0)
       for (int i = 0; i < n; ++i) std::copy(upper.row(i) + i, upper.row(i) + n, power.row(i) + i);
     else
-      square_upper(powers_.back(), power.view(), 1);
+      square_upper(powers_.back(), power.view(), {.threads = 1});
     powers_.push_back(std::move(power));
     adjoints_.emplace_back(n, n);
   }

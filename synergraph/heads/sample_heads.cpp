@@ -21,6 +21,12 @@ double matrix_bytes(int tokens) {
   return 8.0 * static_cast<double>(tokens) * static_cast<double>(tokens);
 }
 
+/// Outside of a sequence may be padding, and there anything: what is no share of a row is nothing.
+void clear_padding(double* begin, double* end) {
+  std::replace_if(
+      begin, end, [](double entry) { return !(entry >= 0.0 && entry < 2.0); }, 0.0);
+}
+
 bool keeps_heads(int heads, int tokens) {
   return heads * matrix_bytes(tokens) <= kKeptBytes;
 }
@@ -68,7 +74,10 @@ SampleHeads::Reader head_reader(const AttentionView& view, const TokenSpan& sequ
       if (at == 0)
         read_rows(view, sequence.sample, head, i, std::min<std::int64_t>(kRows, sequence.end - i),
                   rows.data());
-      return rows.data() + std::ptrdiff_t{at} * columns;
+      double* entries = rows.data() + std::ptrdiff_t{at} * columns;
+      clear_padding(entries, entries + begin);
+      clear_padding(entries + sequence.end, entries + columns);
+      return entries;
     };
     cut_attention(row, columns, begin, check, into, missing_mass);
   };

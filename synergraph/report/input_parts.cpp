@@ -23,12 +23,12 @@ std::string counted(const std::vector<AttentionLayer>& layers, int AttentionLaye
 
 std::string input_text(const InputReport& input, const std::vector<AttentionLayer>& layers) {
   const bool missing = layers.front().missing_mass == MissingMass::kNode;
-  std::string text = fmt::format("{} layer{}, {}, {} of {}{}, {} head weights\n", layers.size(),
-                                 layers.size() == 1 ? "" : "s",
-                                 counted(layers, &AttentionLayer::samples, "sample"),
-                                 counted(layers, &AttentionLayer::heads, "head"),
-                                 counted(layers, &AttentionLayer::tokens, "token"),
-                                 missing ? " and a node for missing mass" : "", input.weights);
+  std::string text = fmt::format(
+      "{} layer{}, {}, {} of {}{}, {} head weights\n", layers.size(), layers.size() == 1 ? "" : "s",
+      counted(layers, &AttentionLayer::samples, input.sequences.empty() ? "sample" : "sequence"),
+      counted(layers, &AttentionLayer::heads, "head"),
+      counted(layers, &AttentionLayer::tokens, "token"),
+      missing ? " and a node for missing mass" : "", input.weights);
   if (!input.reading.empty()) text += input.reading + '\n';
   if (input.model && input.heads_from_name)
     text += fmt::format("heads: {}, from the file's name (--heads says otherwise)\n",
@@ -58,6 +58,11 @@ nlohmann::ordered_json json_document(const char* schema, int version, const Inpu
       {"weights", input.weights},
       {"range",
        {input.range.begin, input.range.end ? ordered_json(*input.range.end) : ordered_json()}}};
+  if (!input.sequences.empty()) {
+    json["range"] = nullptr;
+    for (const TokenSpan& sequence : input.sequences)
+      json["sequences"].push_back({sequence.sample, sequence.begin, sequence.end});
+  }
   if (const MissingMass missing = layers.front().missing_mass; missing != MissingMass::kError)
     json["missing_mass"] = name_of(missing);
   if (input.model) {

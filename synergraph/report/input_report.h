@@ -2,6 +2,7 @@
 
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "synergraph/analysis/attention_source.h"
 #include "synergraph/model/config.h"
@@ -15,6 +16,7 @@ struct InputReport {
   std::string weights;  ///< where head weights come from: "uniform", "learned", ...
   std::string reading;  ///< how the axes of a file were read; empty: no file
   TokenRange range;
+  std::vector<TokenSpan> sequences;      ///< of arrays, where no range says what they are
   std::optional<ModelConfig> model;      ///< of a checkpoint
   bool heads_from_name = false;          ///< the checkpoint's file name says how many heads
   std::string task;                      ///< that judged the model; empty: none

@@ -170,6 +170,12 @@ TEST(HeadImportance, OfAGraph) {
   EXPECT_TRUE(std::isnan(values[0].all.error));
 }
 
+TEST(HeadImportance, ValuesHaveAnOrder) {
+  using enum HeadValue;
+  EXPECT_EQ(ordered_values({kSpeed, kFidelity, kSpeed}), (std::vector{kFidelity, kSpeed}));
+  EXPECT_EQ(ordered_values({kSpeed}), std::vector{kSpeed});
+}
+
 TEST(HeadImportance, RefusesWhatCannotBe) {
   MemorySource source = random_source({2}, 1, 4);
   const LayerWeights weights = uniform_weights(source.layers());

@@ -82,6 +82,17 @@ TEST_F(StackAnalysisTest, IsTheSameLayerByLayerAndOnAnyThreads) {
   EXPECT_EQ(again.effective_tokens.error, pieces.effective_tokens.error);
 }
 
+TEST_F(StackAnalysisTest, ATokenIsFollowedBehindTheNodeForMissingMass) {
+  AttentionLayer layer{"1", 1, 1, 5};
+  EXPECT_EQ(followed_node({layer}, 4), 4);
+  EXPECT_THROW(followed_node({layer}, 5), InputError);
+  EXPECT_THROW(followed_node({layer}, -1), InputError);
+  EXPECT_THROW(followed_node({}, 0), InputError);
+  layer.missing_mass = MissingMass::kNode;
+  EXPECT_EQ(followed_node({layer}, 4), 5);
+  EXPECT_THROW(followed_node({layer}, 5), InputError);
+}
+
 TEST_F(StackAnalysisTest, LayersMustFitAndWorkCanBeStopped) {
   const Model model = random_model();
   ModelAttention source(model, random_sequences(3, 2, 9, 7), nullptr, {});

@@ -87,13 +87,13 @@ static void test_numbers(void) {
   CHECK(extents[0] == 1 && extents[1] == kHeads && extents[2] == kTokens);
   OK(sg_attention_read(layers, 0, 0, matrix, kHeads * kTokens * kTokens));
   CHECK(memcmp(matrix, attention, sizeof matrix) == 0);
-  OK(sg_attention_curves(layers, 0, 0, 2, curves, sizeof curves / sizeof *curves));
+  OK(sg_attention_curves(layers, 0, 0, 2, NULL, curves, sizeof curves / sizeof *curves));
   CHECK(curves[2] == 1 && curves[3] == 0.75 && curves[2 * 9 + 3] == 0.375);
   FAILS(SG_USAGE, "layer 2", sg_attention_shape(layers, 2, extents));
   FAILS(SG_USAGE, "sample 1", sg_attention_read(layers, 0, 1, matrix, 18));
   FAILS(SG_USAGE, "17 elements, 18", sg_attention_read(layers, 0, 0, matrix, 17));
   FAILS(SG_USAGE, "NULL", sg_attention_read(layers, 0, 0, NULL, 18));
-  FAILS(SG_USAGE, "steps", sg_attention_curves(layers, 0, 0, -1, curves, 0));
+  FAILS(SG_USAGE, "steps", sg_attention_curves(layers, 0, 0, -1, NULL, curves, 0));
   sg_attention_free(layers);
 }
 
@@ -146,6 +146,7 @@ static void test_sequences(void) {
   sg_result* result = NULL;
   int64_t extents[3];
   double matrix[4];
+  char* text = NULL;
   OK(sg_attention_create(NULL, &layers));
   OK(sg_attention_set_sequences(layers, sequences, 3));
   OK(sg_attention_add(layers, NULL, padded, SG_FLOAT64, padded_shape, strides));
@@ -158,10 +159,18 @@ static void test_sequences(void) {
   CHECK(number(result, "minimax_fidelity", 1) == 0);
   CHECK(number(result, "minimax_fidelity", 2) == 0);
   CHECK(isnan(number(result, "node_fidelity", 2))); /* a token that the sequence lacks */
+  OK(sg_result_json(result, &text));
+  CHECK(strstr(text, "\"range\": null") != NULL && strstr(text, "\"sequences\": [") != NULL);
+  sg_free(text);
+  OK(sg_result_table(result, 0, &text));
+  CHECK(strstr(text, "3 sequences") != NULL);
+  sg_free(text);
   sg_result_free(result);
   FAILS(SG_INPUT, "sample 2", sg_attention_set_sequences(layers, outside, 1));
   FAILS(SG_INPUT, "tokens 2:2", sg_attention_set_sequences(layers, empty, 1));
   FAILS(SG_USAGE, "NULL", sg_attention_set_sequences(layers, NULL, 1));
+  FAILS(SG_INPUT, "sequences, expected at most",
+        sg_attention_set_sequences(layers, sequences, (size_t)-1));
   OK(sg_attention_set_sequences(layers, NULL, 0));
   OK(sg_attention_shape(layers, 0, extents));
   CHECK(extents[0] == 2 && extents[2] == 4);
@@ -187,6 +196,8 @@ static void test_errors(void) {
   FAILS(SG_USAGE, "row_tolerence' is not one of row_tolerance",
         sg_attention_create("{\"row_tolerence\": 1}", &layers));
   FAILS(SG_USAGE, "a number from 0 to 1", sg_attention_create("{\"row_tolerance\": -1}", &layers));
+  FAILS(SG_USAGE, "'row_tolerance' is given twice",
+        sg_attention_create("{\"row_tolerance\": 0.5, \"row_tolerance\": 1}", &layers));
   FAILS(SG_USAGE, "NULL", sg_measure(NULL, NULL, NULL, &result));
   CHECK(result == NULL);
   OK(sg_attention_create(NULL, &layers));
@@ -220,12 +231,15 @@ static void test_errors(void) {
   OK(sg_attention_set_weights(layers, weights + 2, 1));
   FAILS(SG_INPUT, "weight", sg_measure(layers, NULL, NULL, &result));
   FAILS(SG_USAGE, "no weights", sg_attention_set_weights(layers, weights, 0));
+  FAILS(SG_INPUT, "weights, expected at most",
+        sg_attention_set_weights(layers, weights, (size_t)-1));
   CHECK(result == NULL);
   sg_attention_free(layers);
   sg_attention_free(NULL);
   sg_result_free(NULL);
   FAILS(SG_INPUT, "nowhere.npy", sg_attention_open("nowhere.npy", NULL, &layers));
   FAILS(SG_USAGE, "axis", sg_attention_open("nowhere.npy", "{\"axes\": \"time\"}", &layers));
+  CHECK(strncmp(sg_error(), "axes: 'time'", 12) == 0); /* as the options here are named */
   FAILS(SG_USAGE, "begin, end", sg_attention_open("nowhere.npy", "{\"range\": [1]}", &layers));
 }
 
@@ -233,6 +247,8 @@ static void test_learned_weights(void) {
   const float projection[2][4] = {{3, 0, 0, 0}, {0, 4, 0, 5}};
   const int64_t extents[2] = {2, 4};
   const int64_t strides[2] = {sizeof projection[0], sizeof(float)};
+  const int64_t large[2] = {2, 16385};
+  const int64_t odd[2] = {3, sizeof(float)};
   double weights[2];
   OK(sg_learned_weights(projection, SG_FLOAT32, extents, NULL, 2, weights));
   CHECK(weights[0] == 0.5 && weights[1] == 0.5);
@@ -241,7 +257,11 @@ static void test_learned_weights(void) {
   FAILS(SG_INPUT, "", sg_learned_weights(projection, SG_FLOAT32, extents, NULL, 3, weights));
   FAILS(SG_INPUT, "heads", sg_learned_weights(projection, SG_FLOAT32, extents, NULL, -1, weights));
   FAILS(SG_USAGE, "NULL", sg_learned_weights(projection, SG_FLOAT32, extents, NULL, 2, NULL));
-  FAILS(SG_INPUT, "no data", sg_learned_weights(NULL, SG_FLOAT32, extents, NULL, 2, weights));
+  FAILS(SG_USAGE, "data is NULL", sg_learned_weights(NULL, SG_FLOAT32, extents, NULL, 2, weights));
+  FAILS(SG_INPUT, "output projection: 2 rows, 16385 columns, expected 1 to 16384",
+        sg_learned_weights(projection, SG_FLOAT32, large, NULL, 2, weights));
+  FAILS(SG_INPUT, "output projection: strides of 3 and 4 bytes",
+        sg_learned_weights(projection, SG_FLOAT32, extents, odd, 2, weights));
 }
 
 /* A file: argument 1, written by a test of this repository. */

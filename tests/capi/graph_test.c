@@ -45,7 +45,7 @@ static void test_example(void) {
   sg_graph_free(again);
 
   OK(sg_graph_attention(graph, &attention));
-  OK(sg_attention_curves(attention, 0, 0, 3, curves, 36));
+  OK(sg_attention_curves(attention, 0, 0, 3, NULL, curves, 36));
   CHECK(curves[2] == 1 && fabs(curves[2 * 12 + 9 + 1] - 0.421875) < 1e-15);
   OK(sg_measure(attention, "{\"normalization\": \"per-head\"}", NULL, &result));
   CHECK(number(result, "mixing_time_0.25", 0) == 10);
@@ -61,6 +61,8 @@ static void test_building(void) {
   const float matrix[3][3] = {{1, 0, 0}, {0.5F, 0.5F, 0}, {0, 0.5F, 0.5F}};
   const int64_t strides[2] = {sizeof matrix[0], sizeof(float)};
   const char* names[3] = {"u", "v w", "sink"};
+  const char* nameless[3] = {"u", "", "sink"};
+  const char* alike[3] = {"u", "v", "u"};
   const int64_t outside[1] = {3};
   sg_graph* graph = NULL;
   sg_graph* other = NULL;
@@ -89,6 +91,9 @@ static void test_building(void) {
   FAILS(SG_USAGE, "per_head", sg_graph_measure(graph, "{\"per_head\": true}", NULL, &result));
   FAILS(SG_INPUT, "4 nodes", sg_graph_add_generated(graph, NULL, 1, "chain:4", 1));
   FAILS(SG_INPUT, "2 names", sg_graph_name_nodes(graph, names, 2));
+  FAILS(SG_INPUT, "the name of node 1 is empty", sg_graph_name_nodes(graph, nameless, 3));
+  FAILS(SG_INPUT, "two nodes are named 'u'", sg_graph_name_nodes(graph, alike, 3));
+  FAILS(SG_INPUT, "edges", sg_graph_add_edges(graph, NULL, 1, 3, from, to, NULL, (size_t)-1, 1));
   FAILS(SG_INPUT, "edge 0 -> 3", sg_graph_add_edges(graph, NULL, 1, 3, from, outside, NULL, 1, 1));
   FAILS(SG_INPUT, "backward", sg_graph_add_edges(graph, NULL, 1, 3, to, from, NULL, 1, 1));
   FAILS(SG_INPUT, "weight", sg_graph_add_edges(graph, NULL, NAN, 3, from, to, NULL, 1, 1));
@@ -107,8 +112,34 @@ static void test_building(void) {
   sg_graph_free(NULL);
 }
 
+/* Names that are not UTF-8: replaced in JSON, written out in tables, given back by the text format.
+ */
+static void test_bytes(void) {
+  const char* names[2] = {"a\xff", "b"};
+  sg_graph* graph = NULL;
+  sg_result* result = NULL;
+  char* text = NULL;
+  OK(sg_graph_create(&graph));
+  OK(sg_graph_add_generated(graph, "h\xfe", 1, "chain:2", 1));
+  OK(sg_graph_name_nodes(graph, names, 2));
+  OK(sg_graph_measure(graph, NULL, NULL, &result));
+  OK(sg_result_json(result, &text));
+  CHECK(strstr(text, "\"a\xef\xbf\xbd\"") != NULL && strchr(text, '\xff') == NULL &&
+        strchr(text, '\xfe') == NULL);
+  sg_free(text);
+  OK(sg_result_table(result, 0, &text));
+  CHECK(strstr(text, "h\\xfe") != NULL && strchr(text, '\xff') == NULL);
+  sg_free(text);
+  sg_result_free(result);
+  OK(sg_graph_text(graph, &text));
+  CHECK(strstr(text, "nodes a\xff b") != NULL);
+  sg_free(text);
+  sg_graph_free(graph);
+}
+
 int main(void) {
   test_example();
   test_building();
+  test_bytes();
   return failures;
 }

@@ -44,6 +44,11 @@ static void test_train(const char* folder) {
   CHECK(strstr(outcome, "\"steps\":3,") != NULL);
   sg_free(outcome);
 
+  path(directory, folder, "\xff"); /* no UTF-8: trained all the same */
+  OK(sg_train(directory, "{" SIZES ", \"epochs\": 1}", NULL, NULL, NULL, &outcome));
+  CHECK(strstr(outcome, "\xef\xbf\xbd/model.safetensors") != NULL);
+  sg_free(outcome);
+
   path(directory, folder, "stopped");
   stop_at = calls + 1;
   FAILS(SG_STOPPED, "stopped",

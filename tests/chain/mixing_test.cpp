@@ -225,5 +225,14 @@ TEST(MixingTime, KeepsItsDigitsNearEpsOne) {
   EXPECT_EQ(together.back(), 0.0);
 }
 
+TEST(MixingTime, StopsWhileArrivalsAreStepped) {
+  const Walk walk = walk_of_graph(chain_graph(40));
+  int asked = 0;
+  const Execution counting{.stop = [&] { return ++asked < 0; }};
+  summarise_walk(walk, {.eps = {0.9}, .cutoff = 0}, counting);
+  EXPECT_GT(asked, 0);
+  EXPECT_THROW(mixing_time(walk, 0.9, {.stop = [] { return true; }}), Stopped);
+}
+
 }  // namespace
 }  // namespace synergraph

@@ -24,6 +24,14 @@ Matrix filled(int rows, int cols) {
 }
 
 // Sizes around the tiles and the depth that a strip is packed in.
+TEST(Triangular, SquaresStopBetweenStrips) {
+  const Matrix upper = random_upper(700, 1);
+  Matrix result = filled(700, 700);
+  int asked = 0;
+  const Execution execution{.threads = 1, .stop = [&] { return ++asked > 1; }};
+  EXPECT_THROW(square_upper(upper, result.view(), execution), Stopped);
+}
+
 TEST(Triangular, SquaresAgreeWithTheDefinitionOnAnyThreads) {
   for (const int size : {1, 2, 5, 23, 24, 25, 47, 100, 191, 193, 300}) {
     Matrix upper = random_upper(size, 1);
@@ -32,8 +40,8 @@ TEST(Triangular, SquaresAgreeWithTheDefinitionOnAnyThreads) {
                   std::numeric_limits<double>::quiet_NaN());
     Matrix one = filled(size, size);
     Matrix two = filled(size, size);
-    square_upper(upper, one.view(), 1);
-    square_upper(upper, two.view(), 3);
+    square_upper(upper, one.view(), {.threads = 1});
+    square_upper(upper, two.view(), {.threads = 3});
     for (int i = 0; i < size; ++i) {
       for (int j = 0; j < size; ++j) {
         double expected = 0.0;

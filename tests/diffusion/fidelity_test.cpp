@@ -505,5 +505,16 @@ TEST(Fidelity, StopsWithinASlowHead) {
   EXPECT_THROW(fidelity(diffusion, {}, {.stop = [&] { return ++asked > 300; }}), Stopped);
 }
 
+// Bounds of all nodes are one solve each: a large graph is asked between them, and so are curves.
+TEST(Fidelity, IsAskedToStopForEveryNode) {
+  const int n = 300;
+  int asked = 0;
+  const Execution counting{.stop = [&] { return ++asked < 0; }};
+  fidelity(diffusion_matrix(chain_graph(n)), {.every_node = true}, counting);
+  EXPECT_GE(asked, n);
+  const Matrix diffusion = diffusion_matrix(chain_graph(3));
+  EXPECT_THROW(signal_curves(diffusion, 5, {.stop = [] { return true; }}), Stopped);
+}
+
 }  // namespace
 }  // namespace synergraph

@@ -10,6 +10,7 @@
 #include <cmath>
 #include <cstring>
 #include <limits>
+#include <numeric>
 #include <string>
 
 #include "synergraph/core/error.h"
@@ -266,6 +267,23 @@ TEST(MeasureView, SequencesAreSpansOfTokens) {
     for (int i = 0; i < 2; ++i)
       std::fill_n(attention.row(1, h, i), 8, std::numeric_limits<double>::quiet_NaN());
   expect_as_alone(attention, {0.5, 0.25, 0.25}, {{1, 2, 8}, {0, 0, 8}, {0, 0, 5}, {1, 3, 4}});
+}
+
+// What padding holds in the rows of tokens is no error, and no part of them.
+TEST(MeasureView, PaddingMayHoldAnything) {
+  for (const double any : {std::numeric_limits<double>::quiet_NaN(), -3.0, 1e10}) {
+    Attention attention(1, 2, 8);
+    for (int h = 0; h < 2; ++h)
+      for (int i = 2; i < 6; ++i) {
+        double* row = attention.row(0, h, i);
+        const double kept = std::accumulate(row + 2, row + i + 1, 0.0);
+        for (int j = 2; j <= i; ++j) row[j] /= kept;
+        std::fill_n(row, 2, any);
+        std::fill_n(row + 6, 2, any);
+      }
+    expect_as_alone(attention, {0.5, 0.5}, {{0, 2, 6}});
+    EXPECT_THROW(measure(attention.view(), {}, {.sequences = {{0, 2, 7}}}), InputError);
+  }
 }
 
 TEST(MeasureView, WeightsAreOfTheHeadsOrOfEverySamplesHeads) {

@@ -53,6 +53,8 @@ def install(model: Any, chosen: Chosen, hear: Any) -> Tuple[Dict[int, str], List
             kinds[id(module)] = kind
             put_back.append(slots.replace(vars(module), "forward", module.forward,
                                           functools.partial(_wrapped, module=module, hear=hear)))
+            put_back.append(slots.replace(vars(module), "__reduce_ex__", module.__reduce_ex__,
+                                          functools.partial(_unwrapped, module=module)))
         if kind == "weights":
             matched.add(name)
             matched.update(type(module).__mro__)
@@ -80,6 +82,15 @@ def _wrapped(original: Callable[..., Any], module: Any, hear: Any) -> Callable[.
         return output
 
     return forward
+
+
+def _unwrapped(original: Callable[..., Any], module: Any) -> Callable[..., Any]:
+    """What copies and pickles a module without what watches it."""
+    def reduce(protocol: Any) -> Any:
+        parts = original(protocol)
+        return (*parts[:2], slots.as_it_was(vars(module), parts[2]), *parts[3:]) if isinstance(parts, tuple) and len(parts) > 2 else parts
+
+    return reduce
 
 
 def _autocast_type(tensor: Any) -> Any:
@@ -119,11 +130,11 @@ def read_multihead(arguments: Sequence[Any], options: Dict[str, Any], module: An
         biases = (None, None) if module.in_proj_bias is None else module.in_proj_bias.split(module.embed_dim)[:2]
         kind = _autocast_type(query)
         projected = [t.nn.functional.linear(query.to(kind), weight.to(kind), None if bias is None else bias.to(kind))
-                     .view(samples, tokens, heads, -1).transpose(1, 2) for weight, bias in zip(weights, biases)]
+                     .view(samples, tokens, heads, weight.shape[0] // heads).transpose(1, 2) for weight, bias in zip(weights, biases)]
     mask, padding = call.get("attn_mask"), call.get("key_padding_mask")
     if mask is not None:
         mask = ~mask if mask.dtype == t.bool else mask
-        mask = mask.view(1, 1, tokens, tokens) if mask.dim() == 2 else mask.view(-1, heads, tokens, tokens)
+        mask = mask.view(1, 1, tokens, tokens) if mask.dim() == 2 else mask.view(samples, heads, tokens, tokens)
     if padding is not None:
         if padding.dtype != t.bool and bool(((padding != 0) & (padding > MASKED)).any()):
             raise InputError("a key_padding_mask that adds to scores: expected booleans, or 0 and -inf")
@@ -159,6 +170,7 @@ def weights_in(output: Any) -> Any:
     """The attention weights (samples, heads, tokens, tokens) in what a module returned, or None."""
     for tensor in _tensors(output):
         if tensor.dim() == 4 and tensor.is_floating_point() and tensor.shape[-1] == tensor.shape[-2] and tensor.numel() > 0:
-            if not tensor.is_meta and abs(float(tensor.detach()[0, 0, -1].float().sum()) - 1) < 0.05:
+            # Some rows may be padding's, and sum to nothing.
+            if not tensor.is_meta and bool(((tensor.detach()[0, 0].float().nansum(-1) - 1).abs() < 0.05).any()):
                 return tensor
     return None

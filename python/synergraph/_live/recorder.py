@@ -101,6 +101,11 @@ class Recorder:
         self._masks: List[Tuple[Any, Any, List[masks.Reading]]] = []
         if heads is not None and not self.heads:
             raise UsageError("heads: none are chosen")
+        for one in self._chosen_layers or []:
+            try:
+                re.compile(one) if isinstance(one, str) else None
+            except re.error as error:
+                raise UsageError(f"layers: {one!r} is no regular expression: {error}") from None
 
     # ---- Beginning and end
 
@@ -245,6 +250,8 @@ class Recorder:
 
     def keep_weights(self, layer: Layer, probabilities: Any) -> None:
         """Keeps probabilities (samples, heads, tokens, tokens), or fewer axes."""
+        if len(probabilities.shape) == 4 and probabilities.shape[0] == 0:
+            return
         if is_tensor(probabilities):
             probabilities = check(probabilities, "weights").detach()
             if bool((probabilities.triu(1) > 1e-3).any()):
@@ -267,6 +274,8 @@ class Recorder:
         groups, tokens = keys.shape[1], keys.shape[2]
         if keys.shape[0] != count or keys.shape[3] != width or heads % groups != 0:
             raise InputError(f"queries of shape {tuple(queries.shape)} and keys of shape {tuple(keys.shape)} do not fit")
+        if count == 0 or tokens == 0:
+            return
         with self._lock:
             run = self._run(layer)
             chosen_heads, chosen = self._choose(layer, heads, count if new == tokens else 0)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import warnings
 from typing import Any, Dict
 
@@ -15,9 +16,18 @@ def compiling() -> bool:
 
 
 def in_backward() -> bool:
-    """Whether a checkpointed part of the model is being run again."""
-    task = getattr(torch()._C, "_current_graph_task_id", None)
-    return task is not None and task() != -1
+    """Whether a checkpointed part of the model is being run again, which was seen when it ran first."""
+    module: Any = sys.modules.get("torch")
+    if module is None:
+        return False
+    task = getattr(module._C, "_current_graph_task_id", None)
+    if task is not None:
+        return bool(task() != -1)
+    try:  # PyTorch 1 tells by whether it takes a function to call when the backward pass ends
+        module.autograd.Variable._execution_engine.queue_callback(lambda: None)
+    except (AttributeError, RuntimeError):
+        return False
+    return True
 
 
 def refuse(model: Any) -> None:

@@ -149,11 +149,11 @@ class Scores(Sample):
             rows_into[:, :, self.begin + last:] = 0
 
 
-def probabilities(sample: Sample) -> NDArray[Any]:
+def probabilities(sample: Sample, begin: int, end: int) -> NDArray[Any]:
     """(heads, end - begin, end - begin)."""
     into = np.zeros((sample.heads, sample.tokens, sample.tokens), dtype=np.float64 if sample.double else np.float32)
     sample.write(range(sample.heads), into)
-    return np.ascontiguousarray(into[:, sample.begin:sample.end, sample.begin:sample.end])
+    return np.ascontiguousarray(into[:, begin:end, begin:end])
 
 
 def weights_of(probabilities: Any) -> List[Weights]:

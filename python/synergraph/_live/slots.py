@@ -32,6 +32,23 @@ _slots: Dict[Tuple[int, str], _Slot] = {}
 _lock = threading.RLock()
 
 
+def as_it_was(mapping: Mapping, state: Any) -> Any:
+    """A copy of what a mapping holds, with the originals of what was replaced in it."""
+    if isinstance(state, tuple):
+        return tuple(as_it_was(mapping, part) for part in state)
+    if not isinstance(state, dict):
+        return state
+    copy = dict(state)
+    with _lock:
+        for (owner, key), slot in _slots.items():
+            if owner == id(mapping) and copy.get(key) is slot.replacement:
+                if slot.own:
+                    copy[key] = slot.original
+                else:
+                    del copy[key]
+    return copy
+
+
 def replace(mapping: Mapping, key: str, original: Any, wrap: Callable[[Any], Any]) -> Callable[[], None]:
     """Puts `wrap(original)` into a mapping. The function that is returned puts the original back when all who replaced it have."""
     with _lock:

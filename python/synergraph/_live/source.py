@@ -17,7 +17,7 @@ _HELD = 256 << 20  # bytes of probabilities that are computed beforehand
 Layers = Sequence[Tuple[str, List[Sample]]]
 
 
-def _spans(samples: List[Sample], lengths: Any, padding: str, sink: Any) -> List[Tuple[int, int, int]]:
+def spans_of(samples: List[Sample], lengths: Any, padding: str, sink: Any) -> List[Tuple[int, int, int]]:
     """The sequences (sample, begin, end), sinks of a sample together."""
     if padding not in ("left", "right"):
         raise InputError(f"padding: {padding!r} is neither 'left' nor 'right'")
@@ -79,7 +79,7 @@ def attention_of(layers: Layers, *, lengths: Any, padding: str, sink: Any, row_t
             raise InputError(f"layer {name}: samples with different numbers of heads")
         shapes.append((len(samples), heads, tokens, tokens))
     spans: Optional[List[Tuple[int, int, int]]] = None
-    found = [_spans(samples, lengths, padding, sink) for _, samples in layers]
+    found = [spans_of(samples, lengths, padding, sink) for _, samples in layers]
     whole = all(begin == 0 and end == shape[2] for of_layer, shape in zip(found, shapes) for _, begin, end in of_layer)
     if not whole or sink is not None:
         spans = found[0]
