@@ -111,5 +111,6 @@ export function startShell(root: HTMLElement, store: Store, first: Session, view
     else shown.mounted.update(state, before);
   });
   mount(false);
+  requestAnimationFrame(() => requestAnimationFrame(() => performance.mark('synergraph: shown')));
   return context;
 }

@@ -70,9 +70,11 @@ export function heatmap(options: HeatmapOptions, width: number, theme: Theme): S
       const chosen = options.selected?.row === r && options.selected.column === c;
       const ink = cell.shade === null ? theme.muted : inkOn(colour);
       const start = options.selected ? chosen : first;
-      const group = s('g', { role: cell.go ? 'button' : 'img', tabindex: start ? 0 : -1, 'aria-label': cell.label, 'data-key': `${r} ${c}`, class: cell.go ? 'cell go' : 'cell' },
+      const room = size >= 40 && height >= 16 && cell.text.length * 6.3 < size - 4;
+      const label = room && !cell.label.split(/[\s,:]+/).includes(cell.text) ? `${cell.label}, shown as ${cell.text}` : cell.label;
+      const group = s('g', { role: cell.go ? 'button' : 'img', tabindex: start ? 0 : -1, 'aria-label': label, 'data-key': `${r} ${c}`, class: cell.go ? 'cell go' : 'cell' },
         box,
-        size >= 40 && height >= 16 && cell.text.length * 6.3 < size - 4
+        room
           ? s('text', { x: x(c) + size / 2, y: y(r) + height / 2, dy: '0.35em', 'text-anchor': 'middle', fill: ink, 'font-size': 11, 'aria-hidden': 'true', 'pointer-events': 'none' }, cell.text)
           : null,
         cell.marked ? s('circle', { cx: x(c) + size - Math.min(7, size / 4), cy: y(r) + Math.min(7, height / 4), r: Math.min(3, size / 6), fill: theme.warm, stroke: theme.surface, 'stroke-width': 1 }) : null,

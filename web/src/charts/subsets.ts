@@ -17,6 +17,17 @@ export interface SubsetsOptions {
   go: (set: number) => void;
 }
 
+/** Lanes above and below the middle of a row, so that dots that are close do not hide each other. */
+export function spread(places: number[], most: number): number[] {
+  const order = [0, ...Array.from({ length: most }, (_, k) => [k + 1, -k - 1]).flat()];
+  const last = new Map<number, number>();
+  return places.map((x) => {
+    const lane = order.find((one) => x - (last.get(one) ?? -Infinity) >= 9) ?? order.reduce((a, b) => ((last.get(b) ?? 0) < (last.get(a) ?? 0) ? b : a));
+    last.set(lane, x);
+    return lane;
+  });
+}
+
 /** Every set of heads: a row for each number of heads, along it their values. Lines lead to the sets with one head more or less. */
 export function subsetLattice(options: SubsetsOptions, width: number, theme: Theme): SVGSVGElement {
   const heads = options.names.length;
@@ -27,7 +38,12 @@ export function subsetLattice(options: SubsetsOptions, width: number, theme: The
   const height = heads * row;
   const scale = valueScale([0, ...Array.from(options.table)], false, 0, w);
   const x = (set: number) => scale.place(options.table[set]!);
-  const y = (set: number) => height - size(set) * row + row / 2;
+  const rows: number[][] = Array.from({ length: heads + 1 }, () => []);
+  for (let set = 1; set <= all; ++set) rows[size(set)]!.push(set);
+  for (const list of rows) list.sort((a, b) => options.table[a]! - options.table[b]! || a - b);
+  const lanes = rows.map((list) => spread(list.map(x), Math.floor((row / 2 - 4) / 6)));
+  const aside = new Map(rows.flatMap((list, k) => list.map((set, i) => [set, lanes[k]![i]! * 6] as const)));
+  const y = (set: number) => height - size(set) * row + row / 2 + aside.get(set)!;
   const svg = drawing(width, height + 62, options.label, theme);
   const plot = group(left, 10);
   svg.append(plot);
@@ -48,9 +64,6 @@ export function subsetLattice(options: SubsetsOptions, width: number, theme: The
     const other = options.current ^ (1 << h);
     if (other && options.current) plot.append(line(options.current, other, { stroke: theme.accent, opacity: 0.55 }));
   }
-  const rows: number[][] = Array.from({ length: heads + 1 }, () => []);
-  for (let set = 1; set <= all; ++set) rows[size(set)]!.push(set);
-  for (const list of rows) list.sort((a, b) => options.table[a]! - options.table[b]! || a - b);
   const dots = new Map<number, SVGElement>();
   for (const set of rows.flat()) {
     const current = set === options.current;

@@ -42,7 +42,7 @@ export function figure(options: FigureOptions): Figure {
   const place = h('div', { class: 'drawing' });
   const numbers = h('div', { class: 'numbers' });
   numbers.hidden = true;
-  const heading = h('h3', { id }, options.title);
+  const heading = h('h2', { class: 'small', id }, options.title);
   const caption = h('figcaption', {}, options.caption ?? null);
   let width = 0;
   let numbersTable: ReturnType<typeof table> | null = null;

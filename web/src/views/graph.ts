@@ -193,11 +193,11 @@ export const graph: View = {
             h('div', { class: 'player-row' }, playing, h('button', { type: 'button', 'aria-label': 'One step back', onclick: () => step(-1) }, '‹'), h('button', { type: 'button', 'aria-label': 'One step on', onclick: () => step(1) }, '›'), slider, stepText)),
           graphOnly),
         h('div', { class: 'stack' },
-          h('section', { class: 'card' }, h('div', { class: 'figure-head' }, h('h3', {}, h('label', { for: text.id }, 'As text')),
+          h('section', { class: 'card' }, h('div', { class: 'figure-head' }, h('h2', { class: 'small' }, h('label', { for: text.id }, 'As text')),
             h('div', { class: 'tools' }, h('button', { type: 'button', class: 'quiet', onclick: () => saveFile('graph.txt', text.value, 'text/plain') }, 'Save'))), text, problem),
-          h('section', { class: 'card' }, h('h3', {}, 'Add a head'), h('div', { class: 'controls' }, kind.element, h('div', { class: 'field' }, h('label', { for: nodeCount.id }, 'Nodes'), nodeCount), parameterField,
+          h('section', { class: 'card' }, h('h2', { class: 'small' }, 'Add a head'), h('div', { class: 'controls' }, kind.element, h('div', { class: 'field' }, h('label', { for: nodeCount.id }, 'Nodes'), nodeCount), parameterField,
             h('button', { type: 'button', onclick: addGenerated }, 'Add to this graph'), h('button', { type: 'button', onclick: () => take({ generators: [specification()] }) }, 'New graph'))))));
-    fill(graphOnly, h('section', { class: 'card' }, h('div', { class: 'figure-head' }, h('h3', {}, 'Measured'), h('div', { class: 'tools' }, h('button', { type: 'button', class: 'quiet', onclick: () => now && saveFile('graph.json', JSON.stringify(now.document, null, 2) + '\n', 'application/json') }, 'Save JSON'))), words_, numbers), h('div', { class: 'grid' }, arrival.element, survival.element));
+    fill(graphOnly, h('section', { class: 'card' }, h('div', { class: 'figure-head' }, h('h2', { class: 'small' }, 'Measured'), h('div', { class: 'tools' }, h('button', { type: 'button', class: 'quiet', onclick: () => now && saveFile('graph.json', JSON.stringify(now.document, null, 2) + '\n', 'application/json') }, 'Save JSON'))), words_, numbers), h('div', { class: 'grid' }, arrival.element, survival.element));
 
     function drawCourse(width: number, theme: Theme): SVGSVGElement {
       const { parsed, steps, curves } = now!;
@@ -243,6 +243,9 @@ export const graph: View = {
       rows: Array.from({ length: now!.curves.steps + 1 }, (_, t) => ({ cells: [cell(t), ...now!.curves.series.map((one) => cell(one.survival[t]!))] })),
     });
 
+    const shownOnly = [drawn.element, arrival.element, survival.element, graphOnly];
+    for (const element of shownOnly) element.hidden = true;
+
     /** Reads and measures the text of the state. */
     function read(source_: string | null): void {
       wanted = source_;
@@ -274,6 +277,7 @@ export const graph: View = {
       const state = store.get();
       const { parsed, document: of, steps } = now;
       const small = parsed.nodes.length <= DRAWN;
+      for (const element of shownOnly) element.hidden = false;
       drawn.element.hidden = !small;
       heads.update(selected(), [...(parsed.heads.length > 1 ? [{ value: 'all' as number | string, label: 'All' }] : []), ...parsed.heads.map((head, value) => ({ value: value as number | string, label: head.name }))]);
       if (parsed.heads.length === 1) heads.update(0);

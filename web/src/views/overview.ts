@@ -47,7 +47,7 @@ export const overview: View = {
       h('div', { class: 'controls' }, quantities.element, conventions.element),
       h('div', { class: 'grid wide' }, map.element, course.element),
       h('section', { class: 'card' },
-        h('div', { class: 'figure-head' }, h('h3', {}, 'All numbers'),
+        h('div', { class: 'figure-head' }, h('h2', { class: 'small' }, 'All numbers'),
           h('div', { class: 'tools' },
             h('button', { type: 'button', class: 'quiet', onclick: () => saveFile('synergraph.json', JSON.stringify(document, null, 2) + '\n', 'application/json') }, 'Save JSON'))),
         numbers.element));

@@ -73,7 +73,7 @@ export const study: View = {
 
 function tableCard(data: TableData): HTMLElement {
   const shown = table(data);
-  return h('section', { class: 'card titled' }, h('div', { class: 'figure-head' }, h('h3', {}, data.caption),
+  return h('section', { class: 'card titled' }, h('div', { class: 'figure-head' }, h('h2', { class: 'small' }, data.caption),
     h('div', { class: 'tools' }, h('button', { type: 'button', class: 'quiet', 'aria-label': `${data.caption}: save as CSV`, onclick: () => saveFile(`${data.name}.csv`, toCsv(data), 'text/csv') }, 'CSV'))), shown.element);
 }
 
