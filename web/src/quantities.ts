@@ -47,6 +47,7 @@ const LIST: Quantity[] = [
   quantity('banzhaf', 'Banzhaf value', 'Banzhaf', 'change', 'high', 'what the head adds to a random set of the others', false),
   quantity('alone', 'Value alone', 'alone', 'share', 'high', 'the value of this head as the only one', false),
   quantity('dropped', 'Lost without it', 'lost', 'change', null, 'what all heads lose without this one; below 0 they are better without it', false),
+  quantity('stack_share', 'Share of the weakest token’s signal', 'share', 'share', null, 'of the signal that the followed token sends through all layers, the part that passes through this head; the rest of a layer passes beside its heads', false),
   quantity('interaction', 'Interaction', 'interaction', 'change', null, 'Shapley interaction index of a pair: above 0 complementary, below 0 redundant', false),
 ];
 

@@ -49,7 +49,7 @@ export function heatmap(options: HeatmapOptions, width: number, theme: Theme): S
   const every = Math.ceil(18 / size);
   const shorten = (name: string, chars: number) => (name.length > chars ? `${name.slice(0, chars - 1)}…` : name);
   svg.append(
-    s('text', { x: left, y: 12, fill: theme.muted, 'aria-hidden': 'true' }, options.columnTitle),
+    s('text', { x: left, y: 12, fill: theme.muted, 'aria-hidden': 'true' }, options.legend && width < 420 ? '' : options.columnTitle),
     s('text', { x: left - 8, y: 30, fill: theme.muted, 'text-anchor': 'end', 'aria-hidden': 'true' }, options.rowTitle),
     ...columns.map((name, c) =>
       c % every === 0 || c === options.gapBefore

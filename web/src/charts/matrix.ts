@@ -149,7 +149,7 @@ export function matrixView(label: string): MatrixView {
   const shorten = (text: string, length: number) => (text.length > length ? `${text.slice(0, length - 1)}…` : text);
 
   function axes(context: CanvasRenderingContext2D, theme: Theme, x0: number, y0: number, cell: number): void {
-    context.font = `11px ${theme.font}`;
+    context.font = `${Math.max(11, 0.7 * parseFloat(getComputedStyle(document.documentElement).fontSize))}px ${theme.font}`;
     context.fillStyle = theme.muted;
     context.textBaseline = 'middle';
     context.textAlign = 'right';

@@ -36,7 +36,7 @@ export function subsetLattice(options: SubsetsOptions, width: number, theme: The
   const w = width - left - 26;
   const row = Math.max(24, Math.min(40, 300 / heads));
   const height = heads * row;
-  const scale = valueScale([0, ...Array.from(options.table)], false, 0, w);
+  const scale = valueScale(Array.from(options.table).slice(1), false, 0, w);
   const x = (set: number) => scale.place(options.table[set]!);
   const rows: number[][] = Array.from({ length: heads + 1 }, () => []);
   for (let set = 1; set <= all; ++set) rows[size(set)]!.push(set);

@@ -22,6 +22,8 @@ export interface Measure {
   quantity: Quantity;
   label: string;
   group: string;
+  /** What the numbers of whole layers are, where that is something else. */
+  whole?: string;
   ofHeads: boolean;
   ofLayers: boolean;
   get(layer: number, head: number | 'all'): Spread | null;
@@ -112,7 +114,7 @@ function ofHeads(session: Session): LayerTable {
       const quantity = quantityOf(id);
       measures.push({
         id: `${name}/${id}`, quantity, label: `${quantity.label} (${name})`,
-        group: name === 'fidelity' ? 'Fidelity' : 'Speed', ofHeads: true, ofLayers: id === 'shapley' || id === 'alone',
+        group: name === 'fidelity' ? 'Fidelity' : 'Speed', whole: `${name === 'fidelity' ? 'Fidelity' : 'Speed'} of all heads together`, ofHeads: true, ofLayers: id === 'shapley' || id === 'alone',
         get: (l, h) => {
           const of = value(l, name);
           if (!of) return null;
@@ -126,6 +128,12 @@ function ofHeads(session: Session): LayerTable {
     id: 'weight', quantity: quantityOf('weight'), label: 'Head weight', group: 'Weights', ofHeads: true, ofLayers: false,
     get: (l, h) => (h === 'all' ? null : ofNumber(layers[l]!.weights[h], layers[l]!.samples)),
   });
+  const { stack } = session.heads!;
+  if (stack)
+    measures.push({
+      id: 'stack', quantity: quantityOf('stack_share'), label: quantityOf('stack_share').label, group: 'Through all layers', ofHeads: true, ofLayers: false,
+      get: (l, h) => (h === 'all' ? null : ofEstimate(stack.layers[l]?.heads[h], stack.samples)),
+    });
   return {
     layers: layers.map((layer) => ({ name: layer.name, samples: layer.samples, tokens: layer.tokens, heads: layer.weights.length })),
     headNames: names(Math.max(0, ...layers.map((layer) => layer.weights.length)), head_names),

@@ -28,6 +28,9 @@ export interface Figure {
 
 const shown = new Set<Figure>();
 
+/** On large screens text is larger, and so are drawings. */
+const magnification = () => Math.max(1, parseFloat(getComputedStyle(document.documentElement).fontSize) / 16);
+
 /** Draws every figure that is on the page again: the theme has changed. */
 export function redrawAll(): void {
   for (const figure of shown) {
@@ -49,7 +52,7 @@ export function figure(options: FigureOptions): Figure {
 
   const save = async (kind: 'svg' | 'png') => {
     const theme = currentTheme();
-    const svg = options.draw(Math.max(320, place.clientWidth || width), theme);
+    const svg = options.draw(Math.max(320, Math.floor((place.clientWidth || width) / magnification())), theme);
     const text = svgText(svg, theme.surface);
     if (kind === 'svg') return saveFile(`${options.name}.svg`, text, 'image/svg+xml');
     const box = svg.viewBox.baseVal;
@@ -87,7 +90,7 @@ export function figure(options: FigureOptions): Figure {
       if (options.body) options.body.redraw?.();
       else if (width > 0) {
         const focused = place.contains(document.activeElement) ? document.activeElement!.getAttribute('data-key') : null;
-        fill(place, options.draw(width, currentTheme()));
+        fill(place, options.draw(Math.floor(width / magnification()), currentTheme()));
         if (focused !== null)
           [...place.querySelectorAll<SVGElement>('[data-key]')].find((e) => e.getAttribute('data-key') === focused)?.focus();
       }

@@ -61,9 +61,9 @@ export const overview: View = {
         const { measure } = shown;
         map.element.hidden = !measure.ofHeads;
         map.title(`${measure.label}, layers × heads`);
-        map.caption(`${sentence(measure.quantity.about)} A dot marks the best head of a layer${measure.ofLayers && measure.quantity.better ? ', and all heads together where they beat it' : ''}.`);
+        map.caption(`${sentence(measure.quantity.about)} ${measure.quantity.better ? `A dot marks the best head of a layer${measure.ofLayers && !measure.id.endsWith('shapley') ? ', and all heads together where they beat it' : ''}.` : ''}`);
         course.element.hidden = !measure.ofLayers;
-        course.title(`${measure.label}, layer by layer`);
+        course.title(`${measure.whole ?? measure.label}, layer by layer`);
         course.caption(spreadWords(shown));
         map.redraw();
         course.redraw();
@@ -195,8 +195,8 @@ function drawCourse({ table, measure }: Shown, context: Context, width: number, 
   if (paper.length > 0)
     series.push({ name: 'the paper', colour: theme.series[1]!, line: false, marks: 'diamonds', points: paper.map((one) => ({ x: one.layer - 1, y: one.mean })) });
   return lines({
-    label: `${measure.label} along the layers`,
-    xTitle: 'layer', yTitle: quantity.kind === 'steps' ? `${quantity.short}, steps` : quantity.short,
+    label: `${measure.whole ?? measure.label} along the layers`,
+    xTitle: 'layer', yTitle: quantity.kind === 'steps' ? `${quantity.short}, steps` : measure.whole ? measure.id.split('/')[0]! : quantity.short,
     xNames: table.layers.map((layer) => layer.name),
     series, logarithmic: quantity.logarithmic, height: 320,
     yFormat: (v) => format(quantity, v),
@@ -223,7 +223,7 @@ function courseTable({ table, measure }: Shown): TableData {
   const fields = ['mean', 'spread', 'min', 'median', 'max'] as const;
   return {
     name: `layers-${measure.id.replace('/', '-')}`,
-    caption: `${measure.label} of all heads together, over samples`,
+    caption: measure.whole ?? `${measure.label} of all heads together, over samples`,
     columns: [{ label: 'layer' }, ...fields.map((f) => ({ label: f === 'spread' ? '±' : f, numeric: true })), { label: 'never', numeric: true }, { label: 'samples', numeric: true }],
     rows: table.layers.map((layer, l) => {
       const value = measure.get(l, 'all');
