@@ -1,5 +1,5 @@
 import { defineConfig } from 'vitest/config';
-import { gzipBase64, singleFile } from './vite.plugins';
+import { gzipBase64, singleFile } from './vite.plugins.ts';
 
 export default defineConfig({
   plugins: [gzipBase64(), singleFile()],
@@ -11,6 +11,7 @@ export default defineConfig({
     modulePreload: false,
     assetsInlineLimit: Number.MAX_SAFE_INTEGER,
     reportCompressedSize: false,
+    rolldownOptions: { output: { format: 'iife' } },
   },
   test: { include: ['src/**/*.test.ts'] },
 });

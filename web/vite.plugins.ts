@@ -34,7 +34,10 @@ const policy = (script: string, style: string) =>
     "form-action 'none'",
   ].join('; ');
 
-/** Puts script and style into the page, under a policy that names them by their hashes: one file, `page.html`. */
+/**
+ * Puts script and style into the page, under a policy that names them by their hashes: one file, `page.html`. The script stands
+ * after the data and before the arrays, and runs while those still load.
+ */
 export function singleFile(): Plugin {
   return {
     name: 'single-file',
@@ -58,7 +61,7 @@ export function singleFile(): Plugin {
         .replace(/\s*<link rel="stylesheet"[^>]*>/, '')
         .replace('<!-- policy -->', () => `<meta http-equiv="Content-Security-Policy" content="${policy(script, style)}">`)
         .replace('<!-- style -->', () => `<style>${style}</style>`)
-        .replace('<!-- script -->', () => `<script type="module">${script}</script>`);
+        .replace('<!-- script -->', () => `<script>${script}</script>`);
       if (/<!-- (policy|style|script) -->/.test(page)) this.error('a place in index.html is left');
       this.emitFile({ type: 'asset', fileName: 'page.html', source: page });
     },

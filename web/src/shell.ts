@@ -37,11 +37,13 @@ export function startShell(root: HTMLElement, store: Store, first: Session, view
   setTheme('auto');
   themes.subscribe(redrawAll);
 
+  /** The arrays stand after the script: they are there when the page is. */
+  const whole = new Promise<void>((resolve) => (document.readyState === 'loading' ? document.addEventListener('DOMContentLoaded', () => resolve()) : resolve()));
   let quiet = 0;
   const context: Context = {
     store,
     session: first,
-    core: openCore(),
+    core: Promise.all([openCore(), whole]).then(([core]) => core),
     open(session, state = {}) {
       context.session = session;
       store.set({ layer: 0, sample: 0, head: 'all', weights: null, quantity: '', ...state });

@@ -3,6 +3,7 @@ import type { State } from '../state';
 import type { Attention, AttentionLayer, Session } from './session';
 
 export interface Selection {
+  /** Its place in the attention at hand. */
   layer: number;
   sample: number;
   head: number | 'all';
@@ -20,7 +21,7 @@ export const normalised = (weights: readonly number[]): number[] => {
 
 export function selected(attention: Attention, state: State): Selection {
   const clamp = (value: number, count: number) => Math.max(0, Math.min(value, count - 1));
-  const layer = clamp(state.layer, attention.layers.length);
+  const layer = Math.max(0, attention.layers.findIndex(({ index }) => index === state.layer));
   const info = attention.layers[layer]!;
   const mixed = state.weights !== null && state.weights.length === info.heads.length && state.weights.some((w) => w > 0);
   return {
@@ -32,6 +33,15 @@ export function selected(attention: Attention, state: State): Selection {
     mixed,
   };
 }
+
+/** The layers to choose from. */
+export const layerOptions = (attention: Attention) => attention.layers.map(({ index, name }) => ({ value: index, label: name }));
+
+/** The samples to choose from, and what the list is called. */
+export const sampleOptions = ({ samples }: AttentionLayer) => samples.map((number, value) => ({ value, label: String(number) }));
+
+/** What of a layer's samples is not in the page. */
+export const leftOut = ({ samples, measured }: AttentionLayer) => (samples.length < measured ? `The attention of ${samples.length} of ${measured} samples is in this page.` : '');
 
 /** What a token is called: its number, with its text where that is known. */
 export function tokenName(session: Session): (token: number) => string {

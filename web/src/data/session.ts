@@ -6,6 +6,10 @@ import type { EmbeddedAttention, PageData, PublishedValue, Report } from './page
 /** A layer whose attention is at hand. */
 export interface AttentionLayer {
   name: string;
+  /** Its place among the layers of the document, which may be more. */
+  index: number;
+  /** Samples that the document has. */
+  measured: number;
   tokens: number;
   /** Names of the heads. */
   heads: string[];
@@ -55,14 +59,16 @@ export const emptySession = (): Session => ({
 const BYTES: Record<DataType, number> = { float64: 8, float32: 4, float16: 2, bfloat16: 2 };
 
 /** Attention that is in the page. Arrays are decoded when they are wanted; those wanted last stay. */
-function embedded(attention: EmbeddedAttention, base64: () => string): Attention {
+function embedded(attention: EmbeddedAttention, layers: { name: string; samples: number }[], base64: () => string): Attention {
   const n = attention.tokens;
   let text: string | null = null;
   const kept = new Map<string, HeadArray[]>();
   return {
     labels: attention.labels,
-    layers: attention.layers.map((layer) => ({
+    layers: attention.layers.map((layer, position) => ({
       name: layer.name,
+      index: layers.length === attention.layers.length ? position : Math.max(0, layers.findIndex(({ name }) => name === layer.name)),
+      measured: layers.find(({ name }) => name === layer.name)?.samples ?? layer.samples.length,
       tokens: n,
       heads: layer.heads,
       samples: layer.samples.map(({ sample }) => sample),
@@ -94,6 +100,9 @@ function embedded(attention: EmbeddedAttention, base64: () => string): Attention
   };
 }
 
+const documentLayers = (data: PageData): { name: string; samples: number }[] =>
+  data.command === 'analyze' ? (data.document.conventions[0]?.layers ?? []) : data.command === 'heads' ? data.document.layers : [];
+
 /** The data of a page; `arrays` gives its binary part as base64. */
 export function pageSession(data: PageData | null, arrays: () => string): Session {
   if (!data) return emptySession();
@@ -108,7 +117,7 @@ export function pageSession(data: PageData | null, arrays: () => string): Sessio
     graphText: data.graphs,
     report: data.report,
     published: data.published ?? [],
-    attention: data.attention ? embedded(data.attention, arrays) : null,
+    attention: data.attention ? embedded(data.attention, documentLayers(data), arrays) : null,
   };
 }
 
@@ -122,8 +131,10 @@ export function fileSession(file: AttentionFile, analyze: Analyze | null, heads:
     heads,
     attention: {
       labels: null,
-      layers: file.layers.map((layer) => ({
+      layers: file.layers.map((layer, index) => ({
         name: layer.name,
+        index,
+        measured: layer.samples,
         tokens: layer.tokens,
         heads: Array.from({ length: layer.heads }, (_, h) => String(h)),
         samples: Array.from({ length: layer.samples }, (_, i) => i),

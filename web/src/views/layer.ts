@@ -2,7 +2,7 @@ import { Latest } from '../async';
 import { lines } from '../charts/lines';
 import { matrixView, thumbnail, type MatrixData } from '../charts/matrix';
 import type { Core, Curves, Metrics, SystemDocument } from '../core';
-import { selected, tokenLabel, tokenName, type Selection } from '../data/selection';
+import { layerOptions, leftOut, sampleOptions, selected, tokenLabel, tokenName, type Selection } from '../data/selection';
 import { fill, h } from '../dom';
 import { digits, format, quantityOf } from '../quantities';
 import type { State } from '../state';
@@ -30,7 +30,7 @@ export const layer: View = {
     let now = selected(attention, store.get());
     let measured: { document: SystemDocument; curves: Curves } | null = null;
 
-    const layers = choose<number>('Layer', attention.layers.map((l, value) => ({ value, label: l.name })), (value) => store.set({ layer: value }));
+    const layers = choose<number>('Layer', layerOptions(attention), (value) => store.set({ layer: value }));
     const samples = choose<number>('Sample', [], (sample) => store.set({ sample }));
     const colours = segments('Colours', [{ value: 'linear' as const, label: 'Linear' }, { value: 'root' as const, label: 'Root' }, { value: 'log' as const, label: 'Log' }], (value) => store.set({ colours: value }));
     const heads = h('div', { class: 'heads-strip', role: 'group', 'aria-label': 'Heads' });
@@ -240,13 +240,13 @@ export const layer: View = {
     return {
       update(state, before) {
         now = selected(attention, state);
-        layers.update(now.layer);
-        samples.update(now.sample, now.info.samples.map((number, value) => ({ value, label: String(number) })));
+        layers.update(now.info.index);
+        samples.update(now.sample, sampleOptions(now.info));
         colours.update(state.colours);
         matrixFigure.title(`Layer ${now.info.name}, ${now.head === 'all' ? 'all heads together' : `head ${now.info.heads[now.head]}`}`);
         matrixFigure.caption('Rows are queries, columns keys: how much of each token a token takes. ▾ marks the weakest token.');
-        fill(weightsNote, now.mixed ? ['All heads together: with the weights of the mixer. ', h('button', { type: 'button', class: 'link', onclick: () => store.set({ weights: null }) }, 'Back to those of the data')] : null);
-        weightsNote.hidden = !now.mixed;
+        fill(weightsNote, leftOut(now.info), ' ', now.mixed ? ['All heads together: with the weights of the mixer. ', h('button', { type: 'button', class: 'link', onclick: () => store.set({ weights: null }) }, 'Back to those of the data')] : null);
+        weightsNote.hidden = !now.mixed && !leftOut(now.info);
         const other = !before || before.layer !== state.layer || before.sample !== state.sample || before.weights !== state.weights || before.convention !== state.convention;
         if (other) {
           showHeads();

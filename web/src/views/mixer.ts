@@ -5,7 +5,7 @@ import { lines } from '../charts/lines';
 import { subsetLattice } from '../charts/subsets';
 import type { HeadValue, LayerValue, Mix, Mixer, Subsets } from '../core';
 import { bits, only, setName, switched, withAll, withShare } from '../data/mix';
-import { normalised, selected, tokenName, type Selection } from '../data/selection';
+import { layerOptions, leftOut, normalised, sampleOptions, selected, tokenName, type Selection } from '../data/selection';
 import { fill, h, uniqueId, type Child } from '../dom';
 import { digits, format, percent, quantityOf } from '../quantities';
 import type { State } from '../state';
@@ -212,14 +212,15 @@ function mountMixer(root: HTMLElement, context: Context): Mounted {
   const seeking = new Latest();
   let search: AbortController | null = null;
 
-  const layers = choose<number>('Layer', attention.layers.map((l, value) => ({ value, label: l.name })), (value) => store.set({ layer: value, weights: null }));
+  const layers = choose<number>('Layer', layerOptions(attention), (value) => store.set({ layer: value, weights: null }));
   const samples = choose<number>('Sample', [], (sample) => store.set({ sample }));
   const values = valueControl(context);
   const rows = h('div', { class: 'mix-rows' });
   const presets = h('div', { class: 'presets', role: 'group', 'aria-label': 'Weights' });
   const found = h('p', { class: 'note', role: 'status' });
+  const outside = h('p', { class: 'note' });
   const numbers = readings();
-  const documentLayer = () => session.heads?.layers[now.layer];
+  const documentLayer = () => session.heads?.layers[now.info.index];
   const documentValue = () => documentLayer()?.values.find((one) => one.value === store.get().value);
   const worth = worthFigures(() => {
     const live = subsets && worthOfSubsets(subsets.of, store.get().value, now.info.heads, now.info.samples[now.sample]!);
@@ -265,7 +266,7 @@ function mountMixer(root: HTMLElement, context: Context): Mounted {
   fill(root, sessionHeader(session),
     h('div', { class: 'controls' }, layers.element, samples.element, values.element, h('button', { type: 'button', onclick: () => saveJson() }, 'Save JSON')),
     h('div', { class: 'mixer-grid' },
-      h('section', { class: 'card' }, h('h2', {}, 'Heads'), h('p', { class: 'note' }, 'A head’s share of the mix; the others keep their proportions.'), presets, rows, found),
+      h('section', { class: 'card' }, h('h2', {}, 'Heads'), h('p', { class: 'note' }, 'A head’s share of the mix; the others keep their proportions.'), outside, presets, rows, found),
       h('div', { class: 'stack' }, numbers.element, tokens.element)),
     ask,
     h('div', { class: 'grid' }, lattice.element, worth.shapley.element, worth.pairs.element, pruning.element));
@@ -415,9 +416,10 @@ function mountMixer(root: HTMLElement, context: Context): Mounted {
     update(state, before) {
       const layerBefore = now.layer;
       now = selected(attention, state);
-      layers.update(now.layer);
-      samples.update(now.sample, now.info.samples.map((number, value) => ({ value, label: String(number) })));
+      layers.update(now.info.index);
+      samples.update(now.sample, sampleOptions(now.info));
       values.update(state.value);
+      fill(outside, leftOut(now.info));
       if (!before || layerBefore !== now.layer || controls.length !== now.info.heads.length) {
         drawRows();
         drawPresets();

@@ -120,6 +120,12 @@ export function spreadTip(measure: Measure, spread: Spread): HTMLElement[] {
   ];
 }
 
+/** The way to a layer, where there is more to see of it. */
+function deeper({ session, store }: Context, layer: number, head: number | 'all'): { go?: () => void } {
+  if (session.attention?.layers.some(({ index }) => index === layer)) return { go: () => store.set({ view: 'layer', layer, head }) };
+  return session.heads ? { go: () => store.set({ view: 'mixer', layer, head }) } : {};
+}
+
 function drawMap(shown: Shown, context: Context, width: number, theme: Theme): SVGSVGElement {
   const { table, measure } = shown;
   const { quantity } = measure;
@@ -153,7 +159,7 @@ function drawMap(shown: Shown, context: Context, width: number, theme: Theme): S
         label: `layer ${table.layers[l]!.name}, ${name}: ${formatSpread(quantity, value.mean, value.spread)}${isBest ? ', best' : ''}`,
         marked: isBest,
         tip: () => [h('div', { class: 'tip-line' }, h('b', {}, `Layer ${table.layers[l]!.name}, ${name}`)), ...spreadTip(measure, value)],
-        go: () => context.store.set({ view: context.session.attention ? 'layer' : 'mixer', layer: l, head }),
+        ...deeper(context, l, head),
       };
     },
   }, width, theme);
@@ -201,7 +207,7 @@ function drawCourse({ table, measure }: Shown, context: Context, width: number, 
     series, logarithmic: quantity.logarithmic, height: 320,
     yFormat: (v) => format(quantity, v),
     ...(measure.id === 'synergy' ? { levels: [{ y: 1, label: 'above: together better than the best head' }] } : {}),
-    go: (x) => context.store.set({ view: context.session.attention ? 'layer' : 'mixer', layer: x, head: 'all' }),
+    go: (x) => deeper(context, x, 'all').go?.(),
   }, width, theme);
 }
 
@@ -242,7 +248,7 @@ function allNumbers({ table }: Shown, context: Context): TableData {
       const best = table.bestHead(l);
       return {
         cells: [words(layer.name), ...measures.map((one) => measured(one.quantity.id, one.get(l, 'all')?.mean)), words(best === null ? '' : (table.headNames[best] ?? ''))],
-        go: () => context.store.set({ view: context.session.attention ? 'layer' : 'mixer', layer: l, head: 'all' }),
+        ...deeper(context, l, 'all'),
       };
     }),
   };
