@@ -81,11 +81,12 @@ export function matrixView(label: string): MatrixView {
     canvas.width = Math.round((side + LEFT + 8) * pixels);
     canvas.height = Math.round((side + TOP + 6) * pixels);
     behaviour.extent([[LEFT, TOP], [LEFT + side, TOP + side]]).translateExtent([[LEFT, TOP], [LEFT + side, TOP + side]]).scaleExtent([1, Math.max(1, data.nodes / 6)]);
-    ask();
+    paint();
   }
 
   /** Draws what is in sight. */
   function paint(): void {
+    cancelAnimationFrame(waiting);
     waiting = 0;
     const context = canvas.getContext('2d')!;
     context.setTransform(pixels, 0, 0, pixels, 0, 0);

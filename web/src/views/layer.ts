@@ -35,6 +35,9 @@ export const layer: View = {
     const colours = segments('Colours', [{ value: 'linear' as const, label: 'Linear' }, { value: 'root' as const, label: 'Root' }, { value: 'log' as const, label: 'Log' }], (value) => store.set({ colours: value }));
     const heads = h('div', { class: 'heads-strip', role: 'group', 'aria-label': 'Heads' });
     const matrix = matrixView('Attention matrix');
+    let drawThumbnails = () => {};
+    const drawMatrix = matrix.element.redraw!;
+    matrix.element.redraw = () => { drawMatrix(); drawThumbnails(); };
     const matrixFigure = figure({
       name: 'attention', title: '', body: matrix.element,
       draw: (width, theme) => matrix.draw(width, theme),
@@ -103,7 +106,10 @@ export const layer: View = {
         void strip.run(async () => {
           const core = await context.core;
           return Promise.all(buttons.map(({ head }) => matrixOf(core, selection, head)));
-        }, (all) => { const theme = currentTheme(); all.forEach((data, i) => thumbnail(buttons[i]!.picture!, data, theme)); }, () => {});
+        }, (all) => {
+          drawThumbnails = () => { const theme = currentTheme(); all.forEach((data, i) => thumbnail(buttons[i]!.picture!, data, theme)); };
+          drawThumbnails();
+        }, () => {});
     }
 
     function measure(asked: boolean): void {
