@@ -1,6 +1,6 @@
 /** The frame around the views: navigation, theme, what is said in one line. */
 import { openCore } from './core';
-import type { Session } from './data/session';
+import { startView, type Session } from './data/session';
 import { fill, h, s } from './dom';
 import { toHash, type State, type Store } from './state';
 import { Themes, type ThemeChoice } from './theme';
@@ -77,7 +77,7 @@ export function startShell(root: HTMLElement, store: Store, first: Session, view
 
   let shown: { view: View; session: Session; mounted: Mounted } | null = null;
   const available = () => views.filter((view) => view.shows(context.session));
-  const wanted = (state: State) => available().find((view) => view.name === state.view) ?? (context.session === first && !first.title ? available().find((view) => view.name === 'files') : null) ?? available()[0]!;
+  const wanted = (state: State) => available().find((view) => view.name === state.view) ?? available().find((view) => view.name === startView(context.session)) ?? available()[0]!;
 
   function mount(focus: boolean): void {
     const state = store.get();

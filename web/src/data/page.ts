@@ -34,7 +34,7 @@ export interface Report {
   sections: { title: string; paragraphs: string[]; tables: ReportTable[] }[];
 }
 
-/** A value that the paper has printed: the mean over 50 sequences; fidelity in %. */
+/** A value that the paper has printed: the mean over 50 sequences. */
 export interface PublishedValue {
   task: string;
   heads: number;
@@ -53,6 +53,8 @@ interface Shared {
   graphs: string | null;
   report: Report | null;
   published?: PublishedValue[];
+  /** What did not fit into the page, in a line. */
+  left_out?: string | null;
 }
 
 /** What the program puts into the page (`--page`). */

@@ -46,7 +46,7 @@ export const leftOut = ({ samples, measured }: AttentionLayer) => (samples.lengt
 /** What a token is called: its number, with its text where that is known. */
 export function tokenName(session: Session): (token: number) => string {
   const labels = session.attention?.labels;
-  return (token) => (labels?.[token] === undefined ? String(token) : `${token} ${labels[token]}`);
+  return (token) => (labels?.[token] === undefined ? String(token) : session.graphText ? labels[token]! : `${token} ${labels[token]}`);
 }
 
 /** The same, short. */

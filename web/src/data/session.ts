@@ -1,4 +1,5 @@
 import type { AttentionFile, DataType, HeadArray, System, SystemDocument } from '../core';
+import type { ViewName } from '../state';
 import { slice } from './base64';
 import type { Analyze, Heads, Study } from './documents';
 import type { EmbeddedAttention, PageData, PublishedValue, Report } from './page';
@@ -41,6 +42,8 @@ export interface Session {
   report: Report | null;
   published: PublishedValue[];
   attention: Attention | null;
+  /** What did not fit into the page. */
+  leftOut: string | null;
 }
 
 export const emptySession = (): Session => ({
@@ -54,7 +57,16 @@ export const emptySession = (): Session => ({
   report: null,
   published: [],
   attention: null,
+  leftOut: null,
 });
+
+/** The view that opens first. */
+export function startView(session: Session): ViewName {
+  if (session.analyze || session.heads) return 'overview';
+  if (session.study) return 'study';
+  if (session.graphText || session.graph) return 'graph';
+  return session.attention ? 'layer' : 'files';
+}
 
 const BYTES: Record<DataType, number> = { float64: 8, float32: 4, float16: 2, bfloat16: 2 };
 
@@ -103,6 +115,34 @@ function embedded(attention: EmbeddedAttention, layers: { name: string; samples:
 const documentLayers = (data: PageData): { name: string; samples: number }[] =>
   data.command === 'analyze' ? (data.document.conventions[0]?.layers ?? []) : data.command === 'heads' ? data.document.layers : [];
 
+/** The heads of a graph as one layer on one sample. */
+function graphAttention(text: string, nodes: readonly string[], heads: readonly string[], weights: readonly number[]): Attention {
+  return {
+    labels: [...nodes],
+    layers: [{ name: 'graph', index: 0, measured: 1, tokens: nodes.length, heads: [...heads], samples: [0], weights: [...weights], learned: null }],
+    system: () => ({ graph: text }),
+  };
+}
+
+function ofGraph(data: PageData): Attention | null {
+  if (!data.graphs) return null;
+  if (data.command === 'graph') return graphSession(data.graphs, data.document).attention;
+  if (data.command !== 'heads' || !data.document.token_names || !data.document.head_names) return null;
+  return graphAttention(data.graphs, data.document.token_names, data.document.head_names, data.document.layers[0]?.weights ?? []);
+}
+
+/** A graph that was measured. */
+export function graphSession(text: string, document: SystemDocument): Session {
+  return {
+    ...emptySession(),
+    title: 'graph',
+    program: document.program,
+    graph: document,
+    graphText: text,
+    attention: graphAttention(text, document.nodes, document.heads.map(({ name }) => name), document.heads.map(({ weight }) => weight)),
+  };
+}
+
 /** The data of a page; `arrays` gives its binary part as base64. */
 export function pageSession(data: PageData | null, arrays: () => string): Session {
   if (!data) return emptySession();
@@ -117,7 +157,8 @@ export function pageSession(data: PageData | null, arrays: () => string): Sessio
     graphText: data.graphs,
     report: data.report,
     published: data.published ?? [],
-    attention: data.attention ? embedded(data.attention, documentLayers(data), arrays) : null,
+    leftOut: data.left_out ?? null,
+    attention: data.attention ? embedded(data.attention, documentLayers(data), arrays) : ofGraph(data),
   };
 }
 

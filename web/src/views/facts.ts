@@ -29,5 +29,5 @@ export function sessionHeader(session: Session, title = session.title): HTMLElem
     facts.push([String(cells.length), 'models'], [settings.tasks.join(', '), settings.tasks.length === 1 ? 'task' : 'tasks'],
       [settings.heads.join(', '), 'heads'], [String(settings.seeds.length), settings.seeds.length === 1 ? 'seed' : 'seeds'], [String(settings.samples), 'sequences each']);
   }
-  return h('div', { class: 'title' }, h('h1', {}, title), facts.length > 0 && h('p', { class: 'facts' }, facts.map(([number, what]) => h('span', {}, h('b', {}, number), ' ', what))));
+  return h('div', { class: 'title' }, h('h1', {}, title), facts.length > 0 && h('p', { class: 'facts' }, facts.map(([number, what]) => h('span', {}, h('b', {}, number), ' ', what))), session.leftOut && h('p', { class: 'note' }, session.leftOut));
 }

@@ -2,6 +2,7 @@ import { Latest } from '../async';
 import { arcs } from '../charts/arcs';
 import { lines } from '../charts/lines';
 import type { Curves, GraphSource, GraphSteps, Metrics, ParsedGraph, SystemDocument } from '../core';
+import { graphSession } from '../data/session';
 import { addHead, addNode, course, graphText, removeHead, removeNode, toggleEdge, type Graph } from '../data/graph';
 import { fill, h, uniqueId } from '../dom';
 import { digits, format, percent, quantityOf } from '../quantities';
@@ -197,7 +198,7 @@ export const graph: View = {
             h('div', { class: 'tools' }, h('button', { type: 'button', class: 'quiet', onclick: () => saveFile('graph.txt', text.value, 'text/plain') }, 'Save'))), text, problem),
           h('section', { class: 'card' }, h('h2', { class: 'small' }, 'Add a head'), h('div', { class: 'controls' }, kind.element, h('div', { class: 'field' }, h('label', { for: nodeCount.id }, 'Nodes'), nodeCount), parameterField,
             h('button', { type: 'button', onclick: addGenerated }, 'Add to this graph'), h('button', { type: 'button', onclick: () => take({ generators: [specification()] }) }, 'New graph'))))));
-    fill(graphOnly, h('section', { class: 'card' }, h('div', { class: 'figure-head' }, h('h2', { class: 'small' }, 'Measured'), h('div', { class: 'tools' }, h('button', { type: 'button', class: 'quiet', onclick: () => now && saveFile('graph.json', JSON.stringify(now.document, null, 2) + '\n', 'application/json') }, 'Save JSON'))), words_, numbers), h('div', { class: 'grid' }, arrival.element, survival.element));
+    fill(graphOnly, h('section', { class: 'card' }, h('div', { class: 'figure-head' }, h('h2', { class: 'small' }, 'Measured'), h('div', { class: 'tools' }, h('button', { type: 'button', class: 'quiet', onclick: () => now && context.open(graphSession(now.parsed.text, now.document), { view: 'mixer', graph: now.parsed.text }) }, 'Mix these heads'), h('button', { type: 'button', class: 'quiet', onclick: () => now && saveFile('graph.json', JSON.stringify(now.document, null, 2) + '\n', 'application/json') }, 'Save JSON'))), words_, numbers), h('div', { class: 'grid' }, arrival.element, survival.element));
 
     function drawCourse(width: number, theme: Theme): SVGSVGElement {
       const { parsed, steps, curves } = now!;

@@ -109,6 +109,17 @@ describe('Graphs', () => {
     expect(await other.locator('.player-row output').innerText()).toBe('t = 1');
   });
 
+  it('is mixed', async () => {
+    const page = await open(`${empty}#graph`);
+    await ready(page);
+    await page.getByRole('button', { name: 'Mix these heads' }).click();
+    await page.waitForSelector('#view-mixer .reading');
+    const value = page.locator('.reading:has(dt:text-is("Minimax fidelity")) dd').first();
+    expect(await value.innerText()).toBe('0.4167');
+    await page.getByRole('checkbox', { name: 'Head 2' }).uncheck();
+    await expect.poll(() => value.innerText()).toBe('0.375');
+  });
+
   it('opens with the graph of the program', async () => {
     const document = JSON.parse(program('graph', '--example', '2', '--json')) as SystemDocument;
     program('graph', '--example', '2', '--text', 'example.txt');
