@@ -1,4 +1,4 @@
-import type { AttentionFile, AttentionFileOptions } from '../core';
+import type { AttentionFileOptions } from '../core';
 import { demoFile } from '../data/demo';
 import { openFile } from '../data/open';
 import { fileSession } from '../data/session';
@@ -6,37 +6,35 @@ import { fill, h, uniqueId, type Child } from '../dom';
 import { segments } from '../ui/controls';
 import type { Context, View } from '../view';
 
-/** The file that is measured now, so that another can take its place. */
+/** The file that is measured now, so that another can take its place, and where that is said. */
 let measuring: AbortController | null = null;
 let listener: ((content: Child) => void) | null = null;
 
-/** Opens a file: attention is shown at once, and measured in the background. */
+/** Opens a file. Attention is measured before it is shown, unless the reader wants to see it at once. */
 export async function openInPage(context: Context, name: string, bytes: Blob, options: AttentionFileOptions = {}): Promise<void> {
   measuring?.abort();
   const abort = (measuring = new AbortController());
+  context.store.set({ view: 'files' });
   listener?.(`Opening ${name}…`);
   try {
-    const core = await context.core;
-    const { session, state, file } = await openFile(core, name, bytes, options);
+    const { session, state, file } = await openFile(await context.core, name, bytes, options);
     if (abort.signal.aborted) return;
-    listener?.(null);
-    context.open(session, state);
-    if (file) await measureFile(context, file, abort);
+    if (!file) context.open(session, state);
+    else {
+      listener?.([`${name}: measuring every layer and sample… `,
+        h('button', { type: 'button', class: 'link', onclick: () => context.open(session, state) }, 'See it now'), ' ',
+        h('button', { type: 'button', class: 'link', onclick: () => { abort.abort(); listener?.(null); } }, 'Stop')]);
+      const document = await file.analyze({ per_head: true }, { signal: abort.signal });
+      if (abort.signal.aborted) return;
+      const waiting = context.store.get().view === 'files';
+      context.open(fileSession(file, document, null), waiting ? { view: 'overview' } : context.store.get());
+      if (!waiting) context.say(`${name} is measured: the overview has its numbers.`);
+    }
   } catch (error) {
-    listener?.(null);
     if (!abort.signal.aborted) context.say(error instanceof Error ? error.message : String(error), 'error');
+  } finally {
+    if (measuring === abort) listener?.(null);
   }
-}
-
-async function measureFile(context: Context, file: AttentionFile, abort: AbortController): Promise<void> {
-  const sessionBefore = context.session;
-  context.say(`Measuring every layer and sample of ${file.name}…`);
-  const document = await file.analyze({ per_head: true }, { signal: abort.signal });
-  if (abort.signal.aborted || context.session !== sessionBefore) return;
-  const { view } = context.store.get();
-  const session = fileSession(file, document, null);
-  context.open(session, view === 'layer' && context.store.get().head === 'all' ? { view: 'overview' } : { ...context.store.get() });
-  context.say(`${file.name} is measured.`);
 }
 
 /** Files from the reader's machine, and what to begin with. */

@@ -126,7 +126,7 @@ describe('Own files', () => {
     await page.getByRole('link', { name: 'Open' }).click();
     await choose(page, join(folder, 'mine.txt'));
     await page.waitForSelector('#view-graph');
-    expect(await page.getByLabel('As text').inputValue()).toContain('a -> b');
+    await expect.poll(() => page.getByLabel('As text').inputValue()).toContain('a -> b');
     for (const [name, text] of [['bad.json', '{'], ['other.json', '{"schema": "else"}'], ['null.json', 'null'], ['list.json', '{"schema": "synergraph.heads", "layers": 3}'], ['bad.txt', 'nodes a b\nhead\n b -> a\n']] as const) {
       writeFileSync(join(folder, name), text);
       await page.getByRole('link', { name: 'Open' }).click();
@@ -134,6 +134,16 @@ describe('Own files', () => {
       await page.getByRole('alert').getByText(name.endsWith('json') ? name : 'goes backward').waitFor();
       await page.getByRole('alert').getByRole('button').click();
     }
+  });
+
+  it('are seen at once by those who do not wait', async () => {
+    const page = await open(empty);
+    await choose(page, writeNpy('slow.npy', attention(4, 24, 8, 90, 6)));
+    await page.getByRole('button', { name: 'See it now' }).click();
+    await page.waitForSelector('#view-layer .matrix canvas');
+    await page.getByRole('status').getByText('slow.npy is measured').waitFor();
+    await page.getByRole('link', { name: 'Overview' }).click();
+    await page.waitForSelector('#view-overview figure svg');
   });
 
   it('there is attention to try', async () => {
