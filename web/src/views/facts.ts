@@ -1,6 +1,6 @@
 /** What is on the page, in a line. */
 import type { Session } from '../data/session';
-import { h } from '../dom';
+import { h, type Child } from '../dom';
 import { percent } from '../quantities';
 
 const range = (values: number[]) => {
@@ -10,7 +10,8 @@ const range = (values: number[]) => {
 
 const count = (values: number[], one: string, many: string) => [range(values), Math.max(...values) === 1 ? one : many] as const;
 
-export function sessionHeader(session: Session, title = session.title): HTMLElement {
+/** The title of a view, and its controls beside it. */
+export function sessionHeader(session: Session, title: string, ...controls: Child[]): HTMLElement {
   const facts: (readonly [string, string])[] = [];
   const document = session.analyze ?? session.heads;
   const layers = session.analyze
@@ -29,5 +30,5 @@ export function sessionHeader(session: Session, title = session.title): HTMLElem
     facts.push([String(cells.length), 'models'], [settings.tasks.join(', '), settings.tasks.length === 1 ? 'task' : 'tasks'],
       [settings.heads.join(', '), 'heads'], [String(settings.seeds.length), settings.seeds.length === 1 ? 'seed' : 'seeds'], [String(settings.samples), 'sequences each']);
   }
-  return h('div', { class: 'title' }, h('h1', {}, title), facts.length > 0 && h('p', { class: 'facts' }, facts.map(([number, what]) => h('span', {}, h('b', {}, number), ' ', what))), session.leftOut && h('p', { class: 'note' }, session.leftOut));
+  return h('div', { class: 'head-row' }, h('div', { class: 'title' }, h('h1', {}, title), facts.length > 0 && h('p', { class: 'facts' }, facts.map(([number, what]) => h('span', {}, h('b', {}, number), ' ', what))), session.leftOut && h('p', { class: 'note' }, session.leftOut)), h('div', { class: 'controls' }, controls));
 }

@@ -184,8 +184,7 @@ export const graph: View = {
     const words_ = h('p', { class: 'note' });
     const graphOnly = h('div', { class: 'stack' });
     fill(root,
-      h('div', { class: 'title' }, h('h1', {}, 'Graphs'), h('p', { class: 'note' }, 'Every edge points forward, the last node is the sink. How fast does a walk get there, and how much of each node’s signal arrives? Draw, or type; several heads make one graph.')),
-      h('div', { class: 'controls' }, source.element),
+      h('div', { class: 'head-row' }, h('div', { class: 'title' }, h('h1', {}, 'Graphs'), h('p', { class: 'note' }, 'Every edge points forward, the last node is the sink. How fast does a walk get there, and how much of each node’s signal arrives? Draw, or type; several heads make one graph.')), h('div', { class: 'controls' }, source.element)),
       h('div', { class: 'graph-grid' },
         h('div', { class: 'stack' },
           drawn.element,

@@ -50,8 +50,7 @@ export const layer: View = {
     const fidelity = figure({ name: 'node-fidelity', title: 'Fidelity of every token', draw: (w, t) => drawFidelity(w, t), table: () => fidelityTable() });
     const weightsNote = h('p', { class: 'note' });
     fill(root,
-      sessionHeader(session),
-      h('div', { class: 'controls' }, layers.element, samples.element, colours.element, saveJson),
+      sessionHeader(session, session.title, layers.element, samples.element, colours.element, saveJson),
       heads, weightsNote, numbers.element,
       h('div', { class: 'layer-grid' }, h('div', { class: 'stack' }, matrixFigure.element, fidelity.element),
         h('div', { class: 'stack' }, wait, signal.element, survival.element)));

@@ -110,7 +110,7 @@ function worthFigures(worth: () => Worth | null, value: () => HeadValue): { shap
           if (!pair) return null;
           const kind = pair.mean < 0 ? 'redundant' : pair.mean > 0 ? 'complementary' : 'neither';
           return {
-            shade: pair.mean / largest, text: clear(pair) ? (of.all > 0 ? `${digits((100 * pair.mean) / of.all, 2)}%` : '') : '·',
+            shade: pair.mean / largest, text: clear(pair) ? (of.all > 0 ? `${Math.abs(pair.mean) < 5e-4 * of.all ? '0' : digits((100 * pair.mean) / of.all, 2)}%` : '') : '·',
             label: `heads ${of.names[c]} and ${of.names[r + 1]}: interaction ${digits(pair.mean)}, ${kind}`,
             tip: () => [tipLine(`heads ${of.names[c]} and ${of.names[r + 1]}`, kind), tipLine('interaction', digits(pair.mean)), ...(of.all > 0 ? [tipLine('of all', percent(pair.mean / of.all))] : []), ...(pair.error === null ? [] : [tipLine('standard error', digits(pair.error, 2))])],
           };
@@ -182,9 +182,8 @@ function mountDocument(root: HTMLElement, context: Context): Mounted {
   const values = valueControl(context);
   const worth = worthFigures(() => (value() ? worthOfDocument(value()!, layer(store.get()).samples, names()) : null), () => value()?.value ?? 'fidelity');
   const pruning = pruningFigure(value, names);
-  fill(root, sessionHeader(session),
+  fill(root, sessionHeader(session, session.title, layers.element, values.element),
     h('p', { class: 'note' }, 'The attention itself is not in this page, so weights cannot be moved; this is what the document says.'),
-    h('div', { class: 'controls' }, layers.element, values.element),
     h('div', { class: 'grid' }, worth.shapley.element, worth.pairs.element, pruning.element));
   return {
     update(state) {
@@ -263,8 +262,7 @@ function mountMixer(root: HTMLElement, context: Context): Mounted {
     }),
   });
 
-  fill(root, sessionHeader(session),
-    h('div', { class: 'controls' }, layers.element, samples.element, values.element, h('button', { type: 'button', onclick: () => saveJson() }, 'Save JSON')),
+  fill(root, sessionHeader(session, session.title, layers.element, samples.element, values.element, h('button', { type: 'button', onclick: () => saveJson() }, 'Save JSON')),
     h('div', { class: 'mixer-grid' },
       h('section', { class: 'card' }, h('h2', {}, 'Heads'), h('p', { class: 'note' }, 'A head’s share of the mix; the others keep their proportions.'), outside, presets, rows, found),
       h('div', { class: 'stack' }, numbers.element, tokens.element)),
@@ -443,12 +441,13 @@ function mixReadings(mix: Mix, reference: Mix | null, heads: number): Reading[] 
     const q = quantityOf(id);
     const value = get(mix);
     const given = reference ? get(reference) : null;
-    const change = value !== null && given !== null && given !== 0 && reference !== mix ? value / given - 1 : null;
-    const same = change === null || Math.abs(change) < 5e-4;
-    const good = q.better === null || same ? undefined : change > 0 === (q.better === 'high');
+    const same = value === given || (value !== null && given !== null && Math.abs(value - given) < 5e-4 * Math.abs(given));
+    const order = (value ?? Infinity) - (given ?? Infinity);
+    const good = q.better === null || same || !reference ? undefined : order > 0 === (q.better === 'high');
+    const change = !reference ? '' : same ? '' : value !== null && given ? `${order > 0 ? '+' : '−'}${percent(Math.abs(value / given - 1))}` : `data: ${format(q, given)}`;
     return {
       label: q.label, value: format(q, value), about: q.about, tone: good === undefined ? undefined : good ? 'good' : 'bad',
-      below: [same ? '' : `${change > 0 ? '+' : '−'}${percent(Math.abs(change))}`, note ?? ''].filter(Boolean).join(' · ') || (reference ? 'as in the data' : ''),
+      below: [change, note ?? ''].filter(Boolean).join(' · ') || (reference ? 'as in the data' : ''),
     };
   };
   const { combined } = mix;

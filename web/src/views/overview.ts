@@ -42,9 +42,8 @@ export const overview: View = {
     const numbers = table(allNumbers(shown, context));
     const document = session.analyze ?? session.heads!;
     fill(root,
-      sessionHeader(session),
+      sessionHeader(session, session.title, quantities.element, conventions.element),
       session.heads ? h('section', { class: 'card' }, h('h2', {}, 'In words'), h('ul', { class: 'findings' }, session.heads.summary.map((line) => h('li', {}, line)))) : null,
-      h('div', { class: 'controls' }, quantities.element, conventions.element),
       h('div', { class: 'grid wide' }, map.element, course.element),
       h('section', { class: 'card' },
         h('div', { class: 'figure-head' }, h('h2', { class: 'small' }, 'All numbers'),

@@ -43,9 +43,8 @@ export const study: View = {
     }));
     const tables = [trendsTable(of), synergyTable(of), correlationTable(of), modelsTable(of), ...subsetTables(of)].filter((one) => one.rows.length > 0);
     fill(root,
-      sessionHeader(session, session.title || 'Study'),
+      sessionHeader(session, session.title || 'Study', choice.element, conventions.element),
       h('section', { class: 'card' }, h('h2', {}, 'What the data say'), h('ul', { class: 'findings' }, of.findings.statements.map((line) => h('li', {}, line)))),
-      h('div', { class: 'controls' }, choice.element, conventions.element),
       h('div', { class: 'grid wide' }, courses.map((one) => one.element), maps.map((one) => one.element)),
       tables.map(tableCard),
       session.report?.sections.map((section) =>
