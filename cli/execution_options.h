@@ -22,8 +22,8 @@ struct DeviceArguments {
   Device choose(std::span<const FleetSettings> shapes) const;
 };
 
-/// Runs `body` with an execution that Ctrl-C, SIGTERM and SIGHUP stop, and then ends the program as
-/// the signal would have: for work that leaves nothing behind.
+/// Runs `body` with an execution that Ctrl-C and the other signals of StopOnSignals stop, and then
+/// ends the program as the signal would have: for work that leaves nothing behind.
 void run_until_stopped(Execution& execution, const std::function<void()>& body);
 
 }  // namespace synergraph::cli

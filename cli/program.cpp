@@ -184,6 +184,7 @@ void add_commands(CLI::App& app) {
   add_heads_command(app);
   add_inspect_command(app);
   add_reproduce_command(app);
+  add_status_command(app);
   add_train_command(app);
   add_verify_command(app);
   add_completions_command(app);

@@ -1,7 +1,6 @@
 #include <fmt/core.h>
 
 #include <memory>
-#include <optional>
 
 #include "cli/commands.h"
 #include "cli/execution_options.h"
@@ -9,11 +8,13 @@
 #include "cli/number_option.h"
 #include "cli/output.h"
 #include "cli/output_paths.h"
+#include "cli/shard_options.h"
 #include "cli/stop_signals.h"
 #include "cli/training_options.h"
 #include "synergraph/core/terminal.h"
 #include "synergraph/report/study_report.h"
 #include "synergraph/study/grid_request.h"
+#include "synergraph/study/grid_run.h"
 
 namespace synergraph::cli {
 namespace {
@@ -32,15 +33,22 @@ DIR gets
   tables/*.{md,csv,tex}  the six tables beside the published values, two on subsets of heads
   figures/*.{svg,pdf,png}  mixing time and fidelity by layer, and the diffusion example
   report.html          all of it on one page
-  cells/               the trained models and their measurements
+  cells/               the trained models and their measurements; who works on which
 A cell that is done is kept: interrupt at any time, run again, and only what is missing is done. The
 same settings give the same results on one kind of device, interrupted or not, with any number of
-threads.
+threads. A cell that fails is named at the end (exit status 1), after the others.
+
+Several workers, on one machine or many, share a study when DIR is a directory that all of them see:
+start the same command under srun, in a Slurm array or under mpirun, or give each its --shard. Who
+finishes early takes over, also from those that have died; the last one writes the results, the same
+as one process would have. docs/clusters.md tells more; 'synergraph status DIR' how far it is. SIGTERM,
+SIGUSR1, SIGUSR2, SIGHUP and Ctrl-C leave checkpoints (exit status 128 + signal): run it again.
 
 Examples
   synergraph reproduce --out out
   synergraph reproduce --preset paper --seeds 5 --out paper
-  synergraph reproduce --preset paper --tasks cycle --heads 1,4 --samples 50 --out cycle)";
+  synergraph reproduce --preset paper --tasks cycle --heads 1,4 --samples 50 --out cycle
+  srun -n 64 synergraph reproduce --preset paper --seeds 100 --out /shared/paper)";
 
 struct ReproduceArguments {
   GridRequest request;
@@ -48,7 +56,15 @@ struct ReproduceArguments {
   FigureArguments figures;
   bool no_figures = false;
   DeviceArguments device;
+  ShardArguments shard;
 };
+
+void show(const StudyReport& report, const std::string& directory, bool figures) {
+  print(format_report(report, output_columns()) +
+        wrapped(fmt::format("\nwrote {}/report.html, results.json{}\n", printable(directory),
+                            figures ? ", tables/ and figures/" : " and tables/"),
+                output_columns(), 2));
+}
 
 void run_reproduce(const ReproduceArguments& arguments) {
   StudyReport report;
@@ -57,25 +73,34 @@ void run_reproduce(const ReproduceArguments& arguments) {
   if (figures.draw) check_study_figures(report.grid, figures);
   GridOptions options = arguments.options;
   options.execution.stop = StopOnSignals::requested;
+  options.wait = !arguments.shard.leave;
+  options.timeout = arguments.shard.timeout;
+  if (!options.merge_only) options.place = arguments.shard.place();
+  share_threads(options.execution, options.place);
   choose_grid_device(report.grid, arguments.device.name,
                      *parse_name<Precision>(arguments.device.precision), options);
-  std::optional<std::vector<CellResult>> results;
+  const GridMerge merge{[&] { return is_written(options.directory); },
+                        [&](std::vector<CellResult> results) {
+                          report.results = std::move(results);
+                          report.findings = derive_findings(report.results);
+                          write_study(report, options.directory, figures);
+                        }};
+  GridEnd end = GridEnd::kStopped;
   {
     const StopOnSignals signals;
-    results = run_grid(report.grid, options);
+    end = work_on_grid(report.grid, options, merge);
   }
-  if (!results) {
-    print_note("stopped; run the same command again to continue");
-    StopOnSignals::end_program();
+  switch (end) {
+    case GridEnd::kMerged:
+      return show(report, options.directory, figures.draw);
+    case GridEnd::kFinished:
+      return print_note(options.place.name() + " is done; another has written the results");
+    case GridEnd::kOthers:
+      return print_note(options.place.name() + " is done; others work on the last cells");
+    case GridEnd::kStopped:
+      print_note("stopped; run the same command again to continue");
+      StopOnSignals::end_program();
   }
-  report.results = std::move(*results);
-  report.findings = derive_findings(report.results);
-  write_study(report, options.directory, figures);
-  print(
-      format_report(report, output_columns()) +
-      wrapped(fmt::format("\nwrote {}/report.html, results.json{}\n", printable(options.directory),
-                          figures.draw ? ", tables/ and figures/" : " and tables/"),
-              output_columns(), 2));
 }
 
 void add_grid_options(CLI::App& command, ReproduceArguments& arguments) {
@@ -152,6 +177,12 @@ void add_reproduce_command(CLI::App& app) {
       ->group(group);
   arguments->device.add_to(command, group);
   add_execution_options(command, options.execution, group);
+  const char* workers = "Workers";
+  arguments->shard.add_to(command, workers);
+  command
+      .add_flag("--merge", options.merge_only,
+                "Only put the results of all cells together, which are there")
+      ->group(workers);
   const char* look = "Figures";
   arguments->figures.add_style_to(command, look);
   command.add_flag("--no-figures", arguments->no_figures, "Draw none; gnuplot is not needed then")

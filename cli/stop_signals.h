@@ -5,10 +5,10 @@
 
 namespace synergraph::cli {
 
-/// Ctrl-C, SIGTERM and SIGHUP ask for an orderly end while this lives, and a second one, after a
-/// moment, ends the program at once. Ctrl-C and SIGHUP stay ignored where they were, as in a
-/// shell's background and under nohup. A pipe that nobody reads any more ends nothing. One at a
-/// time.
+/// Ctrl-C, SIGTERM, SIGHUP, SIGUSR1 and SIGUSR2 ask for an orderly end while this lives, and a
+/// second one, after a moment, ends the program at once. Ctrl-C and SIGHUP stay ignored where they
+/// were, as in a shell's background and under nohup. A pipe that nobody reads any more ends
+/// nothing. One at a time.
 class StopOnSignals {
  public:
   StopOnSignals();
@@ -24,7 +24,7 @@ class StopOnSignals {
   [[noreturn]] static void end_program();
 
  private:
-  static constexpr std::array kSignals = {SIGINT, SIGTERM, SIGHUP, SIGPIPE};
+  static constexpr std::array kSignals = {SIGINT, SIGTERM, SIGHUP, SIGUSR1, SIGUSR2, SIGPIPE};
   std::array<struct sigaction, kSignals.size()> before_{};
 };
 

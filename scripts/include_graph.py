@@ -15,10 +15,10 @@ INCLUDE = re.compile(r'^\s*#\s*include\s+"(?:synergraph/|(?=cli/|capi/))([^"]+)"
 EVERYTHING = ROOT / "synergraph" / "synergraph.h"
 
 # A folder may include what stands before it in this list and nothing after.
-ORDER = ["core", "graph", "chain", "diffusion", "heads", "subsets", "io", "model", "train",
+ORDER = ["core", "graph", "chain", "diffusion", "heads", "subsets", "io", "cluster", "model", "train",
          "statistics", "analysis", "study", "report", "capi", "cli"]
 # Some may include even less than that.
-ONLY = {"io": {"core"}, "statistics": {"core"}, "cli": set(ORDER) - {"capi"}}
+ONLY = {"io": {"core"}, "cluster": {"core", "io"}, "statistics": {"core"}, "cli": set(ORDER) - {"capi"}}
 # For sources of these folders only.
 KERNELS = "core/kernels/"
 KERNELS_ARE_FOR = {"core", "chain", "model", "train"}

@@ -8,7 +8,8 @@ packages="cmake ninja-build g++ librandom123-dev libcli11-dev libfmt-dev
           nlohmann-json3-dev libzip-dev pkg-config gnuplot-nox"
 if [ "${1:-build}" = test ]; then
   packages="$packages libgtest-dev libgmock-dev libbenchmark-dev clang clang-format clang-tidy libclang-rt-14-dev
-            python3-numpy python3-pytest python3-torch python3-pandas python3-matplotlib python3-tqdm python3-pip python3-setuptools python3-wheel mypy"
+            python3-numpy python3-pytest python3-torch python3-pandas python3-matplotlib python3-tqdm python3-pip python3-setuptools python3-wheel mypy
+            openmpi-bin munge slurmctld slurmd slurm-client faketime"
 fi
 
 if ! command -v dpkg-query >/dev/null; then

@@ -19,6 +19,12 @@ class InputError : public Error {
   using Error::Error;
 };
 
+/// The system cannot read or write a file now: perhaps it can later.
+class FileError : public InputError {
+ public:
+  using InputError::InputError;
+};
+
 /// The request is wrong: an option out of range, a contradiction between options.
 /// The command line exits with status 2.
 class UsageError : public Error {

@@ -162,7 +162,7 @@ void make_directory(const std::string& path) {
   std::error_code error;
   std::filesystem::create_directories(path, error);
   if (error)
-    throw InputError(fmt::format("{}: cannot make the directory: {}", path, error.message()));
+    throw FileError(fmt::format("{}: cannot make the directory: {}", path, error.message()));
 }
 
 std::string read_file(const std::string& path, std::size_t limit) {

@@ -9,11 +9,11 @@ namespace synergraph {
 
 /// A file that appears whole or not at all: bytes go to a temporary name in the same directory;
 /// commit() flushes them to disk and renames. Destroyed without commit(), it leaves nothing behind;
-/// what a killed process left, the next file in that directory removes. A symbolic link stays, and
-/// the file it names is written; a file that is replaced leaves its permissions to the new one.
-/// What is no regular file (a pipe, a terminal), or is where standard output or standard error
-/// already goes, gets the bytes at commit(); a terminal gets them printable.
-/// Errors are InputErrors that name the path and the system's reason.
+/// what a killed process left, the next file that its machine writes in that directory removes. A
+/// symbolic link stays, and the file it names is written; a file that is replaced leaves its
+/// permissions to the new one. What is no regular file (a pipe, a terminal), or is where standard
+/// output or standard error already goes, gets the bytes at commit(); a terminal gets them
+/// printable. Errors are InputErrors that name the path and the system's reason.
 class AtomicFile {
  public:
   explicit AtomicFile(std::string path);

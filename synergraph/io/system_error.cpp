@@ -10,7 +10,7 @@
 namespace synergraph {
 
 void throw_system_error(const std::string& name, const char* what) {
-  throw InputError(fmt::format("{}: {}: {}", name, what, std::generic_category().message(errno)));
+  throw FileError(fmt::format("{}: {}: {}", name, what, std::generic_category().message(errno)));
 }
 
 }  // namespace synergraph

@@ -5,7 +5,7 @@
 #pragma GCC visibility push(default)  // for other components
 namespace synergraph {
 
-/// Throws the InputError "NAME: WHAT: REASON" with the system's reason, errno.
+/// Throws the FileError "NAME: WHAT: REASON" with the system's reason, errno.
 [[noreturn]] void throw_system_error(const std::string& name, const char* what);
 
 }  // namespace synergraph

@@ -6,11 +6,14 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <array>
 #include <cerrno>
+#include <climits>
 #include <csignal>
 #include <random>
 #include <string_view>
 
+#include "synergraph/core/fingerprint.h"
 #include "synergraph/core/parse_number.h"
 
 namespace synergraph {
@@ -36,14 +39,27 @@ pid_t maker(std::string_view name) {
   return ours ? process : 0;
 }
 
-/// Removes what dead processes have left. A live one, in whatever container or on whatever machine,
-/// holds a lock on its file.
+/// The beginning of the names' numbers: its own for every machine. Elsewhere neither the numbers of
+/// processes nor, on many network file systems, the locks of this one mean anything.
+std::string machine() {
+  std::array<char, HOST_NAME_MAX + 1> host{};
+  (void)gethostname(host.data(), host.size() - 1);
+  Fingerprint fingerprint;
+  for (const char c : host) fingerprint.add(static_cast<unsigned char>(c));
+  return fingerprint.text().substr(8);
+}
+
+/// Removes what dead processes of this machine have left. A live one, in whatever container, holds
+/// a lock on its file.
 void sweep(const fs::path& directory) {
   std::error_code error;
   fs::directory_iterator entry(directory, error);
   for (; !error && entry != fs::directory_iterator(); entry.increment(error)) {
-    const pid_t process = maker(entry->path().filename().string());
-    if (process == 0 || kill(process, 0) == 0 || errno != ESRCH) continue;
+    const std::string name = entry->path().filename().string();
+    const pid_t process = maker(name);
+    if (process == 0 || name.find('-' + machine(), kPrefix.size()) == std::string::npos ||
+        kill(process, 0) == 0 || errno != ESRCH)
+      continue;
     const int file = open(entry->path().c_str(), O_RDWR | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
     if (file < 0) continue;
     if (flock(file, LOCK_EX | LOCK_NB) == 0) unlink(entry->path().c_str());
@@ -59,9 +75,8 @@ Temporary make_temporary(const fs::path& directory, const fs::path& ending) {
   std::random_device random;
   const bool named = ending.native().size() <= kLongestEnding;
   for (;;) {
-    const std::uint64_t number = std::uint64_t{random()} << 32U | random();
     Temporary file;
-    file.path = (where / fmt::format("{}{}-{:016x}{}", kPrefix, getpid(), number,
+    file.path = (where / fmt::format("{}{}-{}{:08x}{}", kPrefix, getpid(), machine(), random(),
                                      named ? ending.c_str() : ""))
                     .string();
     file.descriptor = open(file.path.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666);

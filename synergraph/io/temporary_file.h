@@ -12,8 +12,8 @@ struct Temporary {
 };
 
 /// A file in the directory under a name of its own, ".synergraph-PID-NUMBER" with the ending; it
-/// has the mode of any new file. Temporary files of processes that have died are removed from
-/// there.
+/// has the mode of any new file. Temporary files of processes of this machine that have died are
+/// removed from there.
 Temporary make_temporary(const std::filesystem::path& directory,
                          const std::filesystem::path& ending);
 

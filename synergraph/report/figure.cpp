@@ -93,6 +93,16 @@ struct Drawing {
   std::string messages;
 };
 
+/// The same figure is the same file, whenever it is drawn: a PDF says when that was.
+std::string without_date(std::string output) {
+  constexpr std::string_view kDate = "/CreationDate (D:";
+  constexpr std::string_view kBegin = "19700101000000";
+  const std::size_t at = output.find(kDate);
+  if (at != std::string::npos && at + kDate.size() + kBegin.size() <= output.size())
+    output.replace(at + kDate.size(), kBegin.size(), kBegin);
+  return output;
+}
+
 /// Runs gnuplot, without a shell, without the user's settings, and without the name of any file.
 Drawing run_gnuplot(const std::string& script) {
   NamelessFile input;
@@ -114,7 +124,8 @@ Drawing run_gnuplot(const std::string& script) {
   int status = 0;
   while (waitpid(child, &status, 0) < 0 && errno == EINTR) {
   }
-  return {WIFEXITED(status) ? WEXITSTATUS(status) : 128, output.read(), messages.read()};
+  return {WIFEXITED(status) ? WEXITSTATUS(status) : 128, without_date(output.read()),
+          messages.read()};
 }
 
 bool missing(const Drawing& drawing) {

@@ -168,6 +168,19 @@ std::vector<LayerSubsets> subsets_of(const ordered_json& json, const Cell& cell)
   return layers;
 }
 
+/// The end of a file, after all that the sum is of.
+constexpr const char* kChecksum = ",\n \"checksum\": \"{}\"\n}}\n";
+
+/// Files of earlier versions have none.
+void check_sum(const ordered_json& json, const std::string& text) {
+  const auto sum = json.find("checksum");
+  if (sum == json.end()) return;
+  const std::string end = fmt::format(kChecksum, sum->get<std::string>());
+  if (!text.ends_with(end) ||
+      fingerprint_of(text.substr(0, text.size() - end.size())) != sum->get<std::string>())
+    throw InputError("its checksum is that of other numbers");
+}
+
 }  // namespace
 
 std::string training_name(const Cell& cell) {
@@ -185,7 +198,9 @@ void write_result(const std::string& path, const CellResult& result) {
       {"loss", number(result.loss)},       {"accuracy", result.accuracy},
       {"exact", to_json(result.exact)},    {"published", to_json(result.published)},
       {"subsets", to_json(result.subsets)}};
-  write_file(path, json.dump(1) + '\n');
+  std::string text = json.dump(1);
+  text.erase(text.rfind('\n'));  // before the closing brace
+  write_file(path, text + fmt::format(kChecksum, fingerprint_of(text)));
 }
 
 std::optional<CellResult> read_result(const std::string& path, const Cell& cell) {
@@ -193,6 +208,7 @@ std::optional<CellResult> read_result(const std::string& path, const Cell& cell)
   const std::string text = read_file(path, std::size_t{1} << 26U);
   try {
     const ordered_json json = ordered_json::parse(text);
+    check_sum(json, text);
     if (json.at("cell").get<std::string>() != describe(cell))
       throw InputError("it is the result of another cell");
     CellResult result;

@@ -15,7 +15,7 @@ std::string training_name(const Cell& cell);
 /// The file for the cell's results beside its training; its name changes with how it is measured.
 std::string result_name(const Cell& cell);
 
-/// Writes a result, atomically.
+/// Writes a result, atomically, with a checksum.
 void write_result(const std::string& path, const CellResult& result);
 
 /// Reads the result of exactly this cell and kResultsVersion; nothing if there is no file.

@@ -46,7 +46,7 @@ void choose_grid_device(const GridSettings& grid, std::string_view name, Precisi
                         GridOptions& options) {
   std::vector<FleetSettings> shapes;
   for (const Cell& cell : cells(grid)) shapes.push_back(fleet_settings(cell.train));
-  options.device = choose_device(name, precision, shapes);
+  options.device = choose_device(name, precision, shapes, options.place.local_rank);
   if (options.device.kind == DeviceKind::kCuda) options.set_size = kCudaSet;
 }
 

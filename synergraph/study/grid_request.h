@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-#include "synergraph/study/grid.h"
+#include "synergraph/study/grid_run.h"
 
 #pragma GCC visibility push(default)
 namespace synergraph {
@@ -30,7 +30,8 @@ struct GridRequest {
 /// The study that is wanted. UsageError for another preset.
 GridSettings grid_settings(const GridRequest& request);
 
-/// Chooses the device for all cells of a grid, see choose_device(), and for a GPU sets of cells.
+/// Chooses the device for all cells of a grid, see choose_device(), and for a GPU sets of cells. Of
+/// several workers on a machine each has a GPU of its own, as far as there are enough.
 void choose_grid_device(const GridSettings& grid, std::string_view name, Precision precision,
                         GridOptions& options);
 

@@ -2,8 +2,11 @@
 
 #include <fmt/core.h>
 
+#include <algorithm>
+
 #include "synergraph/core/error.h"
 #include "synergraph/train/cpu/cpu_fleet.h"
+#include "synergraph/train/cuda/cuda_devices.h"
 #include "synergraph/train/cuda/cuda_fleet.h"
 
 namespace synergraph {
@@ -19,9 +22,11 @@ std::string refusal(const Device& device, const FleetSettings& settings) {
 }
 
 Device choose_device(std::string_view name, Precision precision,
-                     std::span<const FleetSettings> shapes) {
+                     std::span<const FleetSettings> shapes, int number) {
   const bool automatic = name == kAutomatic;
   Device device = automatic ? Device{DeviceKind::kCuda} : parse_device(name);
+  if (number > 0 && (automatic || name == name_of(DeviceKind::kCuda)))
+    device.index = number % std::max(1, cuda_count());
   device.precision = precision;
   for (const FleetSettings& shape : shapes) {
     const std::string why = refusal(device, shape);

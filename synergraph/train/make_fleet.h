@@ -18,9 +18,10 @@ std::string refusal(const Device& device, const FleetSettings& settings);
 
 inline constexpr std::string_view kAutomatic = "auto";
 /// The device of that name, for models of these shapes; with kAutomatic a GPU if it can train them
-/// all, else the CPU. UsageError for another name, InputError when the device cannot.
+/// all, else the CPU. Where the name does not say which GPU it is the one of this number, counted
+/// round. UsageError for another name, InputError when the device cannot.
 Device choose_device(std::string_view name, Precision precision,
-                     std::span<const FleetSettings> shapes);
+                     std::span<const FleetSettings> shapes, int number = 0);
 
 }  // namespace synergraph
 #pragma GCC visibility pop

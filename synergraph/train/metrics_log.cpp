@@ -11,15 +11,14 @@
 #include <system_error>
 #include <utility>
 
-#include "synergraph/core/error.h"
 #include "synergraph/io/atomic_file.h"
+#include "synergraph/io/system_error.h"
 
 namespace synergraph {
 namespace {
 
 [[noreturn]] void fail(const std::string& path) {
-  throw InputError(
-      fmt::format("{}: cannot write: {}", path, std::generic_category().message(errno)));
+  throw_system_error(path, "cannot write");
 }
 
 }  // namespace

@@ -13,14 +13,12 @@ namespace {
 constexpr const char* kInTheWay =
     "{} is in the way and belongs to no run: choose another directory";
 
-const std::string& made(const std::string& path) {
-  make_directory(path);
-  return path;
-}
-
 }  // namespace
 
-RunDirectory::RunDirectory(std::string path) : path_(std::move(path)), lock_(made(path_)) {}
+RunDirectory::RunDirectory(std::string path, bool locked) : path_(std::move(path)) {
+  make_directory(path_);
+  if (locked) lock_.emplace(path_);
+}
 
 TrainingRun RunDirectory::open(const TrainSettings& settings, const RunNotes& notes, bool resume) {
   TrainingRun run = read(settings, notes, resume);

@@ -31,8 +31,9 @@ class RunConflict : public UsageError {
 /// kept out.
 class RunDirectory {
  public:
-  /// Makes the directory when it is missing. InputError when another program works in it.
-  explicit RunDirectory(std::string path);
+  /// Makes the directory when it is missing. InputError when another program works in it, unless it
+  /// is not to be locked: then others are kept out by other means.
+  explicit RunDirectory(std::string path, bool locked = true);
 
   /// The run in the directory, with as many epochs as the settings have, or a new one; its files
   /// are then written, so that a directory that cannot be written is known before any work. Of
@@ -57,7 +58,7 @@ class RunDirectory {
   void refuse_foreign_files() const;
 
   std::string path_;
-  DirectoryLock lock_;
+  std::optional<DirectoryLock> lock_;
   RunNotes notes_;
   std::optional<MetricsLog> log_;
   double seconds_before_ = 0.0;  ///< what the run took before it was opened

@@ -24,7 +24,7 @@ class Recorder : public LoopHooks {
   Recorder(const TrainJob& job, const TrainSetOptions& options)
       : data_(job.data),
         options_(options),
-        directory_(job.directory),
+        directory_(job.directory, !options.claimed),
         run_(directory_.open(
             job.settings, {0.0, options.track_every, job.data.held_out, {describe(options.device)}},
             options.resume)),

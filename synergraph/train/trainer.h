@@ -15,7 +15,8 @@ namespace synergraph {
 
 /// How runs are carried out; apart from the device, none of it changes the models that come out.
 struct TrainSetOptions {
-  bool resume = false;                ///< continue the run in a directory, if there is one
+  bool resume = false;   ///< continue the run in a directory, if there is one
+  bool claimed = false;  ///< nobody else works in the directories: the caller sees to it
   double checkpoint_interval = 60.0;  ///< seconds between checkpoints
   int track_every = 0;  ///< epochs between measurements of mixing and fidelity; 0: never
   Device device = {};
@@ -44,7 +45,7 @@ struct TrainOutcome {
 /// accuracy, held_out_loss and held_out_accuracy, or training_pairs_loss and
 /// training_pairs_accuracy when nothing is held out, seconds, and with track_every the layers'
 /// LayerTrack). A run that was interrupted in any way and resumed ends in the same model and state,
-/// to the byte, as one that was not. The directory is locked meanwhile.
+/// to the byte, as one that was not. The directory is locked meanwhile, unless it is claimed.
 ///
 /// UsageError for settings without a run, and what RunDirectory throws for the directory (a
 /// RunConflict among them); InputError for data that do not fit, for files that cannot be read or

@@ -170,7 +170,7 @@ TEST_F(ReproduceTest, NamesADamagedResult) {
   ASSERT_EQ(run(small_ + "--tasks copy --out study").status, 0);
   for (const auto& entry :
        std::filesystem::recursive_directory_iterator(directory_ / "study/cells"))
-    if (entry.path().filename().string().rfind("result-", 0) == 0)
+    if (entry.path().filename().string().find(".result-") != std::string::npos)
       std::filesystem::resize_file(entry.path(), 100);
   const auto outcome = run(small_ + "--tasks copy --out study");
   EXPECT_EQ(outcome.status, 1);

@@ -1,4 +1,4 @@
-#include "synergraph/study/grid.h"
+#include "synergraph/study/grid_run.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -11,8 +11,10 @@
 #include <csignal>
 #include <filesystem>
 #include <limits>
+#include <mutex>
 #include <thread>
 
+#include "synergraph/cluster/work_board.h"
 #include "synergraph/core/error.h"
 #include "synergraph/core/random.h"
 #include "synergraph/io/atomic_file.h"
@@ -36,6 +38,14 @@ GridSettings small_grid() {
   grid.train.epochs = 3;
   grid.measure.samples = 10;
   return grid;
+}
+
+/// Where a study keeps a cell's training, and its result.
+std::string training_of(const std::string& directory, const Cell& cell) {
+  return WorkBoard(directory + "/cells").path(training_name(cell));
+}
+std::string result_of(const std::string& directory, const Cell& cell) {
+  return WorkBoard(directory + "/cells").path(training_name(cell), result_name(cell));
 }
 
 class GridTest : public testing::Test {
@@ -153,6 +163,10 @@ TEST_F(GridTest, ResultsComeBackFromTheirFiles) {
   other.measure.samples = 9;
   EXPECT_THROW(read_result(path, other), InputError);
   const std::string text = read_file(path);
+  std::string changed = text;
+  changed[text.find("0.75") + 3] = '6';
+  write_file(path, changed);
+  EXPECT_THROW(read_result(path, result.cell), InputError);
   for (std::size_t size = 0; size + 2 < text.size(); size += 97) {  // the last bytes are "}\n"
     write_file(path, text.substr(0, size));
     EXPECT_THROW(read_result(path, result.cell), InputError) << size;
@@ -218,7 +232,7 @@ TEST_F(GridTest, DoesNotRepeatWhatIsDone) {
   grid.heads = {2};
   const GridOptions where = options("run");
   const auto first = run_grid(grid, where);
-  const std::string cell = where.directory + "/cells/" + training_name(cells(grid).front());
+  const std::string cell = training_of(where.directory, cells(grid).front());
   const auto trained = fs::last_write_time(cell + "/state.safetensors");
   const auto again = run_grid(grid, where);
   EXPECT_EQ(bytes(*first), bytes(*again));
@@ -227,6 +241,58 @@ TEST_F(GridTest, DoesNotRepeatWhatIsDone) {
   // A stored result is believed, whatever the models beside it: nothing is measured again.
   fs::remove(cell + "/model.safetensors");
   EXPECT_EQ(bytes(*run_grid(grid, where)), bytes(*first));
+}
+
+TEST_F(GridTest, ContinuesWhatEarlierVersionsHaveLeft) {
+  const GridSettings grid = small_grid();
+  const auto whole = run_grid(grid, options("whole"));
+  const GridOptions where = options("old");
+  const std::vector<Cell> all = cells(grid);
+  const auto old = [&](std::size_t k) {
+    return fs::path(where.directory) / "cells" / training_name(all[k]);
+  };
+  const std::string whole_directory = options("whole").directory;
+  for (const std::size_t k : {0U, 2U}) {  // trained, and the second measured
+    fs::create_directories(old(k));
+    fs::copy(training_of(whole_directory, all[k]), old(k));
+  }
+  std::string result = read_file(result_of(whole_directory, all[2]));
+  result.replace(result.find(",\n \"checksum\""), std::string::npos, "\n}\n");
+  write_file((old(2) / result_name(all[2])).string(), result);
+  fs::remove(old(2) / "state.safetensors");  // not needed any more
+  EXPECT_EQ(bytes(run_grid(grid, where).value()), bytes(*whole));
+  EXPECT_FALSE(fs::exists(training_of(where.directory, all[0])));
+  EXPECT_FALSE(fs::exists(training_of(where.directory, all[2])));
+}
+
+TEST_F(GridTest, IsSharedByWorkersThatDoEachCellOnce) {
+  GridSettings grid = small_grid();
+  grid.seeds = {1, 2, 3};
+  const auto whole = run_grid(grid, options("whole"));
+  std::vector<std::thread> workers;
+  std::mutex mutex;
+  std::vector<std::vector<CellResult>> merged;
+  std::atomic<int> finished = 0;
+  for (int rank = 0; rank < 3; ++rank)
+    workers.emplace_back([&, rank] {
+      GridOptions where = options("shared");
+      where.place = {rank, 3};
+      where.execution.threads = 1;
+      const GridEnd end = work_on_grid(grid, where,
+                                       {[&] {
+                                          const std::lock_guard lock(mutex);
+                                          return !merged.empty();
+                                        },
+                                        [&](std::vector<CellResult> results) {
+                                          const std::lock_guard lock(mutex);
+                                          merged.push_back(std::move(results));
+                                        }});
+      if (end == GridEnd::kFinished) ++finished;
+    });
+  for (std::thread& worker : workers) worker.join();
+  ASSERT_EQ(merged.size(), 1U);
+  EXPECT_EQ(finished, 2);
+  EXPECT_EQ(bytes(merged.front()), bytes(*whole));
 }
 
 TEST_F(GridTest, ContinuesAfterAStop) {
@@ -251,12 +317,15 @@ class GridSetTest : public GridTest {
                     const std::optional<std::vector<CellResult>>& results) {
     ASSERT_TRUE(results);
     EXPECT_EQ(bytes(*results), bytes(whole_));
-    for (const Cell& cell : cells(grid_))
-      for (const std::string& file : {std::string("model.safetensors"),
-                                      std::string("state.safetensors"), result_name(cell)}) {
-        const std::string path = "cells/" + training_name(cell) + '/' + file;
-        EXPECT_EQ(read_file(root_ / name / path), read_file(root_ / "whole" / path)) << path;
-      }
+    const std::string here = (root_ / name).string();
+    const std::string whole = (root_ / "whole").string();
+    for (const Cell& cell : cells(grid_)) {
+      EXPECT_EQ(read_file(result_of(here, cell)), read_file(result_of(whole, cell)));
+      for (const char* file : {"/model.safetensors", "/state.safetensors"})
+        EXPECT_EQ(read_file(training_of(here, cell) + file),
+                  read_file(training_of(whole, cell) + file))
+            << training_name(cell) << file;
+    }
   }
   GridOptions in_sets(const std::string& name, int size, int jobs) const {
     GridOptions where = options(name);
@@ -300,18 +369,15 @@ TEST_F(GridSetTest, KilledAtAnyTimeItEndsInTheSameBytes) {
 TEST_F(GridSetTest, ACellThatFailsDoesNotLoseTheOthersOfItsSet) {
   // The second cell's run is one that diverges in its next step.
   const std::vector<Cell> all = cells(grid_);
-  const auto directory = [&](std::size_t k) {
-    return (root_ / "failing" / "cells" / training_name(all[k])).string();
-  };
+  const std::string study = (root_ / "failing").string();
+  const auto directory = [&](std::size_t k) { return training_of(study, all[k]); };
   TrainingRun run = new_run(all[1].train);
   for (float& value : run.state.model.values()) value *= 1e25F;
   fs::create_directories(directory(1));
   write_checkpoint(directory(1), run);
   EXPECT_THROW(run_grid(grid_, in_sets("failing", 6, 1)), InputError);
   for (std::size_t k = 0; k < all.size(); ++k)
-    if (all[k].train.model.heads == 1) {  // the first set
-      EXPECT_EQ(fs::exists(directory(k) + '/' + result_name(all[k])), k != 1) << k;
-    }
+    EXPECT_EQ(fs::exists(result_of(study, all[k])), k != 1) << k;
   fs::remove_all(directory(1));
   expect_whole("failing", run_grid(grid_, in_sets("failing", 6, 1)));
 }

@@ -48,6 +48,11 @@ std::string cuda_trouble(int index) {
   return "";
 }
 
+int cuda_count() {
+  int count = 0;
+  return trouble(count).empty() ? count : 0;
+}
+
 std::string cuda_name(int index) {
   cudaDeviceProp properties{};
   cuda::require(cudaGetDeviceProperties(&properties, index), "properties of the device");

@@ -8,6 +8,9 @@ namespace synergraph {
 /// Why a GPU, by its number, cannot be used here, as "no GPU on this machine"; empty: it can.
 std::string cuda_trouble(int index);
 
+/// How many GPUs there are to be used.
+int cuda_count();
+
 /// "NVIDIA H200, sm_90"
 std::string cuda_name(int index);
 

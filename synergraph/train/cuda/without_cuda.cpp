@@ -8,6 +8,10 @@ std::string cuda_trouble(int /*index*/) {
   return "this program was built without CUDA";
 }
 
+int cuda_count() {
+  return 0;
+}
+
 std::string cuda_name(int /*index*/) {
   return "none";
 }

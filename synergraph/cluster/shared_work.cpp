@@ -1,0 +1,491 @@
+#include "synergraph/cluster/shared_work.h"
+
+#include <fmt/core.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <cmath>
+#include <condition_variable>
+#include <deque>
+#include <filesystem>
+#include <map>
+#include <mutex>
+#include <new>
+#include <numeric>
+#include <thread>
+
+#include "synergraph/cluster/assignment.h"
+#include "synergraph/cluster/claims.h"
+#include "synergraph/cluster/worker_record.h"
+#include "synergraph/core/error.h"
+#include "synergraph/core/execution.h"
+#include "synergraph/io/atomic_file.h"
+
+namespace synergraph {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+using Seconds = std::chrono::duration<double>;
+
+constexpr int kAttempts = 5;                ///< at a piece whose files cannot be reached
+constexpr int kDeaths = 5;                  ///< of workers on one piece in a row: it is the piece
+constexpr double kPatience = 600.0;         ///< seconds for a directory that is gone
+constexpr double kShortestWait = 0.5;       ///< seconds between looks at the board
+constexpr double kLooksPerSecond = 2000.0;  ///< of all workers together, in operations on files
+constexpr std::size_t kWatched = 16;        ///< holders that a waiting worker looks after
+constexpr auto kSlice = std::chrono::milliseconds(50);  ///< how soon a stop is noticed
+
+enum class PieceState { kOpen, kMine, kElsewhere, kDone, kFailed };
+
+bool is_there(const std::string& path) {
+  return access(path.c_str(), F_OK) == 0;
+}
+
+}  // namespace
+
+std::string error_line(const std::exception_ptr& error) {
+  try {
+    std::rethrow_exception(error);
+  } catch (const std::bad_alloc&) {
+    return "out of memory";
+  } catch (const std::exception& wrong) {
+    return wrong.what();
+  }
+}
+
+class SharedWork::State {
+ public:
+  State(const std::string& directory, WorkPlan plan, SharedWorkOptions options)
+      : plan_(std::move(plan)),
+        options_(std::move(options)),
+        board_(directory),
+        record_(board_, options_.place, options_.timeout, [this] { return tally(); }),
+        claims_(board_, record_),
+        states_(plan_.pieces.size(), PieceState::kOpen),
+        attempts_(plan_.pieces.size(), 0) {
+    for (std::size_t k = 0; k < plan_.pieces.size(); ++k)
+      by_folder_[WorkBoard::folder_of(plan_.pieces[k].name)].push_back(k);
+    choose_order();
+    persist([&] {
+      publish(plan_, board_);
+      look();
+    });
+  }
+  ~State() {
+    for (std::size_t k = 0; k < states_.size(); ++k)
+      if (states_[k] == PieceState::kMine) release(k);
+  }
+
+  const WorkPlan& plan() const { return plan_; }
+  const WorkBoard& board() const { return board_; }
+
+  std::vector<std::size_t> take(std::size_t most, const Together& together) {
+    std::unique_lock lock(mutex_);
+    while (!stopped()) {
+      std::vector<std::size_t> taken;
+      persist([&] { take_candidates(most, together, taken); });
+      if (!taken.empty()) return taken;
+      if (count(PieceState::kElsewhere) == 0) break;
+      if (Clock::now() < next_look_) {
+        if (!options_.wait && looked_for_orphans_) break;
+        changed_.wait_for(lock, kSlice);
+        continue;
+      }
+      persist([&] {
+        look();
+        look_for_orphans();
+      });
+    }
+    return {};
+  }
+
+  void finish(std::size_t piece) {
+    const std::lock_guard lock(mutex_);
+    ++pieces_done_;
+    cost_done_ = cost_done_ + plan_.pieces[piece].cost;
+    end(piece, PieceState::kDone);
+  }
+
+  void fail(std::size_t piece, const std::exception_ptr& error) {
+    const std::string line = error_line(error);
+    std::unique_lock lock(mutex_);
+    if (!options_.place.alone() && is_file_error(error) && ++attempts_[piece] < kAttempts) {
+      const double rest = 0.1 * std::pow(3.0, attempts_[piece]);
+      lock.unlock();
+      note(fmt::format("{}: put off: {}", plan_.pieces[piece].title, line));
+      pause(rest);
+      persist([&] { record_.restore(); });
+      lock.lock();
+      end(piece, PieceState::kOpen);
+      candidates_.push_back(piece);
+      return;
+    }
+    record_failure(piece, line);
+  }
+
+  void give_back(std::size_t piece) {
+    const std::lock_guard lock(mutex_);
+    end(piece, PieceState::kOpen);
+  }
+
+  void persist(const std::function<void()>& action) const {
+    const Clock::time_point begin = Clock::now();
+    for (double rest = 0.1;; rest = std::min(2 * rest, 5.0)) {
+      try {
+        return action();
+      } catch (const FileError& error) {
+        if (options_.place.alone() || stopped() ||
+            Seconds(Clock::now() - begin).count() > kPatience)
+          throw;
+        if (rest == 0.1) note(fmt::format("waiting for the directory: {}", error.what()));
+      }
+      pause(rest);
+    }
+  }
+
+  std::vector<std::size_t> in_state(bool done) const {
+    const std::lock_guard lock(mutex_);
+    std::vector<std::size_t> found;
+    for (std::size_t k = 0; k < states_.size(); ++k)
+      if ((states_[k] == PieceState::kDone) == done) found.push_back(k);
+    return found;
+  }
+  bool is_done(std::size_t piece) const {
+    const std::lock_guard lock(mutex_);
+    return states_[piece] == PieceState::kDone;
+  }
+
+  std::vector<WorkFailure> failures() const {
+    const std::lock_guard lock(mutex_);
+    std::vector<WorkFailure> found;
+    for (std::size_t k = 0; k < states_.size(); ++k)
+      if (states_[k] == PieceState::kFailed) {
+        const std::string text = failure_text(k);
+        found.push_back({k, text.substr(0, text.find('\n'))});
+      }
+    return found;
+  }
+
+  bool merge(const std::string& key, const std::function<bool()>& written,
+             const std::function<void()>& write) {
+    const std::string mark = board_.root() + "/merged";
+    const auto finish = [&] {
+      write();
+      persist([&] { write_file(mark, key + '\n'); });
+    };
+    if (options_.place.alone()) {
+      finish();
+      return true;
+    }
+    const auto is_merged = [&] {
+      return is_there(mark) && read_file(mark, 1U << 10U) == key + '\n' && written();
+    };
+    const std::string piece = "merge-" + key;
+    for (;;) {
+      if (stopped()) throw Stopped();
+      bool merged = false;
+      bool mine = false;
+      persist([&] {
+        merged = is_merged();
+        if (merged) return;
+        mine = claims_.take(piece);
+        if (const auto holder = mine ? std::nullopt : claims_.holder(piece))
+          mine = claims_.is_dead(*holder) && claims_.take_over(piece, *holder);
+      });
+      if (mine && is_merged()) {
+        claims_.release(piece);
+        merged = true;
+      }
+      if (merged) return false;
+      if (mine) {
+        try {
+          finish();
+          tidy();
+        } catch (...) {
+          claims_.release(piece);
+          throw;
+        }
+        claims_.release(piece);
+        return true;
+      }
+      pause(wait_between_looks(1));
+    }
+  }
+
+ private:
+  bool stopped() const { return options_.stop && options_.stop(); }
+  void note(const std::string& line) const {
+    if (options_.note) options_.note(line);
+  }
+  void pause(double seconds) const {
+    const auto until = Clock::now() + Seconds(seconds);
+    while (!stopped() && Clock::now() < until) std::this_thread::sleep_for(kSlice);
+  }
+  WorkerTally tally() const {
+    return {pieces_done_, cost_done_, Seconds(Clock::now() - begin_).count()};
+  }
+  std::size_t count(PieceState state) const {
+    return static_cast<std::size_t>(std::count(states_.begin(), states_.end(), state));
+  }
+
+  static bool is_file_error(const std::exception_ptr& error) {
+    try {
+      std::rethrow_exception(error);
+    } catch (const FileError&) {
+      return true;
+    } catch (...) {
+      return false;
+    }
+  }
+
+  void choose_order() {
+    const WorkerPlace& place = options_.place;
+    order_.resize(plan_.pieces.size());
+    std::iota(order_.begin(), order_.end(), std::size_t{0});
+    owners_.resize(order_.size(), 0);
+    if (place.alone()) return;
+    std::vector<double> costs;
+    for (const WorkPiece& piece : plan_.pieces) costs.push_back(piece.cost);
+    owners_ = options_.blocks ? assign_blocks(costs, place.size) : assign_work(costs, place.size);
+    order_ = order_of_work(costs, owners_, place.rank, place.size);
+  }
+
+  /// Seconds between looks that cost so many operations on files.
+  double wait_between_looks(std::size_t operations) const {
+    return std::max(kShortestWait,
+                    static_cast<double>(operations) * options_.place.size / kLooksPerSecond);
+  }
+
+  std::string failure_text(std::size_t piece) const {
+    const std::string path = failure_path(board_, plan_.pieces[piece]);
+    return is_there(path) ? read_file(path, 1U << 20U) : "";
+  }
+
+  /// Looks at the board: what is done, what is claimed, what has failed.
+  void look() {
+    std::size_t operations = kWatched;
+    for (const auto& [folder, pieces] : by_folder_) {
+      const bool settled = std::all_of(pieces.begin(), pieces.end(), [&](std::size_t k) {
+        return states_[k] == PieceState::kDone || states_[k] == PieceState::kMine;
+      });
+      if (settled) continue;
+      ++operations;
+      const auto names = board_.names_in(folder);
+      for (const std::size_t k : pieces) look_at(k, names);
+    }
+    candidates_.clear();
+    for (const std::size_t k : order_)
+      if (states_[k] == PieceState::kOpen) candidates_.push_back(k);
+    next_look_ = Clock::now() + std::chrono::duration_cast<Clock::duration>(
+                                    Seconds(wait_between_looks(operations)));
+    first_look_ = false;
+  }
+
+  void look_at(std::size_t k, const std::set<std::string, std::less<>>& names) {
+    PieceState& state = states_[k];
+    if (state == PieceState::kDone || state == PieceState::kMine) return;
+    const WorkPiece& piece = plan_.pieces[k];
+    const std::string result = piece.name + '.' + piece.result;
+    state = PieceState::kOpen;
+    if (names.contains(result)) {
+      state = PieceState::kDone;
+    } else if (names.contains(result + ".failed")) {
+      if (first_look_) failed_before_[k] = failure_text(k);
+      if (has_failed(k)) state = PieceState::kFailed;
+    }
+    if (state == PieceState::kOpen && names.contains(piece.name + ".claim"))
+      state = PieceState::kElsewhere;
+  }
+
+  /// What has failed before this worker began does not count: it is tried again.
+  bool has_failed(std::size_t k) const {
+    const std::string text = failure_text(k);
+    const auto before = failed_before_.find(k);
+    return !text.empty() && (before == failed_before_.end() || before->second != text);
+  }
+
+  /// Among the pieces that others hold, those whose holders are dead.
+  void look_for_orphans() {
+    looked_for_orphans_ = true;
+    if (!candidates_.empty()) return;
+    std::size_t watched = 0;
+    for (const std::size_t k : order_) {
+      if (states_[k] != PieceState::kElsewhere) continue;
+      if (++watched > kWatched) return;
+      const auto holder = claims_.holder(plan_.pieces[k].name);
+      if (!holder) {
+        states_[k] = PieceState::kOpen;
+        candidates_.push_back(k);
+      } else if (claims_.is_dead(*holder)) {
+        orphans_.insert_or_assign(k, *holder);
+        candidates_.push_back(k);
+      }
+    }
+  }
+
+  void take_candidates(std::size_t most, const Together& together,
+                       std::vector<std::size_t>& taken) {
+    std::deque<std::size_t> passed;
+    while (!candidates_.empty() && taken.size() < most && !stopped()) {
+      const std::size_t k = candidates_.front();
+      if (taken.empty() && owners_[k] != options_.place.rank)  // leave some for the others
+        most = std::clamp<std::size_t>(
+            candidates_.size() / (2 * static_cast<std::size_t>(options_.place.size)), 1, most);
+      if (!taken.empty() && together && !together(taken.front(), k)) {
+        passed.push_back(k);
+      } else if (claim(k)) {
+        taken.push_back(k);
+      }
+      candidates_.pop_front();
+    }
+    candidates_.insert(candidates_.begin(), passed.begin(), passed.end());
+  }
+
+  /// Whether the piece is to be done now, by this worker.
+  bool claim(std::size_t k) {
+    const WorkPiece& piece = plan_.pieces[k];
+    const auto orphan = orphans_.find(k);
+    int deaths = 0;
+    if (orphan != orphans_.end()) {
+      const Claims::Holder dead = orphan->second;
+      orphans_.erase(orphan);
+      deaths = dead.deaths + 1;
+      if (!claims_.take_over(piece.name, dead)) return elsewhere(k);
+      const std::string who =
+          dead.note
+              ? fmt::format("process {} on {}", dead.note->process.process, dead.note->process.host)
+              : "a worker";
+      note(fmt::format("{}: taken over from {}, which has died", piece.title, who));
+    } else if (!claims_.take(piece.name)) {
+      return elsewhere(k);
+    }
+    states_[k] = PieceState::kMine;
+    // Perhaps another had it until now.
+    const bool done = is_there(result_path(board_, piece));
+    if (done || has_failed(k)) {
+      end(k, done ? PieceState::kDone : PieceState::kFailed);
+      return false;
+    }
+    if (deaths >= kDeaths) {
+      record_failure(k, fmt::format("{} workers have died of it, one after the other", deaths));
+      return false;
+    }
+    unlink(failure_path(board_, piece).c_str());
+    return true;
+  }
+  bool elsewhere(std::size_t k) {
+    states_[k] = PieceState::kElsewhere;
+    return false;
+  }
+
+  void record_failure(std::size_t k, const std::string& line) {
+    const WorkPiece& piece = plan_.pieces[k];
+    const ProcessIdentity self = this_process();
+    persist([&] {
+      board_.make_folder(piece.name);
+      write_file(failure_path(board_, piece),
+                 fmt::format("{}: {}\n{} on {}, {}\n", piece.title, line, self.process, self.host,
+                             record_.token()));
+    });
+    note(fmt::format("{}: failed: {}", piece.title, line));
+    end(k, PieceState::kFailed);
+  }
+
+  void end(std::size_t k, PieceState state) {
+    release(k);
+    states_[k] = state;
+    changed_.notify_all();
+  }
+  /// A claim that cannot be given up now ends with this process.
+  void release(std::size_t k) const {
+    try {
+      claims_.release(plan_.pieces[k].name);
+    } catch (const FileError&) {
+    }
+  }
+
+  /// Removes what the dead have left.
+  void tidy() const {
+    for (const auto& [folder, pieces] : by_folder_) {
+      const auto names = board_.names_in(folder);
+      for (const std::size_t k : pieces)
+        if (names.contains(plan_.pieces[k].name + ".claim"))
+          if (const auto holder = claims_.holder(plan_.pieces[k].name)) Claims::forget(*holder);
+    }
+    std::error_code gone;
+    for (const auto& entry : std::filesystem::directory_iterator(board_.worker_path(""), gone)) {
+      const auto note = read_worker(entry.path().string());
+      if (note && life_of(note->process) == Life::kDead) unlink(entry.path().c_str());
+    }
+  }
+
+  WorkPlan plan_;
+  SharedWorkOptions options_;
+  WorkBoard board_;
+  Clock::time_point begin_ = Clock::now();
+  std::atomic<int> pieces_done_ = 0;
+  std::atomic<double> cost_done_ = 0.0;
+  WorkerRecord record_;
+  Claims claims_;
+  std::map<std::string, std::vector<std::size_t>> by_folder_;
+  std::vector<int> owners_;
+  std::vector<std::size_t> order_;  ///< in which this worker looks for pieces
+
+  mutable std::mutex mutex_;
+  std::condition_variable changed_;
+  std::vector<PieceState> states_;
+  std::vector<int> attempts_;
+  std::deque<std::size_t> candidates_;  ///< that may be taken, by the last look
+  std::map<std::size_t, Claims::Holder> orphans_;
+  std::map<std::size_t, std::string> failed_before_;
+  bool first_look_ = true;
+  bool looked_for_orphans_ = false;
+  Clock::time_point next_look_;
+};
+
+SharedWork::SharedWork(const std::string& directory, WorkPlan plan, SharedWorkOptions options)
+    : state_(std::make_unique<State>(directory, std::move(plan), std::move(options))) {}
+SharedWork::~SharedWork() = default;
+
+const WorkPlan& SharedWork::plan() const {
+  return state_->plan();
+}
+const WorkBoard& SharedWork::board() const {
+  return state_->board();
+}
+bool SharedWork::is_done(std::size_t piece) const {
+  return state_->is_done(piece);
+}
+std::vector<std::size_t> SharedWork::take(std::size_t most, const Together& together) {
+  return state_->take(most, together);
+}
+void SharedWork::finish(std::size_t piece) {
+  state_->finish(piece);
+}
+void SharedWork::fail(std::size_t piece, const std::exception_ptr& error) {
+  state_->fail(piece, error);
+}
+void SharedWork::give_back(std::size_t piece) {
+  state_->give_back(piece);
+}
+void SharedWork::persist(const std::function<void()>& action) const {
+  state_->persist(action);
+}
+bool SharedWork::complete() const {
+  return missing().empty();
+}
+std::vector<std::size_t> SharedWork::missing() const {
+  return state_->in_state(false);
+}
+std::vector<WorkFailure> SharedWork::failures() const {
+  return state_->failures();
+}
+bool SharedWork::merge(const std::string& key, const std::function<bool()>& written,
+                       const std::function<void()>& write) {
+  return state_->merge(key, written, write);
+}
+
+}  // namespace synergraph

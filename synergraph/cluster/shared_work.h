@@ -1,0 +1,86 @@
+#pragma once
+
+#include <exception>
+#include <functional>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "synergraph/cluster/work_plan.h"
+#include "synergraph/cluster/worker_place.h"
+
+#pragma GCC visibility push(default)
+namespace synergraph {
+
+/// How a worker takes part; none of it changes a result.
+struct SharedWorkOptions {
+  WorkerPlace place = {};
+  /// Keep neighbouring pieces together, for work that is best done in order.
+  bool blocks = false;
+  /// Stay until all is done, to take over from those that die; otherwise leave when there is
+  /// nothing to take.
+  bool wait = true;
+  /// Seconds without a sign of life after which others, on other machines, take this worker for
+  /// dead.
+  double timeout = 60.0;
+  std::function<bool()> stop = {};
+  std::function<void(const std::string& line)> note = {};  ///< hears what happens
+};
+
+/// A piece that failed, and the line that says why.
+struct WorkFailure {
+  std::size_t piece;
+  std::string line;
+};
+
+/// The pieces of a plan, shared by all workers that have this object for the same directory: each
+/// piece is given to one of them at a time. Pieces are done when their result files are there. A
+/// worker alone goes through them in their order; of several each has its own part, and then takes
+/// what is left. All calls may come from several threads.
+class SharedWork {
+ public:
+  SharedWork(const std::string& directory, WorkPlan plan, SharedWorkOptions options);
+  ~SharedWork();  ///< gives back what was neither finished nor failed
+  SharedWork(const SharedWork&) = delete;
+  SharedWork& operator=(const SharedWork&) = delete;
+
+  const WorkPlan& plan() const;
+  const WorkBoard& board() const;
+  bool is_done(std::size_t piece) const;  ///< as far as it is known
+
+  /// Whether two pieces may be taken at once.
+  using Together = std::function<bool(std::size_t, std::size_t)>;
+  /// Some pieces to do now, no more than `most`. Waits while others may die and leave some. None:
+  /// there is nothing left to take, or it was asked to stop.
+  std::vector<std::size_t> take(std::size_t most = 1, const Together& together = {});
+  /// The result is there.
+  void finish(std::size_t piece);
+  /// What went wrong. A FileError, where there are several workers, only puts a piece off, some
+  /// times.
+  void fail(std::size_t piece, const std::exception_ptr& error);
+  void give_back(std::size_t piece);
+  /// Does something with files, again and again where there are several workers and files cannot be
+  /// reached for a while.
+  void persist(const std::function<void()>& action) const;
+
+  bool complete() const;                     ///< all are done
+  std::vector<std::size_t> missing() const;  ///< those that are not
+  std::vector<WorkFailure> failures() const;
+
+  /// When all pieces are done: lets one worker `write` what comes of them, and marks it as written
+  /// by this key; true: it was this one. A worker alone always writes; of several none does where
+  /// the mark is of this key and `written` says that all is there. Stopped if it was asked to stop.
+  bool merge(const std::string& key, const std::function<bool()>& written,
+             const std::function<void()>& write);
+
+ private:
+  class State;
+  std::unique_ptr<State> state_;
+};
+
+/// The line that an error has for people.
+std::string error_line(const std::exception_ptr& error);
+
+}  // namespace synergraph
+#pragma GCC visibility pop

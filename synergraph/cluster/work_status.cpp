@@ -1,0 +1,147 @@
+#include "synergraph/cluster/work_status.h"
+
+#include <fmt/core.h>
+#include <sys/stat.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <map>
+
+#include "synergraph/cluster/process_identity.h"
+#include "synergraph/cluster/worker_record.h"
+#include "synergraph/core/error.h"
+#include "synergraph/core/progress.h"
+#include "synergraph/core/terminal.h"
+#include "synergraph/io/atomic_file.h"
+
+namespace synergraph {
+namespace {
+
+namespace fs = std::filesystem;
+
+double changed_at(const std::string& path) {
+  struct stat status {};
+  if (stat(path.c_str(), &status) != 0) return 0.0;
+  return static_cast<double>(status.st_mtim.tv_sec) +
+         1e-9 * static_cast<double>(status.st_mtim.tv_nsec);
+}
+
+/// The time by the clock that gives files their times, which need not be this machine's; nothing
+/// where nothing can be written.
+std::optional<double> file_system_time(const WorkBoard& board) {
+  try {
+    const AtomicFile trial(board.worker_path("time"));
+    return changed_at(trial.temporary_path());
+  } catch (const InputError&) {
+    return std::nullopt;
+  }
+}
+
+struct SeenWorker {
+  WorkerNote note;
+  WorkerStatus status;
+};
+
+std::map<std::string, SeenWorker> workers_on(const WorkBoard& board) {
+  std::map<std::string, SeenWorker> workers;
+  const std::optional<double> now = file_system_time(board);
+  for (const auto& entry : fs::directory_iterator(board.worker_path(""))) {
+    const auto note = read_worker(entry.path().string());
+    if (!note) continue;
+    SeenWorker worker{*note, {}};
+    worker.status.name = fmt::format("{}, process {} on {}", note->place.name(),
+                                     note->process.process, note->process.host);
+    worker.status.dead = life_of(note->process) == Life::kDead;
+    if (now) worker.status.silent = std::max(0.0, *now - changed_at(entry.path().string()));
+    worker.status.pieces = note->tally.pieces;
+    workers.emplace(note->token, std::move(worker));
+  }
+  return workers;
+}
+
+bool is_silent(const SeenWorker& worker) {
+  return worker.status.dead || worker.status.silent.value_or(0.0) > worker.note.timeout;
+}
+
+/// The token of who holds a piece: the end of the chain of claims.
+std::string holder_of(const WorkBoard& board, const std::string& piece) {
+  std::string token;
+  std::string path = board.path(piece, "claim");
+  for (auto note = read_worker(path); note; note = read_worker(path)) {
+    token = note->token;
+    path = board.path(piece, "after-" + token);
+  }
+  return token;
+}
+
+WorkStatus status_of(const WorkPlan& plan, const WorkBoard& board,
+                     std::map<std::string, SeenWorker> workers) {
+  WorkStatus status{plan.title, plan.unit, plan.pieces.size()};
+  std::map<std::string, std::set<std::string, std::less<>>> folders;
+  for (const std::string& folder : board.folders()) folders[folder] = board.names_in(folder);
+  double total = 0.0;
+  double done = 0.0;
+  for (const WorkPiece& piece : plan.pieces) {
+    const auto& names = folders[WorkBoard::folder_of(piece.name)];
+    const std::string result = piece.name + '.' + piece.result;
+    total += piece.cost;
+    if (names.contains(result)) {
+      ++status.done;
+      done += piece.cost;
+    } else if (names.contains(piece.name + ".claim")) {
+      const auto worker = workers.find(holder_of(board, piece.name));
+      if (worker != workers.end()) worker->second.status.at_work_on.push_back(piece.title);
+    } else if (names.contains(result + ".failed")) {
+      std::string text = read_file(failure_path(board, piece), 1U << 20U);
+      status.failures.push_back(text.substr(0, text.find('\n')));
+    }
+  }
+  if (total > 0.0) status.cost_done = done / total;
+  for (auto& [token, worker] : workers) {
+    const WorkerTally& tally = worker.note.tally;
+    if (!is_silent(worker) && tally.seconds > 0.0)
+      status.speed += tally.cost / tally.seconds / total;
+    status.workers.push_back(std::move(worker.status));
+  }
+  std::sort(status.workers.begin(), status.workers.end(),
+            [](const WorkerStatus& a, const WorkerStatus& b) { return a.name < b.name; });
+  if (status.speed > 0.0) status.seconds_left = (1.0 - status.cost_done) / status.speed;
+  return status;
+}
+
+}  // namespace
+
+std::vector<WorkStatus> work_status(const std::string& directory) {
+  std::string root = directory + "/cells";
+  if (!fs::is_directory(root + "/workers")) root = directory;
+  if (!fs::is_directory(root + "/workers"))
+    throw InputError(fmt::format("{}: no work is shared here", directory));
+  const WorkBoard board(root);
+  std::vector<WorkStatus> all;
+  for (const WorkPlan& plan : published_plans(board))
+    all.push_back(status_of(plan, board, workers_on(board)));
+  return all;
+}
+
+std::string format_status(const WorkStatus& status) {
+  std::string text = fmt::format("{}\n  {} of {} {} done ({:.1f} % of the work)", status.title,
+                                 status.done, status.pieces, status.unit, 100.0 * status.cost_done);
+  if (status.done < status.pieces && status.seconds_left)
+    text += fmt::format(", {:.3g} % an hour, {} left", 3600.0 * 100.0 * status.speed,
+                        format_duration(*status.seconds_left));
+  text += '\n';
+  for (const WorkerStatus& worker : status.workers) {
+    text += fmt::format("  {}: {} done", worker.name, worker.pieces);
+    if (worker.dead)
+      text += ", dead";
+    else if (worker.silent)
+      text += fmt::format(", last sign of life {} ago", format_duration(*worker.silent));
+    for (const std::string& piece : worker.at_work_on)
+      text += fmt::format("\n    at work on {}", piece);
+    text += '\n';
+  }
+  for (const std::string& failure : status.failures) text += fmt::format("  failed: {}\n", failure);
+  return text;
+}
+
+}  // namespace synergraph

@@ -1,0 +1,69 @@
+#pragma once
+
+#include <condition_variable>
+#include <functional>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <thread>
+
+#include "synergraph/cluster/process_identity.h"
+#include "synergraph/cluster/work_board.h"
+#include "synergraph/cluster/worker_place.h"
+
+namespace synergraph {
+
+/// What a worker has done since it began.
+struct WorkerTally {
+  int pieces = 0;
+  double cost = 0.0;
+  double seconds = 0.0;
+};
+
+/// What a worker's file says of it, and what each of its claims says of its holder.
+struct WorkerNote {
+  std::string token;  ///< its name, unlike that of any other worker at any time
+  ProcessIdentity process;
+  WorkerPlace place;
+  double timeout = 0.0;  ///< seconds of silence after which it may be taken for dead
+  std::string sign;      ///< of life: changes all the time
+  WorkerTally tally;
+};
+
+/// Reads it; nothing where there is no such file or, for a moment, no whole one. FileError where it
+/// cannot be read.
+std::optional<WorkerNote> read_worker(const std::string& path);
+
+/// This worker's file, which goes with it; renewed from a thread of its own.
+class WorkerRecord {
+ public:
+  /// `tally` is asked for now and then, from that thread.
+  WorkerRecord(const WorkBoard& board, const WorkerPlace& place, double timeout,
+               std::function<WorkerTally()> tally);
+  ~WorkerRecord();
+  WorkerRecord(const WorkerRecord&) = delete;
+  WorkerRecord& operator=(const WorkerRecord&) = delete;
+
+  const std::string& token() const { return token_; }
+  const std::string& path() const { return path_; }
+  const std::string& identity() const { return identity_; }  ///< the file's first line
+  /// Makes the file unless it is there: somebody may have tidied up too much.
+  void restore() const;
+
+ private:
+  void beat();
+  std::string sign() const;
+
+  std::string token_;
+  std::string path_;
+  std::string identity_;
+  std::function<WorkerTally()> tally_;
+  double interval_;
+  long beats_ = 0;
+  std::mutex mutex_;
+  std::condition_variable ending_;
+  bool ended_ = false;
+  std::thread thread_;
+};
+
+}  // namespace synergraph

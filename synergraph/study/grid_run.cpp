@@ -1,0 +1,335 @@
+#include "synergraph/study/grid_run.h"
+
+#include <fmt/core.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <memory>
+#include <mutex>
+#include <numeric>
+
+#include "synergraph/cluster/shared_work.h"
+#include "synergraph/core/error.h"
+#include "synergraph/core/parallel.h"
+#include "synergraph/core/task_queue.h"
+#include "synergraph/core/terminal.h"
+#include "synergraph/io/atomic_file.h"
+#include "synergraph/io/directory_lock.h"
+#include "synergraph/study/cell_cost.h"
+#include "synergraph/study/cell_file.h"
+#include "synergraph/study/measure_model.h"
+#include "synergraph/study/measure_subsets.h"
+#include "synergraph/train/checkpoint.h"
+#include "synergraph/train/trainer.h"
+
+namespace synergraph {
+namespace {
+
+/// The steps of all cells, reported as one piece of work, from any thread.
+class GridProgress {
+ public:
+  GridProgress(std::vector<std::uint64_t> done, std::uint64_t total, const ProgressOptions& options)
+      : done_(std::move(done)), progress_("steps", total, sum(), options) {}
+
+  void update(std::size_t cell, std::uint64_t steps, const std::string& state) {
+    const std::lock_guard lock(mutex_);
+    done_[cell] = steps;
+    progress_.update(sum(), state);
+  }
+  /// Others have done it.
+  void pass(std::size_t cell, std::uint64_t steps) {
+    const std::lock_guard lock(mutex_);
+    done_[cell] = steps;
+  }
+  void note(const std::string& line) {
+    const std::lock_guard lock(mutex_);
+    progress_.note(line);
+  }
+  void finish() { progress_.finish(); }
+
+ private:
+  std::uint64_t sum() const {
+    return std::accumulate(done_.begin(), done_.end(), std::uint64_t{0});
+  }
+
+  std::mutex mutex_;
+  std::vector<std::uint64_t> done_;
+  Progress progress_;
+};
+
+std::string title(const Cell& cell) {
+  return fmt::format("{}, {}, seed {}", cell.train.task, counted(cell.train.model.heads, "head"),
+                     cell.train.seed);
+}
+
+std::string board_directory(const GridOptions& options) {
+  return (std::filesystem::path(options.directory) / "cells").string();
+}
+
+WorkPlan plan_of(const GridSettings& grid, const std::vector<Cell>& cells) {
+  WorkPlan plan;
+  plan.title =
+      fmt::format("{}; {} heads; {}", fmt::join(grid.tasks, ", "), fmt::join(grid.heads, ", "),
+                  counted(static_cast<int>(grid.seeds.size()), "seed"));
+  plan.unit = "cells";
+  for (const Cell& cell : cells)
+    plan.pieces.push_back({training_name(cell), result_name(cell), title(cell), cell_cost(cell)});
+  return plan;
+}
+
+/// Cells that are measured at the same time while others are trained: some of the work on a cell is
+/// for one thread.
+constexpr int kMeasuredAtOnce = 2;
+
+/// Cells that are trained together, by their places among all.
+using CellSet = std::vector<std::size_t>;
+
+/// The work on the cells of one grid.
+class GridRun {
+ public:
+  GridRun(const GridSettings& grid, const GridOptions& options)
+      : options_(options),
+        cells_(cells(grid)),
+        work_(board_directory(options), plan_of(grid, cells_),
+              {.place = options.place,
+               .wait = options.wait,
+               .timeout = options.timeout,
+               .stop = options.execution.stop,
+               .note = [this](const std::string& line) {
+                 if (progress_) progress_->note(line);
+               }}) {}
+
+  /// Everything that is left to do and nobody else does.
+  void run() {
+    begin_progress();
+    const int jobs = std::clamp(options_.jobs, 1, static_cast<int>(cells_.size()));
+    std::optional<TaskQueue> measuring;
+    // While a GPU trains, the CPU measures.
+    if (options_.device.kind == DeviceKind::kCuda) measuring.emplace(kMeasuredAtOnce);
+    threads_ =
+        std::max(1, options_.execution.thread_count() / (measuring ? kMeasuredAtOnce : jobs));
+    const auto together = [this](std::size_t a, std::size_t b) {
+      return fleet_settings(cells_[a].train) == fleet_settings(cells_[b].train);
+    };
+    parallel_for(static_cast<std::size_t>(jobs), jobs, [&](std::size_t, int) {
+      for (;;) {
+        CellSet set = work_.take(static_cast<std::size_t>(options_.set_size), together);
+        if (set.empty()) return;
+        if (!options_.place.alone()) pass_those_of_others();
+        std::erase_if(set, [this](std::size_t k) { return is_done_as_before(k); });
+        if (!set.empty()) run_set(set, measuring);
+      }
+    });
+    if (measuring) measuring->finish();
+    progress_->finish();
+  }
+
+  /// InputError with the line of the first cell that has failed, if one has.
+  void report_failures() const {
+    const std::vector<WorkFailure> failures = work_.failures();
+    if (failures.empty()) return;
+    std::string line = failures.front().line;
+    if (failures.size() > 1)
+      line += fmt::format(" (and {} failed, of {}: synergraph status {})",
+                          counted(static_cast<int>(failures.size()) - 1, "other cell"),
+                          cells_.size(), options_.directory);
+    throw InputError(line);
+  }
+  /// InputError that names the first cell without a result, if there is one.
+  void require_all() {
+    begin_progress();
+    CellSet missing = work_.missing();
+    std::erase_if(missing, [this](std::size_t k) { return is_done_as_before(k); });
+    if (!missing.empty())
+      throw InputError(fmt::format(
+          "{}: {} of {} have no result yet, the first: {}", options_.directory, missing.size(),
+          counted(static_cast<int>(cells_.size()), "cell"), title(cells_[missing.front()])));
+  }
+  bool complete() const { return work_.complete(); }
+
+  /// Whether this worker was the one to merge.
+  bool merge(const GridMerge& how) {
+    return work_.merge(work_.plan().key(), how.written, [&] {
+      std::vector<CellResult> results;
+      results.reserve(cells_.size());
+      for (std::size_t k = 0; k < cells_.size(); ++k) {
+        std::optional<CellResult> result = read_result(result_path(k), cells_[k]);
+        if (!result) throw InputError(fmt::format("{}: has gone", result_path(k)));
+        results.push_back(std::move(*result));
+      }
+      how.write(std::move(results));
+    });
+  }
+
+ private:
+  std::string result_path(std::size_t k) const {
+    return synergraph::result_path(work_.board(), work_.plan().pieces[k]);
+  }
+  /// The training, where it has always been or, if it is not there, on the board.
+  std::string directory(std::size_t k) const {
+    const std::string name = training_name(cells_[k]);
+    const std::string before = work_.board().root() + '/' + name;
+    return std::filesystem::exists(before) ? before : work_.board().path(name);
+  }
+
+  void begin_progress() {
+    std::uint64_t total = 0;
+    std::vector<std::uint64_t> done(cells_.size(), 0);
+    for (std::size_t k = 0; k < cells_.size(); ++k) {
+      total += cells_[k].train.steps();
+      if (work_.is_done(k))
+        done[k] = cells_[k].train.steps();
+      else if (options_.place.alone() && has_run(directory(k)))
+        done[k] = read_run(directory(k)).position.step;
+    }
+    progress_.emplace(std::move(done), total, options_.execution.progress);
+  }
+  void pass_those_of_others() {
+    for (std::size_t k = 0; k < cells_.size(); ++k)
+      if (work_.is_done(k)) progress_->pass(k, cells_[k].train.steps());
+  }
+
+  /// Results of earlier versions lie in the cells' own directories.
+  bool is_done_as_before(std::size_t k) {
+    try {
+      const std::optional<CellResult> result =
+          read_result(directory(k) + '/' + result_name(cells_[k]), cells_[k]);
+      if (!result) return false;
+      work_.persist([&] { write_result(result_path(k), *result); });
+      progress_->pass(k, cells_[k].train.steps());
+      work_.finish(k);
+    } catch (const Error&) {
+      work_.fail(k, std::current_exception());
+    }
+    return true;
+  }
+
+  /// `measuring` does what is left to do with trained cells, if there is one.
+  void run_set(const CellSet& set, std::optional<TaskQueue>& measuring) {
+    std::vector<std::shared_ptr<const TrainingData>> data;
+    std::vector<TrainResult> trained;
+    try {
+      trained = train(set, data);
+    } catch (const std::bad_alloc&) {
+      for (const std::size_t k : set) work_.fail(k, std::current_exception());
+      return;
+    }
+    for (std::size_t j = 0; j < set.size(); ++j) {
+      if (trained[j].error) {
+        work_.fail(set[j], trained[j].error);
+      } else if (!trained[j].outcome->finished) {
+        work_.give_back(set[j]);
+      } else {
+        const auto finish = [this, k = set[j], own = data[j],
+                             outcome =
+                                 std::make_shared<TrainOutcome>(std::move(*trained[j].outcome))] {
+          finish_cell(k, *own, *outcome);
+        };
+        if (measuring)
+          measuring->push(finish);
+        else
+          finish();
+      }
+    }
+  }
+
+  std::vector<TrainResult> train(const CellSet& set,
+                                 std::vector<std::shared_ptr<const TrainingData>>& data) {
+    std::vector<TrainJob> jobs;
+    for (const std::size_t k : set) {
+      const TrainSettings& settings = cells_[k].train;
+      data.push_back(std::make_shared<const TrainingData>(
+          task_data(find_task(settings.task), settings.seed, settings.sequences, settings.model)));
+      const auto listener = [this, k, name = title(cells_[k])](std::uint64_t step, std::uint64_t,
+                                                               const std::string& state) {
+        progress_->update(k, step, fmt::format("{}: {}", name, state));
+      };
+      jobs.push_back({settings, *data.back(), directory(k), {.listener = listener}});
+    }
+    TrainSetOptions how;
+    how.resume = true;
+    how.claimed = true;
+    how.checkpoint_interval = options_.checkpoint_interval;
+    how.device = options_.device;
+    how.execution = options_.execution.part(threads_);
+    return train_set(jobs, how);
+  }
+
+  void finish_cell(std::size_t k, const TrainingData& data, const TrainOutcome& outcome) {
+    const Cell& cell = cells_[k];
+    const std::string name = title(cell);
+    progress_->update(k, cell.train.steps(), name + ": measuring");
+    try {
+      CellResult result = measure(cell, data, outcome);
+      if (measures_subsets(cell)) {
+        progress_->update(k, cell.train.steps(), name + ": measuring every subset of its heads");
+        result.subsets = measure_subsets(outcome.model, first(data, cell.measure.subset_samples),
+                                         cell.measure, options_.execution.part(threads_));
+      }
+      work_.persist([&] { write_result(result_path(k), result); });
+    } catch (const Stopped&) {
+      return work_.give_back(k);  // the cell has no result yet
+    } catch (const std::exception&) {
+      return work_.fail(k, std::current_exception());
+    }
+    work_.finish(k);
+    progress_->note(fmt::format("{}: accuracy {:.4f}, measured on {} sequences", name,
+                                outcome.judged_accuracy, cell.measure.samples));
+  }
+
+  static Sequences first(const TrainingData& data, int count) {
+    return {count, data.inputs.length, {data.inputs.row(0), data.inputs.row(count)}};
+  }
+
+  CellResult measure(const Cell& cell, const TrainingData& data,
+                     const TrainOutcome& outcome) const {
+    ModelMeasurement measured =
+        measure_model(outcome.model, find_task(cell.train.task), first(data, cell.measure.samples),
+                      cell.measure, options_.execution.part(threads_));
+    return {cell, outcome.judged_loss, outcome.judged_accuracy, std::move(measured.exact),
+            std::move(measured.published)};
+  }
+
+  const GridOptions& options_;
+  std::vector<Cell> cells_;
+  std::optional<GridProgress> progress_;
+  SharedWork work_;
+  int threads_ = 1;
+};
+
+}  // namespace
+
+GridEnd work_on_grid(const GridSettings& grid, const GridOptions& options, const GridMerge& merge) {
+  validate(grid);
+  make_directory(board_directory(options));
+  std::optional<DirectoryLock> lock;
+  if (options.place.alone() && !options.merge_only) lock.emplace(options.directory);
+  GridRun run(grid, options);
+  if (options.merge_only) {
+    run.require_all();
+  } else {
+    run.run();
+    if (options.execution.stopped() && !run.complete()) return GridEnd::kStopped;
+    run.report_failures();
+  }
+  if (!run.complete()) return GridEnd::kOthers;
+  try {
+    return run.merge(merge) ? GridEnd::kMerged : GridEnd::kFinished;
+  } catch (const Stopped&) {
+    return GridEnd::kStopped;
+  }
+}
+
+std::optional<std::vector<CellResult>> run_grid(const GridSettings& grid,
+                                                const GridOptions& options) {
+  GridOptions alone = options;
+  alone.place = {};
+  std::optional<std::vector<CellResult>> all;
+  work_on_grid(
+      grid, alone,
+      {[] { return false; }, [&](std::vector<CellResult> results) { all = std::move(results); }});
+  return all;
+}
+
+}  // namespace synergraph
