@@ -9,7 +9,7 @@ python=${1:-python3}
 export PYTHONPATH="$PWD/python${PYTHONPATH:+:$PYTHONPATH}" PYTHONUNBUFFERED=1
 failed=0
 "$python" -m pytest -q -s --tb=short -p no:cacheprovider python/tests/test_watch_transformers.py python/tests/test_watch_models.py \
-  python/tests/test_watch_modules.py || failed=1
+  python/tests/test_watch_modules.py python/tests/test_device.py || failed=1
 "$python" examples/hugging_face.py --random || failed=1
 "$python" benchmarks/watch_layer.py || failed=1
 "$python" benchmarks/watch_llama.py || failed=1
