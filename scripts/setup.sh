@@ -1,14 +1,18 @@
 #!/usr/bin/env bash
-# Installs what the build needs, if anything is missing. Usage: scripts/setup.sh [build|test]
-#   build: to build and run synergraph (default); test: also what the tests and checks use.
+# Installs what the build needs, if anything is missing. Usage: scripts/setup.sh [build|compile|test]
+#   build: to build and run synergraph (default); compile: also what compiles and checks the tests;
+#   test: also what runs them.
 # Needs root or sudo only when something is missing.
 set -eu
 
 packages="cmake ninja-build g++ librandom123-dev libcli11-dev libfmt-dev
           nlohmann-json3-dev libzip-dev pkg-config gnuplot-nox"
-if [ "${1:-build}" = test ]; then
-  packages="$packages libgtest-dev libgmock-dev libbenchmark-dev clang clang-format clang-tidy libclang-rt-14-dev
-            python3-numpy python3-pytest python3-torch python3-pandas python3-matplotlib python3-tqdm python3-pip python3-setuptools python3-wheel mypy
+level=${1:-build}
+if [ "$level" != build ]; then
+  packages="$packages libgtest-dev libgmock-dev libbenchmark-dev clang clang-format clang-tidy libclang-rt-14-dev"
+fi
+if [ "$level" = test ]; then
+  packages="$packages python3-numpy python3-pytest python3-torch python3-pandas python3-matplotlib python3-tqdm python3-pip python3-setuptools python3-wheel mypy
             openmpi-bin munge slurmctld slurmd slurm-client faketime"
 fi
 
