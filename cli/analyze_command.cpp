@@ -9,6 +9,7 @@
 #include "cli/metrics_options.h"
 #include "cli/output.h"
 #include "cli/output_paths.h"
+#include "cli/shared_samples_options.h"
 #include "synergraph/report/layer_figure.h"
 #include "synergraph/report/layer_report.h"
 
@@ -23,6 +24,7 @@ struct AnalyzeArguments {
   std::string json;
   FigureArguments figure;
   bool quiet = false;
+  SharedSamplesArguments shared;
 };
 
 constexpr const char* kAbout =
@@ -39,7 +41,8 @@ constexpr const char* kDetails =
     "  synergraph analyze attention.npy --per-head\n"
     "  synergraph analyze one-sequence.npy --axes layer,head,query,key\n"
     "  synergraph analyze maps.safetensors --layers 'attentions\\.[0-9]+$' --sink 63 --json -\n"
-    "  synergraph analyze model.safetensors --task copy --samples 50 --figure layers.pdf";
+    "  synergraph analyze model.safetensors --task copy --samples 50 --figure layers.pdf\n"
+    "  srun -n 64 synergraph analyze maps.npy --shard-dir /shared/maps --json maps.json";
 
 void run_analyze(const AnalyzeArguments& arguments) {
   const FigureOptions figure = arguments.figure.resolve();
@@ -49,6 +52,7 @@ void run_analyze(const AnalyzeArguments& arguments) {
                 arguments.input.files());
   if (arguments.figure.wanted()) check_figure(arguments.figure.file);
   const bool printed = to_standard_output({arguments.per_sample, arguments.json});
+  arguments.shared.check();
   LayerReport report;
   report.range = arguments.input.parse_range();
   report.per_head = arguments.per_head;
@@ -66,15 +70,26 @@ void run_analyze(const AnalyzeArguments& arguments) {
   const AttentionInput input = arguments.input.open(report.range);
   if (arguments.figure.wanted())
     check_layer_figure(input.source->layers(), report.conventions.size(), figure);
+  const auto write = [&](Analysis analysis) {
+    report.analysis = std::move(analysis);
+    arguments.input.describe(input, report);
+    if (arguments.figure.wanted()) draw_layer_figure(arguments.figure.file, report, figure);
+    if (!arguments.per_sample.empty())
+      write_output(arguments.per_sample, format_csv(csv_table(report)));
+    if (!arguments.json.empty()) write_output(arguments.json, json_report(report));
+    if (!printed) print(format_report(report, output_columns()));
+  };
+  if (arguments.shared.wanted()) {
+    const SharedSamples how = arguments.shared.resolve(
+        arguments.input.files(), {arguments.figure.file, arguments.per_sample, arguments.json});
+    return arguments.shared.run(options.execution, [&] {
+      return analyse_shared(*input.source, input.weights, options, how, write);
+    });
+  }
+  Analysis analysis;
   run_until_stopped(options.execution,
-                    [&] { report.analysis = analyse(*input.source, input.weights, options); });
-  arguments.input.describe(input, report);
-
-  if (arguments.figure.wanted()) draw_layer_figure(arguments.figure.file, report, figure);
-  if (!arguments.per_sample.empty())
-    write_output(arguments.per_sample, format_csv(csv_table(report)));
-  if (!arguments.json.empty()) write_output(arguments.json, json_report(report));
-  if (!printed) print(format_report(report, output_columns()));
+                    [&] { analysis = analyse(*input.source, input.weights, options); });
+  write(std::move(analysis));
 }
 
 }  // namespace
@@ -97,6 +112,7 @@ void add_analyze_command(CLI::App& app) {
              "write everything as JSON; - for standard output instead of the table");
   arguments->figure.add_to(command, "draw speed and fidelity by layer", "layers");
   command.add_flag("--quiet", arguments->quiet, "no progress on stderr")->group(output);
+  arguments->shared.add_to(command);
   command.callback([arguments] { run_analyze(*arguments); });
 }
 

@@ -11,6 +11,7 @@
 #include "cli/number_option.h"
 #include "cli/output.h"
 #include "cli/output_paths.h"
+#include "cli/shared_samples_options.h"
 #include "synergraph/analysis/head_importance.h"
 #include "synergraph/analysis/stack_analysis.h"
 #include "synergraph/core/error.h"
@@ -32,6 +33,7 @@ struct HeadsArguments {
   std::string json;
   FigureArguments figure;
   bool quiet = false;
+  SharedSamplesArguments shared;
 };
 
 constexpr const char* kAbout =
@@ -104,6 +106,7 @@ void run_heads(HeadsArguments& arguments) {
       arguments.input.files());
   if (arguments.figure.wanted()) check_figure(arguments.figure.file);
   const bool printed = to_standard_output({arguments.csv, arguments.json});
+  arguments.shared.check();
   if (!arguments.stack && (arguments.residual || arguments.token))
     throw UsageError("--residual and --follow go with --stack");
 
@@ -131,20 +134,34 @@ void run_heads(HeadsArguments& arguments) {
   if (arguments.figure.wanted())
     check_importance_figure(input.source->layers(), options, arguments.stack, figure);
 
-  run_until_stopped(options.execution, [&] {
-    if (arguments.stack) {
-      stack.residual = arguments.residual.value_or(stack.residual);
+  stack.residual = arguments.residual.value_or(stack.residual);
+  const auto write = [&](Importance importance, std::optional<StackAnalysis> through_layers) {
+    report.importance = std::move(importance);
+    report.stack = std::move(through_layers);
+    arguments.input.describe(input, report);
+    if (arguments.figure.wanted()) draw_importance_figure(arguments.figure.file, report, figure);
+    if (!arguments.csv.empty()) write_output(arguments.csv, format_csv(csv_table(report)));
+    if (!arguments.json.empty()) write_output(arguments.json, json_report(report));
+    if (!printed) print(format_report(report, output_columns()));
+  };
+  if (arguments.shared.wanted()) {
+    const SharedSamples how = arguments.shared.resolve(
+        arguments.input.files(), {arguments.figure.file, arguments.csv, arguments.json});
+    return arguments.shared.run(options.execution, [&] {
       stack.execution = options.execution;
-      report.stack = analyse_stack(*input.source, input.weights, stack);
-    }
-    report.importance = head_importance(*input.source, input.weights, options);
+      return head_importance_shared(*input.source, input.weights, options,
+                                    arguments.stack ? std::optional(stack) : std::nullopt, how,
+                                    write);
+    });
+  }
+  Importance importance;
+  std::optional<StackAnalysis> through_layers;
+  run_until_stopped(options.execution, [&] {
+    stack.execution = options.execution;
+    if (arguments.stack) through_layers = analyse_stack(*input.source, input.weights, stack);
+    importance = head_importance(*input.source, input.weights, options);
   });
-  arguments.input.describe(input, report);
-
-  if (arguments.figure.wanted()) draw_importance_figure(arguments.figure.file, report, figure);
-  if (!arguments.csv.empty()) write_output(arguments.csv, format_csv(csv_table(report)));
-  if (!arguments.json.empty()) write_output(arguments.json, json_report(report));
-  if (!printed) print(format_report(report, output_columns()));
+  write(std::move(importance), std::move(through_layers));
 }
 
 }  // namespace
@@ -170,6 +187,7 @@ void add_heads_command(CLI::App& app) {
              "write everything as JSON; - for standard output instead of the report");
   arguments->figure.add_to(command, "draw pruning curves and interactions by layer", "layers");
   command.add_flag("--quiet", arguments->quiet, "no progress on stderr")->group(output);
+  arguments->shared.add_to(command);
   command.callback([arguments] { run_heads(*arguments); });
 }
 

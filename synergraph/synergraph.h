@@ -12,6 +12,7 @@
 #include "synergraph/analysis/head_weights.h"
 #include "synergraph/analysis/layer_summary.h"
 #include "synergraph/analysis/model_attention.h"
+#include "synergraph/analysis/shared_samples.h"
 #include "synergraph/analysis/stack_analysis.h"
 #include "synergraph/analysis/view_source.h"
 #include "synergraph/chain/bounds.h"

@@ -1,52 +1,108 @@
 #include "synergraph/analysis/analysis.h"
 
+#include <algorithm>
 #include <mutex>
 #include <utility>
 
+#include "synergraph/analysis/metrics_archive.h"
 #include "synergraph/analysis/visit_samples.h"
 #include "synergraph/core/error.h"
 
 namespace synergraph {
+namespace {
 
-Analysis analyse(AttentionSource& source, LayerWeights weights, const AnalysisOptions& options) {
-  require_weights(source.layers(), weights);
-  if (source.layers().empty()) throw InputError("there are no layers to measure");
-  if (options.conventions.empty()) throw UsageError("no convention to measure by");
-  Analysis analysis{source.layers(), std::move(weights), options.conventions, {}};
-  std::uint64_t count = 0;
-  for (const AttentionLayer& layer : analysis.layers)
-    count += static_cast<std::uint64_t>(layer.samples) * static_cast<std::uint64_t>(layer.heads);
-  for (std::size_t c = 0; c < options.conventions.size(); ++c) {
-    auto& layers = analysis.samples.emplace_back();
-    for (const AttentionLayer& layer : analysis.layers)
-      layers.emplace_back(static_cast<std::size_t>(layer.samples));
+/// An analysis in the making.
+class SampleAnalysis {
+ public:
+  SampleAnalysis(AttentionSource& source, LayerWeights weights, const AnalysisOptions& options)
+      : source_(source), options_(options) {
+    require_weights(source.layers(), weights);
+    if (source.layers().empty()) throw InputError("there are no layers to measure");
+    if (options.conventions.empty()) throw UsageError("no convention to measure by");
+    analysis_ = {source.layers(), std::move(weights), options.conventions, {}};
+    for (std::size_t c = 0; c < options.conventions.size(); ++c) {
+      auto& layers = analysis_.samples.emplace_back();
+      for (const AttentionLayer& layer : analysis_.layers)
+        layers.emplace_back(static_cast<std::size_t>(layer.samples));
+    }
   }
 
+  void measure(const std::vector<SampleRange>& ranges, const std::function<void()>& head_done) {
+    const std::vector<AttentionPiece> pieces = pieces_of(source_, ranges);
+    const SideBySide way = side_by_side(analysis_.layers, pieces.size(), options_.execution);
+    MeasureOptions sample_options;
+    sample_options.conventions = options_.conventions;
+    sample_options.nodes = options_.nodes;
+    sample_options.execution = way.each;
+    sample_options.head_done = head_done;
+    visit_samples(source_, pieces, way, [&](int layer, int sample, HeadSource& heads) {
+      const auto l = static_cast<std::size_t>(layer);
+      auto measured = synergraph::measure(heads, analysis_.weights[l], sample_options);
+      for (std::size_t c = 0; c < measured.size(); ++c)
+        analysis_.samples[c][l][static_cast<std::size_t>(sample)] = std::move(measured[c]);
+    });
+  }
+
+  /// Calls visit(metrics) for all that was measured on the samples of a range.
+  template <class Visit>
+  void visit_range(const SampleRange& range, const Visit& visit) {
+    for (auto& layers : analysis_.samples)
+      for (auto& samples : layers)
+        for (int s = range.begin; s < std::min(range.end, static_cast<int>(samples.size())); ++s)
+          visit(samples[static_cast<std::size_t>(s)]);
+  }
+
+  Analysis finish() {
+    for (std::size_t c = 0; c < options_.conventions.size(); ++c) {
+      auto& layers = analysis_.summaries.emplace_back();
+      for (const std::vector<HeadsMetrics>& samples : analysis_.samples[c])
+        layers.push_back(summarise_layer(samples, options_.conventions[c].walk.eps));
+    }
+    return std::move(analysis_);
+  }
+
+ private:
+  AttentionSource& source_;
+  const AnalysisOptions& options_;
+  Analysis analysis_;
+};
+
+}  // namespace
+
+Analysis analyse(AttentionSource& source, LayerWeights weights, const AnalysisOptions& options) {
+  SampleAnalysis samples(source, std::move(weights), options);
+  std::uint64_t count = 0;
+  for (const AttentionLayer& layer : source.layers())
+    count += static_cast<std::uint64_t>(layer.samples) * static_cast<std::uint64_t>(layer.heads);
   Progress progress("heads", count, 0, options.execution.progress);
   std::mutex progress_mutex;
   std::uint64_t done = 0;
-  const std::vector<AttentionPiece> pieces = source.pieces(0, most_samples(analysis.layers));
-  const SideBySide way = side_by_side(analysis.layers, pieces.size(), options.execution);
-  MeasureOptions sample_options;
-  sample_options.conventions = options.conventions;
-  sample_options.nodes = options.nodes;
-  sample_options.execution = way.each;
-  sample_options.head_done = [&] {
+  samples.measure({{0, most_samples(source.layers())}}, [&] {
     const std::lock_guard lock(progress_mutex);
     progress.update(++done, "");
-  };
-  visit_samples(source, pieces, way, [&](int layer, int sample, HeadSource& heads) {
-    const auto l = static_cast<std::size_t>(layer);
-    auto measured = measure(heads, analysis.weights[l], sample_options);
-    for (std::size_t c = 0; c < measured.size(); ++c)
-      analysis.samples[c][l][static_cast<std::size_t>(sample)] = std::move(measured[c]);
   });
-  for (std::size_t c = 0; c < options.conventions.size(); ++c) {
-    auto& layers = analysis.summaries.emplace_back();
-    for (const std::vector<HeadsMetrics>& samples : analysis.samples[c])
-      layers.push_back(summarise_layer(samples, options.conventions[c].walk.eps));
-  }
-  return analysis;
+  return samples.finish();
+}
+
+SharedEnd analyse_shared(AttentionSource& source, LayerWeights weights,
+                         const AnalysisOptions& options, const SharedSamples& how,
+                         const std::function<void(Analysis)>& finish) {
+  SampleAnalysis samples(source, std::move(weights), options);
+  SampleWork work;
+  work.measure = [&](const std::vector<SampleRange>& ranges) { samples.measure(ranges, [] {}); };
+  work.take = [&](const SampleRange& range) {
+    PartWriter part;
+    archive_knowledge(part, source, range);
+    samples.visit_range(range, [&](HeadsMetrics& metrics) { part(std::exchange(metrics, {})); });
+    return part.take();
+  };
+  work.restore = [&](const SampleRange& range, std::string_view bytes) {
+    PartReader part(bytes);
+    archive_knowledge(part, source, range);
+    samples.visit_range(range, [&](HeadsMetrics& metrics) { part(metrics); });
+  };
+  work.finish = [&] { finish(samples.finish()); };
+  return share_samples(how, most_samples(source.layers()), options.execution, work);
 }
 
 }  // namespace synergraph

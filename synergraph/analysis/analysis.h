@@ -1,10 +1,12 @@
 #pragma once
 
+#include <functional>
 #include <vector>
 
 #include "synergraph/analysis/attention_source.h"
 #include "synergraph/analysis/head_weights.h"
 #include "synergraph/analysis/layer_summary.h"
+#include "synergraph/analysis/shared_samples.h"
 #include "synergraph/core/execution.h"
 
 #pragma GCC visibility push(default)
@@ -28,6 +30,11 @@ struct Analysis {
 
 /// Measures every layer on every sample. Stopped if it was asked to stop before the last.
 Analysis analyse(AttentionSource& source, LayerWeights weights, const AnalysisOptions& options);
+
+/// The same by several workers, see share_samples(): `finish` gets what analyse() would have given.
+SharedEnd analyse_shared(AttentionSource& source, LayerWeights weights,
+                         const AnalysisOptions& options, const SharedSamples& how,
+                         const std::function<void(Analysis)>& finish);
 
 }  // namespace synergraph
 #pragma GCC visibility pop

@@ -78,6 +78,11 @@ class AttentionSource {
 
   virtual std::unique_ptr<AttentionReader> reader() = 0;
 
+  /// What the source itself knows of a sample that was visited, for one of which it was not:
+  /// numbers in an order of its own.
+  virtual std::vector<double> knowledge_of(int /*sample*/) const { return {}; }
+  virtual void take_knowledge(int /*sample*/, const std::vector<double>& /*numbers*/) {}
+
  protected:
   std::vector<AttentionLayer> layers_;
 };

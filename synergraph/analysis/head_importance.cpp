@@ -9,6 +9,7 @@
 #include <mutex>
 #include <utility>
 
+#include "synergraph/analysis/metrics_archive.h"
 #include "synergraph/analysis/visit_samples.h"
 #include "synergraph/core/error.h"
 #include "synergraph/core/progress.h"
@@ -64,6 +65,13 @@ struct SampleCredit {
   bool precise = true;
 };
 
+template <class Archive>
+void archive(Archive& with, SampleCredit& credit) {
+  with(credit.all, credit.gap, credit.shapley, credit.banzhaf, credit.alone, credit.dropped,
+       credit.pairs, credit.triples, credit.shapley_error, credit.pairs_error, credit.permutations,
+       credit.precise);
+}
+
 SampleCredit credit_of_table(const std::vector<double>& values, int heads) {
   GameIndices indices = game_indices(values);
   SampleCredit credit;
@@ -112,6 +120,13 @@ class LayerTally {
   void measure(int sample, HeadSource& heads, const Execution& execution,
                const std::function<void(std::uint64_t)>& done);
 
+  /// Tables are kept, one a sample, until they are taken.
+  void keep_tables() { kept_.emplace(options_.values.size()); }
+  /// What was measured on a sample; it is not needed any more.
+  void take(int sample, PartWriter& part);
+  /// Takes it in again, samples in order.
+  void restore(int sample, PartReader& part);
+
   /// From all samples, but what finish_with() adds.
   LayerCredit summarise();
 
@@ -134,6 +149,8 @@ class LayerTally {
   bool exact_;
   std::vector<std::vector<SampleCredit>> credits_;  // [value][sample]
   std::vector<TableSum> tables_;                    // [value]
+  std::mutex kept_mutex_;
+  std::optional<std::vector<std::map<int, std::vector<double>>>> kept_;  // [value], by sample
 };
 
 SubsetOptions LayerTally::subset_options(const Execution& execution) const {
@@ -173,6 +190,31 @@ void LayerTally::measure_table(int sample, HeadSource& heads, const SubsetOption
     SampleCredit credit = credit_of_table(table, layer_.heads);
     if (fidelity) credit.gap = values.fidelity_gap;
     credits_[v][static_cast<std::size_t>(sample)] = std::move(credit);
+    if (kept_) {
+      const std::lock_guard lock(kept_mutex_);
+      (*kept_)[v][sample] = std::move(table);
+    } else {
+      tables_[v].add(sample, std::move(table));
+    }
+  }
+}
+
+void LayerTally::take(int sample, PartWriter& part) {
+  if (sample >= layer_.samples) return;
+  for (std::size_t v = 0; v < credits_.size(); ++v) {
+    part(std::exchange(credits_[v][static_cast<std::size_t>(sample)], {}));
+    if (exact_) part((*kept_)[v].extract(sample).mapped());
+  }
+}
+
+void LayerTally::restore(int sample, PartReader& part) {
+  if (sample >= layer_.samples) return;
+  for (std::size_t v = 0; v < credits_.size(); ++v) {
+    part(credits_[v][static_cast<std::size_t>(sample)]);
+    if (!exact_) continue;
+    std::vector<double> table;
+    part(table);
+    if (table.size() != std::size_t{1} << layer_.heads) throw InputError("a table of other heads");
     tables_[v].add(sample, std::move(table));
   }
 }
@@ -423,6 +465,73 @@ void check_options(const ImportanceOptions& options) {
   if (options.weight_samples < 0) throw InputError("fewer than no samples for best weights");
 }
 
+/// The importance of heads in the making.
+class ImportanceSamples {
+ public:
+  ImportanceSamples(AttentionSource& source, LayerWeights weights, const ImportanceOptions& options)
+      : source_(source), importance_{source.layers(), std::move(weights), options, {}} {
+    check_options(options);
+    require_weights(source.layers(), importance_.weights);
+    for (std::size_t l = 0; l < importance_.layers.size(); ++l)
+      tallies_.push_back(std::make_unique<LayerTally>(importance_.layers[l], importance_.weights[l],
+                                                      importance_.options));
+  }
+
+  /// All there is to do, in units of subsets.
+  std::uint64_t work() const {
+    std::uint64_t sum = 0;
+    for (const AttentionLayer& layer : importance_.layers)
+      sum += units(layer) * static_cast<std::uint64_t>(layer.samples);
+    return sum;
+  }
+
+  void measure(const std::vector<SampleRange>& ranges,
+               const std::function<void(std::uint64_t)>& done) {
+    const std::vector<AttentionLayer>& layers = importance_.layers;
+    const std::vector<AttentionPiece> pieces = pieces_of(source_, ranges);
+    const SideBySide way = side_by_side(layers, pieces.size(), importance_.options.execution);
+    visit_samples(source_, pieces, way, [&](int layer, int sample, HeadSource& heads) {
+      const auto l = static_cast<std::size_t>(layer);
+      tallies_[l]->measure(sample, heads, way.each, [&](std::uint64_t count) {
+        done(tallies_[l]->exact() ? count : units(layers[l]));
+      });
+    });
+  }
+
+  void keep_tables() {
+    for (const auto& tally : tallies_) tally->keep_tables();
+  }
+  void take(int sample, PartWriter& part) {
+    for (const auto& tally : tallies_) tally->take(sample, part);
+  }
+  void restore(int sample, PartReader& part) {
+    for (const auto& tally : tallies_) tally->restore(sample, part);
+  }
+
+  Importance finish() {
+    const ImportanceOptions& options = importance_.options;
+    Progress progress("best weights", tallies_.size(), 0, options.execution.progress);
+    for (std::size_t l = 0; l < tallies_.size(); ++l) {
+      importance_.credits.push_back(tallies_[l]->summarise());
+      if (options.weight_samples > 0 || !tallies_[l]->exact())
+        tallies_[l]->finish_with(first_samples(source_, static_cast<int>(l), options),
+                                 importance_.credits.back());
+      progress.update(l + 1, "");
+    }
+    return std::move(importance_);
+  }
+
+ private:
+  /// A layer that is sampled counts as a table of the most heads that are not.
+  std::uint64_t units(const AttentionLayer& layer) const {
+    return std::uint64_t{1} << std::min(layer.heads, importance_.options.exact_heads);
+  }
+
+  AttentionSource& source_;
+  Importance importance_;
+  std::vector<std::unique_ptr<LayerTally>> tallies_;
+};
+
 }  // namespace
 
 std::vector<HeadValue> ordered_values(const std::vector<HeadValue>& given) {
@@ -434,46 +543,56 @@ std::vector<HeadValue> ordered_values(const std::vector<HeadValue>& given) {
 
 Importance head_importance(AttentionSource& source, LayerWeights weights,
                            const ImportanceOptions& options) {
-  check_options(options);
-  require_weights(source.layers(), weights);
-  Importance importance{source.layers(), std::move(weights), options, {}};
-  const std::vector<AttentionLayer>& layers = importance.layers;
-  std::vector<std::unique_ptr<LayerTally>> tallies;
-  std::uint64_t work = 0;
-  // A layer that is sampled counts as a table of the most heads that are not.
-  const auto units = [&](const AttentionLayer& layer) {
-    return std::uint64_t{1} << std::min(layer.heads, options.exact_heads);
-  };
-  for (std::size_t l = 0; l < layers.size(); ++l) {
-    tallies.push_back(
-        std::make_unique<LayerTally>(layers[l], importance.weights[l], importance.options));
-    work += units(layers[l]) * static_cast<std::uint64_t>(layers[l].samples);
-  }
-
+  ImportanceSamples samples(source, std::move(weights), options);
   {
-    Progress progress("subsets", work, 0, options.execution.progress);
+    Progress progress("subsets", samples.work(), 0, options.execution.progress);
     std::mutex mutex;
     std::uint64_t done = 0;
-    const std::vector<AttentionPiece> pieces = source.pieces(0, most_samples(layers));
-    const SideBySide way = side_by_side(layers, pieces.size(), options.execution);
-    visit_samples(source, pieces, way, [&](int layer, int sample, HeadSource& heads) {
-      const auto l = static_cast<std::size_t>(layer);
-      tallies[l]->measure(sample, heads, way.each, [&](std::uint64_t count) {
-        const std::lock_guard lock(mutex);
-        done += tallies[l]->exact() ? count : units(layers[l]);
-        progress.update(done, "");
-      });
+    samples.measure({{0, most_samples(source.layers())}}, [&](std::uint64_t count) {
+      const std::lock_guard lock(mutex);
+      done += count;
+      progress.update(done, "");
     });
   }
-  Progress progress("best weights", layers.size(), 0, options.execution.progress);
-  for (std::size_t l = 0; l < layers.size(); ++l) {
-    importance.credits.push_back(tallies[l]->summarise());
-    if (options.weight_samples > 0 || !tallies[l]->exact())
-      tallies[l]->finish_with(first_samples(source, static_cast<int>(l), options),
-                              importance.credits.back());
-    progress.update(l + 1, "");
-  }
-  return importance;
+  return samples.finish();
+}
+
+SharedEnd head_importance_shared(
+    AttentionSource& source, const LayerWeights& weights, const ImportanceOptions& options,
+    const std::optional<StackOptions>& stack_options, const SharedSamples& how,
+    const std::function<void(Importance, std::optional<StackAnalysis>)>& finish) {
+  ImportanceSamples samples(source, weights, options);
+  samples.keep_tables();
+  std::optional<StackAnalysis> stack;
+  if (stack_options) stack = begin_stack(source, weights, *stack_options);
+  SampleWork work;
+  work.measure = [&](const std::vector<SampleRange>& ranges) {
+    if (stack)
+      for (const SampleRange& range : ranges) measure_stacks(source, weights, range, *stack);
+    samples.measure(ranges, [](std::uint64_t) {});
+  };
+  work.take = [&](const SampleRange& range) {
+    PartWriter part;
+    archive_knowledge(part, source, range);
+    for (int s = range.begin; s < range.end; ++s) {
+      if (stack) part(std::exchange(stack->each[static_cast<std::size_t>(s)], {}));
+      samples.take(s, part);
+    }
+    return part.take();
+  };
+  work.restore = [&](const SampleRange& range, std::string_view bytes) {
+    PartReader part(bytes);
+    archive_knowledge(part, source, range);
+    for (int s = range.begin; s < range.end; ++s) {
+      if (stack) part(stack->each[static_cast<std::size_t>(s)]);
+      samples.restore(s, part);
+    }
+  };
+  work.finish = [&] {
+    if (stack) finish_stack(*stack);
+    finish(samples.finish(), std::move(stack));
+  };
+  return share_samples(how, most_samples(source.layers()), options.execution, work);
 }
 
 }  // namespace synergraph

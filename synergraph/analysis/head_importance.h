@@ -1,11 +1,14 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <vector>
 
 #include "synergraph/analysis/attention_source.h"
 #include "synergraph/analysis/head_weights.h"
+#include "synergraph/analysis/shared_samples.h"
+#include "synergraph/analysis/stack_analysis.h"
 #include "synergraph/core/execution.h"
 #include "synergraph/heads/best_weights.h"
 #include "synergraph/statistics/estimate.h"
@@ -104,6 +107,14 @@ struct Importance {
 /// stop before the last.
 Importance head_importance(AttentionSource& source, LayerWeights weights,
                            const ImportanceOptions& options);
+
+/// The same, and the stack if it is wanted, by several workers, see share_samples(): `finish` gets
+/// what one process would have. A sample of a layer with H heads leaves 2^H numbers a value on disk
+/// meanwhile, unless the layer is sampled.
+SharedEnd head_importance_shared(
+    AttentionSource& source, const LayerWeights& weights, const ImportanceOptions& options,
+    const std::optional<StackOptions>& stack, const SharedSamples& how,
+    const std::function<void(Importance, std::optional<StackAnalysis>)>& finish);
 
 }  // namespace synergraph
 #pragma GCC visibility pop

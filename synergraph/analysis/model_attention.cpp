@@ -101,6 +101,17 @@ std::unique_ptr<AttentionReader> ModelAttention::reader() {
   return std::make_unique<Reader>(*this);
 }
 
+std::vector<double> ModelAttention::knowledge_of(int sample) const {
+  const auto& score = scores_[static_cast<std::size_t>(sample)];
+  if (!score) return {};
+  return {score->loss, static_cast<double>(score->correct)};
+}
+
+void ModelAttention::take_knowledge(int sample, const std::vector<double>& numbers) {
+  if (numbers.size() != 2) throw InputError(fmt::format("no score of sample {}", sample));
+  scores_[static_cast<std::size_t>(sample)] = {numbers[0], static_cast<int>(numbers[1])};
+}
+
 std::optional<Evaluation> ModelAttention::evaluation() const {
   if (task_ == nullptr) return std::nullopt;
   std::vector<SequenceScore> visited;

@@ -18,6 +18,10 @@ class ModelAttention : public AttentionSource {
   std::vector<AttentionPiece> pieces(int begin, int end) const override;
   std::unique_ptr<AttentionReader> reader() override;
 
+  /// Its score by the task.
+  std::vector<double> knowledge_of(int sample) const override;
+  void take_knowledge(int sample, const std::vector<double>& numbers) override;
+
   /// Loss and accuracy on the samples that were visited; nothing without a task.
   std::optional<Evaluation> evaluation() const;
 

@@ -84,7 +84,9 @@ Estimate over(const std::vector<const Stack*>& stacks, const Number& number) {
   return estimate(values);
 }
 
-void summarise_stacks(StackAnalysis& analysis) {
+}  // namespace
+
+void finish_stack(StackAnalysis& analysis) {
   std::vector<const Stack*> all;
   std::vector<const Stack*> heard;  // the followed token has a signal
   for (const Stack& stack : analysis.each) {
@@ -108,8 +110,6 @@ void summarise_stacks(StackAnalysis& analysis) {
   }
 }
 
-}  // namespace
-
 int followed_node(const std::vector<AttentionLayer>& layers, std::int64_t token) {
   if (layers.empty()) throw InputError("there are no layers to measure");
   const AttentionLayer& first = layers.front();
@@ -119,8 +119,8 @@ int followed_node(const std::vector<AttentionLayer>& layers, std::int64_t token)
   return static_cast<int>(token) + first.nodes() - first.tokens;
 }
 
-StackAnalysis analyse_stack(AttentionSource& source, const LayerWeights& weights,
-                            const StackOptions& options) {
+StackAnalysis begin_stack(const AttentionSource& source, const LayerWeights& weights,
+                          const StackOptions& options) {
   const std::vector<AttentionLayer>& layers = source.layers();
   require_weights(layers, weights);
   require_stack(layers);
@@ -130,21 +130,35 @@ StackAnalysis analyse_stack(AttentionSource& source, const LayerWeights& weights
   analysis.samples = layers.front().samples;
   analysis.weakest.resize(static_cast<std::size_t>(layers.front().nodes()));
   analysis.each.resize(static_cast<std::size_t>(analysis.samples));
-  const SideBySide way = side_by_side(layers, analysis.each.size(), options.execution);
-  StackOptions each = options;
+  return analysis;
+}
+
+void measure_stacks(AttentionSource& source, const LayerWeights& weights, const SampleRange& range,
+                    StackAnalysis& analysis) {
+  const auto count = static_cast<std::size_t>(range.end - range.begin);
+  const Execution& execution = analysis.options.execution;
+  const SideBySide way = side_by_side(analysis.layers, count, execution);
+  StackOptions each = analysis.options;
   each.execution = way.each;
   std::vector<std::unique_ptr<StackReader>> readers(static_cast<std::size_t>(way.at_once));
   Turnstile opening;
-  parallel_for(analysis.each.size(), way.at_once, [&](std::size_t sample, int worker) {
+  parallel_for(count, way.at_once, [&](std::size_t number, int worker) {
+    const std::size_t sample = number + static_cast<std::size_t>(range.begin);
     auto& reader = readers[static_cast<std::size_t>(worker)];
     if (!reader) reader = std::make_unique<StackReader>(source, weights, each);
-    const bool good = opening.pass(sample, [&] {
-      options.execution.check();
+    const bool good = opening.pass(number, [&] {
+      execution.check();
       reader->open(static_cast<int>(sample));
     });
     if (good) analysis.each[sample] = reader->measure();
   });
-  summarise_stacks(analysis);
+}
+
+StackAnalysis analyse_stack(AttentionSource& source, const LayerWeights& weights,
+                            const StackOptions& options) {
+  StackAnalysis analysis = begin_stack(source, weights, options);
+  measure_stacks(source, weights, {0, analysis.samples}, analysis);
+  finish_stack(analysis);
   return analysis;
 }
 

@@ -5,6 +5,7 @@
 
 #include "synergraph/analysis/attention_source.h"
 #include "synergraph/analysis/head_weights.h"
+#include "synergraph/analysis/shared_samples.h"
 #include "synergraph/heads/stack.h"
 #include "synergraph/statistics/estimate.h"
 
@@ -43,6 +44,14 @@ int followed_node(const std::vector<AttentionLayer>& layers, std::int64_t token)
 /// samples. Stopped if it was asked to stop before the last.
 StackAnalysis analyse_stack(AttentionSource& source, const LayerWeights& weights,
                             const StackOptions& options);
+
+/// The same in parts: an analysis of samples that are not yet measured, some of them measured, and
+/// what all say.
+StackAnalysis begin_stack(const AttentionSource& source, const LayerWeights& weights,
+                          const StackOptions& options);
+void measure_stacks(AttentionSource& source, const LayerWeights& weights, const SampleRange& range,
+                    StackAnalysis& analysis);
+void finish_stack(StackAnalysis& analysis);
 
 }  // namespace synergraph
 #pragma GCC visibility pop

@@ -68,6 +68,16 @@ void visit_samples(AttentionSource& source, const std::vector<AttentionPiece>& p
   });
 }
 
+std::vector<AttentionPiece> pieces_of(const AttentionSource& source,
+                                      const std::vector<SampleRange>& ranges) {
+  std::vector<AttentionPiece> all;
+  for (const SampleRange& range : ranges) {
+    const std::vector<AttentionPiece> pieces = source.pieces(range.begin, range.end);
+    all.insert(all.end(), pieces.begin(), pieces.end());
+  }
+  return all;
+}
+
 std::vector<AttentionPiece> pieces_by_layer(const std::vector<AttentionLayer>& layers, int begin,
                                             int end) {
   std::vector<AttentionPiece> all;

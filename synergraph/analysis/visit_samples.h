@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "synergraph/analysis/attention_source.h"
+#include "synergraph/analysis/shared_samples.h"
 #include "synergraph/core/execution.h"
 
 namespace synergraph {
@@ -41,6 +42,10 @@ SideBySide side_by_side(const std::vector<AttentionLayer>& layers, std::size_t p
 using SampleVisitor = std::function<void(int layer, int sample, HeadSource& heads)>;
 void visit_samples(AttentionSource& source, const std::vector<AttentionPiece>& pieces,
                    const SideBySide& way, const SampleVisitor& visitor);
+
+/// What ranges of samples of a source are made of.
+std::vector<AttentionPiece> pieces_of(const AttentionSource& source,
+                                      const std::vector<SampleRange>& ranges);
 
 /// Samples begin to end - 1 of a source that is read layer by layer, as far as layers have them.
 std::vector<AttentionPiece> pieces_by_layer(const std::vector<AttentionLayer>& layers, int begin,

@@ -22,7 +22,7 @@ import tempfile
 import time
 
 STUDY = ("reproduce --tasks copy,cycle --heads 1,2 --seeds 2 --layers 1 --width 8 --hidden 8 --vocabulary 12 --length 12 "
-         "--sequences 100 --batch 10 --epochs 12 --samples 30 --subset-samples 1 --no-figures --threads 1 "
+         "--sequences 100 --batch 10 --epochs 40 --samples 30 --subset-samples 1 --no-figures --threads 1 "
          "--checkpoint-every 0.02 --claim-timeout 6").split()
 OUTPUTS = ("results.json", "report.html", "tables/mixing-copy.csv", "tables/fidelity-cycle.tex")
 LIMIT = 120.0  # seconds for a study: none may hang
@@ -40,6 +40,7 @@ class Study:
         self.clock = os.path.join(folder, "clock")
         self.set_clock()
         self.workers = []
+        self.started = 0.0
         self.logs = []
         self.counts = collections.Counter()
 
@@ -61,6 +62,7 @@ class Study:
         log = open(os.path.join(self.folder, f"log-{len(self.logs)}"), "w+")
         self.logs.append(log)
         self.workers.append(subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=log, env=environment))
+        self.started = time.monotonic()
         self.counts["workers"] += 1
 
     def start_some(self):
@@ -88,12 +90,22 @@ class Study:
         elif what < 0.75:
             self.set_clock()
         elif what < 0.85 and os.path.isdir(os.path.join(self.out, "cells", "workers")):
-            os.rename(self.out, self.out + ".away")
-            time.sleep(self.draws.uniform(0.05, 1.5))
-            os.rename(self.out + ".away", self.out)
-            self.counts["disappearances"] += 1
+            self.disappear()
         elif len(self.workers) < 8:
             self.start(self.draws.randrange(3), 3)
+
+    def disappear(self):
+        # Who starts while there is no directory makes one: that is another study.
+        time.sleep(max(0.0, self.started + 1.0 - time.monotonic()))
+        os.rename(self.out, self.out + ".away")
+        time.sleep(self.draws.uniform(0.05, 1.5))
+        while os.path.exists(self.out + ".away"):
+            shutil.rmtree(self.out, ignore_errors=True)
+            try:
+                os.rename(self.out + ".away", self.out)
+            except OSError:
+                pass
+        self.counts["disappearances"] += 1
 
     def run(self):
         end = time.monotonic() + LIMIT

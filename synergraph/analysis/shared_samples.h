@@ -1,0 +1,59 @@
+#pragma once
+
+#include <functional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "synergraph/cluster/worker_place.h"
+#include "synergraph/core/execution.h"
+
+#pragma GCC visibility push(default)
+namespace synergraph {
+
+/// Samples begin to end - 1.
+struct SampleRange {
+  int begin = 0;
+  int end = 0;
+};
+
+/// How workers share the samples of an analysis.
+struct SharedSamples {
+  std::string directory;  ///< that all of them see
+  std::string title;      ///< for people
+  /// All that the numbers depend on, in any words.
+  std::string settings;
+  /// And what is made of them in the end: it is made once for these words, as long as `written`.
+  std::string outputs;
+  std::function<bool()> written = [] { return true; };
+  WorkerPlace place = {};
+  bool wait = true;       ///< see SharedWorkOptions
+  double timeout = 60.0;  ///< likewise
+};
+
+enum class SharedEnd {
+  kMerged,    ///< this worker has made what is made of all samples
+  kFinished,  ///< another has
+  kOthers,    ///< others still work on the last samples
+};
+
+/// What is done with ranges of samples.
+struct SampleWork {
+  /// Measures ranges, in order.
+  std::function<void(const std::vector<SampleRange>&)> measure;
+  /// What was measured on one of them, as bytes; it is not needed any more.
+  std::function<std::string(const SampleRange&)> take;
+  /// Takes such bytes in again, ranges in order.
+  std::function<void(const SampleRange&, std::string_view)> restore;
+  /// All samples are in: makes what is made of them.
+  std::function<void()> finish;
+};
+
+/// Does a worker's part of the samples, and what is left by others; then one of the workers
+/// restores and finishes all. A range that fails is recorded, and the others go on; then InputError
+/// says why, as one process would have. Stopped if it was asked to stop.
+SharedEnd share_samples(const SharedSamples& how, int samples, const Execution& execution,
+                        const SampleWork& work);
+
+}  // namespace synergraph
+#pragma GCC visibility pop
