@@ -29,6 +29,19 @@ ViewSource& arrays_in(sg_attention* attention) {
   throw UsageError("this attention does not come from arrays");
 }
 
+/// More than any array has, which would not even be read.
+void require_count(std::size_t count, const char* what) {
+  constexpr std::size_t kMost = std::numeric_limits<int>::max() / 2;
+  if (count > kMost)
+    throw InputError(fmt::format("{} {}, expected at most {}", count, what, kMost));
+}
+
+void copy_rows(ConstMatrixView matrix, double*& into) {
+  for (int i = 0; i < matrix.rows; ++i) into = std::copy_n(matrix.row(i), matrix.cols, into);
+}
+
+}  // namespace
+
 const AttentionLayer& layer_of(const sg_attention& attention, std::int64_t layer) {
   const std::vector<AttentionLayer>& layers = attention.source->layers();
   if (layer < 0 || layer >= static_cast<std::int64_t>(layers.size()))
@@ -36,7 +49,6 @@ const AttentionLayer& layer_of(const sg_attention& attention, std::int64_t layer
   return layers[static_cast<std::size_t>(layer)];
 }
 
-/// Visits one layer of one sample.
 void visit_heads(sg_attention& attention, std::int64_t layer, std::int64_t sample,
                  const std::function<void(HeadSource& heads)>& visitor) {
   const AttentionLayer& of = layer_of(attention, layer);
@@ -52,19 +64,6 @@ void visit_heads(sg_attention& attention, std::int64_t layer, std::int64_t sampl
     });
   }
 }
-
-/// More than any array has, which would not even be read.
-void require_count(std::size_t count, const char* what) {
-  constexpr std::size_t kMost = std::numeric_limits<int>::max() / 2;
-  if (count > kMost)
-    throw InputError(fmt::format("{} {}, expected at most {}", count, what, kMost));
-}
-
-void copy_rows(ConstMatrixView matrix, double*& into) {
-  for (int i = 0; i < matrix.rows; ++i) into = std::copy_n(matrix.row(i), matrix.cols, into);
-}
-
-}  // namespace
 
 AttentionView view_of(const void* data, int dtype, const int64_t shape[4], const int64_t* strides) {
   AttentionView view = attention_view(data, float_type_of(dtype), shape[0], shape[1], shape[2]);

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <cstdint>
+#include <functional>
 #include <memory>
 #include <mutex>
 #include <string>
@@ -33,6 +35,13 @@ struct sg_attention {
 };
 
 namespace synergraph::capi {
+
+/// A layer. UsageError if it is not there.
+const AttentionLayer& layer_of(const sg_attention& attention, std::int64_t layer);
+
+/// Visits one layer of one sample. UsageError if they are not there.
+void visit_heads(sg_attention& attention, std::int64_t layer, std::int64_t sample,
+                 const std::function<void(HeadSource& heads)>& visitor);
 
 /// The view of an array; without strides, one without gaps. Not checked yet.
 AttentionView view_of(const void* data, int dtype, const int64_t shape[4], const int64_t* strides);

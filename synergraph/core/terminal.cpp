@@ -141,8 +141,10 @@ std::string wrapped_line(std::string_view line, std::size_t columns, std::size_t
 std::size_t terminal_columns(std::FILE* stream) {
   const int descriptor = fileno(stream);
   if (isatty(descriptor) == 0) return kUnlimited;
+#ifdef TIOCGWINSZ
   winsize size{};
   if (ioctl(descriptor, TIOCGWINSZ, &size) == 0 && size.ws_col > 0) return size.ws_col;
+#endif
   const char* variable = std::getenv("COLUMNS");  // NOLINT(concurrency-mt-unsafe): no one sets it
   std::size_t columns = 0;
   constexpr std::size_t kUsual = 80;

@@ -1,6 +1,8 @@
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
+#include <cstdint>
 #include <memory>
 
 #pragma GCC visibility push(default)
@@ -40,7 +42,9 @@ class WorkingMemory {
 
  private:
   struct Pool;
-  static constexpr std::size_t kDefault = std::size_t{4} << 30U;
+  /// 4 GiB, or as much of that as there can be.
+  static constexpr auto kDefault =
+      static_cast<std::size_t>(std::min<std::uint64_t>(std::uint64_t{4} << 30U, SIZE_MAX / 4));
 
   std::size_t bytes_;
   std::shared_ptr<Pool> pool_;

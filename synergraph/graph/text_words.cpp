@@ -67,9 +67,10 @@ std::vector<Word> words_of(std::string_view line) {
 std::string escaped(std::string_view text) {
   std::string line;
   for (const char c : text) {
-    const auto* known = std::find_if(kEscapes.begin(), kEscapes.end(),
-                                     [&](const auto& escape) { return escape.second == c; });
-    if (known != kEscapes.end())
+    const std::pair<char, char>* known = nullptr;
+    for (const auto& escape : kEscapes)
+      if (escape.second == c) known = &escape;
+    if (known != nullptr)
       line += {'\\', known->first};
     else if (is_control(c))
       line += fmt::format("\\x{:02x}", static_cast<unsigned char>(c));

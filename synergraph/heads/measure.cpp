@@ -126,7 +126,10 @@ void Measurement::measure_head(int h) {
   const MirroredMatrix& diffusion = heads_.head(h);
   std::vector<Metrics*> into;
   for (HeadsMetrics& system : result_) into.push_back(&system.heads[at]);
-  measure_side_by_side(diffusion, walks(), into);
+  const bool known = options_.measured != nullptr;
+  for (std::size_t c = 0; known && c < into.size(); ++c)
+    *into[c] = (*options_.measured)[c].heads[at];
+  if (!known) measure_side_by_side(diffusion, walks(), into);
   for (CrossHeadShare& share : shares_) share.add(h, diffusion);
   if (!walks() && !any(Normalization::kPerHead)) return;
 
@@ -138,8 +141,8 @@ void Measurement::measure_head(int h) {
   if (!per_head_) per_head_.emplace(heads_.nodes());
   per_head_->add(walk, weights_[at]);
   if (!walks()) return;
-  if (columns) set_walks(into, Normalization::kPooled, *columns);
-  set_walks(into, Normalization::kPerHead, walk);
+  if (columns && !known) set_walks(into, Normalization::kPooled, *columns);
+  if (!known) set_walks(into, Normalization::kPerHead, walk);
   const bool same = own == nullptr && !any(Normalization::kPerHead);
   fastest_ = std::min(fastest_,
                       mixing(walk, into, same ? Normalization::kPooled : Normalization::kPerHead));
@@ -244,6 +247,10 @@ std::vector<HeadsMetrics> measure(HeadSource& heads, const std::vector<double>& 
       throw InputError(
           "conventions that are measured together differ in per_head_walks or in the first eps");
   }
+  if (options.measured != nullptr &&
+      (options.measured->size() != options.conventions.size() ||
+       options.measured->front().heads.size() != static_cast<std::size_t>(heads.heads())))
+    throw InputError("what was measured before is of other heads or conventions");
   const std::vector<double> convex =
       convex_weights(weights, static_cast<std::size_t>(heads.heads()));
   return Measurement(heads, convex, options).run();

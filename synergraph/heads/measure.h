@@ -54,6 +54,9 @@ struct MeasureOptions {
   bool nodes = false;                       ///< keep the numbers of every node, too
   Execution execution = {.threads = 1};     ///< of this system
   std::function<void()> head_done = [] {};  ///< called after every head
+  /// What was measured of the same heads by the same conventions, with any weights: each head's
+  /// numbers are taken from there. Lists of nodes are in it if they are asked for.
+  const std::vector<HeadsMetrics>* measured = nullptr;
 };
 
 /// Measures a multi-head system under all conventions, each head being read twice and one in memory

@@ -84,21 +84,6 @@ zip_int64_t serve(void* state, void* data, zip_uint64_t length, zip_source_cmd_t
 
 }  // namespace
 
-bool is_plain_member(std::string_view name) {
-  constexpr std::size_t kLongest = 4096;
-  if (name.empty() || name.size() > kLongest || name.front() == '/') return false;
-  for (const char c : name) {
-    if (static_cast<unsigned char>(c) < ' ' || c == '\\' || c == '\x7f') return false;
-  }
-  for (std::size_t begin = 0; begin <= name.size();) {
-    const std::size_t end = std::min(name.find('/', begin), name.size());
-    const std::string_view part = name.substr(begin, end - begin);
-    if (part == ".." || part == ".") return false;
-    begin = end + 1;
-  }
-  return true;
-}
-
 /// The open archive. libzip is not thread-safe: every call into it holds the mutex.
 struct ZipArchive::Impl {
   explicit Impl(const ByteSourcePtr& bytes) : cursor{bytes} {}
@@ -250,39 +235,20 @@ void ZipArchive::read_directory() {
       throw InputError(
           fmt::format("{}: member {}: {}", path(), index, zip_strerror(impl_->archive)));
     }
-    const std::string name = stat.name == nullptr ? "" : stat.name;
-    const auto refuse = [&](const std::string& what) {
-      throw InputError(fmt::format("{}: member {}: {}", path(), quoted_text(name), what));
-    };
     constexpr std::uint64_t kNeeded =
         ZIP_STAT_SIZE | ZIP_STAT_COMP_SIZE | ZIP_STAT_COMP_METHOD | ZIP_STAT_ENCRYPTION_METHOD;
-    if ((stat.valid & kNeeded) != kNeeded) refuse("its size is not known");
-    if (!is_plain_member(name)) refuse("its name is not a plain relative path");
-    if (!names.insert(name).second) refuse("its name occurs twice");
-    if (stat.encryption_method != ZIP_EM_NONE) refuse("it is encrypted");
-    if (stat.comp_method != ZIP_CM_STORE && stat.comp_method != ZIP_CM_DEFLATE) {
-      refuse(fmt::format("compression method {} is not read", stat.comp_method));
-    }
-    if (stat.comp_size > left) refuse("it overlaps another member or the file's end");
-    left -= stat.comp_size;
-    const bool compressed = stat.comp_method == ZIP_CM_DEFLATE;
-    constexpr std::uint64_t kRatio = 1032;  // of deflate, at most
-    if (compressed ? stat.size / kRatio > stat.comp_size : stat.size != stat.comp_size) {
-      refuse(fmt::format("{} bytes cannot come from {} bytes", stat.size, stat.comp_size));
-    }
-    if (name.back() == '/') continue;
-    index_.emplace(name, members_.size());
-    members_.push_back({name, stat.size, compressed, index});
+    add({.name = stat.name == nullptr ? "" : stat.name,
+         .known = (stat.valid & kNeeded) == kNeeded,
+         .encrypted = stat.encryption_method != ZIP_EM_NONE,
+         .method = stat.comp_method,
+         .size = stat.size,
+         .stored_size = stat.comp_size},
+        index, names, left);
   }
 }
 
 const std::string& ZipArchive::path() const {
   return impl_->cursor.bytes->name();
-}
-
-const ZipArchive::Member* ZipArchive::find(const std::string& name) const {
-  const auto found = index_.find(name);
-  return found == index_.end() ? nullptr : &members_[found->second];
 }
 
 ByteSourcePtr ZipArchive::bytes(const Member& member) const {

@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -51,6 +52,19 @@ class ZipArchive {
 
   explicit ZipArchive(std::shared_ptr<Impl> impl) : impl_(std::move(impl)) {}
   void read_directory();
+
+  /// What the archive says of a member.
+  struct Entry {
+    std::string name;
+    bool known = true;  ///< the rest
+    bool encrypted = false;
+    unsigned method = 0;
+    std::uint64_t size = 0;
+    std::uint64_t stored_size = 0;
+  };
+  /// Adds a member, or refuses it. `names` are those before it, `left` what they leave of the file.
+  void add(const Entry& entry, std::uint64_t index, std::set<std::string>& names,
+           std::uint64_t& left);
 
   std::shared_ptr<Impl> impl_;
   std::vector<Member> members_;

@@ -40,25 +40,6 @@ ordered_json json_path(const PruningPath& path) {
   return {{"order", path.order}, {"value", path.value}, {"loss", path.loss}};
 }
 
-ordered_json json_weights(const BestWeights& best, int samples) {
-  return {{"samples", samples},
-          {"weights", best.weights},
-          {"value", json_number(best.value)},
-          {"given_value", json_number(best.given_value)},
-          {"bound", json_number(best.bound)},
-          {"simple_bound", json_number(best.simple_bound)},
-          {"optimal", best.optimal},
-          {"gradient_norm", json_number(best.gradient_norm)},
-          {"starts", best.starts},
-          {"iterations", best.iterations},
-          {"adaptive",
-           {{"head", best.adaptive_head},
-            {"forward_probability", json_number(best.adaptive_probability)},
-            {"value", json_number(best.adaptive_value)},
-            {"steps", json_number(best.adaptive.steps)},
-            {"valid_from_eps", json_number(best.adaptive.valid_from)}}}};
-}
-
 ordered_json json_value(const ValueCredit& credit, int samples) {
   ordered_json heads = ordered_json::array();
   for (std::size_t h = 0; h < credit.heads.size(); ++h) {

@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "synergraph/analysis/layer_summary.h"
+#include "synergraph/heads/best_weights.h"
 
 namespace synergraph {
 
@@ -58,6 +59,26 @@ inline nlohmann::ordered_json json_layer(const LayerSummary& layer) {
   json["synergy_undecided"] = layer.synergy_undecided;
   json["rank_correlation"] = json_number(layer.rank_correlation);
   return json;
+}
+
+/// The best weights found for so many samples.
+inline nlohmann::ordered_json json_weights(const BestWeights& best, int samples) {
+  return {{"samples", samples},
+          {"weights", best.weights},
+          {"value", json_number(best.value)},
+          {"given_value", json_number(best.given_value)},
+          {"bound", json_number(best.bound)},
+          {"simple_bound", json_number(best.simple_bound)},
+          {"optimal", best.optimal},
+          {"gradient_norm", json_number(best.gradient_norm)},
+          {"starts", best.starts},
+          {"iterations", best.iterations},
+          {"adaptive",
+           {{"head", best.adaptive_head},
+            {"forward_probability", json_number(best.adaptive_probability)},
+            {"value", json_number(best.adaptive_value)},
+            {"steps", json_number(best.adaptive.steps)},
+            {"valid_from_eps", json_number(best.adaptive.valid_from)}}}};
 }
 
 }  // namespace synergraph

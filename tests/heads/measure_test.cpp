@@ -151,6 +151,35 @@ TEST(Measure, KeepsTheNodesWhereTheyAreWanted) {
   EXPECT_EQ(metrics.heads.front().walk.hitting.node.size(), nodes);
 }
 
+TEST(Measure, TakesHeadsAsTheyWereMeasuredBefore) {
+  for (const System& system : {random_attention_system(9), random_graph_system(6)}) {
+    HeadList heads(system.heads);
+    MeasureOptions options{.conventions = {convention_options(Convention::kExact),
+                                           convention_options(Convention::kPublished),
+                                           graph_options(Convention::kExact)},
+                           .nodes = true};
+    const std::vector<double> equal(system.heads.size(), 1.0);
+    const std::vector<HeadsMetrics> before = measure(heads, equal, options);
+    const std::vector<HeadsMetrics> expected = measure(heads, system.weights, options);
+    options.measured = &before;
+    const std::vector<HeadsMetrics> metrics = measure(heads, system.weights, options);
+    for (std::size_t c = 0; c < metrics.size(); ++c) {
+      EXPECT_EQ(metrics[c].combined.walk.mixing, expected[c].combined.walk.mixing);
+      EXPECT_EQ(metrics[c].combined.walk.hitting.node, expected[c].combined.walk.hitting.node);
+      EXPECT_EQ(metrics[c].combined.fidelity.node, expected[c].combined.fidelity.node);
+      EXPECT_EQ(metrics[c].synergy.value, expected[c].synergy.value);
+      EXPECT_EQ(metrics[c].mixing_synergy, expected[c].mixing_synergy);
+      EXPECT_EQ(metrics[c].cross_head_share, expected[c].cross_head_share);
+      EXPECT_EQ(metrics[c].effective_forward_probability,
+                expected[c].effective_forward_probability);
+      for (std::size_t h = 0; h < system.heads.size(); ++h)
+        EXPECT_EQ(metrics[c].heads[h].walk.mixing, expected[c].heads[h].walk.mixing);
+    }
+    options.conventions.pop_back();
+    EXPECT_THROW(measure(heads, system.weights, options), InputError);
+  }
+}
+
 TEST(Measure, AHeadOfWeightOneLeavesNothingToOthers) {
   System system = random_attention_system(7);
   system.weights.assign(system.heads.size(), 0.0);

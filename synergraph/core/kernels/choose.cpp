@@ -26,6 +26,10 @@ extern const Kernels kTable;
 namespace v4 {
 extern const Kernels kTable;
 }
+#elif defined(__wasm__)
+namespace simd128 {
+extern const Kernels kTable;
+}
 #else
 namespace plain {
 extern const Kernels kTable;
@@ -66,6 +70,12 @@ std::vector<const Kernels*> find_supported() {
   if (has_v3()) found.push_back(&v3::kTable);
   if (has_v4()) found.push_back(&v4::kTable);
   return found;
+}
+
+#elif defined(__wasm__)
+
+std::vector<const Kernels*> find_supported() {
+  return {&simd128::kTable};
 }
 
 #else
@@ -109,6 +119,8 @@ const Kernels& choose_kernels() {
 std::string instruction_set() {
 #if defined(__x86_64__)
   return std::string("x86-64-") + kernels().isa;
+#elif defined(__wasm__)
+  return std::string("wasm-") + kernels().isa;
 #else
   return kernels().isa;
 #endif

@@ -208,16 +208,18 @@ struct Kernels {
 
 /// Every kernel of the table, in its order.
 // clang-format off
-#define SYNERGRAPH_KERNELS(X) \
+#define SYNERGRAPH_METRIC_KERNELS(X) \
   X(total) X(dot) X(largest) X(within) X(add_scaled) X(add_exactly) X(divide_exactly) \
   X(advance) X(advance_scaled) X(raise_to_rows) X(total_of_rows) X(add_upper) X(square_strip) \
   X(multiply_rows) X(multiply_packed) X(back_substitute) X(solve_upper) X(forward_substitute) \
-  X(transpose_lower) X(normalise_rows) X(cut_rows) X(finish_squared_rows) X(multiply) \
-  X(transpose) X(embed) X(inverse_rms) X(rms_norm) X(scale_positions) X(add_residual) \
+  X(transpose_lower) X(normalise_rows) X(cut_rows) X(finish_squared_rows)
+#define SYNERGRAPH_MODEL_KERNELS(X) \
+  X(multiply) X(transpose) X(embed) X(inverse_rms) X(rms_norm) X(scale_positions) X(add_residual) \
   X(cross_entropy) X(attention_forward) X(unpack_attention) X(dropout_mask) \
   X(attention_backward) X(rms_norm_backward) X(bias_backward) X(relu_backward) \
   X(dropout_backward) X(embed_backward) X(scale_positions_backward) X(scaled_weight_backward) \
   X(add) X(adam)
+#define SYNERGRAPH_KERNELS(X) SYNERGRAPH_METRIC_KERNELS(X) SYNERGRAPH_MODEL_KERNELS(X)
 // clang-format on
 
 /// null until somebody asks. Other components ask, too.
