@@ -1,13 +1,18 @@
+import { Client } from './client';
+import { createWorker, embeddedModule } from './embedded';
+import type { WorkerLike } from './protocol';
 import type { Core } from './types';
 
 export interface OpenOptions {
   /** The module; unless given, the one that the page carries. */
   wasm?: BufferSource | WebAssembly.Module;
   /** Makes a worker that runs worker.ts; unless given, the page's own. */
-  createWorker?: () => Worker;
+  createWorker?: () => WorkerLike;
 }
 
 /** Starts the core. */
-export function openCore(_options: OpenOptions = {}): Promise<Core> {
-  return Promise.reject(new Error('the core is not built yet'));
+export async function openCore(options: OpenOptions = {}): Promise<Core> {
+  const wasm = options.wasm ?? (await embeddedModule());
+  const module = wasm instanceof WebAssembly.Module ? wasm : await WebAssembly.compile(wasm);
+  return new Client(options.createWorker ?? createWorker, module);
 }

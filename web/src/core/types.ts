@@ -4,7 +4,6 @@ import type {
   AnalyzeDocument,
   BestWeights,
   Convention,
-  HeadsDocument,
   HeadValue,
   InspectDocument,
   Metrics,
@@ -110,12 +109,12 @@ export interface Mix extends Together {
 /** The values of all subsets of the heads, and what they say of each head. */
 export interface Subsets {
   heads: number;
+  /** No fidelity is further than this above its number: 0 where all are certified. */
+  gap: number;
   values: {
     value: HeadValue;
     /** table[s]: the value of the heads whose bits are set in s; 2^heads numbers. */
     table: Float64Array;
-    /** Above `table` where that is not certified. */
-    upper: Float64Array;
     shapley: number[];
     banzhaf: number[];
     /** Shapley interaction index; positive: they complement each other, negative: redundant. */
@@ -199,8 +198,6 @@ export interface AttentionFile {
     options?: MeasureOptions & { per_head?: boolean; weights?: ArrayLike<number> },
     call?: CallOptions,
   ): Promise<AnalyzeDocument>;
-  /** `synergraph heads --json`. In the background. */
-  heads(options?: MeasureOptions & { weight_samples?: number }, call?: CallOptions): Promise<HeadsDocument>;
   close(): void;
 }
 

@@ -1,0 +1,18 @@
+// A page has no models: attention never comes from one, see
+// synergraph/analysis/model_attention.cpp.
+
+#include "synergraph/analysis/model_attention.h"
+
+namespace synergraph {
+
+std::vector<AttentionPiece> ModelAttention::pieces(int /*begin*/, int /*end*/) const {
+  return {};
+}
+std::unique_ptr<AttentionReader> ModelAttention::reader() {
+  return nullptr;
+}
+std::optional<Evaluation> ModelAttention::evaluation() const {
+  return {};
+}
+
+}  // namespace synergraph

@@ -1,0 +1,270 @@
+/** The worker's side: carries calls out, and keeps what they need to be carried out again by a fresh instance. */
+
+import { blobSource, inWorker, memorySource, type Source } from './host';
+import { CoreModule, DATA_TYPES, type Pointer, type Scope } from './module';
+import type { Answer, Calls, Message, Place, Resource } from './protocol';
+import { CoreError, type GraphSteps, type HeadArray, type Mix, type Subsets } from './types';
+import { unpack } from './zip';
+
+const ITEM_SIZE = { float16: 2, bfloat16: 2, float32: 4, float64: 8 } as const;
+const MOST_NODES_OF_POWERS = 64;
+
+/** A head with all its columns. */
+function fullRows(head: HeadArray, tokens: number): Uint8Array {
+  const size = ITEM_SIZE[head.dtype];
+  const expected = head.rows === 'full' ? tokens * tokens * size : (tokens * (tokens + 1) * size) / 2;
+  if (head.bytes.length !== expected)
+    throw new CoreError(`a head of ${tokens} tokens has ${head.bytes.length} bytes, expected ${expected}`, 'usage');
+  if (head.rows === 'full') return head.bytes;
+  const full = new Uint8Array(tokens * tokens * size);
+  for (let row = 0, from = 0; row < tokens; from += (row + 1) * size, row++)
+    full.set(head.bytes.subarray(from, from + (row + 1) * size), row * tokens * size);
+  return full;
+}
+
+interface Kept {
+  resource: Resource;
+  /** Of a file, in the module. */
+  pointer: Pointer;
+  generation: number;
+}
+
+export class Server implements Calls {
+  private readonly kept = new Map<number, Kept>();
+  /** Of a file, by the endings of its name that the module asks for. */
+  private readonly sources = new Map<number, Map<string, Source>>();
+
+  constructor(private readonly module: CoreModule) {}
+
+  async keep(number: number, resource: Resource): Promise<void> {
+    this.kept.set(number, { resource, pointer: 0, generation: -1 });
+    if (resource.kind !== 'file') return;
+    const { name, blob } = resource;
+    const source = inWorker ? blobSource(blob) : memorySource(new Uint8Array(await blob.arrayBuffer()));
+    this.sources.set(number, new Map([['', source], ...(await unpack(name, blob))]));
+  }
+
+  drop(number: number): void {
+    const kept = this.kept.get(number);
+    if (kept === undefined) return;
+    if (kept.pointer !== 0 && kept.generation === this.module.generation)
+      this.module.run(() => this.module.call(kept.resource.kind === 'file' ? 'sg_attention_free' : 'door_mixer_free', kept.pointer));
+    this.kept.delete(number);
+    for (const source of this.sources.get(number)?.values() ?? []) this.module.files.forget(source);
+    this.sources.delete(number);
+  }
+
+  private find(number: number): Kept {
+    const kept = this.kept.get(number);
+    if (kept === undefined) throw new CoreError('what was closed is asked for', 'usage');
+    return kept;
+  }
+
+  /** What a resource is in the module, made where it is not there any more. */
+  private made(kept: Kept, make: () => Pointer): Pointer {
+    if (kept.pointer === 0 || kept.generation !== this.module.generation) {
+      kept.pointer = make();
+      kept.generation = this.module.generation;
+    }
+    return kept.pointer;
+  }
+
+  private file(scope: Scope, number: number): Pointer {
+    const kept = this.find(number);
+    const { resource } = kept;
+    if (resource.kind !== 'file') throw new CoreError('this is no file', 'usage');
+    return this.made(kept, () =>
+      this.named(number, resource.name, () => scope.make(null, 'sg_attention_open', scope.text(resource.name), scope.options(resource.options))),
+    );
+  }
+
+  /** Lets the module open a file by its name. */
+  private named<Result>(number: number, name: string, body: () => Result): Result {
+    for (const [ending, source] of this.sources.get(number) ?? []) this.module.files.add(name + ending, source);
+    return body();
+  }
+
+  /** Attention, layer and sample, as the first arguments of functions; beside them what is to be told of names. */
+  private place(scope: Scope, place: Place): { at: [Pointer, number, number]; names: object } {
+    if ('graph' in place) return { at: [this.graphAttention(scope, place.graph), 0, 0], names: {} };
+    const { resource } = this.find(place.resource);
+    if (resource.kind === 'file') return { at: [this.file(scope, place.resource), place.layer, place.sample], names: {} };
+    if (resource.kind !== 'arrays') throw new CoreError('this is no attention', 'usage');
+    const { tokens, heads, headNames, tokenNames } = resource;
+    const dtype = heads[0]?.dtype ?? 'float64';
+    if (heads.some((head) => head.dtype !== dtype)) throw new CoreError('heads of several element types', 'usage');
+    const size = tokens * tokens * ITEM_SIZE[dtype];
+    const data = scope.allocate(size * heads.length);
+    heads.forEach((head, h) => this.module.write(data + h * size, fullRows(head, tokens)));
+    const attention = scope.make('sg_attention_free', 'sg_attention_create', 0);
+    const shape = scope.allocate(32);
+    this.module.write(shape, new Uint8Array(BigInt64Array.of(1n, BigInt(heads.length), BigInt(tokens), BigInt(tokens)).buffer));
+    this.module.check('sg_attention_add', attention, 0, data, DATA_TYPES.indexOf(dtype), shape, 0);
+    return { at: [attention, 0, 0], names: { head_names: headNames, node_names: tokenNames } };
+  }
+
+  private graphAttention(scope: Scope, text: string): Pointer {
+    const at = scope.text(text);
+    const graph = scope.make('sg_graph_free', 'sg_graph_parse', at, new TextEncoder().encode(text).length, 0);
+    return scope.make('sg_attention_free', 'sg_graph_attention', graph);
+  }
+
+  version() {
+    return this.module.run(() => ({
+      version: this.module.text(this.module.call('sg_version')),
+      isa: this.module.text(this.module.call('sg_isa')),
+    }));
+  }
+
+  measure: Calls['measure'] = (place, options) =>
+    this.module.run((scope) => {
+      const { at, names } = this.place(scope, place);
+      return scope.json('door_measure', ...at, scope.options({ ...names, ...options }));
+    });
+
+  curves: Calls['curves'] = (place, { withoutSignal = false, ...options }) =>
+    this.module.run((scope) => {
+      const { at, names } = this.place(scope, place);
+      const numbers = scope.numbers('door_curves', ...at, scope.options({ ...names, ...options, signal: !withoutSignal }));
+      const { headNames, nodes } = this.sizes(scope, at, names);
+      const times = options.steps + 1;
+      const take = taker(numbers);
+      const series = seriesNames(headNames).map((name) => ({
+        name,
+        survival: take(times),
+        meanSurvival: take(times),
+        minimax: take(times),
+        signal: take(withoutSignal ? 0 : times * nodes),
+      }));
+      return { steps: options.steps, nodes, series };
+    });
+
+  matrix: Calls['matrix'] = (place, head, options) =>
+    this.module.run((scope) => {
+      const { at, names } = this.place(scope, place);
+      const values = scope.numbers('door_matrix', ...at, head, scope.options({ ...names, ...options }));
+      return { nodes: Math.round(Math.sqrt(values.length)), values };
+    });
+
+  graph: Calls['graph'] = (source) =>
+    this.module.run((scope) => {
+      if ('text' in source) return scope.json('door_graph', scope.text(source.text), scope.text(source.source ?? 'graph'));
+      const graph =
+        'example' in source
+          ? scope.make('sg_graph_free', 'sg_graph_example', source.example)
+          : scope.make('sg_graph_free', 'sg_graph_create');
+      if ('generators' in source)
+        for (const generator of source.generators)
+          this.module.check('sg_graph_add_generated', graph, 0, 1, scope.text(generator), source.selfLoops === false ? 0 : 1);
+      return scope.json('door_graph', scope.text(scope.made('sg_graph_text', graph)), scope.text('graph'));
+    });
+
+  steps: Calls['steps'] = (graph, options) =>
+    this.module.run((scope): GraphSteps => {
+      const { at } = this.place(scope, { graph });
+      const { headNames, nodes } = this.sizes(scope, at, {});
+      const powers = nodes <= MOST_NODES_OF_POWERS;
+      const take = taker(scope.numbers('door_steps', ...at, scope.options({ ...options, powers })));
+      const square = nodes * nodes;
+      const all = (options.steps + 1) * square;
+      const series = seriesNames(headNames).map((name) => ({
+        name,
+        walk: take(square),
+        walkers: powers ? take(all) : null,
+        diffusion: take(square),
+        reached: powers ? take(all) : null,
+      }));
+      return { steps: options.steps, nodes, series };
+    });
+
+  inspect: Calls['inspect'] = (number) =>
+    this.module.run((scope) => {
+      const { resource } = this.find(number);
+      if (resource.kind !== 'file') throw new CoreError('this is no file', 'usage');
+      return this.named(number, resource.name, () => scope.json('door_inspect', scope.text(resource.name)));
+    });
+
+  layers: Calls['layers'] = (file) => this.module.run((scope) => scope.json('door_layers', this.file(scope, file)));
+
+  analyze: Calls['analyze'] = (file, { weights, ...options }) =>
+    this.module.run((scope) => {
+      const attention = this.file(scope, file);
+      if (weights) this.module.check('sg_attention_set_weights', attention, scope.doubles(weights), weights.length);
+      return scope.json('sg_result_json', scope.make('sg_result_free', 'sg_measure', attention, scope.options(options), 0));
+    });
+
+  private mixerPointer(scope: Scope, number: number): Pointer {
+    const kept = this.find(number);
+    const { resource } = kept;
+    if (resource.kind !== 'mixer') throw new CoreError('this is no mixer', 'usage');
+    return this.made(kept, () => {
+      const { at, names } = this.place(scope, resource.place);
+      return scope.make(null, 'door_mixer_create', ...at, scope.options({ ...names, ...resource.options }));
+    });
+  }
+
+  mixer: Calls['mixer'] = (number) => this.module.run((scope) => scope.json('door_mixer_json', this.mixerPointer(scope, number)));
+
+  update: Calls['update'] = (number, weights) =>
+    this.module.run((scope): Mix => {
+      const mixer = this.mixerPointer(scope, number);
+      return scope.json('door_mixer_update', mixer, scope.doubles(weights), weights.length);
+    });
+
+  subsets: Calls['subsets'] = (number, weights) =>
+    this.module.run((scope): Subsets => {
+      const mixer = this.mixerPointer(scope, number);
+      const subsets = scope.json<Subsets>('door_mixer_subsets', mixer, scope.doubles(weights), weights.length);
+      return { ...subsets, values: subsets.values.map((value) => ({ ...value, table: Float64Array.from(value.table) })) };
+    });
+
+  bestWeights: Calls['bestWeights'] = (number, weights, value) =>
+    this.module.run((scope) => {
+      const mixer = this.mixerPointer(scope, number);
+      return scope.json('door_mixer_best_weights', mixer, scope.doubles(weights), weights.length, scope.text(value));
+    });
+
+  private sizes(scope: Scope, at: [Pointer, number, number], names: object): { headNames: string[]; nodes: number } {
+    const found = scope.json<{ heads: string[]; nodes: string[] }>('door_names', ...at, scope.options(names));
+    return { headNames: found.heads, nodes: found.nodes.length };
+  }
+}
+
+const seriesNames = (heads: string[]) => (heads.length === 1 ? heads : [...heads, 'combined']);
+
+function taker(numbers: Float64Array): (count: number) => Float64Array {
+  let at = 0;
+  return (count) => numbers.slice(at, (at += count));
+}
+
+/** Answers messages, one after the other. */
+export function serve(answer: (answer: Answer, transfer: Transferable[]) => void): (message: Message) => void {
+  let server: Server | null = null;
+  let last: Promise<void> = Promise.resolve();
+  const handle = async (message: Message): Promise<void> => {
+    if ('module' in message) server = new Server(new CoreModule(message.module));
+    else if (server === null) throw new Error('no module yet');
+    else if ('keep' in message) await server.keep(message.keep, message.resource);
+    else if ('drop' in message) server.drop(message.drop);
+    else {
+      try {
+        const value = (server[message.call] as (...args: unknown[]) => unknown)(...message.args);
+        answer({ id: message.id, value }, buffersIn(value));
+      } catch (error) {
+        const failure = error instanceof CoreError ? error : new CoreError(String(error), 'internal');
+        answer({ id: message.id, message: failure.message, kind: failure.kind }, []);
+      }
+    }
+  };
+  return (message) => {
+    last = last.then(() => handle(message));
+  };
+}
+
+/** The memory of arrays, which is handed over rather than copied. */
+function buffersIn(value: unknown): Transferable[] {
+  if (value instanceof Float64Array) return [value.buffer as ArrayBuffer];
+  if (typeof value !== 'object' || value === null) return [];
+  if ('series' in value && Array.isArray(value.series)) return value.series.flatMap((series) => Object.values(series as object).flatMap(buffersIn));
+  return 'values' in value ? buffersIn(value.values) : [];
+}
