@@ -71,10 +71,10 @@ it('zooming a matrix of 4096 tokens', async () => {
   const measured = { schema: 'synergraph.analyze', schema_version: 2, program: 'synergraph', isa: '', source: 'attention', weights: 'uniform', range: [0, null], conventions: [{ convention: 'exact', settings: { normalization: 'pooled', cutoff: 100, eps: [0.25], fidelity_nodes: 'sources', horizon: 'certified' }, layers: [{ name: '1', samples: 1, tokens: n, combined: { minimax_fidelity: summary }, best_head: 0, best_head_fidelity: summary, synergy: summary, synergy_share: 0, cross_head_share: summary, heads: [{ head: 0, weight: 1, best_share: 1 }] }] }] } as unknown as Analyze;
   const url = writePage('wide-matrix.html', { ...base('4096 tokens'), command: 'analyze', document: measured, attention: { tokens: n, labels: null, samples: [{ number: 0 }], layers: [{ name: '1', heads: ['0'], weights: [1], learned_weights: null, samples: [{ sample: 0, heads: [{ offset: 0, dtype: 'float32', rows: 'lower' }] }] }] } }, Buffer.from(bytes.buffer));
   const page = await open(`${url}#layer`);
-  await page.waitForFunction(() => {
-    const canvas = document.querySelector<HTMLCanvasElement>('.matrix canvas');
-    return canvas && canvas.width > 300 && canvas.getContext('2d')!.getImageData(Math.floor(canvas.width / 3), Math.floor(canvas.height * 0.8), 1, 1).data[3]! > 0;
-  }, undefined, { timeout: 120_000 });
+  await expect.poll(async () => {
+    await page.locator('.matrix canvas').press('ArrowLeft');
+    return page.locator('.matrix-readout').innerText();
+  }, { timeout: 120_000 }).toMatch(/^query 4095, key 409/);
   const frames = await page.evaluate(async () => {
     const canvas = document.querySelector<HTMLCanvasElement>('.matrix canvas')!;
     const box = canvas.getBoundingClientRect();

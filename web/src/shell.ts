@@ -37,13 +37,15 @@ export function startShell(root: HTMLElement, store: Store, first: Session, view
   setTheme('auto');
   themes.subscribe(redrawAll);
 
+  /** The core opens after the first figures are drawn. */
+  const painted = new Promise<void>((resolve) => setTimeout(resolve));
   /** The arrays stand after the script: they are there when the page is. */
   const whole = new Promise<void>((resolve) => (document.readyState === 'loading' ? document.addEventListener('DOMContentLoaded', () => resolve()) : resolve()));
   let quiet = 0;
   const context: Context = {
     store,
     session: first,
-    core: Promise.all([openCore(), whole]).then(([core]) => core),
+    core: Promise.all([painted.then(() => openCore()), whole]).then(([core]) => core),
     open(session, state = {}) {
       context.session = session;
       store.set({ layer: 0, sample: 0, head: 'all', weights: null, quantity: '', ...state });
