@@ -13,7 +13,8 @@ if [ "$level" != build ]; then
 fi
 if [ "$level" = test ]; then
   packages="$packages python3-numpy python3-pytest python3-torch python3-pandas python3-matplotlib python3-tqdm python3-pip python3-setuptools python3-wheel mypy
-            openmpi-bin munge slurmctld slurmd slurm-client faketime"
+            openmpi-bin munge slurmctld slurmd slurm-client faketime
+            clang-19 lld-19 libc++-19-dev-wasm32 libc++abi-19-dev-wasm32 libclang-rt-19-dev-wasm32 wasi-libc chromium"
 fi
 
 if ! command -v dpkg-query >/dev/null; then
