@@ -54,7 +54,10 @@ export function singleFile(): Plugin {
         else this.error(`${name} cannot be in a page of one file`);
         delete bundle[name];
       }
-      script = script.trim().replace(/<\/script/gi, '<\\/script').replace(/<!--/g, '<\\!--');
+      script = script
+        .trim()
+        .replace(/<\/script/gi, '<\\/script')
+        .replace(/<!--/g, '<\\!--');
       style = style.trim();
       const page = html
         .replace(/\s*<script type="module"[^>]*><\/script>/, '')

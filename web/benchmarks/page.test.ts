@@ -10,7 +10,8 @@ const { open } = useBrowser();
 
 const median = (values: number[]) => [...values].sort((a, b) => a - b)[Math.floor(values.length / 2)]!;
 const quantile = (values: number[], share: number) => [...values].sort((a, b) => a - b)[Math.floor(values.length * share)]!;
-const say = (what: string, value: number, unit: string, most: number) => console.log(`${what}: ${value.toFixed(1)} ${unit} (at most ${most})`);
+const say = (what: string, value: number, unit: string, most: number) =>
+  console.log(`${what}: ${value.toFixed(1)} ${unit} (at most ${most})`);
 
 it('the page without data', () => {
   const size = readFileSync(join(import.meta.dirname, '../dist/page.html')).length / 1000;
@@ -41,11 +42,14 @@ it('the mixer at 16 heads of 100 tokens', async () => {
     for (let k = 0; k < 120; ++k) {
       const slider = sliders[k % sliders.length]!;
       const changed = new Promise<number>((resolve) => {
-        const watch = new MutationObserver(() => { watch.disconnect(); resolve(performance.now()); });
+        const watch = new MutationObserver(() => {
+          watch.disconnect();
+          resolve(performance.now());
+        });
         watch.observe(document.querySelector('.readings')!, { subtree: true, childList: true, characterData: true });
       });
       const begin = performance.now();
-      slider.value = String(0.03 + 0.5 * ((k * 37) % 100) / 100);
+      slider.value = String(0.03 + (0.5 * ((k * 37) % 100)) / 100);
       slider.dispatchEvent(new Event('input', { bubbles: true }));
       list.push((await changed) - begin);
       await new Promise((resolve) => setTimeout(resolve, 40));
@@ -68,13 +72,68 @@ it('zooming a matrix of 4096 tokens', async () => {
     at += i + 1;
   }
   const summary = { samples: 1, never: 0, undefined: 0, mean: 0.1, std: 0, min: 0.1, median: 0.1, max: 0.1 };
-  const measured = { schema: 'synergraph.analyze', schema_version: 2, program: 'synergraph', isa: '', source: 'attention', weights: 'uniform', range: [0, null], conventions: [{ convention: 'exact', settings: { normalization: 'pooled', cutoff: 100, eps: [0.25], fidelity_nodes: 'sources', horizon: 'certified' }, layers: [{ name: '1', samples: 1, tokens: n, combined: { minimax_fidelity: summary }, best_head: 0, best_head_fidelity: summary, synergy: summary, synergy_share: 0, cross_head_share: summary, heads: [{ head: 0, weight: 1, best_share: 1 }] }] }] } as unknown as Analyze;
-  const url = writePage('wide-matrix.html', { ...base('4096 tokens'), command: 'analyze', document: measured, attention: { tokens: n, labels: null, samples: [{ number: 0 }], layers: [{ name: '1', heads: ['0'], weights: [1], learned_weights: null, samples: [{ sample: 0, heads: [{ offset: 0, dtype: 'float32', rows: 'lower' }] }] }] } }, Buffer.from(bytes.buffer));
+  const measured = {
+    schema: 'synergraph.analyze',
+    schema_version: 2,
+    program: 'synergraph',
+    isa: '',
+    source: 'attention',
+    weights: 'uniform',
+    range: [0, null],
+    conventions: [
+      {
+        convention: 'exact',
+        settings: { normalization: 'pooled', cutoff: 100, eps: [0.25], fidelity_nodes: 'sources', horizon: 'certified' },
+        layers: [
+          {
+            name: '1',
+            samples: 1,
+            tokens: n,
+            combined: { minimax_fidelity: summary },
+            best_head: 0,
+            best_head_fidelity: summary,
+            synergy: summary,
+            synergy_share: 0,
+            cross_head_share: summary,
+            heads: [{ head: 0, weight: 1, best_share: 1 }],
+          },
+        ],
+      },
+    ],
+  } as unknown as Analyze;
+  const url = writePage(
+    'wide-matrix.html',
+    {
+      ...base('4096 tokens'),
+      command: 'analyze',
+      document: measured,
+      attention: {
+        tokens: n,
+        labels: null,
+        samples: [{ number: 0 }],
+        layers: [
+          {
+            name: '1',
+            heads: ['0'],
+            weights: [1],
+            learned_weights: null,
+            samples: [{ sample: 0, heads: [{ offset: 0, dtype: 'float32', rows: 'lower' }] }],
+          },
+        ],
+      },
+    },
+    Buffer.from(bytes.buffer),
+  );
   const page = await open(`${url}#layer`);
-  await expect.poll(async () => {
-    await page.locator('.matrix canvas').press('ArrowLeft');
-    return page.locator('.matrix-readout').innerText();
-  }, { timeout: 120_000 }).toMatch(/^query 4095, key 409/);
+  await expect
+    .poll(
+      async () => {
+        await page.locator('.matrix canvas').press('ArrowLeft');
+        return page.locator('.matrix-readout').innerText();
+      },
+      { timeout: 120_000 },
+    )
+    .toMatch(/^query 4095, key 409/);
   const frames = await page.evaluate(async () => {
     const canvas = document.querySelector<HTMLCanvasElement>('.matrix canvas')!;
     const box = canvas.getBoundingClientRect();
@@ -82,7 +141,15 @@ it('zooming a matrix of 4096 tokens', async () => {
     let before = await new Promise<number>((resolve) => requestAnimationFrame(resolve));
     for (let k = 0; k < 240; ++k) {
       const zoom = Math.sin((k / 240) * 4 * Math.PI);
-      canvas.dispatchEvent(new WheelEvent('wheel', { deltaY: -40 * Math.sign(zoom || 1), clientX: box.left + box.width * 0.4, clientY: box.top + box.height * 0.7, bubbles: true, cancelable: true }));
+      canvas.dispatchEvent(
+        new WheelEvent('wheel', {
+          deltaY: -40 * Math.sign(zoom || 1),
+          clientX: box.left + box.width * 0.4,
+          clientY: box.top + box.height * 0.7,
+          bubbles: true,
+          cancelable: true,
+        }),
+      );
       const now = await new Promise<number>((resolve) => requestAnimationFrame(resolve));
       list.push(now - before);
       before = now;

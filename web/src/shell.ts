@@ -16,10 +16,13 @@ const THEMES: Record<ThemeChoice, { next: ThemeChoice; label: string; sign: stri
 
 /** Two heads on three tokens, and the last. */
 const logo = () =>
-  s('svg', { viewBox: '0 0 24 24', 'aria-hidden': 'true', fill: 'none', 'stroke-width': 1.8 },
+  s(
+    'svg',
+    { viewBox: '0 0 24 24', 'aria-hidden': 'true', fill: 'none', 'stroke-width': 1.8 },
     s('path', { d: 'M3 15C6 5 18 5 21 15', stroke: 'var(--series-0)' }),
     s('path', { d: 'M3 15C5 10 10 10 12 15S19 20 21 15', stroke: 'var(--series-1)' }),
-    ...[3, 12, 21].map((x) => s('circle', { cx: x, cy: 15, r: 2.2, fill: 'var(--ink)' })));
+    ...[3, 12, 21].map((x) => s('circle', { cx: x, cy: 15, r: 2.2, fill: 'var(--ink)' })),
+  );
 
 export function startShell(root: HTMLElement, store: Store, first: Session, views: View[]): Context {
   const themes = new Themes();
@@ -31,7 +34,11 @@ export function startShell(root: HTMLElement, store: Store, first: Session, view
   const themeButton = h('button', { type: 'button', class: 'quiet', onclick: () => setTheme(THEMES[themes.get()].next) });
   const setTheme = (choice: ThemeChoice) => {
     themes.set(choice);
-    fill(themeButton, h('span', { 'aria-hidden': 'true' }, THEMES[choice].sign), h('span', { class: 'hidden-text' }, THEMES[choice].label));
+    fill(
+      themeButton,
+      h('span', { 'aria-hidden': 'true' }, THEMES[choice].sign),
+      h('span', { class: 'hidden-text' }, THEMES[choice].label),
+    );
     themeButton.title = THEMES[choice].label;
   };
   setTheme('auto');
@@ -40,7 +47,9 @@ export function startShell(root: HTMLElement, store: Store, first: Session, view
   /** The core opens after the first figures are drawn. */
   const painted = new Promise<void>((resolve) => setTimeout(resolve));
   /** The arrays stand after the script: they are there when the page is. */
-  const whole = new Promise<void>((resolve) => (document.readyState === 'loading' ? document.addEventListener('DOMContentLoaded', () => resolve()) : resolve()));
+  const whole = new Promise<void>((resolve) =>
+    document.readyState === 'loading' ? document.addEventListener('DOMContentLoaded', () => resolve()) : resolve(),
+  );
   let quiet = 0;
   const context: Context = {
     store,
@@ -54,11 +63,16 @@ export function startShell(root: HTMLElement, store: Store, first: Session, view
     say(line, kind = 'news') {
       clearTimeout(quiet);
       fill(news, kind === 'news' ? line : null);
-      fill(alarm, kind === 'error' ? [line, h('button', { type: 'button', class: 'quiet', onclick: () => fill(alarm) }, 'Close')] : null);
+      fill(
+        alarm,
+        kind === 'error' ? [line, h('button', { type: 'button', class: 'quiet', onclick: () => fill(alarm) }, 'Close')] : null,
+      );
       if (kind === 'news') quiet = window.setTimeout(() => fill(news), 4000);
     },
   };
-  context.core.catch((error: unknown) => context.say(`The computing core does not open: ${error instanceof Error ? error.message : String(error)}`, 'error'));
+  context.core.catch((error: unknown) =>
+    context.say(`The computing core does not open: ${error instanceof Error ? error.message : String(error)}`, 'error'),
+  );
 
   const share = async () => {
     store.flush();
@@ -70,37 +84,81 @@ export function startShell(root: HTMLElement, store: Store, first: Session, view
     }
   };
 
-  fill(root,
-    h('a', { class: 'skip', href: '#content', onclick: (event: Event) => { event.preventDefault(); main.focus(); } }, 'To the content'),
-    h('header', { class: 'top' }, h('div', { class: 'top-row' },
-      h('span', { class: 'brand' }, logo(), 'synergraph'), nav,
-      h('div', { class: 'actions' }, h('button', { type: 'button', class: 'quiet', onclick: () => void share() }, 'Copy link'), themeButton))),
-    main, foot, news, alarm);
+  fill(
+    root,
+    h(
+      'a',
+      {
+        class: 'skip',
+        href: '#content',
+        onclick: (event: Event) => {
+          event.preventDefault();
+          main.focus();
+        },
+      },
+      'To the content',
+    ),
+    h(
+      'header',
+      { class: 'top' },
+      h(
+        'div',
+        { class: 'top-row' },
+        h('span', { class: 'brand' }, logo(), 'synergraph'),
+        nav,
+        h(
+          'div',
+          { class: 'actions' },
+          h('button', { type: 'button', class: 'quiet', onclick: () => void share() }, 'Copy link'),
+          themeButton,
+        ),
+      ),
+    ),
+    main,
+    foot,
+    news,
+    alarm,
+  );
 
   let shown: { view: View; session: Session; mounted: Mounted } | null = null;
   const available = () => views.filter((view) => view.shows(context.session));
-  const wanted = (state: State) => available().find((view) => view.name === state.view) ?? available().find((view) => view.name === startView(context.session)) ?? available()[0]!;
+  const wanted = (state: State) =>
+    available().find((view) => view.name === state.view) ??
+    available().find((view) => view.name === startView(context.session)) ??
+    available()[0]!;
 
   function mount(focus: boolean): void {
     const state = store.get();
     const view = wanted(state);
-    fill(nav, available().map((one) =>
-      h('a', {
-        href: toHash({ ...state, view: one.name }),
-        'aria-current': one === view ? 'page' : null,
-        onclick: (event: MouseEvent) => {
-          if (event.metaKey || event.ctrlKey || event.shiftKey) return;
-          event.preventDefault();
-          store.set({ view: one.name });
-        },
-      }, one.title)));
+    fill(
+      nav,
+      available().map((one) =>
+        h(
+          'a',
+          {
+            href: toHash({ ...state, view: one.name }),
+            'aria-current': one === view ? 'page' : null,
+            onclick: (event: MouseEvent) => {
+              if (event.metaKey || event.ctrlKey || event.shiftKey) return;
+              event.preventDefault();
+              store.set({ view: one.name });
+            },
+          },
+          one.title,
+        ),
+      ),
+    );
     if (shown?.view === view && shown.session === context.session) return;
     shown?.mounted.leave?.();
     hideTooltip();
     const place = h('div', { class: 'view', id: `view-${view.name}` });
     fill(main, place);
     document.title = [view.title, context.session.title, 'synergraph'].filter(Boolean).join(' · ');
-    fill(foot, context.session.program && `Made by ${context.session.program}. `, 'Everything here is computed in this page; it connects to nothing.');
+    fill(
+      foot,
+      context.session.program && `Made by ${context.session.program}. `,
+      'Everything here is computed in this page; it connects to nothing.',
+    );
     const mounted = view.mount(place, context);
     shown = { view, session: context.session, mounted };
     mounted.update(state, null);

@@ -11,7 +11,7 @@ const text = (initial = ''): Field<string> => ({ initial, write: (v) => v, read:
 const choice = <T extends string>(initial: T, ...others: T[]): Field<T> => ({
   initial,
   write: (v) => v,
-  read: (v) => ([initial, ...others] as string[]).includes(v) ? (v as T) : undefined,
+  read: (v) => (([initial, ...others] as string[]).includes(v) ? (v as T) : undefined),
 });
 
 const count = (initial = 0): Field<number> => ({
@@ -102,7 +102,9 @@ export class Store {
   private readonly listeners = new Set<Listener>();
   private timer: number | undefined;
 
-  constructor(private readonly window: Pick<Window, 'location' | 'history' | 'addEventListener' | 'setTimeout' | 'clearTimeout'>) {
+  constructor(
+    private readonly window: Pick<Window, 'location' | 'history' | 'addEventListener' | 'setTimeout' | 'clearTimeout'>,
+  ) {
     this.state = fromHash(window.location.hash);
     window.addEventListener('hashchange', () => this.change(fromHash(window.location.hash)));
   }

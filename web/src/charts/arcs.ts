@@ -38,7 +38,11 @@ export function arcs(options: ArcsOptions, width: number, theme: Theme): SVGSVGE
   const svg = drawing(width, barTop + barTall + 44, `A graph of ${n} nodes and ${graph.heads.length} heads`, theme);
   const longest = Math.max(1, ...graph.heads.flatMap((head) => head.edges.map(({ from, to }) => to - from)));
   let most = 0;
-  graph.heads.forEach((head, h) => head.edges.forEach(({ from, to }) => { if (from !== to) most = Math.max(most, options.flow(h, from, to)); }));
+  graph.heads.forEach((head, h) =>
+    head.edges.forEach(({ from, to }) => {
+      if (from !== to) most = Math.max(most, options.flow(h, from, to));
+    }),
+  );
 
   graph.heads.forEach((head, h) => {
     const colour = theme.series[h % theme.series.length]!;
@@ -52,11 +56,33 @@ export function arcs(options: ArcsOptions, width: number, theme: Theme): SVGSVGE
       const [x0, x1] = [x(from), x(to)];
       const flow = strong && most > 0 ? options.flow(h, from, to) / most : 0;
       const path = `M${x0},${middle}C${x0 + (x1 - x0) * 0.18},${middle + high * 1.28} ${x1 - (x1 - x0) * 0.18},${middle + high * 1.28} ${x1},${middle}`;
-      const arc = s('path', { d: path, fill: 'none', stroke: colour, 'stroke-width': (n > 30 ? 0.8 : 1.4) + 4.5 * flow, opacity: strong ? 0.4 + 0.6 * Math.max(flow, weight / heaviest * 0.4) : 0.13, 'stroke-linecap': 'round' });
-      svg.append(n > 40 ? arc : withTip(arc, () => [tipLine(head.name, `${graph.nodes[from]} → ${graph.nodes[to]}`, colour), tipLine('weight', digits(weight))]));
+      const arc = s('path', {
+        d: path,
+        fill: 'none',
+        stroke: colour,
+        'stroke-width': (n > 30 ? 0.8 : 1.4) + 4.5 * flow,
+        opacity: strong ? 0.4 + 0.6 * Math.max(flow, (weight / heaviest) * 0.4) : 0.13,
+        'stroke-linecap': 'round',
+      });
+      svg.append(
+        n > 40
+          ? arc
+          : withTip(arc, () => [
+              tipLine(head.name, `${graph.nodes[from]} → ${graph.nodes[to]}`, colour),
+              tipLine('weight', digits(weight)),
+            ]),
+      );
       if (n <= 24) {
         const [mx, my] = [(x0 + x1) / 2, middle + high * 0.96];
-        svg.append(s('path', { d: 'M-4,-3.5L3,0L-4,3.5Z', transform: `translate(${mx},${my})`, fill: colour, opacity: strong ? 0.9 : 0.2, 'aria-hidden': 'true' }));
+        svg.append(
+          s('path', {
+            d: 'M-4,-3.5L3,0L-4,3.5Z',
+            transform: `translate(${mx},${my})`,
+            fill: colour,
+            opacity: strong ? 0.9 : 0.2,
+            'aria-hidden': 'true',
+          }),
+        );
       }
     }
   });
@@ -65,12 +91,41 @@ export function arcs(options: ArcsOptions, width: number, theme: Theme): SVGSVGE
     const sink = i === n - 1;
     const begin = options.pending === i;
     const label = `node ${name}${sink ? ', the sink' : ''}${value === null ? '' : `: ${digits(value)}`}${begin ? ', an edge begins here' : ''}`;
-    const node = s('g', { role: 'button', tabindex: i === (options.pending ?? options.start) ? 0 : -1, 'aria-label': label, 'data-key': i, class: 'cell go' },
+    const node = s(
+      'g',
+      {
+        role: 'button',
+        tabindex: i === (options.pending ?? options.start) ? 0 : -1,
+        'aria-label': label,
+        'data-key': i,
+        class: 'cell go',
+      },
       s('circle', { cx: x(i), cy: middle, r: r + 6, fill: 'transparent' }),
-      s('circle', { cx: x(i), cy: middle, r, fill: value === null ? theme.surface : theme.ramp(Math.sqrt(value)), stroke: begin ? theme.warm : theme.ink, 'stroke-width': begin || sink ? 2.6 : 1.4 }),
-      sink ? s('circle', { cx: x(i), cy: middle, r: Math.max(1, r - 4), fill: 'none', stroke: value !== null && value > 0.3 ? theme.surface : theme.ink, 'stroke-width': 1.2 }) : null);
+      s('circle', {
+        cx: x(i),
+        cy: middle,
+        r,
+        fill: value === null ? theme.surface : theme.ramp(Math.sqrt(value)),
+        stroke: begin ? theme.warm : theme.ink,
+        'stroke-width': begin || sink ? 2.6 : 1.4,
+      }),
+      sink
+        ? s('circle', {
+            cx: x(i),
+            cy: middle,
+            r: Math.max(1, r - 4),
+            fill: 'none',
+            stroke: value !== null && value > 0.3 ? theme.surface : theme.ink,
+            'stroke-width': 1.2,
+          })
+        : null,
+    );
     node.addEventListener('click', () => options.pick(i));
-    return withTip(node, () => [tipLine(`node ${name}`, value === null ? '' : digits(value)), sink ? 'the sink' : null, options.pending === null ? 'click: begin an edge' : 'click: the edge’s other end']);
+    return withTip(node, () => [
+      tipLine(`node ${name}`, value === null ? '' : digits(value)),
+      sink ? 'the sink' : null,
+      options.pending === null ? 'click: begin an edge' : 'click: the edge’s other end',
+    ]);
   });
   svg.append(...nodes);
   const every = Math.ceil(26 / Math.max(1, gap));
@@ -78,16 +133,61 @@ export function arcs(options: ArcsOptions, width: number, theme: Theme): SVGSVGE
     if (i % every !== 0 && i !== n - 1) return;
     const room = Math.max(3, Math.floor((gap * every) / 7));
     const labelY = barTop - 8;
-    svg.append(s('text', { x: x(i), y: labelY, 'text-anchor': 'middle', fill: i === options.start ? theme.warm : theme.ink, 'font-weight': i === options.start || i === n - 1 ? 650 : 400, 'aria-hidden': 'true' }, name.length > room ? `${name.slice(0, room - 1)}…` : name));
+    svg.append(
+      s(
+        'text',
+        {
+          x: x(i),
+          y: labelY,
+          'text-anchor': 'middle',
+          fill: i === options.start ? theme.warm : theme.ink,
+          'font-weight': i === options.start || i === n - 1 ? 650 : 400,
+          'aria-hidden': 'true',
+        },
+        name.length > room ? `${name.slice(0, room - 1)}…` : name,
+      ),
+    );
   });
   if (options.at) {
     const wide = Math.max(1, Math.min(26, gap * 0.62));
-    svg.append(s('line', { x1: left - wide / 2 - 4, x2: width - left + wide / 2 + 4, y1: barTop + barTall, y2: barTop + barTall, stroke: theme.line }));
+    svg.append(
+      s('line', {
+        x1: left - wide / 2 - 4,
+        x2: width - left + wide / 2 + 4,
+        y1: barTop + barTall,
+        y2: barTop + barTall,
+        stroke: theme.line,
+      }),
+    );
     graph.nodes.forEach((_, i) => {
       const value = options.at![i]!;
       const tallNow = value * (barTall - 4);
-      svg.append(s('rect', { x: x(i) - wide / 2, y: barTop + barTall - tallNow, width: wide, height: tallNow, fill: theme.accent, rx: Math.min(2, wide / 4), 'aria-hidden': 'true' }));
-      if (gap > 40) svg.append(s('text', { x: x(i), y: barTop + barTall + 16, 'text-anchor': 'middle', fill: theme.muted, 'font-size': 11, 'aria-hidden': 'true' }, digits(value, 3)));
+      svg.append(
+        s('rect', {
+          x: x(i) - wide / 2,
+          y: barTop + barTall - tallNow,
+          width: wide,
+          height: tallNow,
+          fill: theme.accent,
+          rx: Math.min(2, wide / 4),
+          'aria-hidden': 'true',
+        }),
+      );
+      if (gap > 40)
+        svg.append(
+          s(
+            'text',
+            {
+              x: x(i),
+              y: barTop + barTall + 16,
+              'text-anchor': 'middle',
+              fill: theme.muted,
+              'font-size': 11,
+              'aria-hidden': 'true',
+            },
+            digits(value, 3),
+          ),
+        );
     });
   }
   svg.addEventListener('keydown', (event) => {

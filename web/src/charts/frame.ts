@@ -38,7 +38,11 @@ interface AxisOptions {
 }
 
 function styled(axis: SVGGElement, theme: Theme, grid: number, vertical: boolean): SVGGElement {
-  const root = select(axis).attr('fill', 'none').attr('font-size', 11.5).attr('font-family', theme.font).attr('aria-hidden', 'true');
+  const root = select(axis)
+    .attr('fill', 'none')
+    .attr('font-size', 11.5)
+    .attr('font-family', theme.font)
+    .attr('aria-hidden', 'true');
   root.select('.domain').attr('stroke', vertical ? 'none' : theme.line);
   root.selectAll('.tick text').attr('fill', theme.muted);
   root.selectAll('.tick line').attr('stroke', grid ? theme.grid : theme.line);
@@ -46,7 +50,12 @@ function styled(axis: SVGGElement, theme: Theme, grid: number, vertical: boolean
 }
 
 /** The x axis, at height y. */
-export function bottomAxis<D extends AxisDomain>(scale: AxisScale<D>, y: number, theme: Theme, options: AxisOptions = {}): SVGGElement {
+export function bottomAxis<D extends AxisDomain>(
+  scale: AxisScale<D>,
+  y: number,
+  theme: Theme,
+  options: AxisOptions = {},
+): SVGGElement {
   const axis = axisBottom(scale).tickSizeOuter(0).tickSizeInner(5).tickPadding(5);
   if (options.ticks !== undefined) axis.ticks(options.ticks);
   if (options.values) axis.tickValues(options.values as unknown as D[]);
@@ -56,14 +65,19 @@ export function bottomAxis<D extends AxisDomain>(scale: AxisScale<D>, y: number,
   styled(element, theme, 0, false);
   if (options.label) {
     const [a, b] = scale.range() as [number, number];
-    element.append(s('text', { x: (a + b) / 2, y: 36, fill: theme.muted, 'text-anchor': 'middle', 'font-size': 12 }, options.label));
+    element.append(
+      s('text', { x: (a + b) / 2, y: 36, fill: theme.muted, 'text-anchor': 'middle', 'font-size': 12 }, options.label),
+    );
   }
   return element;
 }
 
 /** The y axis, with lines across. */
 export function leftAxis<D extends AxisDomain>(scale: AxisScale<D>, theme: Theme, options: AxisOptions = {}): SVGGElement {
-  const axis = axisLeft(scale).tickSizeOuter(0).tickSizeInner(-(options.grid ?? 0)).tickPadding(8);
+  const axis = axisLeft(scale)
+    .tickSizeOuter(0)
+    .tickSizeInner(-(options.grid ?? 0))
+    .tickPadding(8);
   if (options.ticks !== undefined) axis.ticks(options.ticks);
   if (options.values) axis.tickValues(options.values as unknown as D[]);
   if (options.format) axis.tickFormat(options.format as unknown as (value: D) => string);

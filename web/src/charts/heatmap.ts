@@ -49,16 +49,30 @@ export function heatmap(options: HeatmapOptions, width: number, theme: Theme): S
   const every = Math.ceil(18 / size);
   const shorten = (name: string, chars: number) => (name.length > chars ? `${name.slice(0, chars - 1)}…` : name);
   svg.append(
-    s('text', { x: left, y: 12, fill: theme.muted, 'aria-hidden': 'true' }, options.legend && width < 420 ? '' : options.columnTitle),
+    s(
+      'text',
+      { x: left, y: 12, fill: theme.muted, 'aria-hidden': 'true' },
+      options.legend && width < 420 ? '' : options.columnTitle,
+    ),
     s('text', { x: left - 8, y: 30, fill: theme.muted, 'text-anchor': 'end', 'aria-hidden': 'true' }, options.rowTitle),
     ...columns.map((name, c) =>
       c % every === 0 || c === options.gapBefore
-        ? s('text', { x: x(c) + size / 2, y: 30, 'text-anchor': 'middle', fill: theme.ink, 'aria-hidden': 'true' }, shorten(name, Math.max(3, Math.floor((size * every) / 7))))
-        : s('g')),
+        ? s(
+            'text',
+            { x: x(c) + size / 2, y: 30, 'text-anchor': 'middle', fill: theme.ink, 'aria-hidden': 'true' },
+            shorten(name, Math.max(3, Math.floor((size * every) / 7))),
+          )
+        : s('g'),
+    ),
     ...rows.map((name, r) =>
       height >= 12 || r % Math.ceil(12 / height) === 0
-        ? s('text', { x: left - 8, y: y(r) + height / 2, dy: '0.35em', 'text-anchor': 'end', fill: theme.ink, 'aria-hidden': 'true' }, shorten(name, 16))
-        : s('g')),
+        ? s(
+            'text',
+            { x: left - 8, y: y(r) + height / 2, dy: '0.35em', 'text-anchor': 'end', fill: theme.ink, 'aria-hidden': 'true' },
+            shorten(name, 16),
+          )
+        : s('g'),
+    ),
   );
   let first = true;
   const cells = rows.map((_, r) =>
@@ -66,19 +80,61 @@ export function heatmap(options: HeatmapOptions, width: number, theme: Theme): S
       const cell = options.cell(r, c);
       if (!cell) return null;
       const colour = cell.shade === null ? 'none' : options.diverging ? theme.diverging(cell.shade) : theme.ramp(cell.shade);
-      const box = s('rect', { x: x(c) + 0.75, y: y(r) + 0.75, width: size - 1.5, height: height - 1.5, rx: Math.min(3, size / 8), fill: colour, stroke: cell.shade === null ? theme.line : 'none' });
+      const box = s('rect', {
+        x: x(c) + 0.75,
+        y: y(r) + 0.75,
+        width: size - 1.5,
+        height: height - 1.5,
+        rx: Math.min(3, size / 8),
+        fill: colour,
+        stroke: cell.shade === null ? theme.line : 'none',
+      });
       const chosen = options.selected?.row === r && options.selected.column === c;
       const ink = cell.shade === null ? theme.muted : inkOn(colour);
       const start = options.selected ? chosen : first;
       const room = size >= 40 && height >= 16 && cell.text.length * 6.3 < size - 4;
-      const label = room && !cell.label.split(/[\s,:]+/).includes(cell.text) ? `${cell.label}, shown as ${cell.text}` : cell.label;
-      const group = s('g', { role: cell.go ? 'button' : 'img', tabindex: start ? 0 : -1, 'aria-label': label, 'data-key': `${r} ${c}`, class: cell.go ? 'cell go' : 'cell' },
+      const label =
+        room && !cell.label.split(/[\s,:]+/).includes(cell.text) ? `${cell.label}, shown as ${cell.text}` : cell.label;
+      const group = s(
+        'g',
+        {
+          role: cell.go ? 'button' : 'img',
+          tabindex: start ? 0 : -1,
+          'aria-label': label,
+          'data-key': `${r} ${c}`,
+          class: cell.go ? 'cell go' : 'cell',
+        },
         box,
         room
-          ? s('text', { x: x(c) + size / 2, y: y(r) + height / 2, dy: '0.35em', 'text-anchor': 'middle', fill: ink, 'font-size': 11, 'aria-hidden': 'true', 'pointer-events': 'none' }, cell.text)
+          ? s(
+              'text',
+              {
+                x: x(c) + size / 2,
+                y: y(r) + height / 2,
+                dy: '0.35em',
+                'text-anchor': 'middle',
+                fill: ink,
+                'font-size': 11,
+                'aria-hidden': 'true',
+                'pointer-events': 'none',
+              },
+              cell.text,
+            )
           : null,
-        cell.marked ? s('circle', { cx: x(c) + size - Math.min(7, size / 4), cy: y(r) + Math.min(7, height / 4), r: Math.min(3, size / 6), fill: theme.warm, stroke: theme.surface, 'stroke-width': 1 }) : null,
-        chosen ? s('rect', { x: x(c), y: y(r), width: size, height, rx: 3, fill: 'none', stroke: theme.ink, 'stroke-width': 2 }) : null);
+        cell.marked
+          ? s('circle', {
+              cx: x(c) + size - Math.min(7, size / 4),
+              cy: y(r) + Math.min(7, height / 4),
+              r: Math.min(3, size / 6),
+              fill: theme.warm,
+              stroke: theme.surface,
+              'stroke-width': 1,
+            })
+          : null,
+        chosen
+          ? s('rect', { x: x(c), y: y(r), width: size, height, rx: 3, fill: 'none', stroke: theme.ink, 'stroke-width': 2 })
+          : null,
+      );
       first = false;
       if (cell.go) group.addEventListener('click', cell.go);
       withTip(group, cell.tip);
@@ -95,7 +151,12 @@ export function heatmap(options: HeatmapOptions, width: number, theme: Theme): S
       options.cell(r, c)?.go?.();
       return;
     }
-    const moves: Record<string, [number, number]> = { ArrowLeft: [0, -1], ArrowRight: [0, 1], ArrowUp: [-1, 0], ArrowDown: [1, 0] };
+    const moves: Record<string, [number, number]> = {
+      ArrowLeft: [0, -1],
+      ArrowRight: [0, 1],
+      ArrowUp: [-1, 0],
+      ArrowDown: [1, 0],
+    };
     const move = moves[event.key];
     if (!move && event.key !== 'Home' && event.key !== 'End') return;
     event.preventDefault();
@@ -124,10 +185,19 @@ export function colourKey(ends: string[], diverging: boolean, width: number, the
   const key = s('g', { 'aria-hidden': 'true', 'font-size': 11 });
   for (let i = 0; i < steps; ++i) {
     const share = i / (steps - 1);
-    key.append(s('rect', { x: right - long + (i * long) / steps, y: 3, width: long / steps + 0.5, height: 9, fill: diverging ? theme.diverging(2 * share - 1) : theme.ramp(0.06 + 0.94 * share) }));
+    key.append(
+      s('rect', {
+        x: right - long + (i * long) / steps,
+        y: 3,
+        width: long / steps + 0.5,
+        height: 9,
+        fill: diverging ? theme.diverging(2 * share - 1) : theme.ramp(0.06 + 0.94 * share),
+      }),
+    );
   }
   key.append(
     s('text', { x: right - long - 6, y: 11.5, 'text-anchor': 'end', fill: theme.muted }, ends[0]!),
-    s('text', { x: right + 6, y: 11.5, fill: theme.muted }, last));
+    s('text', { x: right + 6, y: 11.5, fill: theme.muted }, last),
+  );
   return key;
 }

@@ -26,9 +26,18 @@ const TOP = 26;
 
 /** A causal matrix on a canvas: wheel, drag and pinch, or the keys, move through it. */
 export function matrixView(label: string): MatrixView {
-  const canvas = h('canvas', { tabindex: 0, role: 'application', 'aria-roledescription': 'zoomable matrix', 'aria-label': label });
+  const canvas = h('canvas', {
+    tabindex: 0,
+    role: 'application',
+    'aria-roledescription': 'zoomable matrix',
+    'aria-label': label,
+  });
   const readout = h('output', { class: 'matrix-readout' });
-  const help = h('p', { class: 'matrix-help' }, 'Wheel or pinch zooms, dragging moves. Keys: arrows go from entry to entry, + and − zoom, 0 shows all.');
+  const help = h(
+    'p',
+    { class: 'matrix-help' },
+    'Wheel or pinch zooms, dragging moves. Keys: arrows go from entry to entry, + and − zoom, 0 shows all.',
+  );
   const element: MatrixView['element'] = h('div', { class: 'matrix' }, canvas, readout, help);
   const sheet = document.createElement('canvas');
   const ink = sheet.getContext('2d')!;
@@ -80,7 +89,16 @@ export function matrixView(label: string): MatrixView {
     canvas.style.height = `${side + TOP + 6}px`;
     canvas.width = Math.round((side + LEFT + 8) * pixels);
     canvas.height = Math.round((side + TOP + 6) * pixels);
-    behaviour.extent([[LEFT, TOP], [LEFT + side, TOP + side]]).translateExtent([[LEFT, TOP], [LEFT + side, TOP + side]]).scaleExtent([1, Math.max(1, data.nodes / 6)]);
+    behaviour
+      .extent([
+        [LEFT, TOP],
+        [LEFT + side, TOP + side],
+      ])
+      .translateExtent([
+        [LEFT, TOP],
+        [LEFT + side, TOP + side],
+      ])
+      .scaleExtent([1, Math.max(1, data.nodes / 6)]);
     paint();
   }
 
@@ -190,7 +208,12 @@ export function matrixView(label: string): MatrixView {
   canvas.addEventListener('pointerleave', () => point(-1, -1));
   canvas.addEventListener('keydown', (event) => {
     const far = event.shiftKey ? 10 : 1;
-    const moves: Record<string, [number, number]> = { ArrowLeft: [0, -far], ArrowRight: [0, far], ArrowUp: [-far, 0], ArrowDown: [far, 0] };
+    const moves: Record<string, [number, number]> = {
+      ArrowLeft: [0, -far],
+      ArrowRight: [0, far],
+      ArrowUp: [-far, 0],
+      ArrowDown: [far, 0],
+    };
     const last = data.nodes - 1;
     const move = moves[event.key];
     if (move) {
@@ -207,7 +230,9 @@ export function matrixView(label: string): MatrixView {
 
   const centre = (): [number, number] => {
     const cell = unit();
-    return at ? [transform.applyX(LEFT) + (at.column + 0.5) * cell, transform.applyY(TOP) + (at.row + 0.5) * cell] : [LEFT + side / 2, TOP + side / 2];
+    return at
+      ? [transform.applyX(LEFT) + (at.column + 0.5) * cell, transform.applyY(TOP) + (at.row + 0.5) * cell]
+      : [LEFT + side / 2, TOP + side / 2];
   };
 
   /** Brings the entry that is pointed at into sight. */
@@ -249,14 +274,42 @@ export function matrixView(label: string): MatrixView {
       picture.height = Math.round(side * pixels);
       picture.getContext('2d')!.drawImage(canvas, -LEFT * pixels, -TOP * pixels);
       const [x0, y0, cell] = [transform.applyX(LEFT), transform.applyY(TOP), unit()];
-      svg.append(s('g', { transform: `scale(${scale})` },
-        s('image', { href: picture.toDataURL('image/png'), x: LEFT, y: TOP, width: side, height: side }),
-        ...visible(y0, TOP, cell, 14).map((i) => s('text', { x: LEFT - 8, y: y0 + (i + 0.5) * cell, dy: '0.35em', 'text-anchor': 'end', fill: theme.muted, 'font-size': 11 }, shorten(name(i), 8))),
-        ...visible(x0, LEFT, cell, 44).map((i) => s('text', { x: x0 + (i + 0.5) * cell, y: TOP - 8, 'text-anchor': 'middle', fill: theme.muted, 'font-size': 11 }, shorten(name(i), 7))),
-        s('text', { x: LEFT, y: TOP + side + 20, fill: theme.muted, 'font-size': 11 }, `rows: queries, columns: keys; largest entry ${digits(largest)}`)));
+      svg.append(
+        s(
+          'g',
+          { transform: `scale(${scale})` },
+          s('image', { href: picture.toDataURL('image/png'), x: LEFT, y: TOP, width: side, height: side }),
+          ...visible(y0, TOP, cell, 14).map((i) =>
+            s(
+              'text',
+              { x: LEFT - 8, y: y0 + (i + 0.5) * cell, dy: '0.35em', 'text-anchor': 'end', fill: theme.muted, 'font-size': 11 },
+              shorten(name(i), 8),
+            ),
+          ),
+          ...visible(x0, LEFT, cell, 44).map((i) =>
+            s(
+              'text',
+              { x: x0 + (i + 0.5) * cell, y: TOP - 8, 'text-anchor': 'middle', fill: theme.muted, 'font-size': 11 },
+              shorten(name(i), 7),
+            ),
+          ),
+          s(
+            'text',
+            { x: LEFT, y: TOP + side + 20, fill: theme.muted, 'font-size': 11 },
+            `rows: queries, columns: keys; largest entry ${digits(largest)}`,
+          ),
+        ),
+      );
       return svg;
     },
-    zoomTo: (tokens) => selection.call(behaviour.transform, zoomIdentity.translate(LEFT + side / 2, TOP + side / 2).scale(data.nodes / tokens).translate(-LEFT - side / 2, -TOP - side / 2)),
+    zoomTo: (tokens) =>
+      selection.call(
+        behaviour.transform,
+        zoomIdentity
+          .translate(LEFT + side / 2, TOP + side / 2)
+          .scale(data.nodes / tokens)
+          .translate(-LEFT - side / 2, -TOP - side / 2),
+      ),
   };
 }
 

@@ -24,6 +24,5 @@ describe('pyramid', () => {
 
 it('shades grow with values', () => {
   for (const colours of ['linear', 'root', 'log'] as const)
-    for (let i = 1; i <= 10; ++i)
-      expect(shadeOf(i, 10, colours)).toBeGreaterThanOrEqual(shadeOf(i - 1, 10, colours));
+    for (let i = 1; i <= 10; ++i) expect(shadeOf(i, 10, colours)).toBeGreaterThanOrEqual(shadeOf(i - 1, 10, colours));
 });

@@ -14,7 +14,13 @@ export interface ValueScale {
 const EDGE = 16;
 
 /** A scale for these values from `low` (a place) to `high`. Logarithmic where asked for and the values span it. */
-export function valueScale(values: Iterable<number | null>, logarithmic: boolean, low: number, high: number, fromZero = true): ValueScale {
+export function valueScale(
+  values: Iterable<number | null>,
+  logarithmic: boolean,
+  low: number,
+  high: number,
+  fromZero = true,
+): ValueScale {
   const all = [...values];
   const finite = all.filter((v): v is number => v !== null && Number.isFinite(v));
   const never = all.some((v) => v === null || v === Infinity);
@@ -69,7 +75,11 @@ export function logTicks(a: number, b: number, count: number): number[] {
       if (((e % every) + every) % every === 0) marks.push(...factors.map((f) => Number(`${f}e${e}`)));
     return marks.filter(within);
   };
-  for (const factors of [[1, 2, 3, 5, 7], [1, 2, 5], [1, 3]]) {
+  for (const factors of [
+    [1, 2, 3, 5, 7],
+    [1, 2, 5],
+    [1, 3],
+  ]) {
     const marks = of(factors);
     if (marks.length <= count && marks.length > 1) return marks;
   }

@@ -21,15 +21,29 @@ function headText(head: Head, nodes: readonly string[], loops: boolean): string 
     return [`${title} matrix`, ...rows.map((row) => `  ${row.join(' ')}`)].join('\n');
   }
   const edges = head.edges.filter(({ from, to }) => !loops || from !== to);
-  return [title, ...edges.map(({ from, to, weight }) => `  ${quoted(nodes[from]!)} -> ${quoted(nodes[to]!)}${weight === 1 ? '' : ` : ${weight}`}`)].join('\n');
+  return [
+    title,
+    ...edges.map(
+      ({ from, to, weight }) => `  ${quoted(nodes[from]!)} -> ${quoted(nodes[to]!)}${weight === 1 ? '' : ` : ${weight}`}`,
+    ),
+  ].join('\n');
 }
 
 /** The text of a graph. Self-loops are left to the default where every head has just those. */
 export function graphText({ nodes, heads }: Graph): string {
-  const usual = heads.every((head) => head.kind === 'matrix' || nodes.every((_, i) => head.edges.some(({ from, to, weight }) => from === i && to === i && weight === 1)));
+  const usual = heads.every(
+    (head) =>
+      head.kind === 'matrix' ||
+      nodes.every((_, i) => head.edges.some(({ from, to, weight }) => from === i && to === i && weight === 1)),
+  );
   // A lone number would be read as how many nodes there are.
-  const list = nodes.every((name, i) => name === String(i)) ? String(nodes.length) : nodes.map((name) => (/^\d+$/.test(name) && nodes.length === 1 ? `"${name}"` : quoted(name))).join(' ');
-  return [`nodes ${list}`, ...(usual ? [] : ['self-loops off']), ...heads.map((head) => headText(head, nodes, usual))].join('\n') + '\n';
+  const list = nodes.every((name, i) => name === String(i))
+    ? String(nodes.length)
+    : nodes.map((name) => (/^\d+$/.test(name) && nodes.length === 1 ? `"${name}"` : quoted(name))).join(' ');
+  return (
+    [`nodes ${list}`, ...(usual ? [] : ['self-loops off']), ...heads.map((head) => headText(head, nodes, usual))].join('\n') +
+    '\n'
+  );
 }
 
 const changed = (graph: Graph, head: number, edges: Head['edges']): Graph => ({
@@ -42,7 +56,9 @@ export function toggleEdge(graph: Graph, head: number, a: number, b: number): Gr
   const [from, to] = [Math.min(a, b), Math.max(a, b)];
   const { edges } = graph.heads[head]!;
   const rest = edges.filter((edge) => edge.from !== from || edge.to !== to);
-  const sorted = [...rest, ...(rest.length < edges.length ? [] : [{ from, to, weight: 1 }])].sort((x, y) => x.from - y.from || x.to - y.to);
+  const sorted = [...rest, ...(rest.length < edges.length ? [] : [{ from, to, weight: 1 }])].sort(
+    (x, y) => x.from - y.from || x.to - y.to,
+  );
   return changed(graph, head, sorted);
 }
 
@@ -55,7 +71,13 @@ export function addNode({ nodes, heads }: Graph): Graph {
   const shift = (i: number) => (i >= at ? i + 1 : i);
   return {
     nodes: numbered ? [...nodes, String(nodes.length)] : [...nodes.slice(0, at), name, ...nodes.slice(at)],
-    heads: heads.map((head) => ({ ...head, edges: [...head.edges.map(({ from, to, weight }) => ({ from: shift(from), to: shift(to), weight })), { from: at, to: at, weight: 1 }].sort((x, y) => x.from - y.from || x.to - y.to) })),
+    heads: heads.map((head) => ({
+      ...head,
+      edges: [
+        ...head.edges.map(({ from, to, weight }) => ({ from: shift(from), to: shift(to), weight })),
+        { from: at, to: at, weight: 1 },
+      ].sort((x, y) => x.from - y.from || x.to - y.to),
+    })),
   };
 }
 
@@ -66,7 +88,12 @@ export function removeNode({ nodes, heads }: Graph, node: number): Graph {
   const left = nodes.filter((_, i) => i !== node);
   return {
     nodes: numbered ? left.map((_, i) => String(i)) : left,
-    heads: heads.map((head) => ({ ...head, edges: head.edges.filter(({ from, to }) => from !== node && to !== node).map(({ from, to, weight }) => ({ from: shift(from), to: shift(to), weight })) })),
+    heads: heads.map((head) => ({
+      ...head,
+      edges: head.edges
+        .filter(({ from, to }) => from !== node && to !== node)
+        .map(({ from, to, weight }) => ({ from: shift(from), to: shift(to), weight })),
+    })),
   };
 }
 
@@ -74,13 +101,33 @@ export function removeNode({ nodes, heads }: Graph, node: number): Graph {
 export function addHead({ nodes, heads }: Graph): Graph {
   let k = heads.length + 1;
   while (heads.some((head) => head.name === `head ${k}`)) ++k;
-  return { nodes, heads: [...heads, { name: `head ${k}`, weight: heads.at(-1)?.weight ?? 1, kind: 'graph', edges: nodes.map((_, i) => ({ from: i, to: i, weight: 1 })) }] };
+  return {
+    nodes,
+    heads: [
+      ...heads,
+      {
+        name: `head ${k}`,
+        weight: heads.at(-1)?.weight ?? 1,
+        kind: 'graph',
+        edges: nodes.map((_, i) => ({ from: i, to: i, weight: 1 })),
+      },
+    ],
+  };
 }
 
-export const removeHead = ({ nodes, heads }: Graph, head: number): Graph => ({ nodes, heads: heads.filter((_, h) => h !== head) });
+export const removeHead = ({ nodes, heads }: Graph, head: number): Graph => ({
+  nodes,
+  heads: heads.filter((_, h) => h !== head),
+});
 
 /** A vector after 0 to `steps` steps. `matrix[i * n + k]`: what i takes of k, or where a walker at i goes. */
-export function course(matrix: Float64Array, n: number, start: number, steps: number, kind: 'walk' | 'diffusion'): Float64Array[] {
+export function course(
+  matrix: Float64Array,
+  n: number,
+  start: number,
+  steps: number,
+  kind: 'walk' | 'diffusion',
+): Float64Array[] {
   const all: Float64Array[] = [Float64Array.from({ length: n }, (_, i) => (i === start ? 1 : 0))];
   for (let t = 0; t < steps; ++t) {
     const now = all[t]!;

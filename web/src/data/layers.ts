@@ -47,7 +47,16 @@ export interface LayerTable {
 
 const ofSummary = (summary: Summary | undefined): Spread | null =>
   summary
-    ? { mean: summary.never === summary.samples && summary.samples > 0 ? null : summary.mean, spread: summary.std, isError: false, min: summary.min, median: summary.median, max: summary.max, samples: summary.samples, never: summary.never }
+    ? {
+        mean: summary.never === summary.samples && summary.samples > 0 ? null : summary.mean,
+        spread: summary.std,
+        isError: false,
+        min: summary.min,
+        median: summary.median,
+        max: summary.max,
+        samples: summary.samples,
+        never: summary.never,
+      }
     : null;
 
 const ofEstimate = (estimate: Estimate | undefined, samples: number): Spread | null =>
@@ -71,16 +80,26 @@ function ofAnalyze(session: Session, convention: 'exact' | 'published'): LayerTa
   const conventions = session.analyze!.conventions;
   const { layers } = conventions.find((one) => one.convention === convention) ?? conventions[0]!;
   const most = Math.max(0, ...layers.map((layer) => layer.heads.length));
-  const measure = (id: string, group: string, all: (l: number) => Spread | null, head: (l: number, h: number) => Spread | null): Measure => {
+  const measure = (
+    id: string,
+    group: string,
+    all: (l: number) => Spread | null,
+    head: (l: number, h: number) => Spread | null,
+  ): Measure => {
     const quantity = quantityOf(id);
     return {
-      id, quantity, label: quantity.label, group,
+      id,
+      quantity,
+      label: quantity.label,
+      group,
       ofHeads: layers.some((layer, l) => layer.heads.some((_, h) => head(l, h) !== null)),
       ofLayers: layers.some((_, l) => all(l) !== null),
       get: (l, h) => (h === 'all' ? all(l) : head(l, h)),
     };
   };
-  const combined = [...new Set(layers.flatMap((layer) => Object.keys(layer.combined)))].filter((id) => id !== 'minimax_fidelity_upper');
+  const combined = [...new Set(layers.flatMap((layer) => Object.keys(layer.combined)))].filter(
+    (id) => id !== 'minimax_fidelity_upper',
+  );
   const order = ['minimax_fidelity', 'mixing_time', 'truncated_hitting_mean', 'hitting_mean', 'hitting_max'];
   const rank = (id: string) => {
     const at = order.findIndex((name) => id.startsWith(name));
@@ -89,17 +108,43 @@ function ofAnalyze(session: Session, convention: 'exact' | 'published'): LayerTa
   combined.sort((a, b) => rank(a) - rank(b));
   const together = ['synergy', 'cross_head_share', 'best_head_fidelity', 'mixing_synergy', 'effective_forward_probability'];
   return {
-    layers: layers.map((layer) => ({ name: layer.name, samples: layer.samples, tokens: layer.tokens, heads: layer.heads.length })),
+    layers: layers.map((layer) => ({
+      name: layer.name,
+      samples: layer.samples,
+      tokens: layer.tokens,
+      heads: layer.heads.length,
+    })),
     headNames: names(most, session.attention?.layers[0]?.heads),
     conventions: conventions.map((one) => one.convention),
     bestHead: (l) => (layers[l]!.heads.length > 1 ? layers[l]!.best_head : null),
     measures: [
-      ...combined.map((id) => measure(id, 'Each head and all together', (l) => ofSummary(layers[l]!.combined[id]), (l, h) => {
-        const value = layers[l]!.heads[h]?.[id];
-        return isSummary(value) ? ofSummary(value) : null;
-      })),
-      ...together.map((id) => measure(id, 'All heads together', (l) => ofSummary((layers[l] as unknown as Record<string, Summary>)[id]), () => null)),
-      ...['weight', 'best_share'].map((id) => measure(id, 'Each head', () => null, (l, h) => ofNumber(layers[l]!.heads[h]?.[id], layers[l]!.samples))),
+      ...combined.map((id) =>
+        measure(
+          id,
+          'Each head and all together',
+          (l) => ofSummary(layers[l]!.combined[id]),
+          (l, h) => {
+            const value = layers[l]!.heads[h]?.[id];
+            return isSummary(value) ? ofSummary(value) : null;
+          },
+        ),
+      ),
+      ...together.map((id) =>
+        measure(
+          id,
+          'All heads together',
+          (l) => ofSummary((layers[l] as unknown as Record<string, Summary>)[id]),
+          () => null,
+        ),
+      ),
+      ...['weight', 'best_share'].map((id) =>
+        measure(
+          id,
+          'Each head',
+          () => null,
+          (l, h) => ofNumber(layers[l]!.heads[h]?.[id], layers[l]!.samples),
+        ),
+      ),
     ].filter((one) => one.ofHeads || one.ofLayers),
   };
 }
@@ -113,8 +158,13 @@ function ofHeads(session: Session): LayerTable {
     for (const id of ['shapley', 'alone', 'dropped', 'banzhaf'] as const) {
       const quantity = quantityOf(id);
       measures.push({
-        id: `${name}/${id}`, quantity, label: `${quantity.label} (${name})`,
-        group: name === 'fidelity' ? 'Fidelity' : 'Speed', whole: `${name === 'fidelity' ? 'Fidelity' : 'Speed'} of all heads together`, ofHeads: true, ofLayers: id === 'shapley' || id === 'alone',
+        id: `${name}/${id}`,
+        quantity,
+        label: `${quantity.label} (${name})`,
+        group: name === 'fidelity' ? 'Fidelity' : 'Speed',
+        whole: `${name === 'fidelity' ? 'Fidelity' : 'Speed'} of all heads together`,
+        ofHeads: true,
+        ofLayers: id === 'shapley' || id === 'alone',
         get: (l, h) => {
           const of = value(l, name);
           if (!of) return null;
@@ -125,23 +175,40 @@ function ofHeads(session: Session): LayerTable {
     }
   }
   measures.push({
-    id: 'weight', quantity: quantityOf('weight'), label: 'Head weight', group: 'Weights', ofHeads: true, ofLayers: false,
+    id: 'weight',
+    quantity: quantityOf('weight'),
+    label: 'Head weight',
+    group: 'Weights',
+    ofHeads: true,
+    ofLayers: false,
     get: (l, h) => (h === 'all' ? null : ofNumber(layers[l]!.weights[h], layers[l]!.samples)),
   });
   const { stack } = session.heads!;
   if (stack)
     measures.push({
-      id: 'stack', quantity: quantityOf('stack_share'), label: quantityOf('stack_share').label, group: 'Through all layers', ofHeads: true, ofLayers: false,
+      id: 'stack',
+      quantity: quantityOf('stack_share'),
+      label: quantityOf('stack_share').label,
+      group: 'Through all layers',
+      ofHeads: true,
+      ofLayers: false,
       get: (l, h) => (h === 'all' ? null : ofEstimate(stack.layers[l]?.heads[h], stack.samples)),
     });
   return {
-    layers: layers.map((layer) => ({ name: layer.name, samples: layer.samples, tokens: layer.tokens, heads: layer.weights.length })),
+    layers: layers.map((layer) => ({
+      name: layer.name,
+      samples: layer.samples,
+      tokens: layer.tokens,
+      heads: layer.weights.length,
+    })),
     headNames: names(Math.max(0, ...layers.map((layer) => layer.weights.length)), head_names),
     conventions: [session.heads!.convention],
     measures,
     bestHead: (l) => {
       const heads = value(l, 'fidelity')?.heads ?? [];
-      return heads.length < 2 ? null : heads.reduce((best, h) => ((h.alone.mean ?? -1) > (best.alone.mean ?? -1) ? h : best)).head;
+      return heads.length < 2
+        ? null
+        : heads.reduce((best, h) => ((h.alone.mean ?? -1) > (best.alone.mean ?? -1) ? h : best)).head;
     },
   };
 }

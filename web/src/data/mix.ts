@@ -23,7 +23,10 @@ export function withAll(shares: readonly number[], given: readonly number[]): nu
 export function switched(shares: readonly number[], head: number, given: readonly number[]): number[] {
   if (shares[head]! > 0) return shares.some((value, h) => h !== head && value > 0) ? withShare(shares, head, 0) : [...shares];
   const all = withAll(shares, given);
-  return only(all, shares.map((value, h) => value > 0 || h === head));
+  return only(
+    all,
+    shares.map((value, h) => value > 0 || h === head),
+  );
 }
 
 /** These heads alone, in the proportions they have. */
@@ -34,7 +37,8 @@ export function only(weights: readonly number[], on: readonly boolean[]): number
 }
 
 /** The heads that are on, as bits. */
-export const bits = (shares: readonly number[]): number => shares.reduce((set, value, h) => (value > 0 ? set | (1 << h) : set), 0);
+export const bits = (shares: readonly number[]): number =>
+  shares.reduce((set, value, h) => (value > 0 ? set | (1 << h) : set), 0);
 
 /** How many bits are set. */
 export function size(set: number): number {

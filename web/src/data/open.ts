@@ -31,7 +31,9 @@ export function documentSession(name: string, text: string): Opened {
     case 'synergraph.graph':
       return { session: { ...base, graph: checked<SystemDocument>(name, document, 'heads') }, state: { view: 'graph' } };
     default:
-      throw new Error(`${name}: no document of synergraph ${schema ? `that this page shows ('${schema.slice(0, 60)}')` : '(it has no schema)'}`);
+      throw new Error(
+        `${name}: no document of synergraph ${schema ? `that this page shows ('${schema.slice(0, 60)}')` : '(it has no schema)'}`,
+      );
   }
 }
 

@@ -21,7 +21,10 @@ export const normalised = (weights: readonly number[]): number[] => {
 
 export function selected(attention: Attention, state: State): Selection {
   const clamp = (value: number, count: number) => Math.max(0, Math.min(value, count - 1));
-  const layer = Math.max(0, attention.layers.findIndex(({ index }) => index === state.layer));
+  const layer = Math.max(
+    0,
+    attention.layers.findIndex(({ index }) => index === state.layer),
+  );
   const info = attention.layers[layer]!;
   const mixed = state.weights !== null && state.weights.length === info.heads.length && state.weights.some((w) => w > 0);
   return {
@@ -41,12 +44,14 @@ export const layerOptions = (attention: Attention) => attention.layers.map(({ in
 export const sampleOptions = ({ samples }: AttentionLayer) => samples.map((number, value) => ({ value, label: String(number) }));
 
 /** What of a layer's samples is not in the page. */
-export const leftOut = ({ samples, measured }: AttentionLayer) => (samples.length < measured ? `The attention of ${samples.length} of ${measured} samples is in this page.` : '');
+export const leftOut = ({ samples, measured }: AttentionLayer) =>
+  samples.length < measured ? `The attention of ${samples.length} of ${measured} samples is in this page.` : '';
 
 /** What a token is called: its number, with its text where that is known. */
 export function tokenName(session: Session): (token: number) => string {
   const labels = session.attention?.labels;
-  return (token) => (labels?.[token] === undefined ? String(token) : session.graphText ? labels[token]! : `${token} ${labels[token]}`);
+  return (token) =>
+    labels?.[token] === undefined ? String(token) : session.graphText ? labels[token]! : `${token} ${labels[token]}`;
 }
 
 /** The same, short. */

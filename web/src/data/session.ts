@@ -79,7 +79,13 @@ function embedded(attention: EmbeddedAttention, layers: { name: string; samples:
     labels: attention.labels,
     layers: attention.layers.map((layer, position) => ({
       name: layer.name,
-      index: layers.length === attention.layers.length ? position : Math.max(0, layers.findIndex(({ name }) => name === layer.name)),
+      index:
+        layers.length === attention.layers.length
+          ? position
+          : Math.max(
+              0,
+              layers.findIndex(({ name }) => name === layer.name),
+            ),
       measured: layers.find(({ name }) => name === layer.name)?.samples ?? layer.samples.length,
       tokens: n,
       heads: layer.heads,
@@ -113,13 +119,28 @@ function embedded(attention: EmbeddedAttention, layers: { name: string; samples:
 }
 
 const documentLayers = (data: PageData): { name: string; samples: number }[] =>
-  data.command === 'analyze' ? (data.document.conventions[0]?.layers ?? []) : data.command === 'heads' ? data.document.layers : [];
+  data.command === 'analyze'
+    ? (data.document.conventions[0]?.layers ?? [])
+    : data.command === 'heads'
+      ? data.document.layers
+      : [];
 
 /** The heads of a graph as one layer on one sample. */
 function graphAttention(text: string, nodes: readonly string[], heads: readonly string[], weights: readonly number[]): Attention {
   return {
     labels: [...nodes],
-    layers: [{ name: 'graph', index: 0, measured: 1, tokens: nodes.length, heads: [...heads], samples: [0], weights: [...weights], learned: null }],
+    layers: [
+      {
+        name: 'graph',
+        index: 0,
+        measured: 1,
+        tokens: nodes.length,
+        heads: [...heads],
+        samples: [0],
+        weights: [...weights],
+        learned: null,
+      },
+    ],
     system: () => ({ graph: text }),
   };
 }
@@ -139,7 +160,12 @@ export function graphSession(text: string, document: SystemDocument): Session {
     program: document.program,
     graph: document,
     graphText: text,
-    attention: graphAttention(text, document.nodes, document.heads.map(({ name }) => name), document.heads.map(({ weight }) => weight)),
+    attention: graphAttention(
+      text,
+      document.nodes,
+      document.heads.map(({ name }) => name),
+      document.heads.map(({ weight }) => weight),
+    ),
   };
 }
 

@@ -46,14 +46,23 @@ export function choose<T extends string | number>(label: string, options: Option
 }
 
 /** One of a few, all in sight. */
-export function segments<T extends string | number>(label: string, options: Option<T>[], onchange: (value: T) => void): Control<T> {
+export function segments<T extends string | number>(
+  label: string,
+  options: Option<T>[],
+  onchange: (value: T) => void,
+): Control<T> {
   const name = uniqueId('segments');
   const row = h('div', { class: 'segments' });
   let inputs: HTMLInputElement[] = [];
   let current = options;
   const draw = () => {
-    inputs = current.map((option) => h('input', { type: 'radio', name, value: option.value, onchange: () => onchange(option.value) }));
-    fill(row, current.map((option, i) => h('label', {}, inputs[i]!, option.label)));
+    inputs = current.map((option) =>
+      h('input', { type: 'radio', name, value: option.value, onchange: () => onchange(option.value) }),
+    );
+    fill(
+      row,
+      current.map((option, i) => h('label', {}, inputs[i]!, option.label)),
+    );
   };
   draw();
   return {
@@ -86,7 +95,12 @@ export function readings(): { element: HTMLElement; update(list: Reading[]): voi
     update(list) {
       if (before.length !== list.length || list.some((r, i) => before[i]!.reading !== r.label)) {
         before = list.map((r) => ({ value: h('dd'), below: h('dd', { class: 'small' }), reading: r.label }));
-        fill(element, list.map((r, i) => h('div', { class: 'reading', title: r.about }, h('dt', {}, r.label), before[i]!.value, before[i]!.below)));
+        fill(
+          element,
+          list.map((r, i) =>
+            h('div', { class: 'reading', title: r.about }, h('dt', {}, r.label), before[i]!.value, before[i]!.below),
+          ),
+        );
       }
       list.forEach((r, i) => {
         const { value, below } = before[i]!;

@@ -66,26 +66,51 @@ export function figure(options: FigureOptions): Figure {
     else fill(numbers, (numbersTable = table(data)).element);
   };
 
-  const toggle = h('button', {
-    type: 'button', class: 'quiet', 'aria-pressed': 'false',
-    onclick: () => {
-      numbers.hidden = !numbers.hidden;
-      place.hidden = !numbers.hidden;
-      toggle.setAttribute('aria-pressed', String(!numbers.hidden));
-      drawTable();
+  const toggle = h(
+    'button',
+    {
+      type: 'button',
+      class: 'quiet',
+      'aria-pressed': 'false',
+      onclick: () => {
+        numbers.hidden = !numbers.hidden;
+        place.hidden = !numbers.hidden;
+        toggle.setAttribute('aria-pressed', String(!numbers.hidden));
+        drawTable();
+      },
     },
-  }, 'Table');
+    'Table',
+  );
   const button = (label: string, action: () => void, about: string) =>
     h('button', { type: 'button', class: 'quiet', onclick: action, 'aria-label': about, title: about }, label);
-  const tools = h('div', { class: 'tools', role: 'group', 'aria-label': `${options.title}: tools` },
+  const tools = h(
+    'div',
+    { class: 'tools', role: 'group', 'aria-label': `${options.title}: tools` },
     options.tools ?? null,
     options.table ? toggle : null,
     button('SVG', () => void save('svg'), 'Save as SVG'),
     button('PNG', () => void save('png'), 'Save as PNG'),
-    options.table ? button('CSV', () => { const data = options.table!(); saveFile(`${data.name}.csv`, toCsv(data), 'text/csv'); }, 'Save the numbers as CSV') : null);
+    options.table
+      ? button(
+          'CSV',
+          () => {
+            const data = options.table!();
+            saveFile(`${data.name}.csv`, toCsv(data), 'text/csv');
+          },
+          'Save the numbers as CSV',
+        )
+      : null,
+  );
 
   const result: Figure = {
-    element: h('figure', { class: 'card', 'aria-labelledby': id }, h('div', { class: 'figure-head' }, heading, tools), caption, place, numbers),
+    element: h(
+      'figure',
+      { class: 'card', 'aria-labelledby': id },
+      h('div', { class: 'figure-head' }, heading, tools),
+      caption,
+      place,
+      numbers,
+    ),
     redraw() {
       if (options.body) options.body.redraw?.();
       else if (width > 0) {

@@ -58,7 +58,11 @@ export function table(data: TableData): { element: HTMLElement; update(data: Tab
   const head = h('thead');
   const body = h('tbody');
   const caption = h('caption');
-  const element = h('div', { class: 'table', tabindex: 0, role: 'region', 'aria-label': data.caption }, h('table', {}, caption, head, body));
+  const element = h(
+    'div',
+    { class: 'table', tabindex: 0, role: 'region', 'aria-label': data.caption },
+    h('table', {}, caption, head, body),
+  );
 
   const sort = (column: number) => {
     by = by?.column !== column ? { column, descending: false } : by.descending ? null : { column, descending: true };
@@ -70,12 +74,23 @@ export function table(data: TableData): { element: HTMLElement; update(data: Tab
     fill(caption, current.caption);
     fill(
       head,
-      h('tr', {}, current.columns.map((column, index) => {
-        const order = by?.column === index ? (by.descending ? 'descending' : 'ascending') : 'none';
-        return h('th', { scope: 'col', class: column.numeric ? 'number' : '', 'aria-sort': order },
-          h('button', { type: 'button', title: column.about, onclick: () => sort(index) }, column.label,
-            h('span', { class: 'order', 'aria-hidden': 'true' }, { none: '', ascending: '↑', descending: '↓' }[order])));
-      })),
+      h(
+        'tr',
+        {},
+        current.columns.map((column, index) => {
+          const order = by?.column === index ? (by.descending ? 'descending' : 'ascending') : 'none';
+          return h(
+            'th',
+            { scope: 'col', class: column.numeric ? 'number' : '', 'aria-sort': order },
+            h(
+              'button',
+              { type: 'button', title: column.about, onclick: () => sort(index) },
+              column.label,
+              h('span', { class: 'order', 'aria-hidden': 'true' }, { none: '', ascending: '↑', descending: '↓' }[order]),
+            ),
+          );
+        }),
+      ),
     );
     const rows = [...current.rows];
     if (by) {
@@ -89,12 +104,17 @@ export function table(data: TableData): { element: HTMLElement; update(data: Tab
     fill(
       body,
       rows.map((row) =>
-        h('tr', { class: row.marked ? 'marked' : '' }, row.cells.map((cell, index) => {
-          const content = index === 0 && row.go ? h('button', { type: 'button', class: 'link', onclick: row.go }, cell.text) : cell.text;
-          return index === 0
-            ? h('th', { scope: 'row', class: current.columns[0]?.numeric ? 'number' : '' }, content)
-            : h('td', { class: current.columns[index]?.numeric ? 'number' : '' }, content);
-        })),
+        h(
+          'tr',
+          { class: row.marked ? 'marked' : '' },
+          row.cells.map((cell, index) => {
+            const content =
+              index === 0 && row.go ? h('button', { type: 'button', class: 'link', onclick: row.go }, cell.text) : cell.text;
+            return index === 0
+              ? h('th', { scope: 'row', class: current.columns[0]?.numeric ? 'number' : '' }, content)
+              : h('td', { class: current.columns[index]?.numeric ? 'number' : '' }, content);
+          }),
+        ),
       ),
     );
   };

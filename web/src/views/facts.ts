@@ -20,15 +20,49 @@ export function sessionHeader(session: Session, title: string, ...controls: Chil
   if (layers && layers.length > 0)
     facts.push(
       count([layers.length], 'layer', 'layers'),
-      count(layers.map((l) => l.heads), 'head', 'heads'),
-      count(layers.map((l) => l.tokens), 'token', 'tokens'),
-      count(layers.map((l) => l.samples), 'sample', 'samples'));
+      count(
+        layers.map((l) => l.heads),
+        'head',
+        'heads',
+      ),
+      count(
+        layers.map((l) => l.tokens),
+        'token',
+        'tokens',
+      ),
+      count(
+        layers.map((l) => l.samples),
+        'sample',
+        'samples',
+      ),
+    );
   if (document) facts.push([document.weights, 'head weights']);
   if (document?.task?.accuracy != null) facts.push([document.task.name, `task, accuracy ${percent(document.task.accuracy)}`]);
   if (session.study) {
     const { cells, settings } = session.study;
-    facts.push([String(cells.length), 'models'], [settings.tasks.join(', '), settings.tasks.length === 1 ? 'task' : 'tasks'],
-      [settings.heads.join(', '), 'heads'], [String(settings.seeds.length), settings.seeds.length === 1 ? 'seed' : 'seeds'], [String(settings.samples), 'sequences each']);
+    facts.push(
+      [String(cells.length), 'models'],
+      [settings.tasks.join(', '), settings.tasks.length === 1 ? 'task' : 'tasks'],
+      [settings.heads.join(', '), 'heads'],
+      [String(settings.seeds.length), settings.seeds.length === 1 ? 'seed' : 'seeds'],
+      [String(settings.samples), 'sequences each'],
+    );
   }
-  return h('div', { class: 'head-row' }, h('div', { class: 'title' }, h('h1', {}, title), facts.length > 0 && h('p', { class: 'facts' }, facts.map(([number, what]) => h('span', {}, h('b', {}, number), ' ', what))), session.leftOut && h('p', { class: 'note' }, session.leftOut)), h('div', { class: 'controls' }, controls));
+  return h(
+    'div',
+    { class: 'head-row' },
+    h(
+      'div',
+      { class: 'title' },
+      h('h1', {}, title),
+      facts.length > 0 &&
+        h(
+          'p',
+          { class: 'facts' },
+          facts.map(([number, what]) => h('span', {}, h('b', {}, number), ' ', what)),
+        ),
+      session.leftOut && h('p', { class: 'note' }, session.leftOut),
+    ),
+    h('div', { class: 'controls' }, controls),
+  );
 }

@@ -32,28 +32,77 @@ export const layer: View = {
 
     const layers = choose<number>('Layer', layerOptions(attention), (value) => store.set({ layer: value }));
     const samples = choose<number>('Sample', [], (sample) => store.set({ sample }));
-    const colours = segments('Colours', [{ value: 'linear' as const, label: 'Linear' }, { value: 'root' as const, label: 'Root' }, { value: 'log' as const, label: 'Log' }], (value) => store.set({ colours: value }));
+    const colours = segments(
+      'Colours',
+      [
+        { value: 'linear' as const, label: 'Linear' },
+        { value: 'root' as const, label: 'Root' },
+        { value: 'log' as const, label: 'Log' },
+      ],
+      (value) => store.set({ colours: value }),
+    );
     const heads = h('div', { class: 'heads-strip', role: 'group', 'aria-label': 'Heads' });
     const matrix = matrixView('Attention matrix');
     let drawThumbnails = () => {};
     const drawMatrix = matrix.element.redraw!;
-    matrix.element.redraw = () => { drawMatrix(); drawThumbnails(); };
+    matrix.element.redraw = () => {
+      drawMatrix();
+      drawThumbnails();
+    };
     const matrixFigure = figure({
-      name: 'attention', title: '', body: matrix.element,
+      name: 'attention',
+      title: '',
+      body: matrix.element,
       draw: (width, theme) => matrix.draw(width, theme),
     });
     const numbers = readings();
-    const saveJson = h('button', { type: 'button', onclick: () => measured && saveFile(`layer-${now.info.name}-sample-${now.info.samples[now.sample]}.json`, JSON.stringify(measured.document, null, 2) + '\n', 'application/json') }, 'Save JSON');
+    const saveJson = h(
+      'button',
+      {
+        type: 'button',
+        onclick: () =>
+          measured &&
+          saveFile(
+            `layer-${now.info.name}-sample-${now.info.samples[now.sample]}.json`,
+            JSON.stringify(measured.document, null, 2) + '\n',
+            'application/json',
+          ),
+      },
+      'Save JSON',
+    );
     const wait = h('div', { class: 'card' });
-    const survival = figure({ name: 'survival', title: 'Survival of a random walk', draw: (w, t) => drawSurvival(w, t), table: () => survivalTable() });
-    const signal = figure({ name: 'signals', title: 'Signals at the last token', draw: (w, t) => drawSignals(w, t), table: () => signalTable() });
-    const fidelity = figure({ name: 'node-fidelity', title: 'Fidelity of every token', draw: (w, t) => drawFidelity(w, t), table: () => fidelityTable() });
+    const survival = figure({
+      name: 'survival',
+      title: 'Survival of a random walk',
+      draw: (w, t) => drawSurvival(w, t),
+      table: () => survivalTable(),
+    });
+    const signal = figure({
+      name: 'signals',
+      title: 'Signals at the last token',
+      draw: (w, t) => drawSignals(w, t),
+      table: () => signalTable(),
+    });
+    const fidelity = figure({
+      name: 'node-fidelity',
+      title: 'Fidelity of every token',
+      draw: (w, t) => drawFidelity(w, t),
+      table: () => fidelityTable(),
+    });
     const weightsNote = h('p', { class: 'note' });
-    fill(root,
+    fill(
+      root,
       sessionHeader(session, session.title, layers.element, samples.element, colours.element, saveJson),
-      heads, weightsNote, numbers.element,
-      h('div', { class: 'layer-grid' }, h('div', { class: 'stack' }, matrixFigure.element, fidelity.element),
-        h('div', { class: 'stack' }, wait, signal.element, survival.element)));
+      heads,
+      weightsNote,
+      numbers.element,
+      h(
+        'div',
+        { class: 'layer-grid' },
+        h('div', { class: 'stack' }, matrixFigure.element, fidelity.element),
+        h('div', { class: 'stack' }, wait, signal.element, survival.element),
+      ),
+    );
 
     const pictures = new Latest();
     const strip = new Latest();
@@ -65,7 +114,10 @@ export const layer: View = {
       const key = [selection.layer, selection.sample, head, head === 'all' ? selection.weights.join() : ''].join(' ');
       let found = cache.get(key);
       if (!found) {
-        found = core.matrix(attention.system(selection.layer, selection.sample), head === 'all' ? { weights: selection.weights } : head);
+        found = core.matrix(
+          attention.system(selection.layer, selection.sample),
+          head === 'all' ? { weights: selection.weights } : head,
+        );
         if (cache.size > (selection.info.tokens > 1000 ? 2 : 80)) cache.delete(cache.keys().next().value!);
         cache.set(key, found);
         found.catch(() => cache.delete(key));
@@ -81,7 +133,11 @@ export const layer: View = {
 
     function showMatrix(state: State): void {
       const selection = now;
-      void pictures.run(async () => matrixOf(await context.core, selection, selection.head), (data) => matrix.show(data, state.colours, labels, weakest()), (line) => context.say(line, 'error'));
+      void pictures.run(
+        async () => matrixOf(await context.core, selection, selection.head),
+        (data) => matrix.show(data, state.colours, labels, weakest()),
+        (line) => context.say(line, 'error'),
+      );
     }
 
     function showHeads(): void {
@@ -94,21 +150,42 @@ export const layer: View = {
         const picture = small ? h('canvas', { width: 64, height: 64 }) : null;
         const best = measured && several && head !== 'all' && measured.document.best_head === info.heads[head];
         return {
-          head, picture,
-          element: h('button', { type: 'button', class: 'head-button', 'aria-pressed': String(head === now.head), onclick: () => store.set({ head }) },
-            picture, h('span', {}, head === 'all' ? 'all heads' : `head ${info.heads[head]}`, best ? ' ●' : ''), best ? h('span', { class: 'hidden-text' }, ' (best)') : null),
+          head,
+          picture,
+          element: h(
+            'button',
+            {
+              type: 'button',
+              class: 'head-button',
+              'aria-pressed': String(head === now.head),
+              onclick: () => store.set({ head }),
+            },
+            picture,
+            h('span', {}, head === 'all' ? 'all heads' : `head ${info.heads[head]}`, best ? ' ●' : ''),
+            best ? h('span', { class: 'hidden-text' }, ' (best)') : null,
+          ),
         };
       });
-      fill(heads, buttons.map((b) => b.element));
+      fill(
+        heads,
+        buttons.map((b) => b.element),
+      );
       heads.hidden = !several;
       if (small && several)
-        void strip.run(async () => {
-          const core = await context.core;
-          return Promise.all(buttons.map(({ head }) => matrixOf(core, selection, head)));
-        }, (all) => {
-          drawThumbnails = () => { const theme = currentTheme(); all.forEach((data, i) => thumbnail(buttons[i]!.picture!, data, theme)); };
-          drawThumbnails();
-        }, () => {});
+        void strip.run(
+          async () => {
+            const core = await context.core;
+            return Promise.all(buttons.map(({ head }) => matrixOf(core, selection, head)));
+          },
+          (all) => {
+            drawThumbnails = () => {
+              const theme = currentTheme();
+              all.forEach((data, i) => thumbnail(buttons[i]!.picture!, data, theme));
+            };
+            drawThumbnails();
+          },
+          () => {},
+        );
     }
 
     function measure(asked: boolean): void {
@@ -118,22 +195,33 @@ export const layer: View = {
       showNumbers();
       if (selection.info.tokens > AT_ONCE && !asked) {
         measuring.stop();
-        fill(wait, h('p', { class: 'note' }, `Walks and signals of ${selection.info.tokens} tokens take a while: `), h('button', { type: 'button', onclick: () => measure(true) }, 'Measure this layer'));
+        fill(
+          wait,
+          h('p', { class: 'note' }, `Walks and signals of ${selection.info.tokens} tokens take a while: `),
+          h('button', { type: 'button', onclick: () => measure(true) }, 'Measure this layer'),
+        );
         return;
       }
       fill(wait, h('p', { class: 'note', role: 'status' }, 'Measuring…'));
-      void measuring.run(async () => {
-        const core = await context.core;
-        const system = attention.system(selection.layer, selection.sample);
-        const document = await core.measure(system, { weights: selection.weights, convention });
-        const curves = await core.curves(system, { steps: stepsFor(document), weights: selection.weights, convention });
-        return { document, curves };
-      }, (result) => {
-        measured = result;
-        showNumbers();
-        showHeads();
-        showMatrix(store.get());
-      }, (line) => { fill(wait, h('p', { class: 'note' }, line)); context.say(line, 'error'); });
+      void measuring.run(
+        async () => {
+          const core = await context.core;
+          const system = attention.system(selection.layer, selection.sample);
+          const document = await core.measure(system, { weights: selection.weights, convention });
+          const curves = await core.curves(system, { steps: stepsFor(document), weights: selection.weights, convention });
+          return { document, curves };
+        },
+        (result) => {
+          measured = result;
+          showNumbers();
+          showHeads();
+          showMatrix(store.get());
+        },
+        (line) => {
+          fill(wait, h('p', { class: 'note' }, line));
+          context.say(line, 'error');
+        },
+      );
     }
 
     function showNumbers(): void {
@@ -145,8 +233,12 @@ export const layer: View = {
       numbers.update(ready ? metricReadings(of, measured!.document, now.head === 'all') : []);
       if (!ready) return;
       const title = now.head === 'all' ? 'all heads together' : `head ${now.info.heads[now.head]}`;
-      survival.caption(`The chance that a walk from the slowest token has not reached the last one after t steps (${title}); the mixing time is where it falls to ε.`);
-      signal.caption('What arrives of each token by diffusion after t steps, early tokens light, late ones dark. The bold line is the weakest peak so far: it ends at the minimax fidelity.');
+      survival.caption(
+        `The chance that a walk from the slowest token has not reached the last one after t steps (${title}); the mixing time is where it falls to ε.`,
+      );
+      signal.caption(
+        'What arrives of each token by diffusion after t steps, early tokens light, late ones dark. The bold line is the weakest peak so far: it ends at the minimax fidelity.',
+      );
       fidelity.caption('The largest signal that each token ever delivers to the last one. The weakest is marked.');
       for (const one of [survival, signal, fidelity]) one.redraw();
     }
@@ -160,16 +252,31 @@ export const layer: View = {
       const time = of.mixing_time[0]?.steps ?? null;
       const points = (values: Float64Array) => Array.from(values, (y, x) => ({ x, y }));
       const others = curves.series.filter((one) => one !== series());
-      return lines({
-        label: 'Survival curves', xTitle: 'step t', yTitle: 'chance not to have arrived', height: 290, yDomain: [0, 1],
-        series: [
-          ...others.slice(0, 64).map((one) => ({ name: one.name, colour: theme.muted, points: points(one.survival), faint: true, width: 1, opacity: 0.3 })),
-          { name: 'mean over tokens', colour: theme.series[5]!, points: points(series().meanSurvival), dash: '5 4' },
-          { name: 'slowest token', colour: theme.series[0]!, points: points(series().survival), width: 2.5 },
-        ],
-        levels: [{ y: eps, label: `ε = ${digits(eps)}` }],
-        moments: time === null ? [] : [{ x: time, label: `T_mix = ${digits(time)}`, colour: theme.warm }],
-      }, width, theme);
+      return lines(
+        {
+          label: 'Survival curves',
+          xTitle: 'step t',
+          yTitle: 'chance not to have arrived',
+          height: 290,
+          yDomain: [0, 1],
+          series: [
+            ...others.slice(0, 64).map((one) => ({
+              name: one.name,
+              colour: theme.muted,
+              points: points(one.survival),
+              faint: true,
+              width: 1,
+              opacity: 0.3,
+            })),
+            { name: 'mean over tokens', colour: theme.series[5]!, points: points(series().meanSurvival), dash: '5 4' },
+            { name: 'slowest token', colour: theme.series[0]!, points: points(series().survival), width: 2.5 },
+          ],
+          levels: [{ y: eps, label: `ε = ${digits(eps)}` }],
+          moments: time === null ? [] : [{ x: time, label: `T_mix = ${digits(time)}`, colour: theme.warm }],
+        },
+        width,
+        theme,
+      );
     }
 
     function drawSignals(width: number, theme: Theme): SVGSVGElement {
@@ -180,19 +287,51 @@ export const layer: View = {
       const floor = Math.max(1e-300, of.minimax_fidelity.value / 300, of.minimax_fidelity.value > 0 ? 0 : 1e-9);
       const faint = [];
       for (let j = 0; j < nodes - 1; j += every)
-        faint.push({ name: names(j), colour: theme.ramp(0.22 + (0.7 * j) / Math.max(1, nodes - 2)), faint: true, width: 1, opacity: 0.7,
-          points: Array.from({ length: steps }, (_, t) => ({ x: t + 1, y: values[(t + 1) * nodes + j]! })).filter((p) => p.y > floor) });
+        faint.push({
+          name: names(j),
+          colour: theme.ramp(0.22 + (0.7 * j) / Math.max(1, nodes - 2)),
+          faint: true,
+          width: 1,
+          opacity: 0.7,
+          points: Array.from({ length: steps }, (_, t) => ({ x: t + 1, y: values[(t + 1) * nodes + j]! })).filter(
+            (p) => p.y > floor,
+          ),
+        });
       const { time, value } = of.minimax_fidelity;
       const node = weakest()!;
-      return lines({
-        label: 'Signals of the tokens at the last one', xTitle: 'step t', yTitle: 'signal at the last token', logarithmic: true, height: 360,
-        series: [
-          ...faint,
-          { name: `weakest token: ${names(node)}`, colour: theme.warm, width: 1.8, dash: '5 3', points: Array.from({ length: steps }, (_, t) => ({ x: t + 1, y: values[(t + 1) * nodes + node]! })).filter((p) => p.y > floor) },
-          { name: 'minimax so far', colour: theme.ink, width: 2.8, points: Array.from({ length: steps }, (_, t) => ({ x: t + 1, y: minimax[t + 1]! })).filter((p) => p.y > floor) },
-        ],
-        notes: time !== null && time > 0 && time <= steps ? [{ x: time, y: value, label: `${digits(value)} at step ${digits(time)}`, above: true }] : [],
-      }, width, theme);
+      return lines(
+        {
+          label: 'Signals of the tokens at the last one',
+          xTitle: 'step t',
+          yTitle: 'signal at the last token',
+          logarithmic: true,
+          height: 360,
+          series: [
+            ...faint,
+            {
+              name: `weakest token: ${names(node)}`,
+              colour: theme.warm,
+              width: 1.8,
+              dash: '5 3',
+              points: Array.from({ length: steps }, (_, t) => ({ x: t + 1, y: values[(t + 1) * nodes + node]! })).filter(
+                (p) => p.y > floor,
+              ),
+            },
+            {
+              name: 'minimax so far',
+              colour: theme.ink,
+              width: 2.8,
+              points: Array.from({ length: steps }, (_, t) => ({ x: t + 1, y: minimax[t + 1]! })).filter((p) => p.y > floor),
+            },
+          ],
+          notes:
+            time !== null && time > 0 && time <= steps
+              ? [{ x: time, y: value, label: `${digits(value)} at step ${digits(time)}`, above: true }]
+              : [],
+        },
+        width,
+        theme,
+      );
     }
 
     function drawFidelity(width: number, theme: Theme): SVGSVGElement {
@@ -202,41 +341,85 @@ export const layer: View = {
       const { document } = measured!;
       const points = (metrics: Metrics) => metrics.node_fidelity.slice(0, last).map((y, x) => ({ x, y }));
       const both = now.head !== 'all' && document.heads.length > 1;
-      return lines({
-        label: 'Fidelity of every token', xTitle: 'token', yTitle: 'fidelity', logarithmic: true, height: 250,
-        xFormat: names,
-        series: [
-          ...(both ? [{ name: 'all heads together', colour: theme.muted, points: points(document.combined), width: 1.2 }] : []),
-          { name: now.head === 'all' ? 'all heads together' : `head ${now.info.heads[now.head]}`, colour: theme.series[0]!, points: points(of), width: 1.6, marks: last <= 140 ? 'dots' as const : 'none' as const },
-        ],
-        notes: [{ x: node, y: of.node_fidelity[node]!, label: `weakest: ${names(node)}` }],
-      }, width, theme);
+      return lines(
+        {
+          label: 'Fidelity of every token',
+          xTitle: 'token',
+          yTitle: 'fidelity',
+          logarithmic: true,
+          height: 250,
+          xFormat: names,
+          series: [
+            ...(both ? [{ name: 'all heads together', colour: theme.muted, points: points(document.combined), width: 1.2 }] : []),
+            {
+              name: now.head === 'all' ? 'all heads together' : `head ${now.info.heads[now.head]}`,
+              colour: theme.series[0]!,
+              points: points(of),
+              width: 1.6,
+              marks: last <= 140 ? ('dots' as const) : ('none' as const),
+            },
+          ],
+          notes: [{ x: node, y: of.node_fidelity[node]!, label: `weakest: ${names(node)}` }],
+        },
+        width,
+        theme,
+      );
     }
 
     const number = (value: number) => ({ value, text: digits(value) });
     const curveRows = (columns: [string, Float64Array][], name: string, caption: string): TableData => ({
-      name, caption,
+      name,
+      caption,
       columns: [{ label: 'step', numeric: true }, ...columns.map(([label]) => ({ label, numeric: true }))],
       rows: Array.from(columns[0]![1], (_, t) => ({ cells: [number(t), ...columns.map(([, values]) => number(values[t]!))] })),
     });
-    const survivalTable = () => curveRows([['slowest', series().survival], ['mean', series().meanSurvival]], 'survival', 'Chance not to have arrived after so many steps');
+    const survivalTable = () =>
+      curveRows(
+        [
+          ['slowest', series().survival],
+          ['mean', series().meanSurvival],
+        ],
+        'survival',
+        'Chance not to have arrived after so many steps',
+      );
     const signalTable = (): TableData => {
       const { nodes, steps } = measured!.curves;
       const of = series();
       return {
-        name: 'signals', caption: 'Signal of each token at the last one, and the weakest peak so far',
-        columns: [{ label: 'step', numeric: true }, { label: 'minimax', numeric: true }, ...Array.from({ length: nodes - 1 }, (_, j) => ({ label: names(j), numeric: true }))],
-        rows: Array.from({ length: steps + 1 }, (_, t) => ({ cells: [number(t), number(of.minimax[t]!), ...Array.from({ length: nodes - 1 }, (__, j) => number(of.signal[t * nodes + j]!))] })),
+        name: 'signals',
+        caption: 'Signal of each token at the last one, and the weakest peak so far',
+        columns: [
+          { label: 'step', numeric: true },
+          { label: 'minimax', numeric: true },
+          ...Array.from({ length: nodes - 1 }, (_, j) => ({ label: names(j), numeric: true })),
+        ],
+        rows: Array.from({ length: steps + 1 }, (_, t) => ({
+          cells: [
+            number(t),
+            number(of.minimax[t]!),
+            ...Array.from({ length: nodes - 1 }, (__, j) => number(of.signal[t * nodes + j]!)),
+          ],
+        })),
       };
     };
     const fidelityTable = (): TableData => {
       const of = whole()!;
       const steps = quantityOf('hitting_mean');
       return {
-        name: 'tokens', caption: 'Every token on its own',
-        columns: [{ label: 'token' }, { label: 'fidelity', numeric: true }, { label: 'at step', numeric: true }, { label: 'hitting time', numeric: true }],
+        name: 'tokens',
+        caption: 'Every token on its own',
+        columns: [
+          { label: 'token' },
+          { label: 'fidelity', numeric: true },
+          { label: 'at step', numeric: true },
+          { label: 'hitting time', numeric: true },
+        ],
         rows: of.node_fidelity.map((value, j) => ({
-          cells: [words(names(j)), number(value), ...[of.optimal_time[j], of.hitting_time.node[j]].map((t) => ({ value: t ?? null, text: format(steps, t ?? null) }))],
+          cells: [
+            words(names(j)),
+            number(value),
+            ...[of.optimal_time[j], of.hitting_time.node[j]].map((t) => ({ value: t ?? null, text: format(steps, t ?? null) })),
+          ],
           marked: j === weakest(),
         })),
       };
@@ -248,16 +431,39 @@ export const layer: View = {
         layers.update(now.info.index);
         samples.update(now.sample, sampleOptions(now.info));
         colours.update(state.colours);
-        matrixFigure.title(`Layer ${now.info.name}, ${now.head === 'all' ? 'all heads together' : `head ${now.info.heads[now.head]}`}`);
+        matrixFigure.title(
+          `Layer ${now.info.name}, ${now.head === 'all' ? 'all heads together' : `head ${now.info.heads[now.head]}`}`,
+        );
         matrixFigure.caption('Rows are queries, columns keys: how much of each token a token takes. ▾ marks the weakest token.');
-        fill(weightsNote, leftOut(now.info), ' ', now.mixed ? ['All heads together: with the weights of the mixer. ', h('button', { type: 'button', class: 'link', onclick: () => store.set({ weights: null }) }, 'Back to those of the data')] : null);
+        fill(
+          weightsNote,
+          leftOut(now.info),
+          ' ',
+          now.mixed
+            ? [
+                'All heads together: with the weights of the mixer. ',
+                h(
+                  'button',
+                  { type: 'button', class: 'link', onclick: () => store.set({ weights: null }) },
+                  'Back to those of the data',
+                ),
+              ]
+            : null,
+        );
         weightsNote.hidden = !now.mixed && !leftOut(now.info);
-        const other = !before || before.layer !== state.layer || before.sample !== state.sample || before.weights !== state.weights || before.convention !== state.convention;
+        const other =
+          !before ||
+          before.layer !== state.layer ||
+          before.sample !== state.sample ||
+          before.weights !== state.weights ||
+          before.convention !== state.convention;
         if (other) {
           showHeads();
           measure(false);
         } else if (before.head !== state.head) {
-          [...heads.children].forEach((button, i) => button.setAttribute('aria-pressed', String((i === 0 ? 'all' : i - 1) === now.head)));
+          [...heads.children].forEach((button, i) =>
+            button.setAttribute('aria-pressed', String((i === 0 ? 'all' : i - 1) === now.head)),
+          );
           showNumbers();
         }
         if (other || before.head !== state.head || before.colours !== state.colours) showMatrix(state);
@@ -275,7 +481,11 @@ const measuredOf = (measured: { document: SystemDocument } | null, now: Selectio
 
 /** Steps that show the mixing time and the minimax time of all heads together. */
 function stepsFor(document: SystemDocument): number {
-  const times = [document.combined.mixing_time[0]?.steps, document.combined.minimax_fidelity.time, ...document.heads.map((head) => head.minimax_fidelity.time)];
+  const times = [
+    document.combined.mixing_time[0]?.steps,
+    document.combined.minimax_fidelity.time,
+    ...document.heads.map((head) => head.minimax_fidelity.time),
+  ];
   const wanted = Math.max(...times.slice(0, 2).map((t) => t ?? 0), Math.min(60, ...times.slice(2).map((t) => t ?? 0)));
   return Math.max(12, Math.min(400, Math.ceil(wanted * 1.4)));
 }
@@ -287,12 +497,19 @@ export function metricReadings(of: Metrics, document: SystemDocument, together: 
   };
   const { minimax_fidelity: fidelity, mixing_time, hitting_time, truncated_hitting_time } = of;
   return [
-    reading('minimax_fidelity', fidelity.value, `${fidelity.certified ? '' : `at most ${digits(fidelity.upper)}; `}token ${fidelity.node}, ${fidelity.time === null ? 'approached, never attained' : `step ${digits(fidelity.time)}`}`),
+    reading(
+      'minimax_fidelity',
+      fidelity.value,
+      `${fidelity.certified ? '' : `at most ${digits(fidelity.upper)}; `}token ${fidelity.node}, ${fidelity.time === null ? 'approached, never attained' : `step ${digits(fidelity.time)}`}`,
+    ),
     ...mixing_time.map(({ eps, steps }) => reading(`mixing_time_${eps}`, steps, 'steps')),
     reading('hitting_mean', hitting_time.mean, `largest ${format(quantityOf('hitting_max'), hitting_time.max)}`),
     reading('truncated_hitting_mean', truncated_hitting_time.mean, `walks cut at ${document.settings.cutoff} steps`),
     ...(together && document.heads.length > 1
-      ? [reading('synergy', document.synergy, `best head: ${document.best_head}, ${digits(document.best_head_fidelity)}`), reading('cross_head_share', document.cross_head_share)]
+      ? [
+          reading('synergy', document.synergy, `best head: ${document.best_head}, ${digits(document.best_head_fidelity)}`),
+          reading('cross_head_share', document.cross_head_share),
+        ]
       : []),
   ];
 }

@@ -24,7 +24,14 @@ export const overview: View = {
     let shown = look(context, store.get());
 
     const quantities = choose<string>('Quantity', options(shown.table), (quantity) => store.set({ quantity }));
-    const conventions = segments('Convention', [{ value: 'exact' as const, label: 'Exact' }, { value: 'published' as const, label: 'Published' }], (convention) => store.set({ convention }));
+    const conventions = segments(
+      'Convention',
+      [
+        { value: 'exact' as const, label: 'Exact' },
+        { value: 'published' as const, label: 'Published' },
+      ],
+      (convention) => store.set({ convention }),
+    );
     conventions.element.hidden = shown.table.conventions.length < 2;
 
     const map = figure({
@@ -41,15 +48,46 @@ export const overview: View = {
     });
     const numbers = table(allNumbers(shown, context));
     const document = session.analyze ?? session.heads!;
-    fill(root,
+    fill(
+      root,
       sessionHeader(session, session.title, quantities.element, conventions.element),
-      session.heads ? h('section', { class: 'card' }, h('h2', {}, 'In words'), h('ul', { class: 'findings' }, session.heads.summary.map((line) => h('li', {}, line)))) : null,
+      session.heads
+        ? h(
+            'section',
+            { class: 'card' },
+            h('h2', {}, 'In words'),
+            h(
+              'ul',
+              { class: 'findings' },
+              session.heads.summary.map((line) => h('li', {}, line)),
+            ),
+          )
+        : null,
       h('div', { class: 'grid wide' }, map.element, course.element),
-      h('section', { class: 'card' },
-        h('div', { class: 'figure-head' }, h('h2', { class: 'small' }, 'All numbers'),
-          h('div', { class: 'tools' },
-            h('button', { type: 'button', class: 'quiet', onclick: () => saveFile('synergraph.json', JSON.stringify(document, null, 2) + '\n', 'application/json') }, 'Save JSON'))),
-        numbers.element));
+      h(
+        'section',
+        { class: 'card' },
+        h(
+          'div',
+          { class: 'figure-head' },
+          h('h2', { class: 'small' }, 'All numbers'),
+          h(
+            'div',
+            { class: 'tools' },
+            h(
+              'button',
+              {
+                type: 'button',
+                class: 'quiet',
+                onclick: () => saveFile('synergraph.json', JSON.stringify(document, null, 2) + '\n', 'application/json'),
+              },
+              'Save JSON',
+            ),
+          ),
+        ),
+        numbers.element,
+      ),
+    );
 
     return {
       update(state, before) {
@@ -60,7 +98,9 @@ export const overview: View = {
         const { measure } = shown;
         map.element.hidden = !measure.ofHeads;
         map.title(`${measure.label}, layers × heads`);
-        map.caption(`${sentence(measure.quantity.about)} ${measure.quantity.better ? `A dot marks the best head of a layer${measure.ofLayers && !measure.id.endsWith('shapley') ? ', and all heads together where they beat it' : ''}.` : ''}`);
+        map.caption(
+          `${sentence(measure.quantity.about)} ${measure.quantity.better ? `A dot marks the best head of a layer${measure.ofLayers && !measure.id.endsWith('shapley') ? ', and all heads together where they beat it' : ''}.` : ''}`,
+        );
         course.element.hidden = !measure.ofLayers;
         course.title(`${measure.whole ?? measure.label}, layer by layer`);
         course.caption(spreadWords(shown));
@@ -98,7 +138,8 @@ function spreadWords({ table, measure }: Shown): string {
 function best({ table, measure }: Shown, layer: number): { head: number | null; all: boolean } {
   const { better } = measure.quantity;
   if (!better || table.layers[layer]!.heads < 2) return { head: null, all: false };
-  const value = (spread: Spread | null) => (spread === null ? null : (spread.mean ?? (measure.quantity.kind === 'steps' ? Infinity : null)));
+  const value = (spread: Spread | null) =>
+    spread === null ? null : (spread.mean ?? (measure.quantity.kind === 'steps' ? Infinity : null));
   const beats = (a: number | null, b: number | null) => a !== null && (b === null || (better === 'high' ? a > b : a < b));
   let head: number | null = null;
   for (let h = 0; h < table.layers[layer]!.heads; ++h)
@@ -121,7 +162,8 @@ export function spreadTip(measure: Measure, spread: Spread): HTMLElement[] {
 
 /** The way to a layer, where there is more to see of it. */
 function deeper({ session, store }: Context, layer: number, head: number | 'all'): { go?: () => void } {
-  if (session.attention?.layers.some(({ index }) => index === layer)) return { go: () => store.set({ view: 'layer', layer, head }) };
+  if (session.attention?.layers.some(({ index }) => index === layer))
+    return { go: () => store.set({ view: 'layer', layer, head }) };
   return session.heads ? { go: () => store.set({ view: 'mixer', layer, head }) } : {};
 }
 
@@ -131,37 +173,49 @@ function drawMap(shown: Shown, context: Context, width: number, theme: Theme): S
   const most = table.headNames.length;
   const spreads = table.layers.flatMap((_, l) => [...Array(most).keys()].map((c) => measure.get(l, c))).filter((x) => x !== null);
   const signed = quantity.kind === 'change' && spreads.some((x) => (x.mean ?? 0) < 0);
-  const allValues = signed || !measure.ofLayers || quantity.kind === 'change' ? [] : table.layers.map((_, l) => measure.get(l, 'all')).flatMap((x) => (x ? [x.mean] : []));
+  const allValues =
+    signed || !measure.ofLayers || quantity.kind === 'change'
+      ? []
+      : table.layers.map((_, l) => measure.get(l, 'all')).flatMap((x) => (x ? [x.mean] : []));
   const scale = valueScale([...spreads.map((x) => x.mean), ...allValues], quantity.logarithmic, 0, 1000, !signed);
   const largest = Math.max(...spreads.map((x) => Math.abs(x.mean ?? 0)), 1e-300);
   const shade = (x: Spread) => (signed ? (x.mean ?? 0) / largest : 0.06 + (0.94 * scale.place(x.mean)) / 1000);
   const marks = table.layers.map((_, l) => best(shown, l));
   const withAll = measure.ofLayers;
-  return heatmap({
-    label: `${measure.label} of each head in each layer`,
-    rows: table.layers.map((layer) => layer.name),
-    columns: [...table.headNames, ...(withAll ? ['all'] : [])],
-    rowTitle: 'layer',
-    columnTitle: 'head',
-    diverging: signed,
-    ...(withAll ? { gapBefore: most } : {}),
-    legend: signed ? [format(quantity, -largest, 2), '0', format(quantity, largest, 2)] : ends(quantity, [...spreads.map((x) => x.mean), ...allValues]),
-    cell(l, c): HeatCell | null {
-      const head = c === most ? ('all' as const) : c;
-      const value = measure.get(l, head);
-      if (!value) return null;
-      const name = head === 'all' ? 'all heads together' : `head ${table.headNames[head]}`;
-      const isBest = head === 'all' ? marks[l]!.all : marks[l]!.head === head;
-      return {
-        shade: signed && head === 'all' ? null : head === 'all' && quantity.kind === 'change' ? null : shade(value),
-        text: format(quantity, value.mean, 2),
-        label: `layer ${table.layers[l]!.name}, ${name}: ${formatSpread(quantity, value.mean, value.spread)}${isBest ? ', best' : ''}`,
-        marked: isBest,
-        tip: () => [h('div', { class: 'tip-line' }, h('b', {}, `Layer ${table.layers[l]!.name}, ${name}`)), ...spreadTip(measure, value)],
-        ...deeper(context, l, head),
-      };
+  return heatmap(
+    {
+      label: `${measure.label} of each head in each layer`,
+      rows: table.layers.map((layer) => layer.name),
+      columns: [...table.headNames, ...(withAll ? ['all'] : [])],
+      rowTitle: 'layer',
+      columnTitle: 'head',
+      diverging: signed,
+      ...(withAll ? { gapBefore: most } : {}),
+      legend: signed
+        ? [format(quantity, -largest, 2), '0', format(quantity, largest, 2)]
+        : ends(quantity, [...spreads.map((x) => x.mean), ...allValues]),
+      cell(l, c): HeatCell | null {
+        const head = c === most ? ('all' as const) : c;
+        const value = measure.get(l, head);
+        if (!value) return null;
+        const name = head === 'all' ? 'all heads together' : `head ${table.headNames[head]}`;
+        const isBest = head === 'all' ? marks[l]!.all : marks[l]!.head === head;
+        return {
+          shade: signed && head === 'all' ? null : head === 'all' && quantity.kind === 'change' ? null : shade(value),
+          text: format(quantity, value.mean, 2),
+          label: `layer ${table.layers[l]!.name}, ${name}: ${formatSpread(quantity, value.mean, value.spread)}${isBest ? ', best' : ''}`,
+          marked: isBest,
+          tip: () => [
+            h('div', { class: 'tip-line' }, h('b', {}, `Layer ${table.layers[l]!.name}, ${name}`)),
+            ...spreadTip(measure, value),
+          ],
+          ...deeper(context, l, head),
+        };
+      },
     },
-  }, width, theme);
+    width,
+    theme,
+  );
 }
 
 /** The least and the largest, in words. */
@@ -182,44 +236,100 @@ function drawCourse({ table, measure }: Shown, context: Context, width: number, 
   const floor = quantity.kind === 'change' ? -Infinity : 0;
   const series: Series[] = [
     {
-      name: 'all heads together', colour: theme.series[0]!, points: at((x) => x.mean), marks: 'dots', width: 2.5,
-      ...(several ? { band: all.flatMap((x, i) => (x && x.mean !== null && x.spread !== null ? [{ x: i, low: Math.max(floor, x.mean - x.spread, x.min ?? -Infinity), high: x.mean + x.spread }] : [])) } : {}),
-      ...(several && all[0]?.min !== undefined ? { outer: all.flatMap((x, i) => (x ? [{ x: i, low: x.min ?? null, high: x.max ?? null }] : [])) } : {}),
+      name: 'all heads together',
+      colour: theme.series[0]!,
+      points: at((x) => x.mean),
+      marks: 'dots',
+      width: 2.5,
+      ...(several
+        ? {
+            band: all.flatMap((x, i) =>
+              x && x.mean !== null && x.spread !== null
+                ? [{ x: i, low: Math.max(floor, x.mean - x.spread, x.min ?? -Infinity), high: x.mean + x.spread }]
+                : [],
+            ),
+          }
+        : {}),
+      ...(several && all[0]?.min !== undefined
+        ? { outer: all.flatMap((x, i) => (x ? [{ x: i, low: x.min ?? null, high: x.max ?? null }] : [])) }
+        : {}),
     },
   ];
   if (measure.id === 'minimax_fidelity') {
     const bestHead = table.measures.find((one) => one.id === 'best_head_fidelity');
     if (bestHead && table.headNames.length > 1)
-      series.push({ name: 'best head of each sample', colour: theme.series[1]!, dash: '6 4', marks: 'dots', points: table.layers.flatMap((_, x) => { const y = bestHead.get(x, 'all'); return y ? [{ x, y: y.mean }] : []; }) });
+      series.push({
+        name: 'best head of each sample',
+        colour: theme.series[1]!,
+        dash: '6 4',
+        marks: 'dots',
+        points: table.layers.flatMap((_, x) => {
+          const y = bestHead.get(x, 'all');
+          return y ? [{ x, y: y.mean }] : [];
+        }),
+      });
   }
   if (measure.ofHeads && quantity.kind !== 'change')
     for (let head = 0; head < table.headNames.length; ++head)
-      series.push({ name: `head ${table.headNames[head]}`, colour: theme.muted, faint: true, line: false, marks: 'dots', opacity: 0.55, points: table.layers.flatMap((_, x) => { const y = measure.get(x, head); return y ? [{ x, y: y.mean }] : []; }) });
+      series.push({
+        name: `head ${table.headNames[head]}`,
+        colour: theme.muted,
+        faint: true,
+        line: false,
+        marks: 'dots',
+        opacity: 0.55,
+        points: table.layers.flatMap((_, x) => {
+          const y = measure.get(x, head);
+          return y ? [{ x, y: y.mean }] : [];
+        }),
+      });
   const { analyze, published } = context.session;
-  const paper = published.filter((one) => one.quantity === measure.id && one.task === analyze?.task?.name && one.heads === analyze?.model?.heads);
+  const paper = published.filter(
+    (one) => one.quantity === measure.id && one.task === analyze?.task?.name && one.heads === analyze?.model?.heads,
+  );
   if (paper.length > 0)
-    series.push({ name: 'the paper', colour: theme.series[1]!, line: false, marks: 'diamonds', points: paper.map((one) => ({ x: one.layer - 1, y: one.mean })) });
-  return lines({
-    label: `${measure.whole ?? measure.label} along the layers`,
-    xTitle: 'layer', yTitle: quantity.kind === 'steps' ? `${quantity.short}, steps` : measure.whole ? measure.id.split('/')[0]! : quantity.short,
-    xNames: table.layers.map((layer) => layer.name),
-    series, logarithmic: quantity.logarithmic, height: 320,
-    yFormat: (v) => format(quantity, v),
-    ...(measure.id === 'synergy' ? { levels: [{ y: 1, label: 'above: together better than the best head' }] } : {}),
-    go: (x) => deeper(context, x, 'all').go?.(),
-  }, width, theme);
+    series.push({
+      name: 'the paper',
+      colour: theme.series[1]!,
+      line: false,
+      marks: 'diamonds',
+      points: paper.map((one) => ({ x: one.layer - 1, y: one.mean })),
+    });
+  return lines(
+    {
+      label: `${measure.whole ?? measure.label} along the layers`,
+      xTitle: 'layer',
+      yTitle: quantity.kind === 'steps' ? `${quantity.short}, steps` : measure.whole ? measure.id.split('/')[0]! : quantity.short,
+      xNames: table.layers.map((layer) => layer.name),
+      series,
+      logarithmic: quantity.logarithmic,
+      height: 320,
+      yFormat: (v) => format(quantity, v),
+      ...(measure.id === 'synergy' ? { levels: [{ y: 1, label: 'above: together better than the best head' }] } : {}),
+      go: (x) => deeper(context, x, 'all').go?.(),
+    },
+    width,
+    theme,
+  );
 }
 
 function mapTable({ table, measure }: Shown): TableData {
   return {
     name: `layers-heads-${measure.id.replace('/', '-')}`,
     caption: `${measure.label}: mean over samples`,
-    columns: [{ label: 'layer' }, ...table.headNames.map((name) => ({ label: `head ${name}`, numeric: true })), ...(measure.ofLayers ? [{ label: 'all', numeric: true }] : [])],
+    columns: [
+      { label: 'layer' },
+      ...table.headNames.map((name) => ({ label: `head ${name}`, numeric: true })),
+      ...(measure.ofLayers ? [{ label: 'all', numeric: true }] : []),
+    ],
     rows: table.layers.map((layer, l) => ({
-      cells: [words(layer.name), ...[...table.headNames.keys(), ...(measure.ofLayers ? (['all'] as const) : [])].map((head) => {
-        const value = measure.get(l, head);
-        return { value: value?.mean ?? null, text: value ? format(measure.quantity, value.mean) : '' };
-      })],
+      cells: [
+        words(layer.name),
+        ...[...table.headNames.keys(), ...(measure.ofLayers ? (['all'] as const) : [])].map((head) => {
+          const value = measure.get(l, head);
+          return { value: value?.mean ?? null, text: value ? format(measure.quantity, value.mean) : '' };
+        }),
+      ],
     })),
   };
 }
@@ -229,10 +339,22 @@ function courseTable({ table, measure }: Shown): TableData {
   return {
     name: `layers-${measure.id.replace('/', '-')}`,
     caption: measure.whole ?? `${measure.label} of all heads together, over samples`,
-    columns: [{ label: 'layer' }, ...fields.map((f) => ({ label: f === 'spread' ? '±' : f, numeric: true })), { label: 'never', numeric: true }, { label: 'samples', numeric: true }],
+    columns: [
+      { label: 'layer' },
+      ...fields.map((f) => ({ label: f === 'spread' ? '±' : f, numeric: true })),
+      { label: 'never', numeric: true },
+      { label: 'samples', numeric: true },
+    ],
     rows: table.layers.map((layer, l) => {
       const value = measure.get(l, 'all');
-      return { cells: [words(layer.name), ...fields.map((f) => ({ value: value?.[f] ?? null, text: value ? format(measure.quantity, value[f]) : '' })), { value: value?.never ?? 0, text: String(value?.never ?? 0) }, { value: layer.samples, text: String(layer.samples) }] };
+      return {
+        cells: [
+          words(layer.name),
+          ...fields.map((f) => ({ value: value?.[f] ?? null, text: value ? format(measure.quantity, value[f]) : '' })),
+          { value: value?.never ?? 0, text: String(value?.never ?? 0) },
+          { value: layer.samples, text: String(layer.samples) },
+        ],
+      };
     }),
   };
 }
@@ -242,11 +364,22 @@ function allNumbers({ table }: Shown, context: Context): TableData {
   return {
     name: 'layers',
     caption: 'All heads together, mean over samples',
-    columns: [{ label: 'layer' }, ...measures.map((one) => ({ ...columnOf(one.quantity.id), ...(one.id.includes('/') ? { label: one.id.split('/')[0]!, about: one.label } : {}) })), { label: 'best head', numeric: true }],
+    columns: [
+      { label: 'layer' },
+      ...measures.map((one) => ({
+        ...columnOf(one.quantity.id),
+        ...(one.id.includes('/') ? { label: one.id.split('/')[0]!, about: one.label } : {}),
+      })),
+      { label: 'best head', numeric: true },
+    ],
     rows: table.layers.map((layer, l) => {
       const best = table.bestHead(l);
       return {
-        cells: [words(layer.name), ...measures.map((one) => measured(one.quantity.id, one.get(l, 'all')?.mean)), words(best === null ? '' : (table.headNames[best] ?? ''))],
+        cells: [
+          words(layer.name),
+          ...measures.map((one) => measured(one.quantity.id, one.get(l, 'all')?.mean)),
+          words(best === null ? '' : (table.headNames[best] ?? '')),
+        ],
         ...deeper(context, l, 'all'),
       };
     }),

@@ -19,17 +19,22 @@ function refusal(path: string): string | null {
     program('analyze', path, '--quiet');
     return null;
   } catch (error) {
-    return String((error as { stderr: string }).stderr).trim().replace(/^synergraph: /, '');
+    return String((error as { stderr: string }).stderr)
+      .trim()
+      .replace(/^synergraph: /, '');
   }
 }
 
 /** Drops bytes on the page, as a pointer would. */
 async function drop(page: Page, name: string, bytes: Buffer): Promise<void> {
-  const data = await page.evaluateHandle(({ text, file }) => {
-    const transfer = new DataTransfer();
-    transfer.items.add(new File([Uint8Array.from(atob(text), (c) => c.charCodeAt(0))], file));
-    return transfer;
-  }, { text: bytes.toString('base64'), file: name });
+  const data = await page.evaluateHandle(
+    ({ text, file }) => {
+      const transfer = new DataTransfer();
+      transfer.items.add(new File([Uint8Array.from(atob(text), (c) => c.charCodeAt(0))], file));
+      return transfer;
+    },
+    { text: bytes.toString('base64'), file: name },
+  );
   await page.dispatchEvent('body', 'dragover', { dataTransfer: data });
   await page.dispatchEvent('body', 'drop', { dataTransfer: data });
 }
@@ -47,7 +52,9 @@ describe('Own files', () => {
     ours.conventions[0]!.layers.forEach((layer, l) => {
       const other = theirs.conventions[0]!.layers[l]!;
       expect(layer.combined['mixing_time_0.25']).toEqual(other.combined['mixing_time_0.25']);
-      expect(Math.abs(layer.combined['minimax_fidelity']!.mean! / other.combined['minimax_fidelity']!.mean! - 1)).toBeLessThan(1e-12);
+      expect(Math.abs(layer.combined['minimax_fidelity']!.mean! / other.combined['minimax_fidelity']!.mean! - 1)).toBeLessThan(
+        1e-12,
+      );
       layer.heads.forEach((head, h) => expect(head['mixing_time_0.25']).toEqual(other.heads[h]!['mixing_time_0.25']));
     });
     await page.getByRole('link', { name: 'Mixer' }).click();
@@ -59,14 +66,20 @@ describe('Own files', () => {
   it('can be dropped anywhere, in other formats too', async () => {
     const npyPath = writeNpy('convert.npy', attention(1, 2, 3, 12, 4));
     for (const name of ['convert.npz', 'convert.safetensors']) program('convert', npyPath, join(folder, name));
-    execFileSync('/usr/bin/python3', ['-c', `import numpy as np; np.savez_compressed(${JSON.stringify(join(folder, 'deflated.npz'))}, attention=np.load(${JSON.stringify(npyPath)}))`]);
+    execFileSync('/usr/bin/python3', [
+      '-c',
+      `import numpy as np; np.savez_compressed(${JSON.stringify(join(folder, 'deflated.npz'))}, attention=np.load(${JSON.stringify(npyPath)}))`,
+    ]);
     for (const name of ['convert.npz', 'convert.safetensors', 'deflated.npz']) {
       const page = await open(`${empty}#graph`);
       await drop(page, name, readFileSync(join(folder, name)));
       await page.waitForSelector('#view-overview');
       const document = JSON.parse(program('analyze', join(folder, name), '--per-head', '--json', '-')) as Analyze;
       const mean = document.conventions[0]!.layers[0]!.combined['minimax_fidelity']!.mean;
-      await page.getByText(format(quantityOf('minimax_fidelity'), mean)).first().waitFor();
+      await page
+        .getByText(format(quantityOf('minimax_fidelity'), mean))
+        .first()
+        .waitFor();
     }
   });
 
@@ -87,13 +100,26 @@ describe('Own files', () => {
     const causal = Buffer.from(good);
     causal.writeFloatLE(0.5, causal.length - 4 * 64 + 4 * 3);
     const made: Record<string, Buffer> = {
-      'random.npy': random, 'random.safetensors': random, 'random.npz': random, 'empty.npy': Buffer.alloc(0),
-      'short.npy': good.subarray(0, good.length - 3), 'long.npy': Buffer.concat([good, Buffer.alloc(5)]), 'future.npy': causal,
+      'random.npy': random,
+      'random.safetensors': random,
+      'random.npz': random,
+      'empty.npy': Buffer.alloc(0),
+      'short.npy': good.subarray(0, good.length - 3),
+      'long.npy': Buffer.concat([good, Buffer.alloc(5)]),
+      'future.npy': causal,
       'header.safetensors': Buffer.concat([Buffer.from([255, 255, 255, 255, 255, 255, 255, 127]), random]),
-      'lies.safetensors': Buffer.concat([Buffer.from([60, 0, 0, 0, 0, 0, 0, 0]), Buffer.from('{"a":{"dtype":"F32","shape":[9999999,99999],"data_offsets":[0,4]}}'.slice(0, 60))]),
+      'lies.safetensors': Buffer.concat([
+        Buffer.from([60, 0, 0, 0, 0, 0, 0, 0]),
+        Buffer.from('{"a":{"dtype":"F32","shape":[9999999,99999],"data_offsets":[0,4]}}'.slice(0, 60)),
+      ]),
     };
     for (const [name, bytes] of Object.entries(made)) writeFileSync(join(folder, name), bytes);
-    const paths = [...Object.keys(made).map((name) => join(folder, name)), ...readdirSync(data).filter((name) => /\.(npy|npz|safetensors)$/.test(name)).map((name) => join(data, name))];
+    const paths = [
+      ...Object.keys(made).map((name) => join(folder, name)),
+      ...readdirSync(data)
+        .filter((name) => /\.(npy|npz|safetensors)$/.test(name))
+        .map((name) => join(data, name)),
+    ];
     const page = await open(empty);
     let bad = 0;
     for (const path of paths) {
@@ -103,7 +129,9 @@ describe('Own files', () => {
       await choose(page, path);
       const alert = page.getByRole('alert');
       const name = path.split('/').at(-1)!;
-      await expect.poll(() => alert.innerText(), { message: name }).toContain(line.replaceAll(path, name).split('\n')[0]!.slice(0, 200));
+      await expect
+        .poll(() => alert.innerText(), { message: name })
+        .toContain(line.replaceAll(path, name).split('\n')[0]!.slice(0, 200));
       await alert.getByRole('button', { name: 'Close' }).click();
     }
     expect(bad).toBeGreaterThan(20);
@@ -127,11 +155,20 @@ describe('Own files', () => {
     await choose(page, join(folder, 'mine.txt'));
     await page.waitForSelector('#view-graph');
     await expect.poll(() => page.getByLabel('As text').inputValue()).toContain('a -> b');
-    for (const [name, text] of [['bad.json', '{'], ['other.json', '{"schema": "else"}'], ['null.json', 'null'], ['list.json', '{"schema": "synergraph.heads", "layers": 3}'], ['bad.txt', 'nodes a b\nhead\n b -> a\n']] as const) {
+    for (const [name, text] of [
+      ['bad.json', '{'],
+      ['other.json', '{"schema": "else"}'],
+      ['null.json', 'null'],
+      ['list.json', '{"schema": "synergraph.heads", "layers": 3}'],
+      ['bad.txt', 'nodes a b\nhead\n b -> a\n'],
+    ] as const) {
       writeFileSync(join(folder, name), text);
       await page.getByRole('link', { name: 'Open' }).click();
       await choose(page, join(folder, name));
-      await page.getByRole('alert').getByText(name.endsWith('json') ? name : 'goes backward').waitFor();
+      await page
+        .getByRole('alert')
+        .getByText(name.endsWith('json') ? name : 'goes backward')
+        .waitFor();
       await page.getByRole('alert').getByRole('button').click();
     }
   });

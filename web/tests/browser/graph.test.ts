@@ -64,7 +64,8 @@ describe('Graphs', () => {
   it('plays the walk and the diffusion step by step', async () => {
     const page = await open(`${empty}#graph?play=walk`);
     await ready(page);
-    const at = async (node: number) => page.locator(`figure:has-text("The graph") [data-key="${node}"]`).getAttribute('aria-label');
+    const at = async (node: number) =>
+      page.locator(`figure:has-text("The graph") [data-key="${node}"]`).getAttribute('aria-label');
     expect(await at(0)).toContain(': 1');
     await page.getByRole('button', { name: 'One step on' }).click();
     expect(await at(0)).not.toContain(': 1,');
@@ -123,7 +124,12 @@ describe('Graphs', () => {
   it('opens with the graph of the program', async () => {
     const document = JSON.parse(program('graph', '--example', '2', '--json')) as SystemDocument;
     program('graph', '--example', '2', '--text', 'example.txt');
-    const url = writePage('graph.html', { ...base('worked example 2'), command: 'graph', document, graphs: 'nodes a b\nhead 1\n a -> b\n' });
+    const url = writePage('graph.html', {
+      ...base('worked example 2'),
+      command: 'graph',
+      document,
+      graphs: 'nodes a b\nhead 1\n a -> b\n',
+    });
     const page = await open(url);
     await ready(page);
     expect(await text(page)).toContain('a -> b');

@@ -9,10 +9,18 @@ const pages = attentionPages(made, 'layer');
 const { open } = useBrowser();
 
 /** The numbers of a sample as `analyze --per-sample` has them. */
-const samples = program('analyze', pages.file, '--per-head', '--per-sample', '-').trim().split('\n').map((line) => line.split(','));
+const samples = program('analyze', pages.file, '--per-head', '--per-sample', '-')
+  .trim()
+  .split('\n')
+  .map((line) => line.split(','));
 const columns = samples[0]!;
 const numberOf = (layer: string, sample: string, head: string, column: string) => {
-  const row = samples.find((one) => one[columns.indexOf('layer')] === layer && one[columns.indexOf('sample')] === sample && one[columns.indexOf('head')] === head)!;
+  const row = samples.find(
+    (one) =>
+      one[columns.indexOf('layer')] === layer &&
+      one[columns.indexOf('sample')] === sample &&
+      one[columns.indexOf('head')] === head,
+  )!;
   return Number(row[columns.indexOf(column)]);
 };
 
@@ -39,7 +47,7 @@ describe('Layer', () => {
     await canvas.focus();
     await page.keyboard.press('ArrowLeft');
     await page.keyboard.press('ArrowUp');
-    const value = made.values[((1 * 20 + 18) * 20) + 18]!;
+    const value = made.values[(1 * 20 + 18) * 20 + 18]!;
     expect(await page.locator('.matrix-readout').innerText()).toBe(`query 18, key 18: ${digits(value, 5)}`);
     const box = (await canvas.boundingBox())!;
     await page.mouse.move(box.x + 80, box.y + box.height - 20);
@@ -85,7 +93,10 @@ describe('Layer', () => {
     await page.waitForSelector('.reading');
     await page.getByText(`T_mix = ${digits(numberOf('1', '0', 'combined', 'mixing_time_0.25'))}`).waitFor();
     await page.locator('figure:has-text("Signals at the last token") svg').getByText('minimax so far').waitFor();
-    await page.locator('figure:has-text("Fidelity of every token") svg').getByText(/^weakest: /).waitFor();
+    await page
+      .locator('figure:has-text("Fidelity of every token") svg')
+      .getByText(/^weakest: /)
+      .waitFor();
     await page.locator('figure:has-text("Fidelity of every token")').getByRole('button', { name: 'Table' }).click();
     const fidelity = numberOf('1', '0', 'combined', 'minimax_fidelity');
     expect(await page.locator('tr.marked td').first().innerText()).toBe(digits(fidelity));
@@ -94,7 +105,9 @@ describe('Layer', () => {
   it('names tokens where names are given', async () => {
     const labels = Array.from({ length: 20 }, (_, i) => (i === 19 ? 'end' : `word${i}`));
     const { attention: embedded, bytes } = embed(made, { labels });
-    const page = await open(`${writePage('labels.html', { ...base('labels'), command: 'analyze', document: pages.document, attention: embedded }, bytes)}#layer`);
+    const page = await open(
+      `${writePage('labels.html', { ...base('labels'), command: 'analyze', document: pages.document, attention: embedded }, bytes)}#layer`,
+    );
     await page.waitForSelector('.reading');
     await page.locator('.matrix canvas').focus();
     await page.keyboard.press('ArrowLeft');

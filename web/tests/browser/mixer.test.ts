@@ -12,7 +12,8 @@ const { open } = useBrowser();
 const reading = async (page: Page, label: string) => page.locator(`.reading:has(dt:text-is("${label}")) dd`).first().innerText();
 
 /** What the program says with these weights. */
-const withWeights = (weights: string) => (JSON.parse(program('analyze', pages.file, '--weights', weights, '--json', '-')) as Analyze).conventions[0]!.layers[0]!;
+const withWeights = (weights: string) =>
+  (JSON.parse(program('analyze', pages.file, '--weights', weights, '--json', '-')) as Analyze).conventions[0]!.layers[0]!;
 
 const ready = async (page: Page) => {
   await page.waitForSelector('.reading');
@@ -26,7 +27,9 @@ describe('Mixer', () => {
     const slider = page.getByLabel('share of head 1');
     await slider.focus();
     await page.keyboard.press('End');
-    await expect.poll(() => reading(page, 'Minimax fidelity')).toBe(digits(withWeights('0,1,0,0').combined['minimax_fidelity']!.mean!));
+    await expect
+      .poll(() => reading(page, 'Minimax fidelity'))
+      .toBe(digits(withWeights('0,1,0,0').combined['minimax_fidelity']!.mean!));
     await page.getByRole('button', { name: 'Uniform' }).click();
     const uniform = withWeights('1,1,1,1');
     await expect.poll(() => reading(page, 'Minimax fidelity')).toBe(digits(uniform.combined['minimax_fidelity']!.mean!));
@@ -39,7 +42,9 @@ describe('Mixer', () => {
     const page = await open(`${pages.analyze}#mixer`);
     await ready(page);
     await page.getByRole('checkbox', { name: 'head 2' }).uncheck();
-    await expect.poll(() => reading(page, 'Minimax fidelity')).toBe(digits(withWeights('1,1,0,1').combined['minimax_fidelity']!.mean!));
+    await expect
+      .poll(() => reading(page, 'Minimax fidelity'))
+      .toBe(digits(withWeights('1,1,0,1').combined['minimax_fidelity']!.mean!));
     expect(await page.locator('.mix-row').nth(2).locator('output').innerText()).toBe('off');
     await page.getByRole('checkbox', { name: 'head 2' }).check();
     expect(await page.locator('.mix-row').nth(2).locator('output').innerText()).toBe('25.0 %');
@@ -73,10 +78,14 @@ describe('Mixer', () => {
     await ready(page);
     const lattice = page.locator('figure:has-text("Every set of heads")');
     expect(await lattice.locator('circle[role=button]').count()).toBe(15);
-    expect(await lattice.locator('[data-key="9"]').getAttribute('aria-label')).toContain(`heads 0 3: ${digits(withWeights('1,0,0,1').combined['minimax_fidelity']!.mean!)}`);
+    expect(await lattice.locator('[data-key="9"]').getAttribute('aria-label')).toContain(
+      `heads 0 3: ${digits(withWeights('1,0,0,1').combined['minimax_fidelity']!.mean!)}`,
+    );
     await lattice.locator('[data-key="9"]').click();
     expect(await page.getByRole('checkbox', { name: 'head 1' }).isChecked()).toBe(false);
-    await page.waitForFunction(() => location.hash.includes('weights=0.5,0,0,0.5') || location.hash.includes('weights=0.5%2C0%2C0%2C0.5'));
+    await page.waitForFunction(
+      () => location.hash.includes('weights=0.5,0,0,0.5') || location.hash.includes('weights=0.5%2C0%2C0%2C0.5'),
+    );
     await lattice.locator('[data-key="9"]').focus();
     await page.keyboard.press('ArrowUp');
     await page.keyboard.press('Enter');
@@ -88,11 +97,17 @@ describe('Mixer', () => {
     await ready(page);
     const [value] = pages.importance.layers[0]!.values;
     await page.locator('figure:has-text("What each head adds")').getByRole('button', { name: 'Table' }).click();
-    expect(await page.locator('figure:has-text("What each head adds") tbody tr:nth-child(2) td').first().innerText()).toBe(digits(value!.heads[1]!.shapley.mean!));
+    expect(await page.locator('figure:has-text("What each head adds") tbody tr:nth-child(2) td').first().innerText()).toBe(
+      digits(value!.heads[1]!.shapley.mean!),
+    );
     await page.locator('figure:has-text("Pairs: redundant")').getByRole('button', { name: 'Table' }).click();
-    expect(await page.locator('figure:has-text("Pairs: redundant") tbody tr:nth-child(1) td').first().innerText()).toBe(digits(value!.pairs[0]!.mean!));
+    expect(await page.locator('figure:has-text("Pairs: redundant") tbody tr:nth-child(1) td').first().innerText()).toBe(
+      digits(value!.pairs[0]!.mean!),
+    );
     await page.getByLabel('Speed', { exact: true }).check();
-    await expect.poll(() => page.locator('figure:has-text("What each head adds") tbody tr:nth-child(2) td').first().innerText()).toBe(digits(pages.importance.layers[0]!.values[1]!.heads[1]!.shapley.mean!));
+    await expect
+      .poll(() => page.locator('figure:has-text("What each head adds") tbody tr:nth-child(2) td').first().innerText())
+      .toBe(digits(pages.importance.layers[0]!.values[1]!.heads[1]!.shapley.mean!));
   });
 
   it('measures all sets of more heads when asked', async () => {

@@ -16,7 +16,9 @@ describe('Overview', () => {
     expect(label).toContain(`layer 2, head 2: ${format(quantityOf('minimax_fidelity'), mean)}`);
     await page.getByLabel('Quantity').selectOption('mixing_time_0.25');
     const all = await page.locator(`${heatmap} [data-key="0 4"]`).getAttribute('aria-label');
-    expect(all).toContain(`all heads together: ${format(quantityOf('mixing_time_0.25'), layers[0]!.combined['mixing_time_0.25']!.mean)}`);
+    expect(all).toContain(
+      `all heads together: ${format(quantityOf('mixing_time_0.25'), layers[0]!.combined['mixing_time_0.25']!.mean)}`,
+    );
     expect(page.url()).not.toContain('quantity=minimax');
   });
 
@@ -54,14 +56,18 @@ describe('Overview', () => {
     const reader = page.locator('figure:has-text("layer by layer") [role=slider]');
     await reader.focus();
     await page.keyboard.press('ArrowRight');
-    expect(await reader.getAttribute('aria-valuetext')).toContain(`all heads together ${format(quantityOf('minimax_fidelity'), layers[1]!.combined['minimax_fidelity']!.mean)}`);
+    expect(await reader.getAttribute('aria-valuetext')).toContain(
+      `all heads together ${format(quantityOf('minimax_fidelity'), layers[1]!.combined['minimax_fidelity']!.mean)}`,
+    );
   });
 
   it('has both conventions', async () => {
     const page = await open(pages.analyze);
     await page.getByLabel('Published').check();
     const mean = (pages.document.conventions[1]!.layers[0]!.heads[0]!['minimax_fidelity'] as { mean: number }).mean;
-    expect(await page.locator(`${heatmap} [data-key="0 0"]`).getAttribute('aria-label')).toContain(format(quantityOf('minimax_fidelity'), mean));
+    expect(await page.locator(`${heatmap} [data-key="0 0"]`).getAttribute('aria-label')).toContain(
+      format(quantityOf('minimax_fidelity'), mean),
+    );
     await page.waitForFunction(() => location.hash.includes('convention=published'));
   });
 
@@ -88,6 +94,8 @@ describe('Overview', () => {
     const page = await open(pages.heads);
     await page.getByText(pages.importance.summary[0]!).waitFor();
     const shapley = pages.importance.layers[0]!.values[0]!.heads[0]!.shapley.mean!;
-    expect(await page.locator(`${heatmap} [data-key="0 0"]`).getAttribute('aria-label')).toContain(format(quantityOf('shapley'), shapley));
+    expect(await page.locator(`${heatmap} [data-key="0 0"]`).getAttribute('aria-label')).toContain(
+      format(quantityOf('shapley'), shapley),
+    );
   });
 });

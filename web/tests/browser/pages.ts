@@ -45,7 +45,10 @@ export function writeNpy(name: string, { shape: [l, s, h, n], values }: Attentio
 }
 
 /** As the program embeds it: the lower triangle of every head. */
-export function embed({ shape: [layers, samples, heads, n], values }: Attention, names: { heads?: string[]; labels?: string[]; layers?: string[] } = {}): { attention: EmbeddedAttention; bytes: Buffer } {
+export function embed(
+  { shape: [layers, samples, heads, n], values }: Attention,
+  names: { heads?: string[]; labels?: string[]; layers?: string[] } = {},
+): { attention: EmbeddedAttention; bytes: Buffer } {
   const triangle = (n * (n + 1)) / 2;
   const packed = new Float32Array(layers * samples * heads * triangle);
   let at = 0;
@@ -59,15 +62,26 @@ export function embed({ shape: [layers, samples, heads, n], values }: Attention,
       labels: names.labels ?? null,
       samples: Array.from({ length: samples }, (_, number) => ({ number })),
       layers: Array.from({ length: layers }, (_, l) => ({
-        name: names.layers?.[l] ?? String(l + 1), heads: headNames, weights: headNames.map(() => 1 / heads), learned_weights: null,
-        samples: Array.from({ length: samples }, (__, s) => ({ sample: s, heads: headNames.map((___, h) => ({ offset: (((l * samples + s) * heads + h) * triangle) * 4, dtype: 'float32' as const, rows: 'lower' as const })) })),
+        name: names.layers?.[l] ?? String(l + 1),
+        heads: headNames,
+        weights: headNames.map(() => 1 / heads),
+        learned_weights: null,
+        samples: Array.from({ length: samples }, (__, s) => ({
+          sample: s,
+          heads: headNames.map((___, h) => ({
+            offset: ((l * samples + s) * heads + h) * triangle * 4,
+            dtype: 'float32' as const,
+            rows: 'lower' as const,
+          })),
+        })),
       })),
     },
   };
 }
 
 /** JSON that cannot end the element it stands in. */
-const escaped = (data: unknown) => JSON.stringify(data).replace(/[<>&\u2028\u2029]/g, (c) => `\\u${c.charCodeAt(0).toString(16).padStart(4, '0')}`);
+const escaped = (data: unknown) =>
+  JSON.stringify(data).replace(/[<>&\u2028\u2029]/g, (c) => `\\u${c.charCodeAt(0).toString(16).padStart(4, '0')}`);
 
 /** Writes a page and gives its address. */
 export function writePage(name: string, data: PageData | null, bytes?: Buffer): string {
@@ -79,20 +93,47 @@ export function writePage(name: string, data: PageData | null, bytes?: Buffer): 
   return `file://${path}`;
 }
 
-export const base = (title: string) => ({ format: 'synergraph.page' as const, version: 1 as const, title, program: 'synergraph', attention: null, graphs: null, report: null });
+export const base = (title: string) => ({
+  format: 'synergraph.page' as const,
+  version: 1 as const,
+  title,
+  program: 'synergraph',
+  attention: null,
+  graphs: null,
+  report: null,
+});
 
 /** A page of `analyze`. */
 export function analyzePage(made: Attention, prefix: string): { analyze: string; document: Analyze; file: string } {
   const file = writeNpy(`${prefix}.npy`, made);
   const document = JSON.parse(program('analyze', file, '--per-head', '--convention', 'both', '--json', '-')) as Analyze;
   const { attention: embedded, bytes } = embed(made);
-  return { analyze: writePage(`${prefix}-analyze.html`, { ...base(`${prefix}.npy`), command: 'analyze', document, attention: embedded }, bytes), document, file };
+  return {
+    analyze: writePage(
+      `${prefix}-analyze.html`,
+      { ...base(`${prefix}.npy`), command: 'analyze', document, attention: embedded },
+      bytes,
+    ),
+    document,
+    file,
+  };
 }
 
 /** Pages of `analyze` and `heads` on the same attention. */
-export function attentionPages(made: Attention, prefix: string): ReturnType<typeof analyzePage> & { heads: string; importance: Heads } {
+export function attentionPages(
+  made: Attention,
+  prefix: string,
+): ReturnType<typeof analyzePage> & { heads: string; importance: Heads } {
   const of = analyzePage(made, prefix);
   const importance = JSON.parse(program('heads', of.file, '--json', '-')) as Heads;
   const { attention: embedded, bytes } = embed(made);
-  return { ...of, importance, heads: writePage(`${prefix}-heads.html`, { ...base(`${prefix}.npy`), command: 'heads', document: importance, attention: embedded }, bytes) };
+  return {
+    ...of,
+    importance,
+    heads: writePage(
+      `${prefix}-heads.html`,
+      { ...base(`${prefix}.npy`), command: 'heads', document: importance, attention: embedded },
+      bytes,
+    ),
+  };
 }

@@ -11,9 +11,28 @@ import { analyzePage, attention, attentionPages, base, embed, ROOT, writePage } 
 const pages = attentionPages(attention(2, 2, 4, 16, 21), 'whole');
 const study = JSON.parse(readFileSync(join(ROOT, 'docs/results/quick/results.json'), 'utf8')) as Study;
 const studyPage = writePage('study.html', {
-  ...base('study'), command: 'reproduce', document: study,
+  ...base('study'),
+  command: 'reproduce',
+  document: study,
   published: [{ task: 'copy', heads: 4, layer: 1, quantity: 'truncated_hitting_mean', mean: 3.737, std: 0.03 }],
-  report: { sections: [{ title: 'The paper’s tables', paragraphs: ['Beside ours.'], tables: [{ caption: 'Mixing time', rows: [['heads', 'layer 1'], ['1', '3.83 ± 0.14'], ['16', '3.63 ± 0.02']] }] }] },
+  report: {
+    sections: [
+      {
+        title: 'The paper’s tables',
+        paragraphs: ['Beside ours.'],
+        tables: [
+          {
+            caption: 'Mixing time',
+            rows: [
+              ['heads', 'layer 1'],
+              ['1', '3.83 ± 0.14'],
+              ['16', '3.63 ± 0.02'],
+            ],
+          },
+        ],
+      },
+    ],
+  },
 });
 const empty = writePage('whole-empty.html', null);
 const { open, complaints } = useBrowser();
@@ -86,7 +105,11 @@ describe.each(VIEWS)('%s', (name, url, ready) => {
         expect(svg).toMatch(/^<svg /);
         const parsed = await page.evaluate((text) => {
           const made = new DOMParser().parseFromString(text, 'image/svg+xml');
-          return { wrong: made.querySelector('parsererror')?.textContent ?? null, marks: made.querySelectorAll('path, rect, circle, text, image').length, scripts: made.querySelectorAll('script, foreignObject').length };
+          return {
+            wrong: made.querySelector('parsererror')?.textContent ?? null,
+            marks: made.querySelectorAll('path, rect, circle, text, image').length,
+            scripts: made.querySelectorAll('script, foreignObject').length,
+          };
         }, svg);
         expect(parsed).toMatchObject({ wrong: null, scripts: 0 });
         expect(parsed.marks).toBeGreaterThan(3);
@@ -112,7 +135,12 @@ describe('the page', () => {
       return (window as { stranger?: number }).stranger === undefined;
     });
     expect(blocked).toBe(true);
-    const complaint = await page.evaluate(() => fetch('https://example.org/').then(() => 'sent', () => 'refused'));
+    const complaint = await page.evaluate(() =>
+      fetch('https://example.org/').then(
+        () => 'sent',
+        () => 'refused',
+      ),
+    );
     expect(complaint).toBe('refused');
     expect(complaints.splice(0).every((line) => line.includes('Content Security Policy'))).toBe(true);
   });
@@ -122,15 +150,36 @@ describe('the page', () => {
     const made = attention(1, 1, 2, 6);
     const { document: measured } = analyzePage(made, 'hostile');
     measured.conventions[0]!.layers[0]!.name = name;
-    const { attention: embedded, bytes } = embed(made, { heads: [name, '<b>'], labels: Array.from({ length: 6 }, (_, i) => (i === 2 ? name : `t${i}`)), layers: [name] });
-    const url = writePage('hostile.html', { ...base(name), command: 'analyze', document: { ...measured, conventions: [measured.conventions[0]!] }, attention: embedded }, bytes);
+    const { attention: embedded, bytes } = embed(made, {
+      heads: [name, '<b>'],
+      labels: Array.from({ length: 6 }, (_, i) => (i === 2 ? name : `t${i}`)),
+      layers: [name],
+    });
+    const url = writePage(
+      'hostile.html',
+      {
+        ...base(name),
+        command: 'analyze',
+        document: { ...measured, conventions: [measured.conventions[0]!] },
+        attention: embedded,
+      },
+      bytes,
+    );
     for (const view of ['overview', 'layer', 'mixer']) {
       const page = await open(`${url}#${view}`);
       await page.waitForSelector(view === 'overview' ? 'figure svg' : '.reading');
       expect(await page.locator('h1').textContent()).toBe(name);
-      expect(await page.evaluate(() => ({ stranger: (window as { stranger?: number }).stranger ?? null, images: document.querySelectorAll('img').length, scripts: document.scripts.length }))).toEqual({ stranger: null, images: 0, scripts: 3 });
+      expect(
+        await page.evaluate(() => ({
+          stranger: (window as { stranger?: number }).stranger ?? null,
+          images: document.querySelectorAll('img').length,
+          scripts: document.scripts.length,
+        })),
+      ).toEqual({ stranger: null, images: 0, scripts: 3 });
     }
-    const page = await open(`${url}#graph?graph=${encodeURIComponent('nodes "<img src=x onerror=alert(1)>" b\nhead "</textarea><script>"\n "<img src=x onerror=alert(1)>" -> b\n')}`);
+    const page = await open(
+      `${url}#graph?graph=${encodeURIComponent('nodes "<img src=x onerror=alert(1)>" b\nhead "</textarea><script>"\n "<img src=x onerror=alert(1)>" -> b\n')}`,
+    );
     await page.waitForSelector('figure:has-text("The graph") [data-key]');
     expect(await page.evaluate(() => document.querySelectorAll('img').length)).toBe(0);
   });
@@ -147,7 +196,15 @@ describe('the page', () => {
   });
 
   it('survives any address', async () => {
-    for (const hash of ['#nowhere', '#layer?layer=99&sample=99&head=99', '#mixer?weights=1,2', '#mixer?weights=0,0,0,0', '#graph?graph=nonsense', '#%00%ff?x', '#layer?head=-1&layer=1e9']) {
+    for (const hash of [
+      '#nowhere',
+      '#layer?layer=99&sample=99&head=99',
+      '#mixer?weights=1,2',
+      '#mixer?weights=0,0,0,0',
+      '#graph?graph=nonsense',
+      '#%00%ff?x',
+      '#layer?head=-1&layer=1e9',
+    ]) {
       const page = await open(pages.analyze + hash);
       await page.waitForSelector('main .view h1');
     }

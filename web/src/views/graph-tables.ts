@@ -1,0 +1,82 @@
+/** A graph and what is measured of it, as tables and in words. */
+import type { Metrics, ParsedGraph, SystemDocument } from '../core';
+import { digits, format, percent, quantityOf } from '../quantities';
+import { columnOf, measured, words, type TableData } from '../ui/table';
+
+export function edgeTable({ nodes, heads }: ParsedGraph): TableData {
+  return {
+    name: 'edges',
+    caption: 'Edges',
+    columns: [{ label: 'head' }, { label: 'from' }, { label: 'to' }, { label: 'weight', numeric: true }],
+    rows: heads.flatMap((head) =>
+      head.edges.map(({ from, to, weight }) => ({
+        cells: [words(head.name), words(nodes[from]!), words(nodes[to]!), { value: weight, text: digits(weight) }],
+      })),
+    ),
+  };
+}
+
+export function measuredTable(document: SystemDocument): TableData {
+  const eps = document.settings.eps;
+  const row = (name: string, weight: number, of: Metrics) => ({
+    cells: [
+      words(name),
+      measured('weight', weight),
+      measured('forward_probability', of.forward_probability),
+      ...of.mixing_time.map(({ eps: e, steps }) => measured(`mixing_time_${e}`, steps)),
+      measured('hitting_mean', of.hitting_time.mean),
+      measured('hitting_max', of.hitting_time.max),
+      measured('truncated_hitting_mean', of.truncated_hitting_time.mean),
+      measured('minimax_fidelity', of.minimax_fidelity.value),
+      words(of.minimax_fidelity.node),
+      { value: of.minimax_fidelity.time, text: of.minimax_fidelity.time === null ? 'limit' : digits(of.minimax_fidelity.time) },
+    ],
+  });
+  return {
+    name: 'graph',
+    caption: 'Each head alone, and all together',
+    columns: [
+      { label: 'head' },
+      ...[
+        'weight',
+        'forward_probability',
+        ...eps.map((e) => `mixing_time_${e}`),
+        'hitting_mean',
+        'hitting_max',
+        'truncated_hitting_mean',
+        'minimax_fidelity',
+      ].map(columnOf),
+      { label: 'node' },
+      { label: 'at t', numeric: true },
+    ],
+    rows: [
+      ...document.heads.map((head) => row(head.name, head.weight, head)),
+      ...(document.heads.length > 1 ? [{ ...row('combined', 1, document.combined), marked: true }] : []),
+    ],
+  };
+}
+
+/** What the numbers say, in a sentence or two. */
+export function inWords(document: SystemDocument): string {
+  const { combined, heads } = document;
+  const time = combined.mixing_time[0]?.steps ?? null;
+  const speed =
+    time === null
+      ? 'Some walks never reach the sink.'
+      : `A walk from any node reaches the sink within ${digits(time)} steps, but for a chance of ${digits(combined.mixing_time[0]!.eps)}.`;
+  const faith = ` The weakest node, ${combined.minimax_fidelity.node}, delivers at most ${percent(combined.minimax_fidelity.value)} of its signal.`;
+  if (heads.length < 2) return speed + faith;
+  const alone =
+    heads.every((head) => (head.mixing_time[0]?.steps ?? null) === null) && time !== null
+      ? ' No head alone gets everything there.'
+      : '';
+  const synergy =
+    document.synergy === null
+      ? document.synergy_present
+        ? ' Together they deliver what no head alone does: synergy.'
+        : ''
+      : document.synergy > 1
+        ? ` That is ${format(quantityOf('synergy'), document.synergy)} times what the best head alone gives: synergy.`
+        : ` The best head alone, ${document.best_head}, gives ${percent(document.best_head_fidelity)}: no synergy.`;
+  return speed + alone + faith + synergy;
+}
