@@ -20,6 +20,10 @@ export interface Series {
   points: Point[];
   /** A band: from low to high. */
   band?: { x: number; low: number | null; high: number | null }[];
+  /** The band as a bar at each place. */
+  bars?: boolean;
+  /** So far to the right, on the screen: series that would hide each other. */
+  shift?: number;
   /** A wider band, fainter. */
   outer?: { x: number; low: number | null; high: number | null }[];
   marks?: 'dots' | 'diamonds' | 'none';
@@ -163,15 +167,29 @@ export function lines(options: LinesOptions, width: number, theme: Theme): SVGSV
     .x((p) => xScale(p.x))
     .y0((p) => y.place(p.low))
     .y1((p) => y.place(p.high));
+  const sheets = new Map(options.series.map((one) => [one, group(one.shift ?? 0, 0)]));
+  const sheet = (one: Series) => sheets.get(one)!;
   for (const one of options.series) {
     for (const [band, opacity] of [
       [one.outer, 0.12],
       [one.band, 0.22],
     ] as const) {
       if (!band) continue;
-      if (band.length === 1) {
+      if (one.bars) {
+        const bar = ({ x, low, high }: (typeof band)[number]) =>
+          s('line', {
+            x1: xScale(x),
+            x2: xScale(x),
+            y1: y.place(low),
+            y2: y.place(high),
+            stroke: one.colour,
+            'stroke-width': 5,
+            opacity: 0.35,
+          });
+        sheet(one).append(...band.map(bar));
+      } else if (band.length === 1) {
         const b = band[0]!;
-        plot.append(
+        sheet(one).append(
           s('rect', {
             x: xScale(b.x) - 7,
             width: 14,
@@ -181,12 +199,12 @@ export function lines(options: LinesOptions, width: number, theme: Theme): SVGSV
             opacity,
           }),
         );
-      } else plot.append(s('path', { d: bands(band), fill: one.colour, opacity }));
+      } else sheet(one).append(s('path', { d: bands(band), fill: one.colour, opacity }));
     }
   }
   for (const one of options.series) {
     if (one.line !== false && one.points.length > 1)
-      plot.append(
+      sheet(one).append(
         s('path', {
           d: path(one.points),
           fill: 'none',
@@ -198,7 +216,7 @@ export function lines(options: LinesOptions, width: number, theme: Theme): SVGSV
         }),
       );
     if (one.marks === 'dots' || (one.points.length === 1 && !one.marks))
-      plot.append(
+      sheet(one).append(
         s(
           'g',
           { opacity: one.opacity },
@@ -206,7 +224,7 @@ export function lines(options: LinesOptions, width: number, theme: Theme): SVGSV
         ),
       );
     if (one.marks === 'diamonds')
-      plot.append(
+      sheet(one).append(
         ...one.points.map((p) =>
           s('path', {
             d: symbol(symbolDiamond, 70)(),
@@ -218,6 +236,7 @@ export function lines(options: LinesOptions, width: number, theme: Theme): SVGSV
         ),
       );
   }
+  plot.append(...sheets.values());
   for (const moment of options.moments ?? []) {
     const at = xScale(moment.x);
     if (!(at >= -1 && at <= w + 1)) continue;

@@ -50,16 +50,20 @@ export const graph: View = {
     const { store, session } = context;
     let now: Played | null = null;
     let pending: number | null = null;
+    let taken = { value: session.graphText ? 'data' : '2', text: '' };
     let wanted: string | null = null;
     let timer = 0;
     let typing = 0;
     const reading = new Latest();
 
     /** Takes a graph from somewhere; its text becomes the state. */
-    const take = (source: GraphSource, also = {}) =>
+    const take = (value: string, source: GraphSource) =>
       void new Latest().run(
         async () => (await context.core).graph(source),
-        (parsed) => store.set({ graph: parsed.text, step: 0, start: 0, head: 'all', ...also }),
+        (parsed) => {
+          taken = { value, text: parsed.text };
+          store.set({ graph: parsed.text, step: 0, start: 0, head: 'all' });
+        },
         (line) => context.say(line, 'error'),
       );
     const edit = (change: (graph: Graph) => Graph, also = {}) => {
@@ -89,9 +93,9 @@ export const graph: View = {
         { value: 'complete:8', label: 'Complete, 8 nodes', group: 'Generated' },
       ],
       (value) => {
-        if (value === 'data') take({ text: session.graphText! });
-        else if (value === '1' || value === '2') take({ example: Number(value) as 1 | 2 });
-        else take({ generators: value.split(' ') });
+        if (value === 'data') take(value, { text: session.graphText! });
+        else if (value === '1' || value === '2') take(value, { example: Number(value) as 1 | 2 });
+        else take(value, { generators: value.split(' ') });
       },
     );
     const nodeCount = h('input', { type: 'number', id: uniqueId('nodes'), min: 1, max: 512, value: 12 });
@@ -357,7 +361,7 @@ export const graph: View = {
               h('div', { class: 'field' }, h('label', { for: nodeCount.id }, 'Nodes'), nodeCount),
               parameterField,
               h('button', { type: 'button', onclick: addGenerated }, 'Add to this graph'),
-              h('button', { type: 'button', onclick: () => take({ generators: [specification()] }) }, 'New graph'),
+              h('button', { type: 'button', onclick: () => take('', { generators: [specification()] }) }, 'New graph'),
             ),
           ),
         ),
@@ -548,6 +552,7 @@ export const graph: View = {
         start(),
         parsed.nodes.slice(0, Math.max(1, parsed.nodes.length - 1)).map((label, value) => ({ value, label })),
       );
+      source.update(taken.text === parsed.text || !state.graph ? taken.value : '');
       plays.update(state.play);
       slider.max = String(steps.steps);
       slider.value = String(Math.min(state.step, steps.steps));

@@ -121,7 +121,7 @@ export const study: View = {
         of.settings.tasks.forEach((task, i) => {
           courses[i]!.title(`${q.label}: ${task}`);
           courses[i]!.caption(
-            `Means over ${of.findings.seeds === 1 ? 'one seed' : `${of.findings.seeds} seeds, bands: 95 % interval of the mean`}; small dots: seeds${session.published.length > 0 ? '; diamonds: the paper' : ''}.`,
+            `Means over ${of.findings.seeds === 1 ? 'one seed' : `${of.findings.seeds} seeds, bars: 95 % interval of the mean`}; small dots: seeds${session.published.length > 0 ? '; diamonds: the paper' : ''}.`,
           );
           courses[i]!.redraw();
           maps[i]!.title(`Every model: ${task}`);
@@ -179,12 +179,14 @@ function drawCourse(
     const rows = all.filter((one) => one.heads === heads).sort((a, b) => a.layer - b.layer);
     if (rows.length === 0) return;
     const colour = theme.series[i % theme.series.length]!;
+    const shift = 9 * (i - (study.settings.heads.length - 1) / 2);
     const floor = q.kind === 'change' ? -Infinity : 0;
     series.push(
       ...rows.map((one) => ({
         name: '',
         colour,
         faint: true,
+        shift,
         line: false,
         marks: 'dots' as const,
         opacity: 0.5,
@@ -194,6 +196,8 @@ function drawCourse(
     series.push({
       name: `${heads} ${heads === 1 ? 'head' : 'heads'}`,
       colour,
+      shift,
+      bars: true,
       marks: 'dots',
       dash: ['', '7 3', '2 3', '9 3 2 3'][i % 4]!,
       points: rows.map((one) => ({ x: one.layer, y: one.mean.estimate })),
@@ -207,6 +211,7 @@ function drawCourse(
         name: `the paper, ${heads}`,
         colour,
         faint: true,
+        shift,
         line: false,
         marks: 'diamonds',
         points: paper.map((one) => ({ x: one.layer, y: one.mean })),
