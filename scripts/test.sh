@@ -16,7 +16,7 @@ packages=$!
 
 if [ "$quick" != --quick ]; then
   step "formatting"
-  find synergraph capi cli tests benchmarks fuzz -name '*.h' -o -name '*.cpp' -o -name '*.c' | xargs clang-format --dry-run -Werror
+  find synergraph capi cli tests benchmarks fuzz web/core -name '*.h' -o -name '*.cpp' -o -name '*.c' | xargs clang-format --dry-run -Werror
 fi
 
 step "release build and tests"
