@@ -7,6 +7,9 @@ target_compile_options(synergraph_warnings INTERFACE
 # GCC 12 warns about "literal" + std::string in its own headers (bug 105651).
 if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND CMAKE_CXX_COMPILER_VERSION VERSION_LESS 13)
   target_compile_options(synergraph_warnings INTERFACE $<$<COMPILE_LANGUAGE:CXX>:-Wno-restrict>)
+  if(SYNERGRAPH_PRECOMPILE)  # it takes what was precompiled for ours
+    target_compile_options(synergraph_warnings INTERFACE $<$<COMPILE_LANGUAGE:CXX>:-Wno-array-bounds -Wno-stringop-overflow -Wno-stringop-overread>)
+  endif()
 endif()
 
 if(CMAKE_CXX_COMPILER_ID MATCHES "Clang")
