@@ -3,22 +3,23 @@
 #
 #   scripts/page.sh            builds and tests it
 #   scripts/page.sh --check    the same, and fails where what is kept differs from what the sources give
+#   scripts/page.sh --quick    checks likewise, but takes the core as it is kept and opens no browser
 #
-# Needs what web/core/build.sh needs, Node.js 20 with npm, and for the tests in a browser the program
+# Needs what scripts/setup.sh page installs (--quick: nothing of it), Node.js 20 with npm, and for the tests the program
 # (build/release/cli/synergraph, or SYNERGRAPH) and Chromium (/usr/bin/chromium, or CHROMIUM).
 set -euo pipefail
 cd "$(dirname "$0")/.."
 check=${1:-}
 
-bash web/core/build.sh $check
+[ "$check" = --quick ] || bash web/core/build.sh $check
 cd web
 npm ci --silent --no-audit --no-fund
 npm run --silent build -- --logLevel warn
-if [ "$check" = --check ]; then
+if [ -n "$check" ]; then
   cmp dist/page.html ../docs/index.html || { echo "docs/index.html is not what the sources give: run scripts/page.sh" >&2; exit 1; }
 else
   cp dist/page.html ../docs/index.html
   echo "docs/index.html: $(stat -c %s ../docs/index.html) bytes"
 fi
 npm test --silent
-npm run --silent test:browser
+[ "$check" = --quick ] || npm run --silent test:browser
