@@ -20,7 +20,7 @@ if [ "$quick" != --quick ]; then
 fi
 
 step "release build and tests"
-cmake --preset release -DSYNERGRAPH_PRECOMPILE=ON >/dev/null
+cmake --preset release -DSYNERGRAPH_PRECOMPILE=ON -DSYNERGRAPH_BUILD_BENCHMARKS=OFF >/dev/null
 cmake --build --preset release -- --quiet
 wait "$packages"
 cmake --preset release >/dev/null  # finds what has come since
