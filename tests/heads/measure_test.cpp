@@ -158,6 +158,7 @@ TEST(Measure, TakesHeadsAsTheyWereMeasuredBefore) {
                                            convention_options(Convention::kPublished),
                                            graph_options(Convention::kExact)},
                            .nodes = true};
+    for (MetricsOptions& convention : options.conventions) convention.per_head_walks = true;
     const std::vector<double> equal(system.heads.size(), 1.0);
     const std::vector<HeadsMetrics> before = measure(heads, equal, options);
     const std::vector<HeadsMetrics> expected = measure(heads, system.weights, options);
