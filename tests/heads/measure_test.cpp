@@ -171,8 +171,9 @@ TEST(Measure, TakesHeadsAsTheyWereMeasuredBefore) {
       EXPECT_EQ(metrics[c].synergy.value, expected[c].synergy.value);
       // Not a number where neither the heads nor all together ever arrive.
       EXPECT_EQ(std::isnan(metrics[c].mixing_synergy), std::isnan(expected[c].mixing_synergy));
-      if (!std::isnan(expected[c].mixing_synergy))
+      if (!std::isnan(expected[c].mixing_synergy)) {
         EXPECT_EQ(metrics[c].mixing_synergy, expected[c].mixing_synergy);
+      }
       EXPECT_EQ(metrics[c].cross_head_share, expected[c].cross_head_share);
       EXPECT_EQ(metrics[c].effective_forward_probability,
                 expected[c].effective_forward_probability);
