@@ -138,7 +138,9 @@ describe.skipIf(program === undefined)('hostile files', () => {
       const line = programError(directory, 'analyze', name);
       expect(line, name).not.toBeNull();
       const refused = core.open(name, bytes).then((file) => file.analyze());
-      await expect(refused, name).rejects.toThrow(line!.replace(/^synergraph: /, '').replace(/--(\w+) /, '$1 '));
+      // the core names the option as its callers know it
+      const known = line!.replace(/^synergraph: /, '').replace(/--([a-z-]+)/g, (_, option: string) => option.replaceAll('-', '_'));
+      await expect(refused, name).rejects.toThrow(known);
     }
     expect((await core.version()).isa).toBe('wasm-simd128');
   });
