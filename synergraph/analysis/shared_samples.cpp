@@ -113,6 +113,7 @@ class RangeWork {
  private:
   void do_together(const std::vector<std::size_t>& taken) {
     std::vector<SampleRange> ranges;
+    ranges.reserve(taken.size());
     for (const std::size_t k : taken) ranges.push_back(ranges_[k]);
     try {
       work_.measure(ranges);
