@@ -27,6 +27,7 @@ bool list(const std::string& path, const Visit& visit) {
   }
   for (;;) {
     errno = 0;
+    // NOLINTNEXTLINE(concurrency-mt-unsafe): the stream is this thread's own
     const dirent* entry = readdir(directory.get());
     if (entry == nullptr && errno != 0) throw_system_error(path, "cannot read");
     if (entry == nullptr) return true;
