@@ -3,7 +3,6 @@
 #include <fmt/core.h>
 
 #include <filesystem>
-#include <iterator>
 
 #include "synergraph/core/error.h"
 #include "synergraph/core/fingerprint.h"
@@ -33,8 +32,7 @@ void publish(const WorkPlan& plan, const WorkBoard& board) {
   if (std::filesystem::exists(path)) return;
   std::string text = fmt::format("{}\t{}\t{}\n", kFormat, plan.unit, plan.title);
   for (const WorkPiece& piece : plan.pieces)
-    fmt::format_to(std::back_inserter(text), "{}\t{}\t{}\t{}\n", piece.cost, piece.name,
-                   piece.result, piece.title);
+    text += fmt::format("{}\t{}\t{}\t{}\n", piece.cost, piece.name, piece.result, piece.title);
   write_file(path, text);
 }
 
