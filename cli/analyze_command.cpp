@@ -6,12 +6,15 @@
 #include "cli/commands.h"
 #include "cli/execution_options.h"
 #include "cli/figure_options.h"
+#include "cli/input.h"
 #include "cli/metrics_options.h"
 #include "cli/output.h"
 #include "cli/output_paths.h"
+#include "cli/page_options.h"
 #include "cli/shared_samples_options.h"
 #include "synergraph/report/layer_figure.h"
 #include "synergraph/report/layer_report.h"
+#include "synergraph/study/published.h"
 
 namespace synergraph::cli {
 namespace {
@@ -23,6 +26,7 @@ struct AnalyzeArguments {
   std::string per_sample;
   std::string json;
   FigureArguments figure;
+  PageArguments page;
   bool quiet = false;
   SharedSamplesArguments shared;
 };
@@ -42,16 +46,19 @@ constexpr const char* kDetails =
     "  synergraph analyze one-sequence.npy --axes layer,head,query,key\n"
     "  synergraph analyze maps.safetensors --layers 'attentions\\.[0-9]+$' --sink 63 --json -\n"
     "  synergraph analyze model.safetensors --task copy --samples 50 --figure layers.pdf\n"
-    "  srun -n 64 synergraph analyze maps.npy --shard-dir /shared/maps --json maps.json";
+    "  srun -n 64 synergraph analyze maps.npy --shard-dir /shared/maps --json maps.json\n"
+    "  synergraph analyze attention.npy --page attention.html";
 
 void run_analyze(const AnalyzeArguments& arguments) {
   const FigureOptions figure = arguments.figure.resolve();
   check_outputs({{"--figure", arguments.figure.file},
                  {"--per-sample", arguments.per_sample},
-                 {"--json", arguments.json}},
+                 {"--json", arguments.json},
+                 {"--page", arguments.page.file}},
                 arguments.input.files());
   if (arguments.figure.wanted()) check_figure(arguments.figure.file);
-  const bool printed = to_standard_output({arguments.per_sample, arguments.json});
+  const bool printed =
+      to_standard_output({arguments.per_sample, arguments.json, arguments.page.file});
   arguments.shared.check();
   LayerReport report;
   report.range = arguments.input.parse_range();
@@ -64,7 +71,7 @@ void run_analyze(const AnalyzeArguments& arguments) {
   options.conventions.clear();
   for (const Convention convention : report.conventions) {
     options.conventions.push_back(arguments.metrics.resolve(convention));
-    options.conventions.back().per_head_walks = arguments.per_head;
+    options.conventions.back().per_head_walks = arguments.per_head || arguments.page.wanted();
   }
 
   const AttentionInput input = arguments.input.open(report.range);
@@ -77,11 +84,18 @@ void run_analyze(const AnalyzeArguments& arguments) {
     if (!arguments.per_sample.empty())
       write_output(arguments.per_sample, format_csv(csv_table(report)));
     if (!arguments.json.empty()) write_output(arguments.json, json_report(report));
+    if (arguments.page.wanted()) {
+      Page page{"analyze", input_title(arguments.input.file), json_report(report)};
+      if (report.model && !report.task.empty() && has_published_size(*report.model))
+        page.published = {{report.task, report.model->heads}};
+      arguments.page.write(std::move(page), input);
+    }
     if (!printed) print(format_report(report, output_columns()));
   };
   if (arguments.shared.wanted()) {
     const SharedSamples how = arguments.shared.resolve(
-        arguments.input.files(), {arguments.figure.file, arguments.per_sample, arguments.json});
+        arguments.input.files(),
+        {arguments.figure.file, arguments.per_sample, arguments.json, arguments.page.file});
     return arguments.shared.run(options.execution, [&] {
       return analyse_shared(*input.source, input.weights, options, how, write);
     });
@@ -103,14 +117,16 @@ void add_analyze_command(CLI::App& app) {
   arguments->metrics.add_to(command, true);
   const char* output = "Output";
   command
-      .add_flag("--per-head", arguments->per_head,
-                "also measure each head alone, and the mixing synergy")
+      .add_flag(
+          "--per-head", arguments->per_head,
+          "also measure each head alone, and the mixing synergy, as for --page, and show them")
       ->group(output);
   add_output(command, "--per-sample", arguments->per_sample,
              "write every sample's numbers as CSV; - for standard output instead of the table");
   add_output(command, "--json", arguments->json,
              "write everything as JSON; - for standard output instead of the table");
   arguments->figure.add_to(command, "draw speed and fidelity by layer", "layers");
+  arguments->page.add_to(command, true);
   command.add_flag("--quiet", arguments->quiet, "no progress on stderr")->group(output);
   arguments->shared.add_to(command);
   command.callback([arguments] { run_analyze(*arguments); });

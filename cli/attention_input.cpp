@@ -118,7 +118,7 @@ AttentionInput AttentionArguments::open_graph(const ByteSource& bytes) const {
       missing() != MissingMass::kError)
     throw UsageError(fmt::format("{} is a graph: of the options on input only --weights is for it",
                                  bytes.name()));
-  const MultiHeadGraph graph = parse_graph_text(bytes.read_string(0, bytes.size()), bytes.name());
+  MultiHeadGraph graph = parse_graph_text(bytes.read_string(0, bytes.size()), bytes.name());
   AttentionInput input;
   for (const GraphHead& head : graph.heads) input.head_names.push_back(head.name);
   input.token_names = graph.node_names;
@@ -130,6 +130,7 @@ AttentionInput AttentionArguments::open_graph(const ByteSource& bytes) const {
     throw InputError(fmt::format("{}: {}", bytes.name(), error.what()));
   }
   input.weights_from = "graph";
+  input.graph = std::move(graph);
   return input;
 }
 

@@ -9,6 +9,7 @@
 #include "cli/output_paths.h"
 #include "synergraph/analysis/attention_source.h"
 #include "synergraph/analysis/head_weights.h"
+#include "synergraph/graph/multi_head_graph.h"
 #include "synergraph/io/tensor_file.h"
 #include "synergraph/model/parameters.h"
 #include "synergraph/report/input_report.h"
@@ -24,6 +25,7 @@ struct AttentionInput {
   std::string weights_from;                   ///< "uniform", "learned", "given"; of a graph "graph"
   std::vector<std::string> head_names = {};   ///< of a graph
   std::vector<std::string> token_names = {};  ///< likewise
+  std::optional<MultiHeadGraph> graph = {};   ///< where it is one
 };
 
 /// The options that say what attention is read, and how its heads are weighted; shared by the

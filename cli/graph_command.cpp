@@ -1,4 +1,5 @@
 #include <fmt/core.h>
+#include <fmt/ranges.h>
 
 #include <cmath>
 #include <memory>
@@ -11,6 +12,7 @@
 #include "cli/number_option.h"
 #include "cli/output.h"
 #include "cli/output_paths.h"
+#include "cli/page_options.h"
 #include "synergraph/chain/monte_carlo.h"
 #include "synergraph/core/error.h"
 #include "synergraph/graph/generators.h"
@@ -38,6 +40,7 @@ struct GraphArguments {
   FigureArguments figure;
   std::string dot;
   std::string text;
+  PageArguments page;
 };
 
 constexpr const char* kAbout =
@@ -72,10 +75,15 @@ MultiHeadGraph load_graph(const GraphArguments& arguments) {
   return multi_head_graph(std::move(heads));
 }
 
-std::vector<double> head_weights(const GraphArguments& arguments, const MultiHeadGraph& graph) {
+std::vector<double> raw_weights(const GraphArguments& arguments, const MultiHeadGraph& graph) {
+  if (!arguments.weights.empty()) return parse_numbers(arguments.weights, "--weights");
   std::vector<double> raw;
   for (const GraphHead& head : graph.heads) raw.push_back(head.weight);
-  if (!arguments.weights.empty()) raw = parse_numbers(arguments.weights, "--weights");
+  return raw;
+}
+
+std::vector<double> head_weights(const GraphArguments& arguments, const MultiHeadGraph& graph) {
+  const std::vector<double> raw = raw_weights(arguments, graph);
   try {
     return normalised_weights(raw, graph.heads.size());
   } catch (const InputError& error) {
@@ -122,20 +130,34 @@ int shown_steps(const Fidelity& combined) {
   return wanted > kMost ? kMost : static_cast<int>(wanted);
 }
 
+/// The page's graph has the weights that were measured.
+void write_page(const GraphArguments& arguments, MultiHeadGraph graph, const HeadsReport& report) {
+  const std::vector<double> raw = raw_weights(arguments, graph);
+  for (std::size_t h = 0; h < raw.size(); ++h) graph.heads[h].weight = raw[h];
+  Page page{"graph", input_title(arguments.file), json_report(report)};
+  if (arguments.example != 0) page.title = fmt::format("Worked example {}", arguments.example);
+  if (!arguments.generators.empty())
+    page.title = fmt::format("{}", fmt::join(arguments.generators, ", "));
+  page.graph = format_graph_text(graph);
+  arguments.page.write(page);
+}
+
 void run_graph(const GraphArguments& arguments) {
   if (arguments.json && arguments.csv) throw UsageError("--json and --csv exclude each other");
   const FigureOptions figure = arguments.figure.resolve();
   check_outputs({{"--curves", arguments.curves},
                  {"--figure", arguments.figure.file},
                  {"--dot", arguments.dot},
-                 {"--text", arguments.text}},
+                 {"--text", arguments.text},
+                 {"--page", arguments.page.file}},
                 {{"FILE", arguments.file}});
   if (arguments.figure.wanted()) check_figure(arguments.figure.file);
-  const bool printed = to_standard_output({arguments.curves, arguments.dot, arguments.text,
-                                           arguments.json || arguments.csv ? "-" : ""});
+  const bool printed =
+      to_standard_output({arguments.curves, arguments.dot, arguments.text, arguments.page.file,
+                          arguments.json || arguments.csv ? "-" : ""});
   MetricsOptions options =
       arguments.metrics.resolve(arguments.metrics.chosen_conventions().front());
-  options.fidelity.every_node = arguments.json;  // JSON lists them
+  options.fidelity.every_node = arguments.json || arguments.page.wanted();  // JSON lists them
   const MultiHeadGraph graph = load_graph(arguments);
   const std::vector<double> weights = head_weights(arguments, graph);
   const std::vector<Head> heads = heads_of_graph(graph);
@@ -159,6 +181,7 @@ void run_graph(const GraphArguments& arguments) {
     draw_diffusion_figure(arguments.figure.file, heads, weights, drawing);
   if (!arguments.dot.empty()) write_output(arguments.dot, format_dot(graph));
   if (!arguments.text.empty()) write_output(arguments.text, format_graph_text(graph));
+  if (arguments.page.wanted()) write_page(arguments, graph, report);
 
   if (arguments.json)
     print(json_report(report));
@@ -215,6 +238,7 @@ void add_graph_command(CLI::App& app) {
       "write the graph in Graphviz's DOT language; - for standard output instead of the table");
   add_output(command, "--text", arguments->text,
              "write the graph in the text format; - for standard output instead of the table");
+  arguments->page.add_to(command);
   command.callback([arguments] { run_graph(*arguments); });
 }
 

@@ -11,6 +11,7 @@
 #include "cli/number_option.h"
 #include "cli/output.h"
 #include "cli/output_paths.h"
+#include "cli/page_options.h"
 #include "cli/shared_samples_options.h"
 #include "synergraph/analysis/head_importance.h"
 #include "synergraph/analysis/stack_analysis.h"
@@ -32,6 +33,7 @@ struct HeadsArguments {
   std::string csv;
   std::string json;
   FigureArguments figure;
+  PageArguments page;
   bool quiet = false;
   SharedSamplesArguments shared;
 };
@@ -101,11 +103,13 @@ void add_measurement_options(CLI::App& command, HeadsArguments& arguments) {
 
 void run_heads(HeadsArguments& arguments) {
   const FigureOptions figure = arguments.figure.resolve();
-  check_outputs(
-      {{"--figure", arguments.figure.file}, {"--csv", arguments.csv}, {"--json", arguments.json}},
-      arguments.input.files());
+  check_outputs({{"--figure", arguments.figure.file},
+                 {"--csv", arguments.csv},
+                 {"--json", arguments.json},
+                 {"--page", arguments.page.file}},
+                arguments.input.files());
   if (arguments.figure.wanted()) check_figure(arguments.figure.file);
-  const bool printed = to_standard_output({arguments.csv, arguments.json});
+  const bool printed = to_standard_output({arguments.csv, arguments.json, arguments.page.file});
   arguments.shared.check();
   if (!arguments.stack && (arguments.residual || arguments.token))
     throw UsageError("--residual and --follow go with --stack");
@@ -142,11 +146,15 @@ void run_heads(HeadsArguments& arguments) {
     if (arguments.figure.wanted()) draw_importance_figure(arguments.figure.file, report, figure);
     if (!arguments.csv.empty()) write_output(arguments.csv, format_csv(csv_table(report)));
     if (!arguments.json.empty()) write_output(arguments.json, json_report(report));
+    if (arguments.page.wanted())
+      arguments.page.write({"heads", input_title(arguments.input.file), json_report(report)},
+                           input);
     if (!printed) print(format_report(report, output_columns()));
   };
   if (arguments.shared.wanted()) {
     const SharedSamples how = arguments.shared.resolve(
-        arguments.input.files(), {arguments.figure.file, arguments.csv, arguments.json});
+        arguments.input.files(),
+        {arguments.figure.file, arguments.csv, arguments.json, arguments.page.file});
     return arguments.shared.run(options.execution, [&] {
       stack.execution = options.execution;
       return head_importance_shared(*input.source, input.weights, options,
@@ -186,6 +194,7 @@ void add_heads_command(CLI::App& app) {
   add_output(command, "--json", arguments->json,
              "write everything as JSON; - for standard output instead of the report");
   arguments->figure.add_to(command, "draw pruning curves and interactions by layer", "layers");
+  arguments->page.add_to(command, true);
   command.add_flag("--quiet", arguments->quiet, "no progress on stderr")->group(output);
   arguments->shared.add_to(command);
   command.callback([arguments] { run_heads(*arguments); });

@@ -6,6 +6,7 @@
 #include <array>
 #include <cerrno>
 #include <cstdint>
+#include <filesystem>
 
 #include "synergraph/core/error.h"
 #include "synergraph/io/atomic_file.h"
@@ -45,6 +46,10 @@ TensorFile open_tensors(const std::string& path) {
 
 std::string input_name(const std::string& path) {
   return path == kStandardInput ? "standard input" : path;
+}
+
+std::string input_title(const std::string& path) {
+  return std::filesystem::path(input_name(path)).filename().string();
 }
 
 }  // namespace synergraph::cli

@@ -22,4 +22,7 @@ TensorFile open_tensors(const std::string& path);
 /// What messages call it.
 std::string input_name(const std::string& path);
 
+/// What a page calls it: the same without folders.
+std::string input_title(const std::string& path);
+
 }  // namespace synergraph::cli

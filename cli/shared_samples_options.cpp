@@ -24,9 +24,9 @@ namespace {
 constexpr std::array<std::string_view, 9> kHow = {"--threads", "--quiet",         "--shard",
                                                   "--leave",   "--claim-timeout", "--shard-dir",
                                                   "--tokens",  "--out-proj",      "FILE"};
-constexpr std::array<std::string_view, 7> kOutputs = {
-    "--json",        "--csv",          "--per-sample",  "--figure",
-    "--figure-size", "--figure-title", "--figure-names"};
+constexpr std::array<std::string_view, 9> kOutputs = {
+    "--json",         "--csv",          "--per-sample", "--figure",      "--figure-size",
+    "--figure-title", "--figure-names", "--page",       "--page-samples"};
 
 /// Changes with the bytes of a file: with all of them, or of a large one with some everywhere.
 std::string content_of(const std::string& path) {
@@ -103,6 +103,7 @@ SharedSamples SharedSamplesArguments::resolve(const std::vector<NamedPath>& inpu
     how.title += ' ' + std::filesystem::path(input.path).filename().string();
   }
   how.settings += given(*command_, false);
+  if (command_->count("--page") > 0) how.settings += "--page\n";  // measures each head alone
   how.outputs = given(*command_, true);
   how.written = [outputs] {
     return std::all_of(outputs.begin(), outputs.end(), [](const std::string& path) {

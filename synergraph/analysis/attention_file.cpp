@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "synergraph/analysis/lower_triangle.h"
 #include "synergraph/analysis/name_pattern.h"
 #include "synergraph/analysis/visit_samples.h"
 #include "synergraph/core/error.h"
@@ -61,6 +62,11 @@ class AttentionFile : public AttentionSource {
 
   std::unique_ptr<AttentionReader> reader() override;
 
+  FloatType element_type(int layer) const override {
+    return own_elements(layer).value_or(FloatType::kFloat64);
+  }
+  void copy_heads(const AttentionPiece& piece, const HeadCopy& copy) override;
+
   /// Reads one head.
   void read(int layer, int sample, int head, Matrix& into) const;
 
@@ -73,6 +79,9 @@ class AttentionFile : public AttentionSource {
     bool other_shapes = false;
   };
 
+  /// The type of a layer's elements, where rows are measured whole and as anyone would read them.
+  std::optional<FloatType> own_elements(int layer) const;
+  std::int64_t first_element(int layer, int sample, int head) const;
   void add(const Tensor& tensor, bool only);
   void note(const Tensor& tensor, const AttentionAxes& axes);
 
@@ -80,6 +89,12 @@ class AttentionFile : public AttentionSource {
   std::vector<StoredLayer> stored_;
   std::vector<Reading> readings_;
 };
+
+/// Rows come in blocks: few system calls, little memory beside the matrix.
+int rows_of_block(int columns, int rows) {
+  constexpr int kBlockElements = 1 << 16;
+  return std::clamp(kBlockElements / columns, 1, rows);
+}
 
 /// The end of the range, once the number of tokens is known.
 int checked_end(const TokenRange& range, std::int64_t tokens, const std::string& where) {
@@ -150,17 +165,13 @@ void AttentionFile::read(int layer, int sample, int head, Matrix& into) const {
   check.name = fmt::format("{}, sample {}, head {}", stored.where, sample, head);
   check.missing_hint = "; --missing-mass node gives the rest to a node of its own";
 
-  // Rows come in blocks: few system calls, little memory beside the matrix.
-  constexpr int kBlockElements = 1 << 16;
   const int begin = static_cast<int>(options_.range.begin);
   const int tokens = layers_[static_cast<std::size_t>(layer)].tokens;
   const int end = begin + tokens;
-  const int block_rows = std::clamp(kBlockElements / columns, 1, tokens);
+  const int block_rows = rows_of_block(columns, tokens);
   std::vector<double> block(static_cast<std::size_t>(block_rows) *
                             static_cast<std::size_t>(columns));
-  const std::int64_t heads = layers_[static_cast<std::size_t>(layer)].heads;
-  const std::int64_t first =
-      stored.first + (sample * heads + head) * std::int64_t{columns} * columns;
+  const std::int64_t first = first_element(layer, sample, head);
   int block_begin = begin;
   int block_end = begin;
   const auto row = [&](int i) -> const double* {
@@ -173,6 +184,42 @@ void AttentionFile::read(int layer, int sample, int head, Matrix& into) const {
     return block.data() + std::ptrdiff_t{i - block_begin} * columns;
   };
   cut_attention(row, columns, begin, check, into, options_.missing_mass);
+}
+
+std::int64_t AttentionFile::first_element(int layer, int sample, int head) const {
+  const StoredLayer& stored = stored_[static_cast<std::size_t>(layer)];
+  const std::int64_t heads = layers_[static_cast<std::size_t>(layer)].heads;
+  return stored.first + (sample * heads + head) * std::int64_t{stored.columns} * stored.columns;
+}
+
+std::optional<FloatType> AttentionFile::own_elements(int layer) const {
+  const StoredLayer& stored = stored_[static_cast<std::size_t>(layer)];
+  const bool whole = layers_[static_cast<std::size_t>(layer)].nodes() == stored.columns;
+  if (!whole || options_.row_tolerance || options_.missing_mass != MissingMass::kError)
+    return std::nullopt;
+  return float_type(stored.tensor.info().dtype);
+}
+
+void AttentionFile::copy_heads(const AttentionPiece& piece, const HeadCopy& copy) {
+  const std::optional<FloatType> type = own_elements(piece.layer);
+  if (!type) return AttentionSource::copy_heads(piece, copy);
+  const StoredLayer& stored = stored_[static_cast<std::size_t>(piece.layer)];
+  const int n = stored.columns;
+  const int block_rows = rows_of_block(n, n);
+  const std::size_t row_bytes = static_cast<std::size_t>(n) * item_size(*type);
+  std::vector<std::byte> block(static_cast<std::size_t>(block_rows) * row_bytes);
+  LowerTriangle triangle(n, item_size(*type));
+  for (int h = 0; h < layers_[static_cast<std::size_t>(piece.layer)].heads; ++h) {
+    const std::int64_t first = first_element(piece.layer, piece.sample, h);
+    for (int begin = 0; begin < n; begin += block_rows) {
+      const int end = std::min(begin + block_rows, n);
+      stored.tensor.read_elements(first + std::int64_t{begin} * n, std::int64_t{end - begin} * n,
+                                  block.data());
+      for (int i = begin; i < end; ++i)
+        triangle.set_row(i, block.data() + static_cast<std::size_t>(i - begin) * row_bytes);
+    }
+    copy(piece.layer, h, triangle.bytes());
+  }
 }
 
 /// Reads the small heads of a sample when it is opened, large ones when they are wanted.

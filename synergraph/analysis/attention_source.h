@@ -1,12 +1,15 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
+#include "synergraph/core/float_type.h"
 #include "synergraph/graph/attention.h"
 #include "synergraph/heads/sample_heads.h"
 
@@ -82,6 +85,16 @@ class AttentionSource {
   /// numbers in an order of its own.
   virtual std::vector<double> knowledge_of(int /*sample*/) const { return {}; }
   virtual void take_knowledge(int /*sample*/, const std::vector<double>& /*numbers*/) {}
+
+  /// The elements in which copy_heads() has the heads of a layer: the source's own where they say
+  /// all that is measured, otherwise double precision.
+  virtual FloatType element_type(int layer) const;
+
+  /// A head of the piece: rows 0 .. nodes - 1, of row i the columns 0 .. i, one after the other.
+  using HeadCopy = std::function<void(int layer, int head, std::span<const std::byte> triangle)>;
+
+  /// Copies the heads of a piece, in order, as they were measured before: nothing is checked.
+  virtual void copy_heads(const AttentionPiece& piece, const HeadCopy& copy);
 
  protected:
   std::vector<AttentionLayer> layers_;

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "synergraph/analysis/lower_triangle.h"
 #include "synergraph/core/array_math.h"
 #include "synergraph/core/error.h"
 #include "synergraph/graph/attention_rounding.h"
@@ -110,6 +111,24 @@ std::vector<double> ModelAttention::knowledge_of(int sample) const {
 void ModelAttention::take_knowledge(int sample, const std::vector<double>& numbers) {
   if (numbers.size() != 2) throw InputError(fmt::format("no score of sample {}", sample));
   scores_[static_cast<std::size_t>(sample)] = {numbers[0], static_cast<int>(numbers[1])};
+}
+
+FloatType ModelAttention::element_type(int layer) const {
+  return whole() ? FloatType::kFloat32 : AttentionSource::element_type(layer);
+}
+
+void ModelAttention::copy_heads(const AttentionPiece& piece, const HeadCopy& copy) {
+  if (!whole()) return AttentionSource::copy_heads(piece, copy);
+  const ModelConfig& config = model_.config();
+  LowerTriangle triangle(config.length, sizeof(float));
+  Evaluator(model_).run(inputs_.row(piece.sample), answers_.row(piece.sample),
+                        [&](int layer, const float* row) {
+                          for (int h = 0; h < config.heads; ++h) {
+                            for (int i = 0; i < config.length; ++i, row += config.length)
+                              triangle.set_row(i, row);
+                            copy(layer, h, triangle.bytes());
+                          }
+                        });
 }
 
 std::optional<Evaluation> ModelAttention::evaluation() const {

@@ -22,11 +22,16 @@ class ModelAttention : public AttentionSource {
   std::vector<double> knowledge_of(int sample) const override;
   void take_knowledge(int sample, const std::vector<double>& numbers) override;
 
+  FloatType element_type(int layer) const override;
+  void copy_heads(const AttentionPiece& piece, const HeadCopy& copy) override;
+
   /// Loss and accuracy on the samples that were visited; nothing without a task.
   std::optional<Evaluation> evaluation() const;
 
  private:
   class Reader;
+
+  bool whole() const { return begin_ == 0 && end_ == model_.config().length; }
 
   const Model& model_;
   Sequences inputs_;

@@ -1,14 +1,11 @@
 #include <fmt/core.h>
-#include <fmt/ranges.h>
 
 #include <algorithm>
 
-#include "synergraph/core/instruction_set.h"
 #include "synergraph/core/version.h"
-#include "synergraph/report/findings_tables.h"
 #include "synergraph/report/statements.h"
 #include "synergraph/report/study_report.h"
-#include "synergraph/report/study_tables.h"
+#include "synergraph/report/study_sections.h"
 
 namespace synergraph {
 namespace {
@@ -85,44 +82,17 @@ std::string with_own_names(std::string svg, std::size_t number) {
   return svg;
 }
 
-std::string statistics(const Findings& findings, Convention convention) {
-  std::string html =
-      fmt::format("<h3>Trends along the head count, {} convention</h3>\n", name_of(convention));
-  html += html_table(trend_table(findings, convention));
-  const Table synergy = synergy_table(findings, convention);
-  if (!synergy.rows.empty())
-    html +=
-        fmt::format("<h3>Synergy, {} convention</h3>\n", name_of(convention)) + html_table(synergy);
+std::string html_section(const ReportSection& section) {
+  std::string html = "<h2>" + escape(section.title) + "</h2>\n";
+  for (const std::string& text : section.paragraphs) html += "<p>" + escape(text) + "</p>\n";
+  for (const ReportTable& table : section.tables) {
+    const std::string caption = escape(table.caption);
+    if (!caption.empty())
+      html += table.titled ? "<h3>" + caption + "</h3>\n"
+                           : "<p class=\"caption\">" + caption + "</p>\n";
+    html += html_table(table.table, table.rules);
+  }
   return html;
-}
-
-std::string settings(const StudyReport& report) {
-  Table table;
-  table.header = {"setting", "value"};
-  const GridSettings& grid = report.grid;
-  table.rows = {{"tasks", fmt::format("{}", fmt::join(grid.tasks, ", "))},
-                {"heads", fmt::format("{}", fmt::join(grid.heads, ", "))},
-                {"seeds", fmt::format("{}", fmt::join(grid.seeds, ", "))},
-                {"samples", fmt::format("{}", grid.measure.samples)},
-                {"eps of T_mix", fmt::format("{}", fmt::join(grid.measure.eps, ", "))},
-                {"cutoff", fmt::format("{}", grid.measure.cutoff)},
-                {"horizon (published)", fmt::format("{}", grid.measure.horizon)},
-                {"samples for subsets", fmt::format("{}", grid.measure.subset_samples)}};
-  for (const auto& [name, value] : common_training(grid)) table.rows.push_back({name, value});
-  table.rows.push_back({"program", fmt::format("synergraph {} ({})", kVersion, instruction_set())});
-  table.rows.push_back({"results version", fmt::format("{}", kResultsVersion)});
-  return html_table(table);
-}
-
-Table model_table(const StudyReport& report) {
-  Table table;
-  table.header = {"task", "heads", "seed", "held-out accuracy", "held-out loss", "learned"};
-  for (const CellResult& result : report.results)
-    table.rows.push_back({result.cell.train.task, fmt::format("{}", result.cell.train.model.heads),
-                          fmt::format("{}", result.cell.train.seed),
-                          fmt::format("{:.4f}", result.accuracy), human(result.loss),
-                          has_learned(result) ? "yes" : "no"});
-  return table;
 }
 
 }  // namespace
@@ -144,27 +114,7 @@ std::string html_page(const StudyReport& report, const std::vector<PageFigure>& 
     html +=
         fmt::format("<figure>{}<figcaption>{}</figcaption></figure>\n",
                     with_own_names(inline_svg(figures[k].svg), k + 1), escape(figures[k].caption));
-  html += "<h2>Tables</h2>\n";
-  for (const StudyTable& table : study_tables(report.results, report.findings))
-    html += "<p class=\"caption\">" + escape(table.caption) + "</p>\n" +
-            html_table(table.table, table.rules);
-  html +=
-      "<h3>Beyond the paper: worst start, uncut times and T_mix by the exact convention, over "
-      "samples and "
-      "seeds (never: share of samples in which some token cannot reach the last)</h3>\n" +
-      html_table(worst_case_table(report.results));
-  html +=
-      "<h2>Statistics</h2>\n<p>Trends: Jonckheere-Terpstra over the head counts, one value a seed, "
-      "one-sided; effect: Somers' d, +1 when every pair is in the claimed order; corrected by Holm "
-      "over all trends of a convention. Shares: Wilson's 95 % intervals. Correlation: Spearman's, "
-      "two-sided; layers of one model are not independent, so its p-value describes rather than "
-      "proves.</p>\n";
-  for (const Convention convention : {Convention::kPublished, Convention::kExact})
-    html += statistics(report.findings, convention);
-  html +=
-      "<h3>Mixing time against fidelity</h3>\n" + html_table(correlation_table(report.findings));
-  html += "<h2>Models</h2>\n" + html_table(model_table(report));
-  html += "<h2>Settings</h2>\n" + settings(report);
+  for (const ReportSection& section : study_sections(report)) html += html_section(section);
   return html + "</body></html>\n";
 }
 

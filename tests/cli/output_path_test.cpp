@@ -26,7 +26,7 @@ TEST_F(OutputPath, OfStandardOutputGoesWhereThatGoes) {
 }
 
 TEST_F(OutputPath, OfMinusIsStandardOutputInsteadOfTheTable) {
-  for (const std::string option : {"--dot ", "--text ", "--curves "}) {
+  for (const std::string option : {"--dot ", "--text ", "--curves ", "--page "}) {
     ASSERT_EQ(run(kGraph + option + "file").status, 0);
     const auto outcome = run(kGraph + option + "-");
     EXPECT_EQ(outcome.status, 0) << outcome.err;
@@ -51,7 +51,7 @@ TEST_F(OutputPath, ThatIsALinkKeepsTheLink) {
 }
 
 TEST_F(OutputPath, ThatIsEmptyIsRefused) {
-  for (const std::string option : {"--curves", "--figure", "--dot", "--text"})
+  for (const std::string option : {"--curves", "--figure", "--dot", "--text", "--page"})
     for (const char* empty : {" ''", "="}) expect_refusal(kGraph + option + empty, 2, option);
   for (const std::string option : {"--per-sample", "--figure", "--json"})
     expect_refusal("analyze attention.npy " + option + " ''", 2, option + ": expected a name");

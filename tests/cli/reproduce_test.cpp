@@ -9,6 +9,7 @@
 #include <thread>
 
 #include "synergraph/core/random.h"
+#include "tests/support/page_parts.h"
 #include "tests/support/run_program.h"
 
 namespace synergraph {
@@ -96,9 +97,23 @@ TEST_F(ReproduceTest, WritesResultsBeforeFiguresAndWithoutThem) {
   EXPECT_TRUE(exists("study/results.json"));
   EXPECT_TRUE(exists("study/tables/mixing-copy.csv"));
   EXPECT_FALSE(exists("study/report.html"));
-  const auto outcome = run(small_ + "--no-figures --out study");
+  const auto outcome = run(small_ + "--no-figures --out study --page study/page.html");
   EXPECT_EQ(outcome.status, 0) << outcome.err;
   EXPECT_THAT(read("study/report.html"), testing::Not(HasSubstr("<svg")));
+  const json page = testing_support::page_data(read("study/page.html"));
+  EXPECT_EQ(page.at("command"), "reproduce");
+  EXPECT_EQ(page.at("document"), json::parse(read("study/results.json")));
+  EXPECT_EQ(page.at("published").size(), 16U);  // the paper has no models of two heads
+  std::vector<std::string> titles;
+  for (const json& section : page.at("report").at("sections")) {
+    titles.push_back(section.at("title"));
+    for (const json& table : section.at("tables")) {
+      EXPECT_NE(table.at("caption"), "") << section.at("title");
+      for (const json& row : table.at("rows"))
+        EXPECT_EQ(row.size(), table.at("rows")[0].size()) << table.at("caption");
+    }
+  }
+  EXPECT_THAT(titles, testing::ElementsAre("Tables", "Statistics", "Models", "Settings"));
 }
 
 TEST_F(ReproduceTest, FiguresAreLaidOutAsAskedAndTextIsOnlyText) {
