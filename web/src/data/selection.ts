@@ -43,9 +43,11 @@ export const layerOptions = (attention: Attention) => attention.layers.map(({ in
 /** The samples to choose from, and what the list is called. */
 export const sampleOptions = ({ samples }: AttentionLayer) => samples.map((number, value) => ({ value, label: String(number) }));
 
-/** What of a layer's samples is not in the page. */
-export const leftOut = ({ samples, measured }: AttentionLayer) =>
-  samples.length < measured ? `The attention of ${samples.length} of ${measured} samples is in this page.` : '';
+/** What of a layer's samples is not in the page, where nothing else says so. */
+export const leftOut = (session: Session, { samples, measured }: AttentionLayer) =>
+  session.leftOut === null && samples.length < measured
+    ? `The attention of ${samples.length} of ${measured} samples is in this page.`
+    : '';
 
 /** What a token is called: its number, with its text where that is known. */
 export function tokenName(session: Session): (token: number) => string {

@@ -61,7 +61,7 @@ export function sessionHeader(session: Session, title: string, ...controls: Chil
           { class: 'facts' },
           facts.map(([number, what]) => h('span', {}, h('b', {}, number), ' ', what)),
         ),
-      session.leftOut && h('p', { class: 'note' }, session.leftOut),
+      session.leftOut && h('p', { class: 'note' }, `${session.leftOut[0]!.toUpperCase()}${session.leftOut.slice(1)}.`),
     ),
     h('div', { class: 'controls' }, controls),
   );

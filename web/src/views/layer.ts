@@ -437,7 +437,7 @@ export const layer: View = {
         matrixFigure.caption('Rows are queries, columns keys: how much of each token a token takes. ▾ marks the weakest token.');
         fill(
           weightsNote,
-          leftOut(now.info),
+          leftOut(session, now.info),
           ' ',
           now.mixed
             ? [
@@ -450,7 +450,7 @@ export const layer: View = {
               ]
             : null,
         );
-        weightsNote.hidden = !now.mixed && !leftOut(now.info);
+        weightsNote.hidden = !now.mixed && !leftOut(session, now.info);
         const other =
           !before ||
           before.layer !== state.layer ||

@@ -450,7 +450,7 @@ function mountMixer(root: HTMLElement, context: Context): Mounted {
       layers.update(now.info.index);
       samples.update(now.sample, sampleOptions(now.info));
       values.update(state.value);
-      fill(outside, leftOut(now.info));
+      fill(outside, leftOut(session, now.info));
       if (!before || layerBefore !== now.layer || controls.length !== now.info.heads.length) {
         drawRows();
         drawPresets();

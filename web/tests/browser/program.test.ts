@@ -1,0 +1,103 @@
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import type { Analyze } from '../../src/data/documents';
+import { format, quantityOf } from '../../src/quantities';
+import { useBrowser } from './browser';
+import { attention, folder, program, writeNpy, type Attention } from './pages';
+
+const { open } = useBrowser();
+const built = readFileSync(join(import.meta.dirname, '../../dist/page.html'), 'utf8');
+
+/** A page that the program writes. */
+function pageOf(name: string, ...args: string[]): { url: string; text: string } {
+  const path = join(folder, name);
+  program(...args, '--page', path);
+  return { url: `file://${path}`, text: readFileSync(path, 'utf8') };
+}
+
+/** A page without its data. */
+const emptied = (text: string) =>
+  text
+    .replace(/(id="synergraph-data">)[^<]*/, (_, head: string) => `${head}null`)
+    .replace(/(id="synergraph-arrays">)[^<]*/, (_, head: string) => head);
+
+/** A safetensors file with a tensor for every name. */
+function writeSafetensors(path: string, names: string[], { shape: [, samples, heads, n], values }: Attention): void {
+  const size = samples * heads * n * n;
+  const tensors = names.map((name, i) => [
+    name,
+    { dtype: 'F32', shape: [samples, heads, n, n], data_offsets: [i * size * 4, (i + 1) * size * 4] },
+  ]);
+  const head = Buffer.from(JSON.stringify(Object.fromEntries(tensors)));
+  const length = Buffer.alloc(8);
+  length.writeBigUInt64LE(BigInt(head.length));
+  writeFileSync(path, Buffer.concat([length, head, Buffer.from(values.buffer, 0, names.length * size * 4)]));
+}
+
+describe.skipIf(!program('analyze', '--help').includes('--page'))('pages that the program writes', () => {
+  const file = writeNpy('program.npy', attention(2, 3, 4, 20, 13));
+
+  it('are the page with data in it', () => {
+    const { text } = pageOf('same.html', 'analyze', file);
+    expect(emptied(text) === built, 'web/dist/page.html and the page in the program').toBe(true);
+  });
+
+  it('show what analyze measured, and measure the same', async () => {
+    const page = await open(pageOf('analyze.html', 'analyze', file).url);
+    const document = JSON.parse(program('analyze', file, '--per-head', '--json', '-')) as Analyze;
+    const layer = document.conventions[0]!.layers[1]!;
+    const mean = (layer.heads[2]!['minimax_fidelity'] as { mean: number }).mean;
+    expect(await page.locator('[data-key="1 2"]').getAttribute('aria-label')).toContain(
+      format(quantityOf('minimax_fidelity'), mean),
+    );
+    await page.getByRole('link', { name: 'Layer' }).click();
+    await page.waitForSelector('.reading');
+    await page.getByRole('link', { name: 'Mixer' }).click();
+    await page.waitForSelector('figure:has-text("Every set of heads") circle');
+  });
+
+  it('hold as many samples as asked for, and say so', async () => {
+    const page = await open(`${pageOf('few.html', 'analyze', file, '--page-samples', '2').url}#layer`);
+    await page.getByText(/2 of 3 samples/).waitFor();
+    expect(await page.getByLabel('Sample').locator('option').count()).toBe(2);
+  });
+
+  it('show what heads found', async () => {
+    const page = await open(pageOf('heads.html', 'heads', file, '--stack').url);
+    await page.getByText('In words').waitFor();
+    await page.getByLabel('Quantity').selectOption('stack');
+    await page.locator('[data-key="1 3"]').waitFor();
+    await page.getByRole('link', { name: 'Mixer' }).click();
+    await page.getByRole('button', { name: 'Best fidelity, all samples' }).click();
+    await page.locator('figure:has-text("Fewer heads") svg').waitFor();
+  });
+
+  it('show graphs', async () => {
+    const page = await open(pageOf('graph.html', 'graph', '--example', '1').url);
+    await page.waitForSelector('figure:has-text("The graph") [data-key]');
+    expect(await page.locator('tr.marked td').nth(2).innerText()).toBe('10');
+  });
+
+  it('keep hostile names as text', async () => {
+    const names = [
+      '</script><script>window.stranger=1</script>',
+      '<img src=x onerror=window.stranger=1>\u2028&amp;"\'',
+      '--><!--<script>',
+    ];
+    const path = join(folder, 'hostile.safetensors');
+    writeSafetensors(path, names, attention(3, 1, 2, 6, 2));
+    for (const view of ['overview', 'layer', 'mixer']) {
+      const page = await open(`${pageOf('names.html', 'analyze', path).url}#${view}`);
+      await page.waitForSelector(view === 'overview' ? 'figure svg' : '.reading');
+      const found = await page.evaluate(() => ({
+        stranger: (window as { stranger?: number }).stranger ?? null,
+        images: document.images.length,
+        scripts: document.scripts.length,
+        text: document.body.innerText + [...document.querySelectorAll('option')].map((one) => one.textContent).join(' '),
+      }));
+      expect(found).toMatchObject({ stranger: null, images: 0, scripts: 3 });
+      expect(found.text).toContain('<script>');
+    }
+  });
+});
