@@ -4,6 +4,7 @@
 
 #include <cstdlib>
 #include <cstring>
+#include <exception>
 #include <new>
 #include <string_view>
 
@@ -56,8 +57,6 @@ int failed(int status, const char* text) noexcept {
   return status;
 }
 
-}  // namespace
-
 int status_of(const std::exception_ptr& error) noexcept {
   try {
     std::rethrow_exception(error);
@@ -73,6 +72,17 @@ int status_of(const std::exception_ptr& error) noexcept {
     return failed(SG_INTERNAL, other.what());
   } catch (...) {
     return failed(SG_INTERNAL, "unknown error");
+  }
+}
+
+}  // namespace
+
+int guarded_call(void (*call)(const void* body), const void* body) noexcept {
+  try {
+    call(body);
+    return SG_OK;
+  } catch (...) {
+    return status_of(std::current_exception());
   }
 }
 

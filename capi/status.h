@@ -2,7 +2,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <exception>
 #include <initializer_list>
 #include <string>
 
@@ -11,18 +10,12 @@
 
 namespace synergraph::capi {
 
-/// The status of an exception; its message becomes the calling thread's.
-int status_of(const std::exception_ptr& error) noexcept;
-
-/// Runs the body of a function of the interface: no exception leaves it.
+/// Runs the body of a function of the interface: no exception leaves it, but for its status; its
+/// message becomes the calling thread's.
+int guarded_call(void (*call)(const void* body), const void* body) noexcept;
 template <class Body>
 int guarded(const Body& body) noexcept {
-  try {
-    body();
-    return SG_OK;
-  } catch (...) {
-    return status_of(std::current_exception());
-  }
+  return guarded_call([](const void* of) { (*static_cast<const Body*>(of))(); }, &body);
 }
 
 /// UsageError if it is NULL.

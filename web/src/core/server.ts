@@ -8,6 +8,7 @@ import { unpack } from './zip';
 
 const ITEM_SIZE = { float16: 2, bfloat16: 2, float32: 4, float64: 8 } as const;
 const MOST_NODES_OF_POWERS = 64;
+const MANY_BYTES = 1 << 28;
 
 /** A head with all its columns. */
 function fullRows(head: HeadArray, tokens: number): Uint8Array {
@@ -84,23 +85,28 @@ export class Server implements Calls {
     return body();
   }
 
-  /** Attention, layer and sample, as the first arguments of functions; beside them what is to be told of names. */
-  private place(scope: Scope, place: Place): { at: [Pointer, number, number]; names: object } {
-    if ('graph' in place) return { at: [this.graphAttention(scope, place.graph), 0, 0], names: {} };
+  /**
+   * Attention, layer and sample, as the first arguments of functions; beside them what is to be told of names. Of many large
+   * heads in memory only the one that is wanted, if it is one.
+   */
+  private place(scope: Scope, place: Place, wanted = -1): { at: [Pointer, number, number]; names: object; head: number } {
+    if ('graph' in place) return { at: [this.graphAttention(scope, place.graph), 0, 0], names: {}, head: wanted };
     const { resource } = this.find(place.resource);
-    if (resource.kind === 'file') return { at: [this.file(scope, place.resource), place.layer, place.sample], names: {} };
+    if (resource.kind === 'file') return { at: [this.file(scope, place.resource), place.layer, place.sample], names: {}, head: wanted };
     if (resource.kind !== 'arrays') throw new CoreError('this is no attention', 'usage');
-    const { tokens, heads, headNames, tokenNames } = resource;
-    const dtype = heads[0]?.dtype ?? 'float64';
-    if (heads.some((head) => head.dtype !== dtype)) throw new CoreError('heads of several element types', 'usage');
+    const { tokens, headNames, tokenNames } = resource;
+    const dtype = resource.heads[0]?.dtype ?? 'float64';
+    if (resource.heads.some((head) => head.dtype !== dtype)) throw new CoreError('heads of several element types', 'usage');
     const size = tokens * tokens * ITEM_SIZE[dtype];
+    const only = wanted >= 0 && size * resource.heads.length > MANY_BYTES;
+    const heads = only ? resource.heads.slice(wanted, wanted + 1) : resource.heads;
     const data = scope.allocate(size * heads.length);
     heads.forEach((head, h) => this.module.write(data + h * size, fullRows(head, tokens)));
     const attention = scope.make('sg_attention_free', 'sg_attention_create', 0);
     const shape = scope.allocate(32);
     this.module.write(shape, new Uint8Array(BigInt64Array.of(1n, BigInt(heads.length), BigInt(tokens), BigInt(tokens)).buffer));
     this.module.check('sg_attention_add', attention, 0, data, DATA_TYPES.indexOf(dtype), shape, 0);
-    return { at: [attention, 0, 0], names: { head_names: headNames, node_names: tokenNames } };
+    return { at: [attention, 0, 0], names: { head_names: only ? undefined : headNames, node_names: tokenNames }, head: only ? 0 : wanted };
   }
 
   private graphAttention(scope: Scope, text: string): Pointer {
@@ -139,9 +145,9 @@ export class Server implements Calls {
       return { steps: options.steps, nodes, series };
     });
 
-  matrix: Calls['matrix'] = (place, head, options) =>
+  matrix: Calls['matrix'] = (place, wanted, options) =>
     this.module.run((scope) => {
-      const { at, names } = this.place(scope, place);
+      const { at, names, head } = this.place(scope, place, wanted);
       const values = scope.numbers('door_matrix', ...at, head, scope.options({ ...names, ...options }));
       return { nodes: Math.round(Math.sqrt(values.length)), values };
     });
