@@ -21,7 +21,7 @@
 namespace synergraph::capi {
 namespace {
 
-constexpr std::int64_t kMostSteps = 1000000;
+constexpr std::int64_t kMostSignalSteps = 1000000;
 
 ViewSource& arrays_in(sg_attention* attention) {
   require(attention, "attention");
@@ -259,8 +259,8 @@ int sg_attention_curves(sg_attention* attention, int64_t layer, int64_t sample, 
                         const sg_call* call, double* into, size_t count) {
   return guarded([&] {
     require(attention, "attention");
-    if (steps < 0 || steps > kMostSteps)
-      throw UsageError(fmt::format("{} steps, expected 0 to {}", steps, kMostSteps));
+    if (steps < 0 || steps > kMostSignalSteps)
+      throw UsageError(fmt::format("{} steps, expected 0 to {}", steps, kMostSignalSteps));
     const LayerWeights weights = attention->layer_weights();
     run_call(call, kMeasureMemory, [&](const Execution& execution) {
       visit_heads(*attention, layer, sample, [&](HeadSource& heads) {

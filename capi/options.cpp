@@ -10,8 +10,6 @@ namespace {
 
 using nlohmann::json;
 
-// Steps of cutoffs, horizons and step limits, as on the command line.
-constexpr std::int64_t kMostSteps = 1000000000;
 constexpr std::int64_t kMostLimit = 1000000000000;
 
 [[noreturn]] void refuse(const char* key, const std::string& expected) {

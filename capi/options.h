@@ -15,6 +15,9 @@
 
 namespace synergraph::capi {
 
+/// Steps of cutoffs and horizons, as on the command line.
+inline constexpr std::int64_t kMostSteps = 1000000000;
+
 /// The enum of a name. UsageError lists the names there are.
 template <Named Enum>
 Enum named_option(const char* key, const std::string& name) {

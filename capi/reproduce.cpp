@@ -15,7 +15,6 @@ using namespace synergraph::capi;  // NOLINT
 
 namespace {
 
-constexpr std::int64_t kMostSteps = 1000000000;
 constexpr int kMost = std::numeric_limits<int>::max();
 
 GridRequest take_grid(Options& options) {

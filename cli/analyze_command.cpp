@@ -31,10 +31,10 @@ struct AnalyzeArguments {
   SharedSamplesArguments shared;
 };
 
-constexpr const char* kAbout =
+constexpr const char* kAnalyzeAbout =
     "How fast and how faithfully each layer of attention moves information to the last token";
 
-constexpr const char* kDetails =
+constexpr const char* kAnalyzeDetails =
     "FILE holds attention, saved from PyTorch, JAX or NumPy: (heads, n, n), (samples, heads, n, "
     "n),\n"
     "(layers, samples, heads, n, n) or what --axes says, in .npy, .npz, .safetensors or .pt; an\n"
@@ -110,8 +110,8 @@ void run_analyze(const AnalyzeArguments& arguments) {
 
 void add_analyze_command(CLI::App& app) {
   auto arguments = std::make_shared<AnalyzeArguments>();
-  CLI::App& command = *app.add_subcommand("analyze", kAbout);
-  command.footer(kDetails);
+  CLI::App& command = *app.add_subcommand("analyze", kAnalyzeAbout);
+  command.footer(kAnalyzeDetails);
   arguments->input.add_to(command);
   arguments->metrics.options_of = convention_options;
   arguments->metrics.add_to(command, true);

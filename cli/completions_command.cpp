@@ -11,7 +11,7 @@ namespace {
 
 using Value = OptionText::Value;
 
-constexpr const char* kFooter =
+constexpr const char* kCompletionsFooter =
     R"text(Installing synergraph puts these where the shells look for them. For this shell alone:
   eval "$(synergraph completions bash)"
   eval "$(synergraph completions zsh)"
@@ -213,7 +213,7 @@ void add_completions_command(CLI::App& app) {
   const auto shell = std::make_shared<std::string>();
   CLI::App* command = app.add_subcommand(
       "completions", "Print what a shell needs to complete commands, options and their values");
-  command->footer(kFooter);
+  command->footer(kCompletionsFooter);
   command->add_option("SHELL", *shell, "bash, zsh or fish")
       ->required()
       ->check(CLI::IsMember({"bash", "zsh", "fish"}));

@@ -43,11 +43,11 @@ struct GraphArguments {
   PageArguments page;
 };
 
-constexpr const char* kAbout =
+constexpr const char* kGraphAbout =
     "Mixing time and minimax fidelity of a feedforward graph, or of several heads on the same "
     "nodes";
 
-constexpr const char* kDetails =
+constexpr const char* kGraphDetails =
     "The graph is a file (see docs/formats.md), one of the paper's two worked examples, or made "
     "by\n"
     "generators, one a head:\n"
@@ -195,8 +195,8 @@ void run_graph(const GraphArguments& arguments) {
 
 void add_graph_command(CLI::App& app) {
   auto arguments = std::make_shared<GraphArguments>();
-  CLI::App& command = *app.add_subcommand("graph", kAbout);
-  command.footer(kDetails);
+  CLI::App& command = *app.add_subcommand("graph", kGraphAbout);
+  command.footer(kGraphDetails);
   const char* input = "Input";
   command.add_option("FILE", arguments->file, "a graph in the text format; - for standard input")
       ->group(input);

@@ -38,11 +38,11 @@ struct HeadsArguments {
   SharedSamplesArguments shared;
 };
 
-constexpr const char* kAbout =
+constexpr const char* kHeadsAbout =
     "Which heads matter: every subset of a layer's heads, what each head adds, which are "
     "redundant, and how few are enough";
 
-constexpr const char* kDetails =
+constexpr const char* kHeadsDetails =
     "FILE is what analyze takes, attention or a checkpoint, or a graph with several heads.\n"
     "Every subset of up to 20 heads is measured; of more heads, random orders are. Shapley\n"
     "values share the value of all heads among them; interactions of pairs are positive\n"
@@ -176,8 +176,8 @@ void run_heads(HeadsArguments& arguments) {
 
 void add_heads_command(CLI::App& app) {
   auto arguments = std::make_shared<HeadsArguments>();
-  CLI::App& command = *app.add_subcommand("heads", kAbout);
-  command.footer(kDetails);
+  CLI::App& command = *app.add_subcommand("heads", kHeadsAbout);
+  command.footer(kHeadsDetails);
   arguments->input.add_to(command, true);
   arguments->metrics.options_of = convention_options;
   arguments->metrics.add_to(command);

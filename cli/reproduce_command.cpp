@@ -24,10 +24,10 @@
 namespace synergraph::cli {
 namespace {
 
-constexpr const char* kAbout =
+constexpr const char* kReproduceAbout =
     "Train the paper's grid of models, measure it, and show the paper's tables beside ours";
 
-constexpr const char* kFooter =
+constexpr const char* kReproduceFooter =
     R"(Presets (every option overrides its preset):
   quick   both tasks, heads 1, 4, 8 and 16, one seed, 4 epochs, 200 sequences measured: minutes
   paper   the same with 200 epochs and all 5000 training sequences measured: hours on two cores
@@ -192,8 +192,8 @@ void add_measuring_options(CLI::App& command, ReproduceArguments& arguments) {
 void add_reproduce_command(CLI::App& app) {
   const auto arguments = std::make_shared<ReproduceArguments>();
   GridOptions& options = arguments->options;
-  CLI::App& command = *app.add_subcommand("reproduce", kAbout);
-  command.footer(kFooter);
+  CLI::App& command = *app.add_subcommand("reproduce", kReproduceAbout);
+  command.footer(kReproduceFooter);
   add_grid_options(command, *arguments);
   add_training_options(command, *arguments);
   add_measuring_options(command, *arguments);

@@ -11,9 +11,10 @@
 namespace synergraph::cli {
 namespace {
 
-constexpr const char* kAbout = "How far a shared study or analysis has come, and who works on it";
+constexpr const char* kStatusAbout =
+    "How far a shared study or analysis has come, and who works on it";
 
-constexpr const char* kFooter =
+constexpr const char* kStatusFooter =
     R"(DIR is the --out of reproduce or the --shard-dir of analyze or heads. It may be looked at from any
 machine at any time; nothing is locked.
 
@@ -35,8 +36,8 @@ void run_status(const std::string& directory) {
 
 void add_status_command(CLI::App& app) {
   const auto directory = std::make_shared<std::string>();
-  CLI::App& command = *app.add_subcommand("status", kAbout);
-  command.footer(kFooter);
+  CLI::App& command = *app.add_subcommand("status", kStatusAbout);
+  command.footer(kStatusFooter);
   command.add_option("DIR", *directory, "directory that the workers share")
       ->required()
       ->type_name("DIR");

@@ -21,10 +21,10 @@
 namespace synergraph::cli {
 namespace {
 
-constexpr const char* kAbout =
+constexpr const char* kTrainAbout =
     "Train a model of the paper's kind on a task, or on your own pairs of sequences";
 
-constexpr const char* kFooter =
+constexpr const char* kTrainFooter =
     R"(The model is a decoder-only Transformer; sizes and optimiser default to the paper's (4 layers,
 width 64, 5000 sequences of 100 tokens, 200 epochs of Adam). DIR gets
   model.safetensors  the model, with the authors' tensor names: load it in Python or pass it to
@@ -161,8 +161,8 @@ void run_train(const CLI::App& command, TrainArguments& arguments) {
 void add_train_command(CLI::App& app) {
   const auto arguments = std::make_shared<TrainArguments>();
   TrainOptions& options = arguments->options;
-  CLI::App* command = app.add_subcommand("train", kAbout);
-  command->footer(kFooter);
+  CLI::App* command = app.add_subcommand("train", kTrainAbout);
+  command->footer(kTrainFooter);
 
   std::string names;
   for (const Task& task : tasks())

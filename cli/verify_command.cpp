@@ -13,9 +13,9 @@
 namespace synergraph::cli {
 namespace {
 
-constexpr const char* kAbout = "Compare the authors' checkpoints with the paper's tables";
+constexpr const char* kVerifyAbout = "Compare the authors' checkpoints with the paper's tables";
 
-constexpr const char* kFooter =
+constexpr const char* kVerifyFooter =
     R"(DIR holds the authors' models, named as in their repository: 4_heads_copy.pt, 16_heads_cycle.pt, ...
 Whichever are there are measured on random sequences by the convention of the published tables, and
 beside it by the exact one. Nothing in a file is executed.
@@ -56,8 +56,8 @@ void run_verify(VerifyArguments& arguments) {
 void add_verify_command(CLI::App& app) {
   const auto arguments = std::make_shared<VerifyArguments>();
   VerifyOptions& options = arguments->options;
-  CLI::App& command = *app.add_subcommand("verify", kAbout);
-  command.footer(kFooter);
+  CLI::App& command = *app.add_subcommand("verify", kVerifyAbout);
+  command.footer(kVerifyFooter);
   command.add_option("--checkpoints", arguments->directory, "Directory of the authors' models")
       ->required()
       ->type_name("DIR");

@@ -12,6 +12,9 @@ if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND CMAKE_CXX_COMPILER_VERSION VERSION_L
   endif()
 endif()
 
+if(CMAKE_UNITY_BUILD)  # a room's files as one: names of one file are around in the next
+  target_compile_options(synergraph_warnings INTERFACE $<$<COMPILE_LANGUAGE:CXX>:-Wno-shadow>)
+endif()
 if(CMAKE_CXX_COMPILER_ID MATCHES "Clang")
   # A loop that Clang cannot vectorise at a low optimisation level is slower there, not wrong.
   target_compile_options(synergraph_warnings INTERFACE $<$<COMPILE_LANGUAGE:CXX>:-Wno-pass-failed>)

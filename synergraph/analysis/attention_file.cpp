@@ -8,15 +8,12 @@
 #include "synergraph/analysis/name_pattern.h"
 #include "synergraph/analysis/visit_samples.h"
 #include "synergraph/core/error.h"
+#include "synergraph/core/parse_number.h"
 #include "synergraph/core/terminal.h"
 #include "synergraph/graph/attention_rounding.h"
 
 namespace synergraph {
 namespace {
-
-bool is_digit(char c) {
-  return c >= '0' && c <= '9';
-}
 
 /// The run of digits that `text` begins with, without leading zeros; what follows stays in `text`.
 std::string_view take_number(std::string_view& text) {

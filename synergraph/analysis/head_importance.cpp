@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 #include <map>
 #include <mutex>
 #include <utility>
@@ -13,14 +12,13 @@
 #include "synergraph/analysis/visit_samples.h"
 #include "synergraph/core/error.h"
 #include "synergraph/core/progress.h"
+#include "synergraph/core/special_values.h"
 #include "synergraph/core/ties.h"
 #include "synergraph/subsets/game.h"
 #include "synergraph/subsets/subset_search.h"
 
 namespace synergraph {
 namespace {
-
-constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
 
 /// A sum of tables that come from several threads: always in the order of the samples.
 class TableSum {

@@ -7,6 +7,7 @@
 #include <iterator>
 
 #include "synergraph/core/error.h"
+#include "synergraph/core/parse_number.h"
 #include "synergraph/core/terminal.h"
 
 namespace synergraph {
@@ -30,10 +31,6 @@ constexpr auto kSyntax = std::regex::ECMAScript;
 [[noreturn]] void refuse(const std::string& expression, const std::string& reason) {
   throw UsageError(
       fmt::format("{} is not a regular expression: {}", quoted_text(expression), reason));
-}
-
-bool is_digit(char c) {
-  return c >= '0' && c <= '9';
 }
 
 void check_limits(const std::string& expression) {

@@ -1,12 +1,12 @@
 #include "synergraph/chain/hitting.h"
 
 #include <algorithm>
-#include <limits>
 #include <utility>
 
 #include "synergraph/chain/survival_sweep.h"
 #include "synergraph/core/array_math.h"
 #include "synergraph/core/kernels/kernels.h"
+#include "synergraph/core/special_values.h"
 
 namespace synergraph {
 
@@ -59,7 +59,6 @@ HittingTimes hitting_times(const Walk& walk) {
   // A node that cannot reach the sink takes infinitely long, and so does every node that may step
   // to one of them. With an infinite pivot they enter the sums as zeros, so that 0 * infinity never
   // arises.
-  constexpr double kInfinity = std::numeric_limits<double>::infinity();
   std::vector<int> infinite;
   const auto held = std::find(walk.leave.begin(), walk.leave.end() - 1, 0.0);
   for (int j = held == walk.leave.end() - 1 ? -1 : sink - 1; j >= 0; --j) {

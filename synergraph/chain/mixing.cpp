@@ -10,11 +10,11 @@
 #include "synergraph/chain/survival_sweep.h"
 #include "synergraph/chain/walk_powers.h"
 #include "synergraph/core/error.h"
+#include "synergraph/core/special_values.h"
 
 namespace synergraph {
 namespace {
 
-constexpr double kInfinity = std::numeric_limits<double>::infinity();
 // Rounding allowance of the comparison with eps: see mixing.h.
 constexpr double kTie = 1e-13;
 // Bisection stops this many levels below the highest: 2^-44 relative, far below 1e-9. Times below

@@ -22,7 +22,7 @@ std::string successor(const std::string& token) {
   return fmt::format("after-{}", token.empty() ? "unsigned" : token);
 }
 
-bool is_there(const std::string& path) {
+bool path_exists(const std::string& path) {
   return access(path.c_str(), F_OK) == 0;
 }
 
@@ -63,12 +63,12 @@ bool Claims::take(const std::string& piece) const {
 std::optional<Claims::Holder> Claims::holder(const std::string& piece) const {
   std::string path = board_.path(piece, kClaim);
   Holder holder;
-  while (is_there(path) && holder.deaths < kLongestChain) {
+  while (path_exists(path) && holder.deaths < kLongestChain) {
     holder.note = read_worker(path);
     holder.token = holder.note ? holder.note->token : "";
     holder.links.push_back(path);
     path = board_.path(piece, successor(holder.token));
-    if (is_there(path)) ++holder.deaths;
+    if (path_exists(path)) ++holder.deaths;
   }
   if (holder.links.empty()) return std::nullopt;
   return holder;

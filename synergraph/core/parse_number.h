@@ -8,6 +8,11 @@
 #pragma GCC visibility push(default)
 namespace synergraph {
 
+/// One of 0 to 9, whatever the locale.
+constexpr bool is_digit(char c) {
+  return c >= '0' && c <= '9';
+}
+
 /// Reads the number that `text` begins with, whatever the locale, and returns how many characters
 /// it has: 0 if there is none or it is out of the type's range. A whole number may have a base.
 template <class Number, class... Base>

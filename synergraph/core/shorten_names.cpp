@@ -5,14 +5,11 @@
 #include <algorithm>
 #include <map>
 
+#include "synergraph/core/parse_number.h"
 #include "synergraph/core/terminal.h"
 
 namespace synergraph {
 namespace {
-
-bool is_digit(char c) {
-  return c >= '0' && c <= '9';
-}
 
 /// A byte within a character of UTF-8.
 bool is_inner(char c) {

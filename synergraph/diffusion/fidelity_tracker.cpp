@@ -7,6 +7,7 @@
 
 #include "synergraph/core/array_math.h"
 #include "synergraph/core/error.h"
+#include "synergraph/core/special_values.h"
 #include "synergraph/diffusion/absorption.h"
 
 namespace synergraph {
@@ -16,7 +17,6 @@ namespace {
 constexpr double kRounding = 1e-14;
 // Steps before the first look at whether a minimax is final.
 constexpr int kFirstSteps = 8;
-constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
 }  // namespace
 

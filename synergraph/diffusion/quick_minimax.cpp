@@ -11,8 +11,8 @@ namespace synergraph {
 namespace {
 
 // A bound is met when it is met to rounding, as in FidelityTracker.
-constexpr double kRounding = 1e-14;
-constexpr std::int64_t kFirstSteps = 8;
+constexpr double kQuickRounding = 1e-14;
+constexpr std::int64_t kFirstQuickSteps = 8;
 // Of a diffusion that needs more, digits would be lost in stepping.
 constexpr std::int64_t kMostSteps = 200;
 // What is smaller may have lost digits to underflow.
@@ -88,14 +88,14 @@ void MinimaxSearch::look(const Propagation& states) {
 int MinimaxSearch::smallest() const {
   const double least = *std::min_element(phi(), phi() + chosen_);
   int first = 0;
-  while (phi()[first] > least * (1.0 + kRounding)) ++first;
+  while (phi()[first] > least * (1.0 + kQuickRounding)) ++first;
   return first;
 }
 
 /// Can node j's fidelity change no more?
 bool MinimaxSearch::certify(int j, const Propagation& states) {
   if (j == 0 && !fixed()) return true;
-  const double enough = phi()[j] * (1.0 + kRounding);
+  const double enough = phi()[j] * (1.0 + kQuickRounding);
   double above = 0.0;
   for (int i = j; i < nodes_; ++i) above += states.current(i);
   if (above <= enough) return true;
@@ -115,7 +115,7 @@ std::optional<double> MinimaxSearch::run() {
   passing()[nodes_ - 1] = 1.0;  // the start
   Propagation states(diffusion_.columns, scale(), stay(), passing());
   for (;;) {
-    std::int64_t steps = states.time() == 0 ? kFirstSteps : Propagation::panel();
+    std::int64_t steps = states.time() == 0 ? kFirstQuickSteps : Propagation::panel();
     if (fixed()) steps = std::min(steps, options_.horizon - states.time());
     states.advance(steps);
     look(states);

@@ -14,7 +14,7 @@ namespace {
 
 using Vector = std::vector<double>;
 // Longer cutoffs are bounded by the choice at every node alone: all their times would be kept.
-constexpr std::int64_t kMostSteps = 2000;
+constexpr std::int64_t kMostWalkSteps = 2000;
 
 double mean_of(const Vector& times) {
   return std::accumulate(times.begin(), times.end(), 0.0) / static_cast<double>(times.size());
@@ -64,7 +64,7 @@ std::vector<std::vector<double>> CellWalks::rows(std::int64_t cutoff) const {
       up[at] = std::min(static_cast<double>(m), std::max(up[at], 1.0 + most(j, up.data())));
     }
     const bool same = down == low.back() && up == high.back();
-    if (cutoff > kMostSteps) {
+    if (cutoff > kMostWalkSteps) {
       low.clear();
       high.clear();
     }
@@ -73,7 +73,7 @@ std::vector<std::vector<double>> CellWalks::rows(std::int64_t cutoff) const {
     if (same) break;
   }
   rows.emplace_back(pair_count(corners()), mean_of(low.back()));
-  if (cutoff > kMostSteps || n < 2) return rows;
+  if (cutoff > kMostWalkSteps || n < 2) return rows;
   const auto before = std::min(low.size() - 1, static_cast<std::size_t>(cutoff - 1));
   add_first_step(low[before]);
   rows.push_back(paired(truncated_difference(low, high, cutoff)));

@@ -1,9 +1,9 @@
 #include <algorithm>
 #include <cmath>
-#include <limits>
 #include <utility>
 
 #include "synergraph/core/array_math.h"
+#include "synergraph/core/special_values.h"
 #include "synergraph/heads/cell_walks.h"
 #include "synergraph/heads/corner_pairs.h"
 #include "synergraph/heads/time_plane.h"
@@ -12,7 +12,6 @@ namespace synergraph {
 namespace {
 
 using Vector = std::vector<double>;
-constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
 class ConvexCell : public CellWalks {
  public:

@@ -13,7 +13,7 @@ namespace synergraph {
 namespace {
 
 // Steps taken one by one; beyond, powers are squared.
-constexpr double kMostSteps = 4096.0;
+constexpr double kMostSharedSteps = 4096.0;
 // Numbers kept for one sum over paths.
 constexpr double kMostKept = 1 << 23;
 
@@ -22,7 +22,7 @@ double signal_after(const MirroredMatrix& diffusion, double time, int node,
                     const Execution& execution) {
   const ConstMatrixView part = diffusion.from(node);  // what the way from the sink can touch
   const auto count = static_cast<std::size_t>(part.rows);
-  if (time > kMostSteps) {
+  if (time > kMostSharedSteps) {
     std::vector<double> target(static_cast<std::size_t>(diffusion.nodes()), 0.0);
     target[count - 1] = 1.0;
     return multiply_power(way_back(diffusion.view()), time, std::move(target), execution).front();
@@ -160,7 +160,7 @@ double CrossHeadShare::share(const MirroredHeads& heads) const {
   if (share_) return *share_;
   if (pure_ <= whole_ / 2.0) return 1.0 - pure_ / whole_;  // no digit is lost
   const double kept = 4.0 * time_ * (heads(0).nodes() - node_);
-  return time_ <= kMostSteps && kept <= kMostKept
+  return time_ <= kMostSharedSteps && kept <= kMostKept
              ? share_by_first_change(heads, weights_, node_, static_cast<int>(time_))
              : share_by_powers(heads, weights_, node_, time_, execution_);
 }

@@ -8,7 +8,7 @@ namespace synergraph {
 namespace {
 
 // Steps of cutoffs and horizons, as on the command line.
-constexpr std::int64_t kMostSteps = 1000000000;
+constexpr std::int64_t kMostAllowedSteps = 1000000000;
 
 std::vector<std::vector<double>> checked_weights(const AttentionView& view,
                                                  std::span<const double> weights) {
@@ -43,8 +43,8 @@ void check_convention(const MetricsOptions& convention) {
     if (value < least || value > most)
       throw InputError(fmt::format("{} {} is not in {} to {}", name, value, least, most));
   };
-  within("cutoff", convention.walk.cutoff, 1, kMostSteps);
-  within("horizon", convention.fidelity.horizon, 0, kMostSteps);
+  within("cutoff", convention.walk.cutoff, 1, kMostAllowedSteps);
+  within("horizon", convention.fidelity.horizon, 0, kMostAllowedSteps);
   if (convention.fidelity.step_limit < 1)
     throw InputError(fmt::format("step limit {} is not positive", convention.fidelity.step_limit));
 }

@@ -11,9 +11,9 @@ namespace {
 
 using Vector = std::vector<double>;
 // A bound is met when it is met to rounding.
-constexpr double kRounding = 1e-13;
+constexpr double kPolicyRounding = 1e-13;
 // Steps of the recursion; later times are covered by what can still arrive.
-constexpr std::int64_t kMostSteps = 1000;
+constexpr std::int64_t kMostPolicySteps = 1000;
 
 }  // namespace
 
@@ -88,7 +88,7 @@ SignalBound signal_bound(std::span<const ConstMatrixView> heads, int node,
   const auto at_sink = [&](const Matrix& values, std::size_t h) {
     return values(static_cast<int>(h), sink);
   };
-  const std::int64_t horizon = options.horizon > 0 ? options.horizon : kMostSteps;
+  const std::int64_t horizon = options.horizon > 0 ? options.horizon : kMostPolicySteps;
   for (std::int64_t t = 1; t <= horizon; ++t) {
     advance_most(heads, node, signal, now);
     for (std::size_t h = 0; h < heads.size(); ++h)
@@ -101,7 +101,7 @@ SignalBound signal_bound(std::span<const ConstMatrixView> heads, int node,
     // From now on nothing exceeds the tail.
     bool closed = true;
     for (std::size_t h = 0; h < heads.size(); ++h)
-      closed = closed && at_sink(tail, h) <= bound.first[h] * (1.0 + kRounding);
+      closed = closed && at_sink(tail, h) <= bound.first[h] * (1.0 + kPolicyRounding);
     if (closed) break;
   }
   for (std::size_t h = 0; h < heads.size(); ++h)

@@ -1,15 +1,14 @@
 #include <algorithm>
 #include <cmath>
-#include <limits>
 #include <utility>
 
+#include "synergraph/core/special_values.h"
 #include "synergraph/heads/cell_walks.h"
 
 namespace synergraph {
 namespace {
 
 using Vector = std::vector<double>;
-constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
 /// c_w(i) = min(1, sum_k b_k C_k(i)), C_k the running sums of a column, and a step from j gives the
 /// sum over i of c_w(i) (x(i) - x(i + 1)). c_w is concave in b: at least sum_k b_k min(1, C_k(i)),

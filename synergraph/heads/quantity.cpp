@@ -5,9 +5,9 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <limits>
 
 #include "synergraph/core/parse_number.h"
+#include "synergraph/core/special_values.h"
 
 namespace synergraph {
 namespace {
@@ -86,7 +86,6 @@ std::vector<Quantity> layer_quantities(const std::vector<double>& eps) {
 }
 
 double value_of(const Quantity& quantity, const Metrics& metrics, const std::vector<double>& eps) {
-  constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
   const bool of_walk = quantity.kind <= Quantity::kMixingTime;
   if (!quantity.of_system() || (of_walk && std::isnan(metrics.forward_probability))) return kNan;
   if (const Row& row = kRows[quantity.kind]; row.of_system != nullptr)

@@ -20,7 +20,7 @@ namespace {
 
 using Vector = std::vector<double>;
 // Of sums of some hundred products.
-constexpr double kRounding = 1e-13;
+constexpr double kBoundRounding = 1e-13;
 // Nodes that are followed in a part of the simplex.
 constexpr std::size_t kNodes = 4;
 
@@ -132,8 +132,9 @@ std::vector<WeightPiece> Bounding::walk_rows(const Part& part, std::size_t s) co
   std::vector<WeightPiece> rows;
   for (Vector& row : walks_of(s, part)->rows(cutoff)) {
     for (double& value : row)
-      value = objective_.is_time() ? -value * (1.0 - kRounding)
-                                   : 1.0 - value / static_cast<double>(cutoff) * (1.0 - kRounding);
+      value = objective_.is_time()
+                  ? -value * (1.0 - kBoundRounding)
+                  : 1.0 - value / static_cast<double>(cutoff) * (1.0 - kBoundRounding);
     rows.push_back({s, 0.0, std::move(row)});
   }
   return rows;
@@ -165,7 +166,7 @@ std::vector<WeightPiece> Bounding::fidelity_rows(const Part& part, std::size_t s
   std::vector<WeightPiece> rows =
       signal_rows(corners.views(), centre, nodes, convention().fidelity, s);
   for (WeightPiece& row : rows)
-    for (double& value : row.slope) value *= 1.0 + kRounding;
+    for (double& value : row.slope) value *= 1.0 + kBoundRounding;
   if (rows.empty()) rows.push_back({s, 0.0, Vector(pair_count(part.corners.size()), 1.0), -1});
   return rows;
 }

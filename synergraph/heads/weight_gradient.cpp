@@ -19,7 +19,7 @@ using Vector = std::vector<double>;
 constexpr double kNothing = 0x1.0p-80;
 
 // Beyond so many steps, powers are squared.
-constexpr double kMostSteps = 1024.0;
+constexpr double kMostGradientSteps = 1024.0;
 
 /// Makes the diagonals 0: takes what row i has there from all of the row.
 void take_from_rows(Matrix& adjoint) {
@@ -208,8 +208,8 @@ Matrix truncated_by_powers(ConstMatrixView sources, double start, std::int64_t c
 Matrix signal_adjoint(const MirroredMatrix& diffusion, int node, double time) {
   const ConstMatrixView view = diffusion.view();
   if (!std::isfinite(time)) return absorption_adjoint(view, node);
-  Matrix adjoint = time > kMostSteps ? signal_by_powers(view, node, time)
-                                     : signal_by_steps(view, node, static_cast<int>(time));
+  Matrix adjoint = time > kMostGradientSteps ? signal_by_powers(view, node, time)
+                                             : signal_by_steps(view, node, static_cast<int>(time));
   take_from_columns(adjoint);
   return adjoint;
 }
@@ -219,7 +219,7 @@ Matrix truncated_adjoint(const Walk& walk, std::int64_t cutoff) {
   Matrix adjoint(n, n);
   if (n < 2 || cutoff < 2) return adjoint;
   const ConstMatrixView sources = among_sources(walk);
-  const Matrix inner = static_cast<double>(cutoff) > kMostSteps
+  const Matrix inner = static_cast<double>(cutoff) > kMostGradientSteps
                            ? truncated_by_powers(sources, 1.0 / n, cutoff)
                            : truncated_by_steps(sources, 1.0 / n, static_cast<int>(cutoff));
   for (int j = 0; j < n - 1; ++j) std::copy_n(inner.row(j), n - 1, adjoint.row(j));

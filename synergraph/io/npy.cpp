@@ -14,10 +14,10 @@ namespace synergraph {
 namespace {
 
 constexpr std::string_view kMagic("\x93NUMPY", 6);
-constexpr std::size_t kMaxHeader = std::size_t{1} << 20U;
+constexpr std::size_t kMaxNpyHeader = std::size_t{1} << 20U;
 
 /// The element types as NumPy writes them after the byte order.
-constexpr NameTable<DType, 12> kTypes{{
+constexpr NameTable<DType, 12> kNpyTypes{{
     {DType::kBool, "b1"},
     {DType::kUInt8, "u1"},
     {DType::kInt8, "i1"},
@@ -154,7 +154,7 @@ std::optional<ElementType> parse_descr(std::string_view descr) {
     descr.remove_prefix(1);
   }
   if (descr == "?") descr = "b1";
-  const std::optional<DType> dtype = find_value(kTypes, descr);
+  const std::optional<DType> dtype = find_value(kNpyTypes, descr);
   return dtype ? std::optional(ElementType{*dtype, order}) : std::nullopt;
 }
 
@@ -179,9 +179,9 @@ std::pair<std::uint64_t, std::size_t> dictionary_place(const ByteSource& bytes,
         (static_cast<std::size_t>(fixed[4]) << 16U) | (static_cast<std::size_t>(fixed[5]) << 24U);
     begin = 12;
   }
-  if (length > kMaxHeader || length > bytes.size() - begin) {
+  if (length > kMaxNpyHeader || length > bytes.size() - begin) {
     throw InputError(fmt::format("{}: the .npy header's length {} is beyond {}", where, length,
-                                 length > kMaxHeader ? "the limit of 1 MiB" : "the end"));
+                                 length > kMaxNpyHeader ? "the limit of 1 MiB" : "the end"));
   }
   return {begin, length};
 }
@@ -225,7 +225,7 @@ TensorFileContents read_npy(const ByteSourcePtr& bytes) {
 }
 
 std::string npy_header(const TensorInfo& info) {
-  const std::string_view type = find_name(kTypes, info.dtype);
+  const std::string_view type = find_name(kNpyTypes, info.dtype);
   if (type.empty()) {
     throw InputError(fmt::format("tensor {}: {} cannot be written as .npy", quoted_text(info.name),
                                  name_of(info.dtype)));

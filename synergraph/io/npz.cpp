@@ -72,7 +72,7 @@ zip_int64_t stat_member(const Member& member, void* data) {
   return sizeof *stat;
 }
 
-zip_int64_t serve(void* state, void* data, zip_uint64_t length, zip_source_cmd_t command) {
+zip_int64_t serve_member(void* state, void* data, zip_uint64_t length, zip_source_cmd_t command) {
   auto& member = *static_cast<Member*>(state);
   switch (command) {
     case ZIP_SOURCE_OPEN:
@@ -106,7 +106,7 @@ zip_int64_t serve(void* state, void* data, zip_uint64_t length, zip_source_cmd_t
 void add_member(const std::string& path, zip_t* archive, Member& member) {
   const std::string& tensor = member.tensor->info.name;
   const std::string name = tensor + std::string(kEnding);
-  zip_source_t* source = zip_source_function(archive, serve, &member);
+  zip_source_t* source = zip_source_function(archive, serve_member, &member);
   const zip_int64_t index =
       source == nullptr ? -1 : zip_file_add(archive, name.c_str(), source, ZIP_FL_ENC_UTF_8);
   if (index < 0) {

@@ -19,10 +19,10 @@ namespace {
 using nlohmann::json;
 
 constexpr std::uint64_t kLengthSize = 8;
-constexpr std::uint64_t kMaxHeader = 100'000'000;
+constexpr std::uint64_t kMaxJsonHeader = 100'000'000;
 constexpr std::string_view kMetadataKey = "__metadata__";
 
-constexpr NameTable<DType, 13> kTypes{{
+constexpr NameTable<DType, 13> kSafetensorsTypes{{
     {DType::kBool, "BOOL"},
     {DType::kUInt8, "U8"},
     {DType::kInt8, "I8"},
@@ -183,7 +183,7 @@ std::pair<std::uint64_t, std::uint64_t> check_range(const std::string& file, con
   }
   const std::optional<std::int64_t> count = element_count(*entry.shape);
   if (!count) fail(fmt::format("the shape {} is too large", to_string(*entry.shape)));
-  const std::optional<DType> dtype = find_value(kTypes, *entry.type);
+  const std::optional<DType> dtype = find_value(kSafetensorsTypes, *entry.type);
   const std::uint64_t bytes = dtype ? static_cast<std::uint64_t>(*count) * item_size(*dtype) : 0;
   if (dtype && bytes != end - begin) {
     fail(fmt::format("{} {} takes {} bytes, data_offsets give {}", *entry.type,
@@ -241,9 +241,9 @@ std::string header_text(const std::string& path, const std::vector<const TensorS
   for (const TensorStream* tensor : tensors) {
     const TensorInfo& info = tensor->info;
     const std::uint64_t end = offset + static_cast<std::uint64_t>(info.bytes());
-    parts.push_back(fmt::format(R"({}:{{"dtype":"{}","shape":[{}],"data_offsets":[{},{}]}})",
-                                json_string(path, info.name), find_name(kTypes, info.dtype),
-                                fmt::join(info.shape, ","), offset, end));
+    parts.push_back(fmt::format(
+        R"({}:{{"dtype":"{}","shape":[{}],"data_offsets":[{},{}]}})", json_string(path, info.name),
+        find_name(kSafetensorsTypes, info.dtype), fmt::join(info.shape, ","), offset, end));
     offset = end;
   }
   std::string text = fmt::format("{{{}}}", fmt::join(parts, ","));
@@ -258,9 +258,10 @@ TensorFileContents read_safetensors(const ByteSourcePtr& bytes) {
   std::uint64_t length = 0;
   if (bytes->size() < kLengthSize) throw InputError(file + ": too short for a safetensors file");
   bytes->read(0, &length, kLengthSize);
-  if (length > kMaxHeader || length > bytes->size() - kLengthSize) {
-    throw InputError(fmt::format("{}: the header's length {} is beyond {}", file, length,
-                                 length > kMaxHeader ? "the limit of 100 MB" : "the file's end"));
+  if (length > kMaxJsonHeader || length > bytes->size() - kLengthSize) {
+    throw InputError(
+        fmt::format("{}: the header's length {} is beyond {}", file, length,
+                    length > kMaxJsonHeader ? "the limit of 100 MB" : "the file's end"));
   }
   HeaderHandler handler(file);
   {
@@ -273,7 +274,7 @@ TensorFileContents read_safetensors(const ByteSourcePtr& bytes) {
   TensorFileContents contents;
   contents.metadata = std::move(handler.metadata);
   for (Entry& entry : handler.entries) {
-    const std::optional<DType> dtype = find_value(kTypes, *entry.type);
+    const std::optional<DType> dtype = find_value(kSafetensorsTypes, *entry.type);
     if (!dtype) {
       contents.skipped.push_back(
           {std::move(entry.name), fmt::format("dtype {} is not read", quoted_text(*entry.type))});

@@ -52,7 +52,7 @@ zip_int64_t seek_cursor(Cursor& cursor, void* data, zip_uint64_t length) {
   return 0;
 }
 
-zip_int64_t serve(void* state, void* data, zip_uint64_t length, zip_source_cmd_t command) {
+zip_int64_t serve_cursor(void* state, void* data, zip_uint64_t length, zip_source_cmd_t command) {
   auto& cursor = *static_cast<Cursor*>(state);
   switch (command) {
     case ZIP_SOURCE_OPEN:
@@ -206,7 +206,7 @@ std::shared_ptr<const ZipArchive> ZipArchive::open(const ByteSourcePtr& bytes) {
   const auto impl = std::make_shared<Impl>(bytes);
   zip_error_t error;
   zip_error_init(&error);
-  zip_source_t* source = zip_source_function_create(serve, &impl->cursor, &error);
+  zip_source_t* source = zip_source_function_create(serve_cursor, &impl->cursor, &error);
   if (source != nullptr) {
     impl->archive = zip_open_from_source(source, ZIP_RDONLY, &error);
     if (impl->archive == nullptr) zip_source_free(source);

@@ -16,7 +16,7 @@ constexpr int kNamedNodes = kSeriesStyles;  // more are coloured by position
 constexpr std::size_t kMostHeads = 19;
 constexpr int kColumns = 4;
 constexpr const char* kDashes = "(6,4)";
-constexpr std::size_t kLongestName = 24;  // of a node, in characters
+constexpr std::size_t kLongestNodeName = 24;  // of a node, in characters
 
 struct Panel {
   std::string title;
@@ -58,7 +58,8 @@ bool named(int sources) {
 }
 
 std::string node_name(const DiffusionFigureOptions& options, int node) {
-  return cut_middle(printable(options.node_names[static_cast<std::size_t>(node)]), kLongestName);
+  return cut_middle(printable(options.node_names[static_cast<std::size_t>(node)]),
+                    kLongestNodeName);
 }
 
 std::string plot_command(std::size_t index, const Panel& panel, int steps) {

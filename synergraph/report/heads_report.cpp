@@ -17,7 +17,7 @@ namespace {
 using nlohmann::ordered_json;
 
 /// Version of the JSON layout; see docs/formats.md.
-constexpr int kSchemaVersion = 1;
+constexpr int kHeadsSchema = 1;
 
 ordered_json numbers(const std::vector<double>& values) {
   ordered_json list = ordered_json::array();
@@ -211,7 +211,7 @@ std::string json_report(const HeadsReport& report) {
   }
   ordered_json json = {
       {"schema", "synergraph.graph"},
-      {"schema_version", kSchemaVersion},
+      {"schema_version", kHeadsSchema},
       {"program", std::string("synergraph ") + kVersion},
       {"isa", instruction_set()},
       {"settings", json_settings(options)},

@@ -17,26 +17,26 @@
 namespace synergraph {
 namespace {
 
-constexpr std::size_t kRowEach = 12;     // layers; more share their panels
-constexpr std::size_t kLongestName = 7;  // of a head, in characters
-constexpr double kResidual = 0.5;        // width of the numbers right of the stack's map
-constexpr double kBelow = 0.2;           // that the stack stands further below
-constexpr double kTitle = 0.14;          // of a panel, above it
-constexpr double kKey = 0.38;            // likewise
+constexpr std::size_t kRowEach = 12;         // layers; more share their panels
+constexpr std::size_t kLongestHeadName = 7;  // of a head, in characters
+constexpr double kResidual = 0.5;            // width of the numbers right of the stack's map
+constexpr double kBelow = 0.2;               // that the stack stands further below
+constexpr double kImportanceTitle = 0.14;    // of a panel, above it
+constexpr double kKey = 0.38;                // likewise
 
 /// Where the panels stand: in the grid a row a layer, or a row a value where layers are many, and
 /// the stack in the last.
-struct Plan {
+struct ImportancePlan {
   FigureLayout layout;
   LayerLabels labels;
   bool many = false;   ///< layers
   bool pairs = false;  ///< some layer has several heads
 };
 
-Plan plan_of(const std::vector<AttentionLayer>& layers, std::size_t values, bool stack,
-             const FigureOptions& options) {
+ImportancePlan plan_of(const std::vector<AttentionLayer>& layers, std::size_t values, bool stack,
+                       const FigureOptions& options) {
   check_names(options, layers.size(), "layer");
-  Plan plan{{}, layer_labels(layers, options.names), layers.size() > kRowEach, false};
+  ImportancePlan plan{{}, layer_labels(layers, options.names), layers.size() > kRowEach, false};
   plan.pairs = std::any_of(layers.begin(), layers.end(),
                            [](const AttentionLayer& layer) { return layer.heads > 1; });
   FigureLayout& layout = plan.layout;
@@ -80,7 +80,7 @@ class ImportanceFigure {
                       report.stack.has_value(), options)),
         head_names_(report.head_names) {
     for (std::string& name : head_names_) name = printable(name);
-    head_names_ = shorten_names(head_names_, kLongestName);
+    head_names_ = shorten_names(head_names_, kLongestHeadName);
     plan_.layout.note = note();
     if (!head_names_.empty()) {
       plan_.layout.bottom += 0.15;
@@ -138,7 +138,7 @@ class ImportanceFigure {
   /// What stands above a panel: a title, and in the first row what the colours are.
   void head(const std::string& title, const std::vector<LegendEntry>& entries = {}) {
     const FigurePlace corner = canvas_.corner(panel_);
-    commands_ += panel_title(canvas_, panel_, kTitle, title);
+    commands_ += panel_title(canvas_, panel_, kImportanceTitle, title);
     if (panel_ < static_cast<std::size_t>(plan_.layout.columns))
       commands_ += legend(canvas_, {corner.x, corner.y + kKey}, entries);
   }
@@ -331,7 +331,7 @@ class ImportanceFigure {
     const std::string title = stack.options.token ? "the token's signal, % by head"
                                                   : "the weakest token's signal, % by head";
     label(cut_end(title, static_cast<std::size_t>((panel.width + 0.4) / kCharacterWidth)),
-          {corner.x, corner.y + kTitle});
+          {corner.x, corner.y + kImportanceTitle});
     residual_labels(stack, {corner.x + panel.width + 0.5, corner.y}, panel.height);
     axis_labels(head_names_.empty() ? "head" : "", "layer", 0.5);
     map(flows, corner, panel);
@@ -343,7 +343,7 @@ class ImportanceFigure {
     if (layers == 0) return;
     const double step = height / static_cast<double>(layers);
     const auto every = static_cast<std::size_t>(std::max(1.0, std::ceil(0.14 / step)));
-    label("residual", {corner.x, corner.y + kTitle});
+    label("residual", {corner.x, corner.y + kImportanceTitle});
     for (std::size_t l = 0; l < layers; l += every) {
       const double share = stack.flows[l].residual.mean;
       if (!std::isnan(share))
@@ -354,7 +354,7 @@ class ImportanceFigure {
 
   const ImportanceReport& report_;
   const Importance& importance_;
-  Plan plan_;
+  ImportancePlan plan_;
   std::vector<std::string> head_names_;
   Canvas canvas_;
   std::string commands_;

@@ -17,7 +17,7 @@ namespace {
 using nlohmann::ordered_json;
 
 /// Version of the JSON layout; see docs/formats.md.
-constexpr int kSchemaVersion = 1;
+constexpr int kImportanceSchema = 1;
 
 ordered_json json_estimate(const Estimate& estimate) {
   return {{"mean", json_number(estimate.mean)}, {"error", json_number(estimate.error)}};
@@ -156,8 +156,9 @@ std::string json_report(const ImportanceReport& report) {
   ordered_json layers = ordered_json::array();
   for (std::size_t l = 0; l < importance.credits.size(); ++l)
     layers.push_back(json_layer(importance, l));
-  ordered_json json = json_document("synergraph.heads", kSchemaVersion, report, importance.layers,
-                                    report.head_names.empty() ? "attention" : "graph");
+  ordered_json json =
+      json_document("synergraph.heads", kImportanceSchema, report, importance.layers,
+                    report.head_names.empty() ? "attention" : "graph");
   json["convention"] = name_of(report.convention);
   json["settings"] = json_settings(options.convention);
   json["settings"]["keep"] = options.keep;

@@ -13,8 +13,8 @@ namespace synergraph {
 namespace {
 
 /// "12 heads", or "4 to 12 heads" where the layers differ.
-std::string counted(const std::vector<AttentionLayer>& layers, int AttentionLayer::*count,
-                    const char* what) {
+std::string count_text(const std::vector<AttentionLayer>& layers, int AttentionLayer::*count,
+                       const char* what) {
   const std::string range = count_range(layers, count);
   return fmt::format("{} {}{}", range, what, range == "1" ? "" : "s");
 }
@@ -25,9 +25,9 @@ std::string input_text(const InputReport& input, const std::vector<AttentionLaye
   const bool missing = layers.front().missing_mass == MissingMass::kNode;
   std::string text = fmt::format(
       "{} layer{}, {}, {} of {}{}, {} head weights\n", layers.size(), layers.size() == 1 ? "" : "s",
-      counted(layers, &AttentionLayer::samples, input.sequences.empty() ? "sample" : "sequence"),
-      counted(layers, &AttentionLayer::heads, "head"),
-      counted(layers, &AttentionLayer::tokens, "token"),
+      count_text(layers, &AttentionLayer::samples, input.sequences.empty() ? "sample" : "sequence"),
+      count_text(layers, &AttentionLayer::heads, "head"),
+      count_text(layers, &AttentionLayer::tokens, "token"),
       missing ? " and a node for missing mass" : "", input.weights);
   if (!input.reading.empty()) text += input.reading + '\n';
   if (input.model && input.heads_from_name)

@@ -23,20 +23,20 @@ struct Series {
 };
 
 /// The series that share a panel, and its single heads.
-struct Panel {
+struct LayerPanel {
   std::string title;
   std::vector<Series> series;
   std::vector<std::vector<double>> heads;  ///< medians, [layer][head]
 };
 
 /// The panels of one convention: speed, fidelity.
-std::vector<Panel> panels_of(const LayerReport& report, std::size_t c) {
+std::vector<LayerPanel> panels_of(const LayerReport& report, std::size_t c) {
   const auto convention = name_of(report.conventions[c]);
-  Panel speed{
+  LayerPanel speed{
       fmt::format("Mean steps to the sink ({})", convention),
       {{fmt::format("cut at {}", report.analysis.conventions[c].walk.cutoff), {}}, {"uncut", {}}},
       {}};
-  Panel faith{
+  LayerPanel faith{
       fmt::format("Minimax fidelity ({})", convention), {{"all heads", {}}, {"best head", {}}}, {}};
   for (const MeasuredLayer& layer : report.analysis.summaries[c]) {
     speed.series[0].layers.push_back(layer.all[Quantity::kTruncatedHittingMean]);
@@ -55,7 +55,7 @@ std::vector<Panel> panels_of(const LayerReport& report, std::size_t c) {
 
 /// Calls with every number that a panel shows.
 template <class Visit>
-void for_each_number(const Panel& panel, const Visit& visit) {
+void for_each_number(const LayerPanel& panel, const Visit& visit) {
   for (const Series& series : panel.series)
     for (const Summary& layer : series.layers)
       for (const double number : {layer.median, layer.quantile_10, layer.quantile_90})
@@ -92,7 +92,7 @@ void add_series(const Series& series, const FigureAxis& axis, double shift,
                        style.mark, mark_size, style.colour);
 }
 
-std::string panel_commands(const Panel& panel, const FigureAxis& axis, const Canvas& canvas,
+std::string panel_commands(const LayerPanel& panel, const FigureAxis& axis, const Canvas& canvas,
                            std::size_t index) {
   const std::size_t layers = panel.heads.size();
   const double mark_size = layers > kSideBySide ? 0.4 : 0.5;
@@ -150,16 +150,16 @@ LayerTics layer_tics(const LayerLabels& labels, double panel_width) {
 }
 
 /// The layout of the panels and the labels below them.
-struct Plan {
+struct LayerPlan {
   FigureLayout layout;
   LayerLabels labels;
   LayerTics tics;
 };
 
-Plan plan_of(const std::vector<AttentionLayer>& layers, std::size_t conventions,
-             const FigureOptions& options) {
+LayerPlan plan_of(const std::vector<AttentionLayer>& layers, std::size_t conventions,
+                  const FigureOptions& options) {
   check_names(options, layers.size(), "layer");
-  Plan plan{{}, layer_labels(layers, options.names), {}};
+  LayerPlan plan{{}, layer_labels(layers, options.names), {}};
   FigureLayout& layout = plan.layout;
   const bool wide = layers.size() > kSideBySide;
   layout.columns = wide ? 1 : 2;
@@ -195,12 +195,12 @@ void check_layer_figure(const std::vector<AttentionLayer>& layers, std::size_t c
 void draw_layer_figure(const std::string& path, const LayerReport& report,
                        const FigureOptions& options) {
   const std::vector<AttentionLayer>& layers = report.analysis.layers;
-  const Plan plan = plan_of(layers, report.conventions.size(), options);
+  const LayerPlan plan = plan_of(layers, report.conventions.size(), options);
   const Canvas canvas = begin_figure(plan.layout, options);
-  std::vector<Panel> panels;
+  std::vector<LayerPanel> panels;
   std::vector<FigureAxis> axes(2);
   for (std::size_t c = 0; c < report.conventions.size(); ++c)
-    for (Panel& panel : panels_of(report, c)) {
+    for (LayerPanel& panel : panels_of(report, c)) {
       for_each_number(panel, [&](double number) { axes[panels.size() % 2].add(number); });
       panels.push_back(std::move(panel));
     }

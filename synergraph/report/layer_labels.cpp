@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "synergraph/core/parse_number.h"
 #include "synergraph/core/shorten_names.h"
 #include "synergraph/core/terminal.h"
 
@@ -11,10 +12,6 @@ namespace synergraph {
 namespace {
 
 constexpr std::size_t kLongest = 18;  // of a name at a tic, in characters
-
-bool is_digit(char c) {
-  return c >= '0' && c <= '9';
-}
 
 }  // namespace
 

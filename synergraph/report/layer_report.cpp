@@ -16,7 +16,7 @@ namespace {
 using nlohmann::ordered_json;
 
 /// Version of the JSON layout; see docs/formats.md.
-constexpr int kSchemaVersion = 2;
+constexpr int kLayerSchema = 2;
 
 /// The numbers of one system that were measured, by their keys.
 ordered_json json_numbers(const Numbers& numbers, const std::vector<double>& eps) {
@@ -238,7 +238,7 @@ std::string json_report(const LayerReport& report) {
                            {"layers", std::move(layers)}});
   }
   ordered_json json =
-      json_document("synergraph.analyze", kSchemaVersion, report, report.analysis.layers);
+      json_document("synergraph.analyze", kLayerSchema, report, report.analysis.layers);
   json["conventions"] = std::move(conventions);
   return json_text(json);
 }

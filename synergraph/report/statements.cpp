@@ -17,8 +17,8 @@ namespace {
 constexpr std::array kConventions = {Convention::kExact, Convention::kPublished};
 
 /// "layer 2", "layers 1, 2 and 4".
-std::string listed(const std::string& noun, const std::vector<std::string>& names) {
-  return noun + (names.size() == 1 ? " " : "s ") + synergraph::listed(names);
+std::string named_list(const std::string& noun, const std::vector<std::string>& names) {
+  return noun + (names.size() == 1 ? " " : "s ") + listed(names);
 }
 
 /// "0.25 to 0.75", or one number where both look alike.
@@ -32,7 +32,7 @@ std::string p_text(double p) {
   return p < 1e-4 ? fmt::format("{:.1e}", p) : fmt::format("{:.2g}", p);
 }
 
-std::string percent(double share) {
+std::string in_percent(double share) {
   return fixed(100.0 * share, 1);
 }
 
@@ -72,7 +72,7 @@ std::string learning_statement(const std::map<std::string, ResultsByHeads>& grou
       failed += seeds.size();
       const auto [low, high] = std::minmax_element(accuracies.begin(), accuracies.end());
       list += fmt::format("{}{} with {}, {} (accuracy {})", list.empty() ? "" : "; ", task,
-                          counted(heads, "head"), listed("seed", seeds), range(*low, *high, 3));
+                          counted(heads, "head"), named_list("seed", seeds), range(*low, *high, 3));
     }
   if (failed == 0)
     return models == 1 ? "The only model has learned its task."
@@ -131,7 +131,7 @@ std::string trend_layers(const std::vector<const Trend*>& trends, bool supported
   const auto [low, high] = std::minmax_element(effects.begin(), effects.end());
   const auto [least, most] = std::minmax_element(p_values.begin(), p_values.end());
   const std::string which = p_values.size() == 1 ? "" : supported ? "largest " : "smallest ";
-  return fmt::format("{} (Somers' d {}, {}corrected p {})", listed("layer", layers),
+  return fmt::format("{} (Somers' d {}, {}corrected p {})", named_list("layer", layers),
                      range(*low, *high, 2), which, p_text(supported ? *most : *least));
 }
 
@@ -162,7 +162,7 @@ std::string synergy_statement(const Findings& findings, const std::string& task,
       "{}all heads together are more faithful than the best single head in {} of {} of a layer on "
       "a sample ({} %; {} % by head count and layer), and by the means over samples in {} of {}.",
       prefix(task, convention), total.samples.successes,
-      counted(total.samples.trials, "measurement"), percent(total.samples.value()),
+      counted(total.samples.trials, "measurement"), in_percent(total.samples.value()),
       range(100.0 * total.least, 100.0 * total.greatest, 1), total.seeds.successes,
       counted(total.seeds.trials, "layer"));
 }

@@ -28,7 +28,7 @@ struct Point {
 /// Points by layer.
 using Line = std::vector<Point>;
 /// Lines by head count.
-using Panel = std::map<int, Line>;
+using StudyPanel = std::map<int, Line>;
 
 Point point_of(const std::vector<const CellResult*>& results, Convention convention,
                const Quantity& quantity, std::size_t layer) {
@@ -50,15 +50,15 @@ Point point_of(const std::vector<const CellResult*>& results, Convention convent
   return point;
 }
 
-Panel panel_of(const ResultsByHeads& cells, Convention convention, const Quantity& quantity) {
-  Panel panel;
+StudyPanel panel_of(const ResultsByHeads& cells, Convention convention, const Quantity& quantity) {
+  StudyPanel panel;
   for (const auto& [heads, results] : cells)
     for (std::size_t l = 0; l < results.front()->layers(convention).size(); ++l)
       panel[heads].push_back(point_of(results, convention, quantity, l));
   return panel;
 }
 
-void add_to(FigureAxis& axis, const Panel& panel) {
+void add_to(FigureAxis& axis, const StudyPanel& panel) {
   for (const auto& [heads, line] : panel)
     for (const Point& point : line) {
       for (const double number : {point.mean, point.low, point.high}) axis.add(number);
@@ -153,7 +153,7 @@ void draw_study_figure(const std::string& path, const std::vector<CellResult>& r
   for (const Quantity& quantity : kPublishedQuantities) {
     const bool time = quantity.is_time();
     FigureAxis axis(time ? 8.0 : 30.0);
-    std::map<std::string, Panel> row;
+    std::map<std::string, StudyPanel> row;
     for (const auto& [task, cells] : tasks)
       add_to(axis, row[task] = panel_of(cells, convention, quantity));
     for (const auto& [task, panel] : row) {

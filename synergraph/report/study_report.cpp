@@ -21,7 +21,7 @@ namespace {
 
 using nlohmann::ordered_json;
 
-constexpr int kSchemaVersion = 2;
+constexpr int kStudySchema = 2;
 
 ordered_json json_layers(const std::vector<LayerSummary>& layers) {
   ordered_json json = ordered_json::array();
@@ -175,7 +175,7 @@ std::string json_report(const StudyReport& report) {
   for (const auto& [name, value] : common_training(report.grid)) training[name] = value;
   const MeasureSettings& measure = report.grid.measure;
   const ordered_json json = {{"schema", "synergraph.reproduce"},
-                             {"schema_version", kSchemaVersion},
+                             {"schema_version", kStudySchema},
                              {"program", std::string("synergraph ") + kVersion},
                              {"isa", instruction_set()},
                              {"results_version", kResultsVersion},

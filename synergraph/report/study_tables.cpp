@@ -22,7 +22,7 @@ constexpr std::array<OurRow, 2> kOurRows = {
     {{"ours", Convention::kPublished}, {"exact", Convention::kExact}}};
 
 /// "3 seeds", "2 to 3 seeds", "one seed".
-std::string counted(std::size_t low, std::size_t high, const std::string& noun) {
+std::string count_range(std::size_t low, std::size_t high, const std::string& noun) {
   if (low == high && low == 1) return "one " + noun;
   return low == high ? fmt::format("{} {}s", low, noun)
                      : fmt::format("{} to {} {}s", low, high, noun);
@@ -87,8 +87,8 @@ class TaskTables {
   }
 
  private:
-  std::string seeds() const { return counted(least_seeds_, most_seeds_, "seed"); }
-  std::string samples() const { return counted(least_samples_, most_samples_, "sample"); }
+  std::string seeds() const { return count_range(least_seeds_, most_seeds_, "seed"); }
+  std::string samples() const { return count_range(least_samples_, most_samples_, "sample"); }
 
   static std::string rows_explained(bool published, const std::string& what) {
     return fmt::format(

@@ -16,7 +16,7 @@ namespace {
 using enum SubsetNumber;
 
 /// A row of a head count.
-struct Row {
+struct SubsetRow {
   const char* name;
   HeadValue value;
   SubsetNumber number;
@@ -26,7 +26,7 @@ struct Row {
 
 constexpr HeadValue kFidelity = HeadValue::kFidelity;
 constexpr HeadValue kSpeed = HeadValue::kSpeed;
-constexpr std::array<Row, 18> kRows = {{
+constexpr std::array<SubsetRow, 18> kRows = {{
     {"best head", kFidelity, kBestHead, 100.0, 3},
     {"all heads", kFidelity, kAll, 100.0, 3},
     {"best subset", kFidelity, kBestSubset, 100.0, 3},
@@ -70,7 +70,7 @@ StudyNumber study_number(const SeedNumber& number, double unit, int samples) {
 void add_rows(StudyTable& table, int heads, const Layers& layers) {
   if (!table.table.rows.empty()) table.rules.push_back(table.table.rows.size());
   const std::size_t first = table.table.rows.size();
-  for (const Row& row : kRows) {
+  for (const SubsetRow& row : kRows) {
     std::vector<std::string> cells = {
         table.table.rows.size() == first ? fmt::format("{}", heads) : "", row.name};
     for (const SubsetSummary* summary : layers.at(row.value)) {

@@ -11,7 +11,7 @@ namespace {
 using nlohmann::ordered_json;
 
 /// Version of the JSON layout; see docs/formats.md.
-constexpr int kSchemaVersion = 1;
+constexpr int kTensorSchema = 1;
 
 }  // namespace
 
@@ -29,7 +29,7 @@ std::string json_report(const TensorFile& file) {
   for (const SkippedTensor& tensor : file.skipped())
     skipped.push_back({{"name", tensor.name}, {"reason", tensor.reason}});
   return json_text({{"schema", "synergraph.inspect"},
-                    {"schema_version", kSchemaVersion},
+                    {"schema_version", kTensorSchema},
                     {"program", std::string("synergraph ") + kVersion},
                     {"file", file.path()},
                     {"format", name_of(file.format())},

@@ -17,7 +17,7 @@ namespace {
 
 using nlohmann::ordered_json;
 
-constexpr int kSchemaVersion = 2;
+constexpr int kVerifySchema = 2;
 
 /// The paper prints fidelities in per cent, and so do the tables that stand beside its own.
 constexpr double kPercent = 0.01;
@@ -207,7 +207,7 @@ std::string json_report(const std::vector<VerifiedModel>& models, const VerifyOp
                     {"layers", std::move(layers)}});
   }
   return json_text({{"schema", "synergraph.verify"},
-                    {"schema_version", kSchemaVersion},
+                    {"schema_version", kVerifySchema},
                     {"program", std::string("synergraph ") + kVersion},
                     {"isa", instruction_set()},
                     {"samples", options.samples},

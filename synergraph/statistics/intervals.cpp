@@ -2,15 +2,13 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 #include <numbers>
 #include <numeric>
 
+#include "synergraph/core/special_values.h"
+
 namespace synergraph {
 namespace {
-
-constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
-constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
 /// What a distribution that is symmetric about 0 holds within [-t, t] and outside of it. Both are
 /// given, since 1 minus the larger has no digits of the smaller.

@@ -6,16 +6,15 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdlib>
-#include <limits>
 #include <map>
 #include <numeric>
 
 #include "synergraph/core/random.h"
+#include "synergraph/core/special_values.h"
 
 namespace synergraph {
 namespace {
 
-constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
 constexpr TestResult kNoTest = {kNan, kNan, kNan, PValueMethod::kExact, kNan};
 
 // Streams of random permutations, one a test.

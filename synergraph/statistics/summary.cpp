@@ -2,7 +2,8 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
+
+#include "synergraph/core/special_values.h"
 
 namespace synergraph {
 namespace {
@@ -20,7 +21,6 @@ double quantile(const std::vector<double>& sorted, double share) {
 }  // namespace
 
 Summary summarise(std::vector<double> values) {
-  constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
   Summary summary;
   summary.samples = values.size();
   values.erase(

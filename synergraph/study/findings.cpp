@@ -3,13 +3,13 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <limits>
 #include <set>
+
+#include "synergraph/core/special_values.h"
 
 namespace synergraph {
 namespace {
 
-constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
 constexpr std::array kConventions = {Convention::kExact, Convention::kPublished};
 constexpr std::array kClaims = {Claim::kFaster, Claim::kMoreFaithful};
 

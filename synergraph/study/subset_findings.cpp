@@ -2,14 +2,12 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 
+#include "synergraph/core/special_values.h"
 #include "synergraph/core/ties.h"
 
 namespace synergraph {
 namespace {
-
-constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
 
 using Models = std::vector<const CellResult*>;
 

@@ -9,7 +9,7 @@
 namespace synergraph {
 namespace {
 
-constexpr const char* kFormat = "synergraph run 1";
+constexpr const char* kNotesFormat = "synergraph run 1";
 constexpr std::size_t kLargest = 1U << 16U;
 
 }  // namespace
@@ -19,7 +19,7 @@ std::string notes_path(const std::string& directory) {
 }
 
 void write_notes(const std::string& directory, const RunNotes& notes) {
-  const nlohmann::ordered_json json = {{"format", kFormat},
+  const nlohmann::ordered_json json = {{"format", kNotesFormat},
                                        {"seconds", notes.seconds},
                                        {"track", notes.track_every},
                                        {"held_out", notes.held_out},
@@ -37,7 +37,7 @@ std::optional<RunNotes> read_notes(const std::string& directory) {
     notes.track_every = json.at("track").get<int>();
     notes.held_out = json.at("held_out").get<bool>();
     notes.devices = json.value("devices", notes.devices);  // older notes have none
-    const bool good = json.at("format") == kFormat && notes.seconds >= 0.0 &&
+    const bool good = json.at("format") == kNotesFormat && notes.seconds >= 0.0 &&
                       std::isfinite(notes.seconds) && notes.track_every >= 0;
     if (good) return notes;
   } catch (const nlohmann::json::exception&) {

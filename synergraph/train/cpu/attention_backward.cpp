@@ -5,7 +5,7 @@
 namespace synergraph {
 namespace {
 
-std::size_t floats(std::ptrdiff_t rows, std::ptrdiff_t cols) {
+std::size_t block_size(std::ptrdiff_t rows, std::ptrdiff_t cols) {
   return static_cast<std::size_t>(rows * cols);
 }
 
@@ -14,13 +14,13 @@ std::size_t floats(std::ptrdiff_t rows, std::ptrdiff_t cols) {
 AttentionBackward::AttentionBackward(const AttentionShape& shape)
     : shape_(shape),
       row_(shape.head_width <= 4 ? 4 : padded(shape.head_width)),
-      query_(floats(shape.stride, row_)),
-      dout_(floats(shape.stride, row_)),
-      dkey_(floats(shape.stride, row_)),
-      dvalue_(floats(shape.stride, row_)),
-      dscores_(floats(shape.length, 16)),
-      kept_(floats(shape.length, 16)),
-      scaled_(floats(shape.head_width, shape.stride)) {}
+      query_(block_size(shape.stride, row_)),
+      dout_(block_size(shape.stride, row_)),
+      dkey_(block_size(shape.stride, row_)),
+      dvalue_(block_size(shape.stride, row_)),
+      dscores_(block_size(shape.length, 16)),
+      kept_(block_size(shape.length, 16)),
+      scaled_(block_size(shape.head_width, shape.stride)) {}
 
 void AttentionBackward::run(const AttentionBuffers& forward, const float* dattended, float* dqkv) {
   kernels().attention_backward(shape_,

@@ -12,7 +12,7 @@ namespace {
 /// Parameters that one task of the optimiser updates.
 constexpr std::size_t kChunk = 16384;
 
-struct Member {
+struct FleetMember {
   TrainingState state;
   std::uint64_t seed;
   const TrainingData* data;
@@ -32,7 +32,7 @@ class CpuFleet : public Fleet {
   CpuFleet(const FleetSettings& settings, int threads) : settings_(settings), threads_(threads) {}
 
   int add(const TrainingState& state, std::uint64_t seed, const TrainingData& data) override {
-    members_.emplace(next_, Member{state, seed, &data});
+    members_.emplace(next_, FleetMember{state, seed, &data});
     return next_++;
   }
   void remove(int member) override { members_.erase(member); }
@@ -53,7 +53,7 @@ class CpuFleet : public Fleet {
     EvaluateOptions options;
     options.execution.threads = threads_;
     for (const int number : members) {
-      const Member& member = members_.at(number);
+      const FleetMember& member = members_.at(number);
       evaluations.push_back(evaluate(member.state.model, member.data->judged_inputs,
                                      member.data->judged_targets, options));
     }
@@ -73,7 +73,7 @@ class CpuFleet : public Fleet {
     }
   }
 
-  std::vector<StepResult> run(Member& member, std::span<const std::int32_t> rows, Lane& lane) {
+  std::vector<StepResult> run(FleetMember& member, std::span<const std::int32_t> rows, Lane& lane) {
     std::vector<StepResult> results;
     while (!rows.empty()) {
       const auto batch =
@@ -86,7 +86,7 @@ class CpuFleet : public Fleet {
     return results;
   }
 
-  StepResult step(Member& member, Lane& lane) {
+  StepResult step(FleetMember& member, Lane& lane) {
     TrainingState& state = member.state;
     const Dropout dropout(settings_.dropout, member.seed, state.step);
     BatchGradient& gradient = lane.gradient;
@@ -107,7 +107,7 @@ class CpuFleet : public Fleet {
   FleetSettings settings_;
   int threads_;
   int next_ = 0;  ///< number of the next member
-  std::map<int, Member> members_;
+  std::map<int, FleetMember> members_;
   std::vector<std::unique_ptr<Lane>> lanes_;
 };
 
