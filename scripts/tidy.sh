@@ -8,7 +8,7 @@ build=build/release
 [ -f $build/generated/synergraph/core/version.h ] || cmake --preset release >/dev/null
 mkdir -p $build/tidy
 headers=$(find synergraph capi cli -name '*.h' | sort | xargs cat .clang-tidy | sha256sum | cut -c1-16)
-flags="-std=c++20 -I. -I$build/generated -Wall -Wextra -Wpedantic -Wconversion -Wno-pass-failed
+flags="-std=c++20 -I. -I$build/generated -Wall -Wextra -Wpedantic -Wconversion -Wno-pass-failed -DSYNERGRAPH_PAGE=\"docs/index.html\"
        -ffp-contract=fast -fno-math-errno -fopenmp-simd"
 # The kernels are looked at as they are compiled for AVX2.
 kernel_flags="-march=x86-64-v3 -DSYNERGRAPH_ISA=v3 -Wno-psabi"
