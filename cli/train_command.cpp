@@ -33,9 +33,9 @@ width 64, 5000 sequences of 100 tokens, 200 epochs of Adam). DIR gets
   metrics.jsonl      one line an epoch: step, epoch, loss, accuracy (training, with dropout),
                      held_out_loss, held_out_accuracy (evaluation), seconds
   run.json           how long it took, and what --resume needs besides
-All of them are written as the run goes on, and at once on Ctrl-C, SIGTERM or SIGHUP. The same
-settings and seed give the same model, to the byte, on one kind of device, with any number of
-threads, interrupted and resumed or not.
+All of them are written as the run goes on, and at once on Ctrl-C, SIGTERM, SIGUSR1, SIGUSR2 or
+SIGHUP. The same settings and seed give the same model, to the byte, on one kind of device, with any
+number of threads, interrupted and resumed or not.
 
 Examples
   synergraph train --task cycle --heads 8 --seed 1 --out runs/cycle8

@@ -1,6 +1,7 @@
 #include "synergraph/analysis/analysis.h"
 
 #include <algorithm>
+#include <cmath>
 #include <mutex>
 #include <utility>
 
@@ -89,6 +90,9 @@ SharedEnd analyse_shared(AttentionSource& source, LayerWeights weights,
                          const std::function<void(Analysis)>& finish) {
   SampleAnalysis samples(source, std::move(weights), options);
   SampleWork work;
+  work.cost = 0.0;
+  for (const AttentionLayer& layer : source.layers())
+    work.cost += 1e-9 * (5.0 * layer.heads + 9.0) * std::pow(layer.nodes(), 3);
   work.measure = [&](const std::vector<SampleRange>& ranges) { samples.measure(ranges, [] {}); };
   work.take = [&](const SampleRange& range) {
     PartWriter part;

@@ -564,6 +564,10 @@ SharedEnd head_importance_shared(
   std::optional<StackAnalysis> stack;
   if (stack_options) stack = begin_stack(source, weights, *stack_options);
   SampleWork work;
+  work.cost = 0.0;
+  for (const AttentionLayer& layer : source.layers())
+    work.cost +=
+        1e-9 * std::exp2(std::min(layer.heads, options.exact_heads)) * std::pow(layer.nodes(), 3);
   work.measure = [&](const std::vector<SampleRange>& ranges) {
     if (stack)
       for (const SampleRange& range : ranges) measure_stacks(source, weights, range, *stack);

@@ -3,6 +3,7 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <cmath>
 #include <cstring>
 #include <exception>
 
@@ -50,8 +51,10 @@ std::string_view bytes_of(std::string_view part) {
   return bytes;
 }
 
-std::vector<SampleRange> ranges_of(int samples) {
-  const int size = std::max(1, (samples + kMostRanges - 1) / kMostRanges);
+/// The same for all workers, however many they are.
+std::vector<SampleRange> ranges_of(int samples, double cost, double least_cost) {
+  const double count = std::clamp(samples * cost / least_cost, 1.0, 1.0 * kMostRanges);
+  const int size = std::max(1, static_cast<int>(std::ceil(samples / count)));
   std::vector<SampleRange> ranges;
   for (int begin = 0; begin < samples; begin += size)
     ranges.push_back({begin, std::min(begin + size, samples)});
@@ -76,7 +79,7 @@ class RangeWork {
       : how_(how),
         execution_(execution),
         work_(work),
-        ranges_(ranges_of(samples)),
+        ranges_(ranges_of(samples, work.cost, how.least_cost)),
         progress_("samples", static_cast<std::uint64_t>(samples), 0, execution.progress),
         shared_(how.directory, plan_of(how, ranges_),
                 {.place = how.place,

@@ -26,6 +26,9 @@ struct SharedSamples {
   /// And what is made of them in the end: it is made once for these words, as long as `written`.
   std::string outputs;
   std::function<bool()> written = [] { return true; };
+  /// Of what is done at a time by one worker, in billions of operations: a third of a second. The
+  /// same for all workers.
+  double least_cost = 10.0;
   WorkerPlace place = {};
   bool wait = true;       ///< see SharedWorkOptions
   double timeout = 60.0;  ///< likewise
@@ -39,6 +42,7 @@ enum class SharedEnd {
 
 /// What is done with ranges of samples.
 struct SampleWork {
+  double cost = 1.0;  ///< of a sample, in billions of operations, about
   /// Measures ranges, in order.
   std::function<void(const std::vector<SampleRange>&)> measure;
   /// What was measured on one of them, as bytes; it is not needed any more.

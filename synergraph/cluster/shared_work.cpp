@@ -373,7 +373,7 @@ class SharedWork::State {
       record_failure(k, fmt::format("{} workers have died of it, one after the other", deaths));
       return false;
     }
-    unlink(failure_path(board_, piece).c_str());
+    if (failed_before_.contains(k)) unlink(failure_path(board_, piece).c_str());
     return true;
   }
   bool elsewhere(std::size_t k) {

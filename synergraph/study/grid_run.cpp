@@ -30,17 +30,19 @@ namespace {
 class GridProgress {
  public:
   GridProgress(std::vector<std::uint64_t> done, std::uint64_t total, const ProgressOptions& options)
-      : done_(std::move(done)), progress_("steps", total, sum(), options) {}
+      : done_(std::move(done)),
+        sum_(std::accumulate(done_.begin(), done_.end(), std::uint64_t{0})),
+        progress_("steps", total, sum_, options) {}
 
   void update(std::size_t cell, std::uint64_t steps, const std::string& state) {
     const std::lock_guard lock(mutex_);
-    done_[cell] = steps;
-    progress_.update(sum(), state);
+    set(cell, steps);
+    progress_.update(sum_, state);
   }
   /// Others have done it.
   void pass(std::size_t cell, std::uint64_t steps) {
     const std::lock_guard lock(mutex_);
-    done_[cell] = steps;
+    set(cell, steps);
   }
   void note(const std::string& line) {
     const std::lock_guard lock(mutex_);
@@ -49,12 +51,14 @@ class GridProgress {
   void finish() { progress_.finish(); }
 
  private:
-  std::uint64_t sum() const {
-    return std::accumulate(done_.begin(), done_.end(), std::uint64_t{0});
+  void set(std::size_t cell, std::uint64_t steps) {
+    sum_ += steps - done_[cell];
+    done_[cell] = steps;
   }
 
   std::mutex mutex_;
   std::vector<std::uint64_t> done_;
+  std::uint64_t sum_;
   Progress progress_;
 };
 
@@ -116,7 +120,7 @@ class GridRun {
       for (;;) {
         CellSet set = work_.take(static_cast<std::size_t>(options_.set_size), together);
         if (set.empty()) return;
-        if (!options_.place.alone()) pass_those_of_others();
+        pass_those_of_others();
         std::erase_if(set, [this](std::size_t k) { return is_done_as_before(k); });
         if (!set.empty()) run_set(set, measuring);
       }
@@ -186,6 +190,7 @@ class GridRun {
     progress_.emplace(std::move(done), total, options_.execution.progress);
   }
   void pass_those_of_others() {
+    if (options_.place.alone() || options_.execution.progress.stream == nullptr) return;
     for (std::size_t k = 0; k < cells_.size(); ++k)
       if (work_.is_done(k)) progress_->pass(k, cells_[k].train.steps());
   }

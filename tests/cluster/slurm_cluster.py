@@ -1,11 +1,14 @@
 """A Slurm cluster of one node on this machine, with daemons and a key of its own, for as long as a test takes."""
+import ctypes
 import os
 import pwd
 import shutil
+import signal
 import socket
 import subprocess
 import time
 
+PR_SET_CHILD_SUBREAPER = 36  # linux/prctl.h
 PROGRAMS = ("munged", "slurmctld", "slurmd", "sbatch", "srun", "squeue", "scontrol", "sinfo")
 
 CONFIGURATION = """
@@ -66,6 +69,7 @@ class SlurmCluster:
                                 SLURM_CONF=os.path.join(directory, "slurm.conf"))
 
     def __enter__(self):
+        ctypes.CDLL(None).prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)  # see steps()
         ports = free_ports(2)
         for name in ("state", "spool"):
             os.makedirs(os.path.join(self.directory, name))
@@ -89,14 +93,28 @@ class SlurmCluster:
         return self
 
     def __exit__(self, *_):
+        end = time.monotonic() + 10
+        while self.steps() and time.monotonic() < end:
+            time.sleep(0.1)
+        for step in self.steps():
+            os.kill(step, signal.SIGKILL)
         for daemon in reversed(self.daemons):
-            daemon.terminate()
-        for daemon in self.daemons:
+            daemon.kill()  # they have nothing to save
+            daemon.wait()
+
+    def steps(self):
+        """The processes that look after the steps of its jobs: they leave the daemons, and come to this process."""
+        found = []
+        for process in filter(str.isdigit, os.listdir("/proc")):
             try:
-                daemon.wait(10)
-            except subprocess.TimeoutExpired:
-                daemon.kill()
-                daemon.wait()
+                with open(f"/proc/{process}/stat") as file:
+                    name, rest = file.read().split("(", 1)[1].rsplit(")", 1)
+            except OSError:
+                continue  # it has ended
+            state, parent = rest.split()[:2]
+            if name == "slurmstepd" and state != "Z" and int(parent) == os.getpid():
+                found.append(int(process))
+        return found
 
     def start(self, *command):
         with open(os.path.join(self.directory, command[0] + ".out"), "w") as out:
