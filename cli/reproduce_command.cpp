@@ -16,6 +16,7 @@
 #include "synergraph/core/error.h"
 #include "synergraph/core/terminal.h"
 #include "synergraph/io/atomic_file.h"
+#include "synergraph/io/file_stamp.h"
 #include "synergraph/report/study_report.h"
 #include "synergraph/report/study_sections.h"
 #include "synergraph/study/grid_request.h"
@@ -110,16 +111,17 @@ void run_reproduce(const ReproduceArguments& arguments) {
   const bool printed = to_standard_output({arguments.page.file});
   choose_grid_device(report.grid, arguments.device.name,
                      *parse_name<Precision>(arguments.device.precision), options);
-  const auto has_page = [&] {
-    return !arguments.page.wanted() || printed || std::filesystem::exists(arguments.page.file);
-  };
-  const GridMerge merge{[&] { return is_written(options.directory) && has_page(); },
-                        [&](std::vector<CellResult> results) {
-                          report.results = std::move(results);
-                          report.findings = derive_findings(report.results);
-                          write_study(report, options.directory, figures);
-                          if (arguments.page.wanted()) write_page(arguments.page, report);
-                        }};
+  const GridMerge merge{
+      [&] {
+        return files_stamp({options.directory + "/results.json", options.directory + "/report.html",
+                            arguments.page.file});
+      },
+      [&](std::vector<CellResult> results) {
+        report.results = std::move(results);
+        report.findings = derive_findings(report.results);
+        write_study(report, options.directory, figures);
+        if (arguments.page.wanted()) write_page(arguments.page, report);
+      }};
   GridEnd end = GridEnd::kStopped;
   {
     const StopOnSignals signals;

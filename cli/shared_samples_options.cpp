@@ -2,6 +2,7 @@
 
 #include <fmt/core.h>
 #include <fmt/ranges.h>
+#include <sys/stat.h>
 
 #include <algorithm>
 #include <array>
@@ -16,6 +17,7 @@
 #include "synergraph/core/fingerprint.h"
 #include "synergraph/core/version.h"
 #include "synergraph/io/byte_source.h"
+#include "synergraph/io/file_stamp.h"
 
 namespace synergraph::cli {
 namespace {
@@ -28,7 +30,14 @@ constexpr std::array<std::string_view, 9> kOutputs = {
     "--json",         "--csv",          "--per-sample", "--figure",      "--figure-size",
     "--figure-title", "--figure-names", "--page",       "--page-samples"};
 
-/// Changes with the bytes of a file: with all of them, or of a large one with some everywhere.
+/// The second in which a file was changed.
+std::int64_t changed_at(const std::string& path) {
+  struct stat status {};
+  return stat(path.c_str(), &status) == 0 ? status.st_mtim.tv_sec : 0;
+}
+
+/// Changes with the bytes of a file: with all of them, or of a large one with some everywhere and
+/// with its time.
 std::string content_of(const std::string& path) {
   constexpr std::uint64_t kBlock = 1U << 14U;
   constexpr std::uint64_t kBlocks = 1U << 10U;
@@ -47,7 +56,9 @@ std::string content_of(const std::string& path) {
       fingerprint.add(word);
     }
   }
-  return fmt::format("{} bytes {}", bytes->size(), fingerprint.text());
+  std::string content = fmt::format("{} bytes {}", bytes->size(), fingerprint.text());
+  if (step > 1) content += fmt::format(" of {}", changed_at(path));
+  return content;
 }
 
 /// "--eps=0.1": the options that were given, those on output or those that change a number.
@@ -105,11 +116,7 @@ SharedSamples SharedSamplesArguments::resolve(const std::vector<NamedPath>& inpu
   how.settings += given(*command_, false);
   if (command_->count("--page") > 0) how.settings += "--page\n";  // measures each head alone
   how.outputs = given(*command_, true);
-  how.written = [outputs] {
-    return std::all_of(outputs.begin(), outputs.end(), [](const std::string& path) {
-      return path.empty() || path == "-" || std::filesystem::exists(path);
-    });
-  };
+  how.stamp = [outputs] { return files_stamp(outputs); };
   return how;
 }
 

@@ -106,7 +106,7 @@ class RangeWork {
       throw InputError(failures.front().line);
     if (!shared_.complete()) return SharedEnd::kOthers;
     const std::string key = fingerprint_of(how_.settings + '\n' + how_.outputs);
-    const bool merged = shared_.merge(key, how_.written, [this] {
+    const bool merged = shared_.merge(key, how_.stamp, [this] {
       for (std::size_t k = 0; k < ranges_.size(); ++k) restore(k);
       work_.finish();
     });
@@ -123,7 +123,7 @@ class RangeWork {
       for (const std::size_t k : taken) {
         const std::string part = part_of(work_.take(ranges_[k]));
         shared_.persist([&] { write_file(path(k), part); });
-        shared_.finish(k);
+        (void)shared_.finish(k);
       }
     } catch (const Stopped&) {
       throw;
@@ -135,7 +135,8 @@ class RangeWork {
   }
 
   void restore(std::size_t k) {
-    const std::string part = read_file(path(k), std::size_t{1} << 40U);
+    std::string part;
+    shared_.persist([&] { part = read_regular_file(path(k), std::size_t{1} << 40U); });
     try {
       work_.restore(ranges_[k], bytes_of(part));
     } catch (const InputError& error) {

@@ -23,9 +23,10 @@ struct SharedSamples {
   std::string title;      ///< for people
   /// All that the numbers depend on, in any words.
   std::string settings;
-  /// And what is made of them in the end: it is made once for these words, as long as `written`.
+  /// And what is made of them in the end: it is made once for these words, as long as `stamp` (see
+  /// SharedWork::merge) is the same.
   std::string outputs;
-  std::function<bool()> written = [] { return true; };
+  std::function<std::string()> stamp = [] { return "nothing"; };
   /// Of what is done at a time by one worker, in billions of operations: a third of a second. The
   /// same for all workers.
   double least_cost = 10.0;

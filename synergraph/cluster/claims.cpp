@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <fmt/core.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -14,16 +15,19 @@ namespace {
 
 constexpr const char* kClaim = "claim";
 constexpr int kLongestChain = 1000;
-constexpr double kDefaultTimeout = 60.0;  ///< of a holder that has not signed
 constexpr int kLooks =
     6;  ///< at least so many in its timeout: a look after a long time is one look
 
-std::string successor(const std::string& token) {
-  return fmt::format("after-{}", token.empty() ? "unsigned" : token);
+/// Of a holder, the so-manieth in its chain.
+std::string successor(const Claims::Holder& holder) {
+  return holder.token.empty() ? fmt::format("after-unsigned-{}", holder.links.size())
+                              : fmt::format("after-{}", holder.token);
 }
 
-bool path_exists(const std::string& path) {
-  return access(path.c_str(), F_OK) == 0;
+/// A link that leads nowhere is there, too: no other can be made in its place.
+bool is_linked(const std::string& path) {
+  struct stat status {};
+  return lstat(path.c_str(), &status) == 0;
 }
 
 }  // namespace
@@ -63,12 +67,12 @@ bool Claims::take(const std::string& piece) const {
 std::optional<Claims::Holder> Claims::holder(const std::string& piece) const {
   std::string path = board_.path(piece, kClaim);
   Holder holder;
-  while (path_exists(path) && holder.deaths < kLongestChain) {
+  while (is_linked(path) && holder.deaths < kLongestChain) {
     holder.note = read_worker(path);
     holder.token = holder.note ? holder.note->token : "";
     holder.links.push_back(path);
-    path = board_.path(piece, successor(holder.token));
-    if (path_exists(path)) ++holder.deaths;
+    path = board_.path(piece, successor(holder));
+    if (is_linked(path)) ++holder.deaths;
   }
   if (holder.links.empty()) return std::nullopt;
   return holder;
@@ -83,7 +87,7 @@ bool Claims::is_dead(const Holder& holder) {
   std::string sign;
   if (!holder.token.empty())
     if (const auto seen = read_worker(board_.worker_path(holder.token))) sign = seen->sign;
-  const double timeout = holder.note ? holder.note->timeout : kDefaultTimeout;
+  const double timeout = holder.note ? holder.note->timeout : self_.timeout();
   const Clock::time_point now = Clock::now();
   const auto [entry, is_new] = sights_.try_emplace(holder.links.back(), Sight{sign, now});
   Sight& sight = entry->second;
@@ -96,7 +100,7 @@ bool Claims::is_dead(const Holder& holder) {
 }
 
 bool Claims::take_over(const std::string& piece, const Holder& dead) const {
-  const std::string path = board_.path(piece, successor(dead.token));
+  const std::string path = board_.path(piece, successor(dead));
   if (!make_link(piece, path)) return false;
   if (holds(piece)) return true;
   unlink(path.c_str());  // the claim was given up meanwhile: this follows nothing

@@ -33,7 +33,8 @@ class Claims {
   std::optional<Holder> holder(const std::string& piece) const;
 
   /// Whether a holder is dead: by the table of processes if it is one of this machine, else by its
-  /// silence for as long as it says itself, seen from here. Ask again and again.
+  /// silence for as long as it says itself (or, where it has not signed, as this worker says of
+  /// itself), seen from here. Ask again and again.
   bool is_dead(const Holder& holder);
   /// Follows a dead holder; false where somebody else does.
   bool take_over(const std::string& piece, const Holder& dead) const;

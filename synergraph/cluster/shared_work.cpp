@@ -38,6 +38,13 @@ constexpr double kLooksPerSecond = 2000.0;  ///< of all workers together, in ope
 constexpr std::size_t kWatched = 16;        ///< holders that a waiting worker looks after
 constexpr auto kSlice = std::chrono::milliseconds(50);  ///< how soon a stop is noticed
 
+constexpr const char* kMerge = "merge";  ///< what the one that merges claims
+constexpr const char* kMark = "merged";  ///< the file that says of what the merge is
+
+std::string mark_of(const std::string& key, const std::string& stamp) {
+  return fmt::format("{}\n{}\n", key, stamp);
+}
+
 enum class PieceState { kOpen, kMine, kElsewhere, kDone, kFailed };
 
 bool is_there(const std::string& path) {
@@ -102,11 +109,16 @@ class SharedWork::State {
     return {};
   }
 
-  void finish(std::size_t piece) {
+  bool finish(std::size_t piece) {
+    if (!options_.place.alone() && !(is_there(record_.path()) && is_there(result_of(piece)))) {
+      fail(piece, std::make_exception_ptr(FileError(result_of(piece) + ": has gone")));
+      return false;
+    }
     const std::lock_guard lock(mutex_);
     ++pieces_done_;
     cost_done_ = cost_done_ + plan_.pieces[piece].cost;
     end(piece, PieceState::kDone);
+    return true;
   }
 
   void fail(std::size_t piece, const std::exception_ptr& error) {
@@ -169,48 +181,29 @@ class SharedWork::State {
     return found;
   }
 
-  bool merge(const std::string& key, const std::function<bool()>& written,
+  bool merge(const std::string& key, const std::function<std::string()>& stamp,
              const std::function<void()>& write) {
-    const std::string mark = board_.root() + "/merged";
-    const auto finish = [&] {
-      write();
-      persist([&] { write_file(mark, key + '\n'); });
-    };
-    if (options_.place.alone()) {
-      finish();
-      return true;
-    }
-    const auto is_merged = [&] {
-      return is_there(mark) && read_file(mark, 1U << 10U) == key + '\n' && written();
-    };
-    const std::string piece = "merge-" + key;
     for (;;) {
       if (stopped()) throw Stopped();
       bool merged = false;
       bool mine = false;
       persist([&] {
-        merged = is_merged();
+        merged = is_merged(key, stamp);
         if (merged) return;
-        mine = claims_.take(piece);
-        if (const auto holder = mine ? std::nullopt : claims_.holder(piece))
-          mine = claims_.is_dead(*holder) && claims_.take_over(piece, *holder);
+        mine = claims_.take(kMerge);
+        if (const auto holder = mine ? std::nullopt : claims_.holder(kMerge))
+          mine = claims_.is_dead(*holder) && claims_.take_over(kMerge, *holder);
       });
-      if (mine && is_merged()) {
-        claims_.release(piece);
-        merged = true;
+      if (mine) {
+        const ClaimOfMerge claim(*this);
+        persist([&] { merged = is_merged(key, stamp); });  // meanwhile
+        if (!merged) {
+          write_and_mark(key, stamp, write);
+          persist([&] { tidy(); });
+          return true;
+        }
       }
       if (merged) return false;
-      if (mine) {
-        try {
-          finish();
-          tidy();
-        } catch (...) {
-          claims_.release(piece);
-          throw;
-        }
-        claims_.release(piece);
-        return true;
-      }
       pause(wait_between_looks(1));
     }
   }
@@ -230,6 +223,31 @@ class SharedWork::State {
   std::size_t count(PieceState state) const {
     return static_cast<std::size_t>(std::count(states_.begin(), states_.end(), state));
   }
+
+  std::string mark_path() const { return board_.root() + '/' + kMark; }
+  bool is_merged(const std::string& key, const std::function<std::string()>& stamp) const {
+    // To list a directory makes a network file system look again.
+    if (options_.place.alone() || !board_.names_in("").contains(kMark) ||
+        !std::filesystem::is_regular_file(mark_path()))
+      return false;
+    const std::string now = stamp();
+    return !now.empty() && read_regular_file(mark_path(), 1U << 16U) == mark_of(key, now);
+  }
+  void write_and_mark(const std::string& key, const std::function<std::string()>& stamp,
+                      const std::function<void()>& write) const {
+    unlink(mark_path().c_str());  // until all is written there is no whole of anything
+    write();
+    const std::string now = stamp();
+    if (now.empty()) throw FileError(board_.root() + ": what was written has gone");
+    persist([&] { write_file(mark_path(), mark_of(key, now)); });
+  }
+  struct ClaimOfMerge {
+    explicit ClaimOfMerge(const State& of) : state(of) {}
+    ~ClaimOfMerge() { state.release(kMerge); }
+    ClaimOfMerge(const ClaimOfMerge&) = delete;
+    ClaimOfMerge& operator=(const ClaimOfMerge&) = delete;
+    const State& state;
+  };
 
   static bool is_file_error(const std::exception_ptr& error) {
     try {
@@ -259,9 +277,12 @@ class SharedWork::State {
                     static_cast<double>(operations) * options_.place.size / kLooksPerSecond);
   }
 
+  std::string result_of(std::size_t piece) const {
+    return result_path(board_, plan_.pieces[piece]);
+  }
   std::string failure_text(std::size_t piece) const {
     const std::string path = failure_path(board_, plan_.pieces[piece]);
-    return is_there(path) ? read_file(path, 1U << 20U) : "";
+    return is_there(path) ? read_regular_file(path, 1U << 20U) : "";
   }
 
   /// Looks at the board: what is done, what is claimed, what has failed.
@@ -364,7 +385,7 @@ class SharedWork::State {
     }
     states_[k] = PieceState::kMine;
     // Perhaps another had it until now.
-    const bool done = is_there(result_path(board_, piece));
+    const bool done = is_there(result_of(k));
     if (done || has_failed(k)) {
       end(k, done ? PieceState::kDone : PieceState::kFailed);
       return false;
@@ -400,10 +421,11 @@ class SharedWork::State {
     changed_.notify_all();
   }
   /// A claim that cannot be given up now ends with this process.
-  void release(std::size_t k) const {
+  void release(std::size_t k) const { release(plan_.pieces[k].name); }
+  void release(const std::string& piece) const {
     try {
-      claims_.release(plan_.pieces[k].name);
-    } catch (const FileError&) {
+      claims_.release(piece);
+    } catch (const Error&) {
     }
   }
 
@@ -417,6 +439,7 @@ class SharedWork::State {
     }
     std::error_code gone;
     for (const auto& entry : std::filesystem::directory_iterator(board_.worker_path(""), gone)) {
+      if (!entry.is_regular_file(gone)) continue;
       const auto note = read_worker(entry.path().string());
       if (note && life_of(note->process) == Life::kDead) unlink(entry.path().c_str());
     }
@@ -462,8 +485,8 @@ bool SharedWork::is_done(std::size_t piece) const {
 std::vector<std::size_t> SharedWork::take(std::size_t most, const Together& together) {
   return state_->take(most, together);
 }
-void SharedWork::finish(std::size_t piece) {
-  state_->finish(piece);
+bool SharedWork::finish(std::size_t piece) {
+  return state_->finish(piece);
 }
 void SharedWork::fail(std::size_t piece, const std::exception_ptr& error) {
   state_->fail(piece, error);
@@ -483,9 +506,9 @@ std::vector<std::size_t> SharedWork::missing() const {
 std::vector<WorkFailure> SharedWork::failures() const {
   return state_->failures();
 }
-bool SharedWork::merge(const std::string& key, const std::function<bool()>& written,
+bool SharedWork::merge(const std::string& key, const std::function<std::string()>& stamp,
                        const std::function<void()>& write) {
-  return state_->merge(key, written, write);
+  return state_->merge(key, stamp, write);
 }
 
 }  // namespace synergraph

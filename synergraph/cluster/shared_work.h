@@ -54,8 +54,9 @@ class SharedWork {
   /// Some pieces to do now, no more than `most`. Waits while others may die and leave some. None:
   /// there is nothing left to take, or it was asked to stop.
   std::vector<std::size_t> take(std::size_t most = 1, const Together& together = {});
-  /// The result is there.
-  void finish(std::size_t piece);
+  /// The result is there. False, where there are several workers: it was written to a directory
+  /// that is not this one, which was away; the piece is put off.
+  bool finish(std::size_t piece);
   /// What went wrong. A FileError, where there are several workers, only puts a piece off, some
   /// times.
   void fail(std::size_t piece, const std::exception_ptr& error);
@@ -68,10 +69,11 @@ class SharedWork {
   std::vector<std::size_t> missing() const;  ///< those that are not
   std::vector<WorkFailure> failures() const;
 
-  /// When all pieces are done: lets one worker `write` what comes of them, and marks it as written
-  /// by this key; true: it was this one. A worker alone always writes; of several none does where
-  /// the mark is of this key and `written` says that all is there. Stopped if it was asked to stop.
-  bool merge(const std::string& key, const std::function<bool()>& written,
+  /// When all pieces are done: lets one worker at a time `write` what comes of them, and marks it
+  /// as written by this key; true: it was this one. A worker alone always writes; of several none
+  /// does where the mark is of this key, and the stamp of what was written is still the same: a
+  /// line that changes with it, empty where something is missing. Stopped if it was asked to stop.
+  bool merge(const std::string& key, const std::function<std::string()>& stamp,
              const std::function<void()>& write);
 
  private:

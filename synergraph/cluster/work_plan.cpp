@@ -40,7 +40,7 @@ std::vector<WorkPlan> published_plans(const WorkBoard& board) {
   std::vector<WorkPlan> plans;
   for (const auto& entry : std::filesystem::directory_iterator(board.root())) {
     if (!entry.path().filename().string().starts_with(kPrefix)) continue;
-    const std::string text = read_file(entry.path().string());
+    const std::string text = read_regular_file(entry.path().string());
     WorkPlan& plan = plans.emplace_back();
     for (const std::string_view line : split(text, '\n')) {
       if (line.empty()) continue;

@@ -46,6 +46,7 @@ std::map<std::string, SeenWorker> workers_on(const WorkBoard& board) {
   std::map<std::string, SeenWorker> workers;
   const std::optional<double> now = file_system_time(board);
   for (const auto& entry : fs::directory_iterator(board.worker_path(""))) {
+    if (!entry.is_regular_file()) continue;
     const auto note = read_worker(entry.path().string());
     if (!note) continue;
     SeenWorker worker{*note, {}};
@@ -92,7 +93,7 @@ WorkStatus status_of(const WorkPlan& plan, const WorkBoard& board,
       const auto worker = workers.find(holder_of(board, piece.name));
       if (worker != workers.end()) worker->second.status.at_work_on.push_back(piece.title);
     } else if (names.contains(result + ".failed")) {
-      std::string text = read_file(failure_path(board, piece), 1U << 20U);
+      std::string text = read_regular_file(failure_path(board, piece), 1U << 20U);
       status.failures.push_back(text.substr(0, text.find('\n')));
     }
   }

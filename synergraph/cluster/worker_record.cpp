@@ -39,8 +39,12 @@ std::string identity_line(const std::string& token, const WorkerPlace& place, do
 bool write_at(const std::string& path, int flags, off_t at, const std::string& text) {
   const int file = open(path.c_str(), O_WRONLY | O_CLOEXEC | flags, 0666);
   if (file < 0) return false;
+  errno = ENOSPC;  // of a write that ends too early
   const bool whole = pwrite(file, text.data(), text.size(), at) == std::ssize(text);
-  return close(file) == 0 && whole;  // a network file system sends it now
+  const int reason = errno;
+  const bool sent = close(file) == 0;  // a network file system sends it now
+  if (!whole) errno = reason;
+  return whole && sent;
 }
 
 }  // namespace
@@ -48,7 +52,7 @@ bool write_at(const std::string& path, int flags, off_t at, const std::string& t
 std::optional<WorkerNote> read_worker(const std::string& path) {
   std::string text;
   try {
-    text = read_file(path, kLargest);
+    text = read_regular_file(path, kLargest);
   } catch (const InputError&) {
     if (access(path.c_str(), F_OK) != 0 && errno == ENOENT) return std::nullopt;
     throw;
@@ -80,7 +84,7 @@ WorkerRecord::WorkerRecord(const WorkBoard& board, const WorkerPlace& place, dou
       path_(board.worker_path(token_)),
       identity_(identity_line(token_, place, timeout)),
       tally_(std::move(tally)),
-      interval_(timeout / kBeatsToTimeout) {
+      timeout_(timeout) {
   restore();
   thread_ = std::thread([this] { beat(); });
 }
@@ -97,7 +101,11 @@ WorkerRecord::~WorkerRecord() {
 
 void WorkerRecord::restore() const {
   if (access(path_.c_str(), F_OK) == 0) return;
-  if (!write_at(path_, O_CREAT, 0, identity_ + sign())) throw_system_error(path_, "cannot write");
+  if (write_at(path_, O_CREAT, 0, identity_ + sign())) return;
+  const int reason = errno;
+  unlink(path_.c_str());  // half of it would be no one's
+  errno = reason;
+  throw_system_error(path_, "cannot write");
 }
 
 std::string WorkerRecord::sign() const {
@@ -113,7 +121,7 @@ std::string WorkerRecord::sign() const {
 
 void WorkerRecord::beat() {
   std::unique_lock lock(mutex_);
-  const auto interval = std::chrono::duration<double>(interval_);
+  const auto interval = std::chrono::duration<double>(timeout_ / kBeatsToTimeout);
   while (!ending_.wait_for(lock, interval, [this] { return ended_; })) {
     ++beats_;
     // Where the directory is gone for a while, the next one will do.

@@ -47,6 +47,7 @@ class WorkerRecord {
   const std::string& token() const { return token_; }
   const std::string& path() const { return path_; }
   const std::string& identity() const { return identity_; }  ///< the file's first line
+  double timeout() const { return timeout_; }
   /// Makes the file unless it is there: somebody may have tidied up too much.
   void restore() const;
 
@@ -58,7 +59,7 @@ class WorkerRecord {
   std::string path_;
   std::string identity_;
   std::function<WorkerTally()> tally_;
-  double interval_;
+  double timeout_;
   long beats_ = 0;
   std::mutex mutex_;
   std::condition_variable ending_;

@@ -13,6 +13,7 @@
 
 #include "synergraph/core/error.h"
 #include "synergraph/core/terminal.h"
+#include "synergraph/io/byte_source.h"
 #include "synergraph/io/system_error.h"
 #include "synergraph/io/temporary_file.h"
 
@@ -61,6 +62,10 @@ fs::path without_links(fs::path path) {
   for (int k = 0; k < most && fs::is_symlink(path, none); ++k)
     path = path.parent_path() / fs::read_symlink(path, none);
   return path;
+}
+
+[[noreturn]] void throw_too_large(const std::string& path, std::size_t limit) {
+  throw InputError(fmt::format("{}: larger than the limit of {} bytes", path, limit));
 }
 
 }  // namespace
@@ -176,9 +181,14 @@ std::string read_file(const std::string& path, std::size_t limit) {
     if (got < 0) throw_system_error(path, "cannot read");
     if (got == 0) return text;
     text.append(buffer.data(), static_cast<std::size_t>(got));
-    if (text.size() > limit)
-      throw InputError(fmt::format("{}: larger than the limit of {} bytes", path, limit));
+    if (text.size() > limit) throw_too_large(path, limit);
   }
+}
+
+std::string read_regular_file(const std::string& path, std::size_t limit) {
+  const ByteSourcePtr bytes = open_bytes(path);
+  if (bytes->size() > limit) throw_too_large(path, limit);
+  return bytes->read_string(0, static_cast<std::size_t>(bytes->size()));
 }
 
 }  // namespace synergraph

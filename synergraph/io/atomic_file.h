@@ -55,5 +55,9 @@ void make_directory(const std::string& path);
 /// Reads a whole file of at most `limit` bytes. InputError when missing, unreadable or larger.
 std::string read_file(const std::string& path, std::size_t limit = std::size_t{1} << 30U);
 
+/// The same for a file that a program has left for programs: InputError also where a pipe or a
+/// device lies in its place, which might never end.
+std::string read_regular_file(const std::string& path, std::size_t limit = std::size_t{1} << 30U);
+
 }  // namespace synergraph
 #pragma GCC visibility pop

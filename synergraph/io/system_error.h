@@ -5,7 +5,8 @@
 #pragma GCC visibility push(default)  // for other components
 namespace synergraph {
 
-/// Throws the FileError "NAME: WHAT: REASON" with the system's reason, errno.
+/// Throws "NAME: WHAT: REASON" with the system's reason, errno: a FileError where it may pass, else
+/// an InputError.
 [[noreturn]] void throw_system_error(const std::string& name, const char* what);
 
 }  // namespace synergraph

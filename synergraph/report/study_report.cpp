@@ -216,10 +216,4 @@ void write_study(const StudyReport& report, const std::string& directory,
   write_file((root / "report.html").string(), html_page(report, page_figures));
 }
 
-bool is_written(const std::string& directory) {
-  const std::filesystem::path root(directory);
-  return std::filesystem::exists(root / "results.json") &&
-         std::filesystem::exists(root / "report.html");
-}
-
 }  // namespace synergraph

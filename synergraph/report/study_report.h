@@ -47,8 +47,6 @@ void check_study_figures(const GridSettings& grid, const StudyFigures& figures);
 /// directory, in this order, each atomically.
 void write_study(const StudyReport& report, const std::string& directory,
                  const StudyFigures& figures);
-/// Whether the first and the last of them are there.
-bool is_written(const std::string& directory);
 
 }  // namespace synergraph
 #pragma GCC visibility pop

@@ -205,7 +205,7 @@ void write_result(const std::string& path, const CellResult& result) {
 
 std::optional<CellResult> read_result(const std::string& path, const Cell& cell) {
   if (!std::filesystem::exists(path)) return std::nullopt;
-  const std::string text = read_file(path, std::size_t{1} << 26U);
+  const std::string text = read_regular_file(path, std::size_t{1} << 26U);
   try {
     const ordered_json json = ordered_json::parse(text);
     check_sum(json, text);

@@ -154,19 +154,29 @@ class GridRun {
 
   /// Whether this worker was the one to merge.
   bool merge(const GridMerge& how) {
-    return work_.merge(work_.plan().key(), how.written, [&] {
-      std::vector<CellResult> results;
-      results.reserve(cells_.size());
-      for (std::size_t k = 0; k < cells_.size(); ++k) {
-        std::optional<CellResult> result = read_result(result_path(k), cells_[k]);
-        if (!result) throw InputError(fmt::format("{}: has gone", result_path(k)));
-        results.push_back(std::move(*result));
-      }
-      how.write(std::move(results));
+    return work_.merge(work_.plan().key(), how.stamp, [&] {
+      work_.persist([&] {
+        how.write(results());
+        if (how.stamp().empty())
+          throw FileError(options_.directory + ": what was written has gone");
+      });
     });
   }
 
  private:
+  std::vector<CellResult> results() const {
+    std::vector<CellResult> all;
+    all.reserve(cells_.size());
+    for (std::size_t k = 0; k < cells_.size(); ++k) {
+      std::optional<CellResult> result = read_result(result_path(k), cells_[k]);
+      if (!result) {
+        (void)work_.board().folders();  // FileError where all has gone
+        throw InputError(fmt::format("{}: has gone", result_path(k)));
+      }
+      all.push_back(std::move(*result));
+    }
+    return all;
+  }
   std::string result_path(std::size_t k) const {
     return synergraph::result_path(work_.board(), work_.plan().pieces[k]);
   }
@@ -203,7 +213,7 @@ class GridRun {
       if (!result) return false;
       work_.persist([&] { write_result(result_path(k), *result); });
       progress_->pass(k, cells_[k].train.steps());
-      work_.finish(k);
+      (void)work_.finish(k);
     } catch (const Error&) {
       work_.fail(k, std::current_exception());
     }
@@ -278,7 +288,7 @@ class GridRun {
     } catch (const std::exception&) {
       return work_.fail(k, std::current_exception());
     }
-    work_.finish(k);
+    if (!work_.finish(k)) return;
     progress_->note(fmt::format("{}: accuracy {:.4f}, measured on {} sequences", name,
                                 outcome.judged_accuracy, cell.measure.samples));
   }
@@ -331,9 +341,9 @@ std::optional<std::vector<CellResult>> run_grid(const GridSettings& grid,
   GridOptions alone = options;
   alone.place = {};
   std::optional<std::vector<CellResult>> all;
-  work_on_grid(
-      grid, alone,
-      {[] { return false; }, [&](std::vector<CellResult> results) { all = std::move(results); }});
+  work_on_grid(grid, alone,
+               {[] { return "nothing"; },
+                [&](std::vector<CellResult> results) { all = std::move(results); }});
   return all;
 }
 

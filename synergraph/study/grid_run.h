@@ -31,7 +31,7 @@ struct GridOptions {
 
 /// What is made of the results of all cells, once, by one of the workers.
 struct GridMerge {
-  std::function<bool()> written;  ///< whether it is there
+  std::function<std::string()> stamp;  ///< of what was written, see SharedWork::merge
   std::function<void(std::vector<CellResult> results)> write;
 };
 

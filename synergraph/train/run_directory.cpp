@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <filesystem>
 
+#include "synergraph/core/error.h"
 #include "synergraph/io/atomic_file.h"
 
 namespace synergraph {
@@ -17,6 +18,10 @@ constexpr const char* kInTheWay =
 
 RunDirectory::RunDirectory(std::string path, bool locked) : path_(std::move(path)) {
   make_directory(path_);
+  for (const std::string& file :
+       {model_path(path_), state_path(path_), log_path(path_), notes_path(path_)})
+    if (std::filesystem::exists(file) && !std::filesystem::is_regular_file(file))
+      throw InputError(file + ": not a regular file");  // a pipe would be waited for
   if (locked) lock_.emplace(path_);
 }
 

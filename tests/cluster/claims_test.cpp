@@ -1,6 +1,7 @@
 #include "synergraph/cluster/claims.h"
 
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -10,6 +11,7 @@
 #include <fstream>
 #include <thread>
 
+#include "synergraph/core/error.h"
 #include "synergraph/io/atomic_file.h"
 
 namespace synergraph {
@@ -170,6 +172,42 @@ TEST_F(ClaimsTest, ThatNobodyHasSignedBelongToSomebodyForAWhile) {
   EXPECT_FALSE(claims.is_dead(*holder));
   EXPECT_TRUE(claims.take_over("piece", *holder));  // as if it were
   EXPECT_TRUE(claims.holds("piece"));
+}
+
+TEST_F(ClaimsTest, ThatNobodyHasSignedFollowEachOther) {
+  const auto record = worker();
+  Claims claims(*board_, *record);
+  board_->make_folder("piece");
+  fs::create_symlink("nowhere", board_->path("piece", "claim"));
+  EXPECT_FALSE(claims.take("piece"));
+  for (int deaths = 0; deaths < 3; ++deaths) {
+    const auto holder = claims.holder("piece");
+    ASSERT_TRUE(holder);
+    EXPECT_EQ(holder->deaths, deaths);
+    ASSERT_TRUE(claims.take_over("piece", *holder));
+    const std::string link = claims.holder("piece")->links.back();
+    fs::remove(link);
+    std::ofstream(link) << "half";  // it has died before it could sign
+  }
+  ASSERT_TRUE(claims.take_over("piece", *claims.holder("piece")));
+  claims.release("piece");
+  EXPECT_TRUE(board_->names_in(WorkBoard::folder_of("piece")).empty());
+}
+
+TEST_F(ClaimsTest, OfWhichOneIsNoFileAreNamed) {
+  const auto record = worker();
+  Claims claims(*board_, *record);
+  board_->make_folder("piece");
+  const std::string path = board_->path("piece", "claim");
+  ASSERT_EQ(mkfifo(path.c_str(), 0600), 0);
+  try {
+    claims.take("piece");
+    ADD_FAILURE() << "was taken";
+  } catch (const FileError&) {
+    ADD_FAILURE() << "this is not to be waited for";
+  } catch (const InputError& error) {
+    EXPECT_EQ(error.what(), path + ": cannot read: not a regular file");
+  }
 }
 
 TEST_F(ClaimsTest, SurviveThatSomebodyTidiesUpTooMuch) {

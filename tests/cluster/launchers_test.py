@@ -7,6 +7,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
+import time
 import unittest
 
 sys.dont_write_bytecode = True
@@ -97,6 +98,9 @@ class SlurmTest(LauncherTest):
         self.cluster.run("scancel", "--signal=USR1", "--batch", job)
         text = os.path.join(self.folder, "requeued-1")
         self.cluster.wait_for(lambda: os.path.exists(text) and b"stopped" in read(text), "stop")
+        self.cluster.wait_for(lambda: set(self.cluster.run("squeue", "-h", "-r", "-o", "%T").stdout.split()) <= {"PENDING"},
+                              "tasks in the queue again")
+        time.sleep(2)  # what a job was allowed before is forbidden by the second
         for task in (1, 2):  # Slurm lets a job that was queued again wait for two minutes
             self.cluster.run("scontrol", "update", f"jobid={job}_{task}", "starttime=now", check=False)
         self.cluster.wait_for_jobs()

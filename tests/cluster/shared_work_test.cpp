@@ -219,6 +219,24 @@ TEST_F(SharedWorkTest, ADirectoryThatIsGoneForAWhileIsWaitedFor) {
   EXPECT_TRUE(work->complete());
 }
 
+TEST_F(SharedWorkTest, AResultInADirectoryThatOnlyLooksLikeItDoesNotCount) {
+  const auto work = join(0, 2, 1);
+  ASSERT_EQ(work->take().size(), 1U);
+  const std::string result = result_path(work->board(), work->plan().pieces[0]);
+  fs::rename(root_ / "board", root_ / "away");
+  fs::create_directories(fs::path(result).parent_path());  // as who makes all directories does
+  write_file(result, "");
+  std::thread back([&] {
+    std::this_thread::sleep_for(std::chrono::milliseconds(500));
+    fs::remove_all(root_ / "board");
+    fs::rename(root_ / "away", root_ / "board");
+  });
+  EXPECT_FALSE(work->finish(0));
+  back.join();
+  EXPECT_EQ(work_on_all(*work), 1U);
+  EXPECT_TRUE(work->complete());
+}
+
 TEST_F(SharedWorkTest, StopsWhileItWaits) {
   const auto one = join(0, 2, 2);
   ASSERT_EQ(one->take(2).size(), 2U);  // all
@@ -246,7 +264,7 @@ TEST_F(SharedWorkTest, OneOfManyMergesAndOnlyOnce) {
   const auto merge = [&](int rank, int size) {
     const auto work = join(rank, size, 3);
     if (work->merge(
-            "key", [&] { return written > 0; }, [&] { ++written; }))
+            "key", [&] { return std::to_string(written); }, [&] { ++written; }))
       ++merged;
   };
   for (int k = 0; k < 4; ++k) threads.emplace_back([&, k] { merge(k, 4); });
@@ -255,6 +273,38 @@ TEST_F(SharedWorkTest, OneOfManyMergesAndOnlyOnce) {
   EXPECT_EQ(merged, 1);
   merge(0, 1);  // alone it always does
   EXPECT_EQ(written, 2);
+}
+
+TEST_F(SharedWorkTest, IsMergedAgainWhereSomethingElseWasWrittenMeanwhile) {
+  work_on_all(*join(0, 1, 1));
+  std::string output;
+  const auto merge = [&](const std::string& key, const std::string& text) {
+    return join(0, 2, 1)->merge(
+        key, [&] { return output; }, [&] { output = text; });
+  };
+  EXPECT_TRUE(merge("one", "first"));
+  EXPECT_FALSE(merge("one", "first"));
+  EXPECT_TRUE(merge("other", "second"));
+  EXPECT_TRUE(merge("one", "first"));
+  output = "by hand";
+  EXPECT_TRUE(merge("one", "first"));
+  EXPECT_EQ(output, "first");
+  // Of a merge that has begun and not ended nothing counts, not even what was whole before.
+  EXPECT_THROW(join(0, 2, 1)->merge(
+                   "other", [&] { return output; }, [] { throw InputError("no"); }),
+               InputError);
+  EXPECT_TRUE(merge("one", "first"));
+}
+
+TEST_F(SharedWorkTest, TakesNoOffenceAtWhatIsNotItsOwn) {
+  const auto work = join(0, 2, 2);
+  fs::create_directories(root_ / "board" / "workers" / "folder");
+  std::ofstream(root_ / "board" / "workers" / "text") << "hello";
+  std::ofstream(root_ / "board" / "ff") << "not a folder";
+  std::ofstream(work->board().path("piece-7", "claim")) << "of another plan";
+  work_on_all(*work);
+  EXPECT_TRUE(work->merge(
+      "key", [] { return "there"; }, [] {}));
 }
 
 TEST_F(SharedWorkTest, NoFolderHasManyEntries) {

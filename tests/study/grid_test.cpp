@@ -281,7 +281,7 @@ TEST_F(GridTest, IsSharedByWorkersThatDoEachCellOnce) {
       const GridEnd end = work_on_grid(grid, where,
                                        {[&] {
                                           const std::lock_guard lock(mutex);
-                                          return !merged.empty();
+                                          return std::string(merged.empty() ? "" : "merged");
                                         },
                                         [&](std::vector<CellResult> results) {
                                           const std::lock_guard lock(mutex);
