@@ -6,7 +6,7 @@ cluster.py SYNERGRAPH calls [--cells 100]                   calls on files a cel
 cluster.py SYNERGRAPH analyze [--samples 10000] [--shards 8] [--rounds 5]
                                                             CPU time of all shards against that of one process
 
-Needs NumPy for analyze. TMPDIR says on which disk.
+TMPDIR says on which disk.
 """
 import argparse
 import collections
@@ -83,16 +83,10 @@ def calls(arguments, folder):
 
 
 def analyze(arguments, folder):
-    import numpy
-    maps = os.path.join(folder, "maps.npy")
-    scores = numpy.random.default_rng(1).normal(0, 2, (100, 4, 100, 100))
-    attention = numpy.tril(numpy.exp(scores))
-    attention /= attention.sum(-1, keepdims=True)
-    file = numpy.lib.format.open_memmap(maps, "w+", numpy.float32, (1, arguments.samples, 4, 100, 100))
-    for k in range(0, arguments.samples, 100):
-        file[0, k:k + 100] = attention[:arguments.samples - k]
-    del file
-    command = [arguments.program, "analyze", maps, "--threads", "1", "--quiet"]
+    model = os.path.join(folder, "run", "model.safetensors")  # of the paper's shape
+    Used([arguments.program, "train", "--task", "copy", "--heads", "4", "--epochs", "1", "--sequences", "500", "--quiet", "--out",
+          os.path.dirname(model)])
+    command = [arguments.program, "analyze", model, "--task", "copy", "--samples", str(arguments.samples), "--threads", "1", "--quiet"]
     ratios = []
     for k in range(arguments.rounds):
         whole = Used([*command, "--json", folder + "/whole.json"])

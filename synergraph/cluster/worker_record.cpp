@@ -21,6 +21,7 @@ using nlohmann::json;
 
 constexpr std::size_t kLargest = 1U << 16U;
 constexpr int kBeatsToTimeout = 6;
+constexpr int kAttemptsToBegin = 10;
 
 std::string new_token() {
   std::random_device random;
@@ -85,7 +86,16 @@ WorkerRecord::WorkerRecord(const WorkBoard& board, const WorkerPlace& place, dou
       identity_(identity_line(token_, place, timeout)),
       tally_(std::move(tally)),
       timeout_(timeout) {
-  restore();
+  for (int attempt = 1;; ++attempt) {
+    try {
+      restore();
+      break;
+    } catch (const FileError&) {
+      if (attempt == kAttemptsToBegin) throw;
+    }
+    std::this_thread::sleep_for(std::chrono::milliseconds(200));
+    make_directory(board.worker_path(""));  // it was there, and perhaps is gone for a while
+  }
   thread_ = std::thread([this] { beat(); });
 }
 
