@@ -20,7 +20,9 @@ if [ "$quick" != --quick ]; then
 fi
 
 step "release build and tests"
-cmake --preset release -DSYNERGRAPH_PRECOMPILE=ON -DSYNERGRAPH_BUILD_BENCHMARKS=OFF >/dev/null
+# With the code for GPUs, for one kind of them, where there is a compiler for it.
+cmake --preset release -DSYNERGRAPH_PRECOMPILE=ON -DSYNERGRAPH_BUILD_BENCHMARKS=OFF -DSYNERGRAPH_CUDA=AUTO \
+  -DCMAKE_CUDA_ARCHITECTURES=80-real >/dev/null
 cmake --build --preset release -- --quiet
 wait "$packages"
 cmake --preset release >/dev/null  # finds what has come since
