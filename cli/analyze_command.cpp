@@ -55,7 +55,7 @@ void run_analyze(const AnalyzeArguments& arguments) {
                  {"--per-sample", arguments.per_sample},
                  {"--json", arguments.json},
                  {"--page", arguments.page.file}},
-                arguments.input.files());
+                arguments.page.inputs(arguments.input.files()));
   if (arguments.figure.wanted()) check_figure(arguments.figure.file);
   const bool printed =
       to_standard_output({arguments.per_sample, arguments.json, arguments.page.file});
@@ -77,6 +77,7 @@ void run_analyze(const AnalyzeArguments& arguments) {
   const AttentionInput input = arguments.input.open(report.range);
   if (arguments.figure.wanted())
     check_layer_figure(input.source->layers(), report.conventions.size(), figure);
+  const std::vector<std::string> names = arguments.page.read_names(input);
   const auto write = [&](Analysis analysis) {
     report.analysis = std::move(analysis);
     arguments.input.describe(input, report);
@@ -88,7 +89,7 @@ void run_analyze(const AnalyzeArguments& arguments) {
       Page page{"analyze", input_title(arguments.input.file), json_report(report)};
       if (report.model && !report.task.empty() && has_published_size(*report.model))
         page.published = {{report.task, report.model->heads}};
-      arguments.page.write(std::move(page), input);
+      arguments.page.write(std::move(page), input, names);
     }
     if (!printed) print(format_report(report, output_columns()));
   };

@@ -107,7 +107,7 @@ void run_heads(HeadsArguments& arguments) {
                  {"--csv", arguments.csv},
                  {"--json", arguments.json},
                  {"--page", arguments.page.file}},
-                arguments.input.files());
+                arguments.page.inputs(arguments.input.files()));
   if (arguments.figure.wanted()) check_figure(arguments.figure.file);
   const bool printed = to_standard_output({arguments.csv, arguments.json, arguments.page.file});
   arguments.shared.check();
@@ -137,6 +137,7 @@ void run_heads(HeadsArguments& arguments) {
     }
   if (arguments.figure.wanted())
     check_importance_figure(input.source->layers(), options, arguments.stack, figure);
+  const std::vector<std::string> names = arguments.page.read_names(input);
 
   stack.residual = arguments.residual.value_or(stack.residual);
   const auto write = [&](Importance importance, std::optional<StackAnalysis> through_layers) {
@@ -147,8 +148,8 @@ void run_heads(HeadsArguments& arguments) {
     if (!arguments.csv.empty()) write_output(arguments.csv, format_csv(csv_table(report)));
     if (!arguments.json.empty()) write_output(arguments.json, json_report(report));
     if (arguments.page.wanted())
-      arguments.page.write({"heads", input_title(arguments.input.file), json_report(report)},
-                           input);
+      arguments.page.write({"heads", input_title(arguments.input.file), json_report(report)}, input,
+                           names);
     if (!printed) print(format_report(report, output_columns()));
   };
   if (arguments.shared.wanted()) {

@@ -1,7 +1,14 @@
 #include "cli/page_options.h"
 
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <utility>
+
 #include "cli/number_option.h"
 #include "cli/output.h"
+#include "synergraph/core/error.h"
+#include "synergraph/io/atomic_file.h"
 
 namespace synergraph::cli {
 
@@ -17,6 +24,37 @@ void PageArguments::add_to(CLI::App& command, bool attention, const char* group)
              {0, 100000000})
       ->needs(page)
       ->group(group);
+  command
+      .add_option("--page-tokens", tokens,
+                  "text file that names the tokens in the page, one a line")
+      ->type_name("FILE")
+      ->check(not_empty())
+      ->needs(page)
+      ->group(group);
+}
+
+std::vector<NamedPath> PageArguments::inputs(std::vector<NamedPath> files) const {
+  files.push_back({"--page-tokens", tokens});
+  return files;
+}
+
+std::vector<std::string> PageArguments::read_names(const AttentionInput& input) const {
+  if (tokens.empty()) return {};
+  if (input.graph) throw UsageError("--page-tokens: a graph has names of its own");
+  constexpr std::size_t kMostBytes = std::size_t{16} << 20U;
+  const std::string text = read_file(tokens, kMostBytes);
+  std::vector<std::string> names;
+  for (std::size_t begin = 0; begin < text.size();) {
+    const std::size_t end = std::min(text.find('\n', begin), text.size());
+    const bool cut = end > begin && text[end - 1] == '\r';
+    names.push_back(text.substr(begin, end - begin - (cut ? 1 : 0)));
+    begin = end + 1;
+  }
+  const AttentionLayer& layer = input.source->layers().front();
+  if (names.size() != static_cast<std::size_t>(layer.tokens))
+    throw InputError(fmt::format("{}: {} lines for {} tokens", tokens, names.size(), layer.tokens));
+  if (layer.nodes() > layer.tokens) names.insert(names.begin(), "missing mass");
+  return names;
 }
 
 void PageArguments::write(const Page& page) const {
@@ -24,7 +62,8 @@ void PageArguments::write(const Page& page) const {
   if (!left_out.empty()) print_note(left_out);
 }
 
-void PageArguments::write(Page page, const AttentionInput& input) const {
+void PageArguments::write(Page page, const AttentionInput& input,
+                          std::vector<std::string> names) const {
   if (input.graph) {
     MultiHeadGraph graph = *input.graph;
     for (std::size_t h = 0; input.weights_from != "graph" && h < graph.heads.size(); ++h)
@@ -32,7 +71,7 @@ void PageArguments::write(Page page, const AttentionInput& input) const {
     page.graph = format_graph_text(graph);
     return write(page);
   }
-  page.attention = {input.source.get(), input.weights, {}, samples};
+  page.attention = {input.source.get(), input.weights, {}, samples, std::move(names)};
   if (input.weights_from == "learned")
     page.attention->learned = input.weights;
   else if (input.model)

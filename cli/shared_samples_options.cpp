@@ -26,9 +26,9 @@ namespace {
 constexpr std::array<std::string_view, 9> kHow = {"--threads", "--quiet",         "--shard",
                                                   "--leave",   "--claim-timeout", "--shard-dir",
                                                   "--tokens",  "--out-proj",      "FILE"};
-constexpr std::array<std::string_view, 9> kOutputs = {
-    "--json",         "--csv",          "--per-sample", "--figure",      "--figure-size",
-    "--figure-title", "--figure-names", "--page",       "--page-samples"};
+constexpr std::array<std::string_view, 10> kOutputs = {
+    "--json",         "--csv",          "--per-sample", "--figure",       "--figure-size",
+    "--figure-title", "--figure-names", "--page",       "--page-samples", "--page-tokens"};
 
 /// The second in which a file was changed.
 std::int64_t changed_at(const std::string& path) {

@@ -15,6 +15,10 @@ std::string json_string(const std::string& text) {
   return nlohmann::json(text).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
 }
 
+std::string json_strings(const std::vector<std::string>& texts) {
+  return nlohmann::json(texts).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+}
+
 void PageWriter::flush() {
   file_.write(buffer_);
   buffer_.clear();

@@ -4,6 +4,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "synergraph/io/atomic_file.h"
 
@@ -11,6 +12,9 @@ namespace synergraph {
 
 /// Text as a string of JSON, with its quotes. Bytes that are not UTF-8 are replaced.
 std::string json_string(const std::string& text);
+
+/// A list of such strings.
+std::string json_strings(const std::vector<std::string>& texts);
 
 /// Writes a page with data, piece by piece; the file is there after commit().
 class PageWriter {

@@ -86,8 +86,9 @@ std::string PlacedAttention::left_out() const {
 
 void PlacedAttention::write_json(PageWriter& writer) const {
   if (empty()) return writer.json("null");
-  writer.json(
-      fmt::format(R"({{"tokens": {}, "labels": null, "samples": [)", all().front().nodes()));
+  writer.json(fmt::format(R"({{"tokens": {}, "labels": )", all().front().nodes()));
+  writer.json(attention_.labels.empty() ? "null" : json_strings(attention_.labels));
+  writer.json(", \"samples\": [");
   for (int s = 0; s < samples_; ++s)
     writer.json(fmt::format(R"({}{{"number": {}}})", s == 0 ? "" : ", ", s));
   writer.json("], \"layers\": [");

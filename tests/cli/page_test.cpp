@@ -83,6 +83,31 @@ TEST_F(PageOption, SaysWhatIsLeftOut) {
   EXPECT_TRUE(page_data(page("heads a.npy --page-samples 0")).at("attention").is_null());
 }
 
+TEST_F(PageOption, NamesTokensAsTold) {
+  write_uniform("a.npy", 1);
+  write("names.txt", "the\r\n</script>\nthe");
+  const auto labels = [&](const std::string& arguments) -> json {
+    return page_data(page(arguments)).at("attention").at("labels");
+  };
+  EXPECT_TRUE(labels("analyze a.npy").is_null());
+  for (const std::string command : {"analyze", "heads"}) {
+    EXPECT_EQ(labels(command + " a.npy --page-tokens names.txt"),
+              json::array({"the", "</script>", "the"}));
+    write("two.txt", "a\nb\n");
+    EXPECT_EQ(labels(command + " a.npy --range 1:3 --page-tokens two.txt"),
+              json::array({"a", "b"}));
+    expect_refusal(command + " a.npy --page x.html --page-tokens two.txt", 1,
+                   "two.txt: 2 lines for 3 tokens");
+    expect_refusal(command + " a.npy --page names.txt --page-tokens names.txt", 2,
+                   "would overwrite --page-tokens, which is read");
+    expect_refusal(command + " a.npy --page x.html --page-tokens none.txt", 1, "none.txt");
+    expect_refusal(command + " a.npy --page-tokens names.txt", 2, "--page-tokens");
+  }
+  EXPECT_EQ(labels("analyze a.npy --missing-mass node --page-tokens names.txt")[0], "missing mass");
+  write("g.txt", "nodes 2\nhead\n0 -> 1\n");
+  expect_refusal("heads g.txt --page x.html --page-tokens two.txt", 2, "names of its own");
+}
+
 TEST_F(PageOption, OfACheckpointHasLearnedWeightsBesideThoseInUse) {
   Model model({.vocabulary = 9, .length = 6, .width = 8, .heads = 2, .layers = 2, .hidden = 8});
   initialise(model, 3);

@@ -3,15 +3,16 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { useBrowser } from '../tests/browser/browser';
-import { attention, analyzePage, base, writePage } from '../tests/browser/pages';
+import { attention, analyzePage, base, program, writeNpy, writePage } from '../tests/browser/pages';
+import { openTestCore } from '../src/core/testing';
 import type { Analyze } from '../src/data/documents';
 
 const { open } = useBrowser();
 
 const median = (values: number[]) => [...values].sort((a, b) => a - b)[Math.floor(values.length / 2)]!;
 const quantile = (values: number[], share: number) => [...values].sort((a, b) => a - b)[Math.floor(values.length * share)]!;
-const say = (what: string, value: number, unit: string, most: number) =>
-  console.log(`${what}: ${value.toFixed(1)} ${unit} (at most ${most})`);
+const say = (what: string, value: number, unit: string, most?: number) =>
+  console.log(`${what}: ${value.toFixed(1)} ${unit}${most === undefined ? '' : ` (at most ${most})`}`);
 
 it('the page without data', () => {
   const size = readFileSync(join(import.meta.dirname, '../dist/page.html')).length / 1000;
@@ -160,3 +161,30 @@ it('zooming a matrix of 4096 tokens', async () => {
   say('4096 tokens, longest of 95 % of the frames', quantile(frames, 0.95), 'ms', 34);
   expect(median(frames)).toBeLessThan(1000 / 59);
 }, 300_000);
+
+it('the core beside the program, one thread each', async () => {
+  const file = writeNpy('beside.npy', attention(1, 100, 16, 100));
+  const core = await openTestCore();
+  const opened = await core.open('beside.npy', new Uint8Array(readFileSync(file)));
+  const byProgram = (isa: string) => async () => {
+    process.env['SYNERGRAPH_ISA'] = isa;
+    program('analyze', file, '--per-head', '--threads', '1', '--quiet');
+  };
+  const ways: [string, () => Promise<unknown>][] = [
+    ['WebAssembly', () => opened.analyze({ per_head: true })],
+    ['x86-64-v2', byProgram('v2')],
+    ['x86-64-v3', byProgram('v3')],
+  ];
+  // In turns, so that other programs disturb all alike.
+  const times = ways.map((): number[] => []);
+  for (let round = 0; round < 12; ++round)
+    for (const [i, [, run]] of ways.entries()) {
+      const begin = performance.now();
+      await run();
+      times[i]!.push(performance.now() - begin);
+    }
+  for (const [i, [name]] of ways.entries())
+    say(`16 heads of 100 tokens on 100 samples, ${name}`, median(times[i]!.slice(2)), 'ms');
+  for (const i of [1, 2])
+    say(`  over ${ways[i]![0]}`, median(times[0]!.slice(2).map((time, round) => time / times[i]![round + 2]!)), 'times');
+}, 120_000);

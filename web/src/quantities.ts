@@ -97,7 +97,7 @@ const LIST: Quantity[] = [
   quantity(
     'best_head_fidelity',
     'Fidelity of the best head',
-    'best head',
+    'best alone',
     'share',
     'high',
     'minimax fidelity of the head that is best alone',

@@ -17,6 +17,9 @@ export interface Bar {
   faded?: boolean;
 }
 
+/** Room for the number beside a bar. */
+const VALUE_WIDTH = 66;
+
 /** Bars to the right of 0, or left below it. */
 export function bars(options: { label: string; title: string; bars: Bar[] }, width: number, theme: Theme): SVGSVGElement {
   const row = options.bars.length > 24 ? 16 : 24;
@@ -44,7 +47,8 @@ export function bars(options: { label: string; title: string; bars: Bar[] }, wid
     ...options.bars.map((bar, i) => {
       const y = i * row;
       const [from, to] = [scale(Math.min(0, bar.value)), scale(Math.max(0, bar.value))];
-      const end = scale(bar.value + (bar.value < 0 ? 0 : (bar.error ?? 0)));
+      const end = Math.max(scale(bar.value + (bar.value < 0 ? 0 : (bar.error ?? 0))), scale(0));
+      const tick = bar.other === undefined ? -Infinity : scale(bar.other);
       return withTip(
         s(
           'g',
@@ -86,7 +90,7 @@ export function bars(options: { label: string; title: string; bars: Bar[] }, wid
           s(
             'text',
             {
-              x: Math.max(end, bar.other === undefined ? 0 : scale(bar.other), scale(0)) + 7,
+              x: (tick > end + VALUE_WIDTH ? end : Math.max(end, tick)) + 7,
               y: y + row / 2,
               dy: '0.35em',
               fill: theme.muted,

@@ -43,7 +43,7 @@ export function heatmap(options: HeatmapOptions, width: number, theme: Theme): S
   const size = Math.max(4, Math.min((width - left - gap - 2) / columns.length, options.largest ?? 72));
   const height = Math.max(
     4,
-    Math.min(options.largest ?? 99, size * 2, rows.length > 24 ? 22 : Math.max(26, Math.min(46, 250 / rows.length))),
+    Math.min(options.largest ?? 99, size * 2, rows.length > 24 ? 22 : Math.max(26, Math.min(60, 250 / rows.length))),
   );
   const x = (column: number) => left + column * size + (options.gapBefore !== undefined && column >= options.gapBefore ? gap : 0);
   const y = (row: number) => top + row * height;

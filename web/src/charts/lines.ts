@@ -53,13 +53,16 @@ export interface LinesOptions {
   levels?: { y: number; label: string; colour?: string }[];
   moments?: { x: number; label: string; colour?: string }[];
   /** Points with a label of their own. */
-  notes?: { x: number; y: number | null; label: string; colour?: string; above?: boolean }[];
+  notes?: { x: number; y: number | null; label: string; colour?: string; side?: 'above' | 'below' }[];
   height?: number;
   steps?: boolean;
   /** What a click on a place of the x axis does. */
   go?: (x: number) => void;
   goLabel?: string;
 }
+
+/** Room for a note below the lowest line. */
+const NOTE_HEIGHT = 18;
 
 /** Lines, dots and bands over a common axis. Pointing at it, or the arrow keys, read the numbers at a place. */
 export function lines(options: LinesOptions, width: number, theme: Theme): SVGSVGElement {
@@ -89,7 +92,7 @@ export function lines(options: LinesOptions, width: number, theme: Theme): SVGSV
       ...(options.levels ?? []).map((l) => l.y),
     ],
     options.logarithmic ?? false,
-    hgt,
+    hgt - (options.notes?.some((note) => note.side === 'below') ? NOTE_HEIGHT : 0),
     0,
     options.fromZero ?? true,
   );
@@ -153,7 +156,17 @@ export function lines(options: LinesOptions, width: number, theme: Theme): SVGSV
     const at = y.place(level.y);
     plot.append(
       s('line', { x1: 0, x2: w, y1: at, y2: at, stroke: level.colour ?? theme.muted, 'stroke-dasharray': '5 4' }),
-      s('text', { x: w, y: at - 5, 'text-anchor': 'end', fill: level.colour ?? theme.muted, 'font-size': 11.5 }, level.label),
+      s(
+        'text',
+        {
+          x: w,
+          y: at - 5,
+          'text-anchor': 'end',
+          fill: level.colour ?? theme.muted,
+          'font-size': 11.5,
+        },
+        level.label,
+      ),
     );
   }
 
@@ -247,10 +260,13 @@ export function lines(options: LinesOptions, width: number, theme: Theme): SVGSV
         'text',
         {
           x: at + (left ? -6 : 6),
-          y: 10,
+          y: 14,
           'text-anchor': left ? 'end' : 'start',
           fill: moment.colour ?? theme.muted,
           'font-size': 11.5,
+          'paint-order': 'stroke',
+          stroke: theme.surface,
+          'stroke-width': 3,
         },
         moment.label,
       ),
@@ -258,16 +274,18 @@ export function lines(options: LinesOptions, width: number, theme: Theme): SVGSV
   }
   for (const note of options.notes ?? []) {
     const [at, up] = [xScale(note.x), y.place(note.y)];
-    const left = at > w - 110;
+    const below = note.side === 'below';
+    const left = at > w - (below ? 50 : 110);
+    const anchor = left ? 'end' : below && at > 50 ? 'middle' : 'start';
     plot.append(
       s('circle', { cx: at, cy: up, r: 5, fill: 'none', stroke: note.colour ?? theme.warm, 'stroke-width': 2 }),
       s(
         'text',
         {
-          x: at + (left ? -9 : 9),
+          x: at + (below ? 0 : left ? -9 : 9),
           y: up,
-          dy: note.above ? '-0.9em' : up > hgt - 12 ? '-0.5em' : up < 12 ? '1.1em' : '0.35em',
-          'text-anchor': left ? 'end' : 'start',
+          dy: below ? '1.55em' : note.side === 'above' ? '-0.9em' : up > hgt - 12 ? '-0.5em' : up < 12 ? '1.1em' : '0.35em',
+          'text-anchor': anchor,
           fill: note.colour ?? theme.warm,
           'font-size': 11.5,
           'font-weight': 600,

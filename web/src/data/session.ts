@@ -112,7 +112,6 @@ function embedded(attention: EmbeddedAttention, layers: { name: string; samples:
         tokens: n,
         heads,
         headNames: source.heads,
-        ...(attention.labels ? { tokenNames: attention.labels } : {}),
       };
     },
   };

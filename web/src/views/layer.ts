@@ -230,14 +230,14 @@ export const layer: View = {
       wait.hidden = ready;
       saveJson.disabled = !ready;
       for (const one of [survival, signal, fidelity]) one.element.hidden = !ready;
-      numbers.update(ready ? metricReadings(of, measured!.document, now.head === 'all') : []);
+      numbers.update(ready ? metricReadings(of, measured!.document, now.head === 'all', names(weakest()!)) : []);
       if (!ready) return;
       const title = now.head === 'all' ? 'all heads together' : `head ${now.info.heads[now.head]}`;
       survival.caption(
-        `The chance that a walk from the slowest token has not reached the last one after t steps (${title}); the mixing time is where it falls to ε.`,
+        `The chance that a walk from the slowest token has not reached the last one after t steps (${title}); the mixing time is where it falls to ε.${now.info.heads.length > 1 ? (now.head === 'all' ? ' Grey: each head alone.' : ' Grey: the other heads, and all together.') : ''}`,
       );
       signal.caption(
-        'What arrives of each token by diffusion after t steps, early tokens light, late ones dark. The bold line is the weakest peak so far: it ends at the minimax fidelity.',
+        'What arrives of each token by diffusion after t steps, early tokens faint, late ones strong. The bold line is the weakest peak so far: it ends at the minimax fidelity.',
       );
       fidelity.caption('The largest signal that each token ever delivers to the last one. The weakest is marked.');
       for (const one of [survival, signal, fidelity]) one.redraw();
@@ -326,7 +326,7 @@ export const layer: View = {
           ],
           notes:
             time !== null && time > 0 && time <= steps
-              ? [{ x: time, y: value, label: `${digits(value)} at step ${digits(time)}`, above: true }]
+              ? [{ x: time, y: value, label: `${digits(value)} at step ${digits(time)}`, side: 'above' }]
               : [],
         },
         width,
@@ -359,7 +359,7 @@ export const layer: View = {
               marks: last <= 140 ? ('dots' as const) : ('none' as const),
             },
           ],
-          notes: [{ x: node, y: of.node_fidelity[node]!, label: `weakest: ${names(node)}` }],
+          notes: [{ x: node, y: of.node_fidelity[node]!, label: `weakest: ${names(node)}`, side: 'below' }],
         },
         width,
         theme,
@@ -490,7 +490,7 @@ function stepsFor(document: SystemDocument): number {
   return Math.max(12, Math.min(400, Math.ceil(wanted * 1.4)));
 }
 
-export function metricReadings(of: Metrics, document: SystemDocument, together: boolean): Reading[] {
+function metricReadings(of: Metrics, document: SystemDocument, together: boolean, weakest: string): Reading[] {
   const reading = (id: string, value: number | null, below?: string): Reading => {
     const q = quantityOf(id);
     return { label: q.label, value: format(q, value), about: q.about, ...(below === undefined ? {} : { below }) };
@@ -500,7 +500,7 @@ export function metricReadings(of: Metrics, document: SystemDocument, together: 
     reading(
       'minimax_fidelity',
       fidelity.value,
-      `${fidelity.certified ? '' : `at most ${digits(fidelity.upper)}; `}token ${fidelity.node}, ${fidelity.time === null ? 'approached, never attained' : `step ${digits(fidelity.time)}`}`,
+      `${fidelity.certified ? '' : `at most ${digits(fidelity.upper)}; `}token ${weakest}, ${fidelity.time === null ? 'approached, never attained' : `step ${digits(fidelity.time)}`}`,
     ),
     ...mixing_time.map(({ eps, steps }) => reading(`mixing_time_${eps}`, steps, 'steps')),
     reading('hitting_mean', hitting_time.mean, `largest ${format(quantityOf('hitting_max'), hitting_time.max)}`),

@@ -3,7 +3,7 @@ import { digits, format, percent, quantityOf } from '../quantities';
 import type { Reading } from '../ui/controls';
 
 /** Numbers of a mix, and what they are beside those of the data's weights. */
-export function mixReadings(mix: Mix, reference: Mix | null, heads: number): Reading[] {
+export function mixReadings(mix: Mix, reference: Mix | null, heads: number, weakest: string): Reading[] {
   const reading = (id: string, get: (mix: Mix) => number | null, note?: string): Reading => {
     const q = quantityOf(id);
     const value = get(mix);
@@ -31,7 +31,7 @@ export function mixReadings(mix: Mix, reference: Mix | null, heads: number): Rea
     reading(
       'minimax_fidelity',
       (m) => m.combined.minimax_fidelity.value,
-      `token ${combined.minimax_fidelity.node}${combined.minimax_fidelity.certified ? '' : `, at most ${digits(combined.minimax_fidelity.upper)}`}`,
+      `token ${weakest}${combined.minimax_fidelity.certified ? '' : `, at most ${digits(combined.minimax_fidelity.upper)}`}`,
     ),
     ...combined.mixing_time.map(({ eps }, i) => reading(`mixing_time_${eps}`, (m) => m.combined.mixing_time[i]?.steps ?? null)),
     reading('hitting_mean', (m) => m.combined.hitting_time.mean),

@@ -146,13 +146,14 @@ function mountMixer(root: HTMLElement, context: Context): Mounted {
   });
   const pruning = pruningFigure(documentValue, () => now.info.heads);
   const ask = h('div', { class: 'card' });
+  const weakestOf = (of: Mix) => open!.mixer.nodeNames.indexOf(of.combined.minimax_fidelity.node);
   const tokens = figure({
     name: 'node-fidelity',
     title: 'Fidelity of every token',
     caption: 'What each token delivers to the last one with these weights; grey: with those of the data.',
     draw: (width, theme) => {
       const last = mix!.combined.node_fidelity.length - 1;
-      const weakest = open!.mixer.nodeNames.indexOf(mix!.combined.minimax_fidelity.node);
+      const weakest = weakestOf(mix!);
       const points = (of: Mix) => of.combined.node_fidelity.slice(0, last).map((y, x) => ({ x, y }));
       return lines(
         {
@@ -169,7 +170,16 @@ function mountMixer(root: HTMLElement, context: Context): Mounted {
             { name: 'this mix', colour: theme.series[0]!, width: 1.8, points: points(mix!) },
           ],
           notes:
-            weakest >= 0 ? [{ x: weakest, y: mix!.combined.node_fidelity[weakest]!, label: `weakest: ${names(weakest)}` }] : [],
+            weakest >= 0
+              ? [
+                  {
+                    x: weakest,
+                    y: mix!.combined.node_fidelity[weakest]!,
+                    label: `weakest: ${names(weakest)}`,
+                    side: 'below' as const,
+                  },
+                ]
+              : [],
         },
         width,
         theme,
@@ -284,7 +294,11 @@ function mountMixer(root: HTMLElement, context: Context): Mounted {
       ) ?? [];
     fill(
       presets,
-      preset('Of the data', () => store.set({ weights: null }), 'the weights that the numbers of the data were measured with'),
+      preset(
+        (session.analyze ?? session.heads)?.weights === 'learned' ? 'Learned' : 'Of the data',
+        () => store.set({ weights: null }),
+        'the weights that the numbers of the data were measured with',
+      ),
       preset('Uniform', set(heads.map(() => 1)), 'the same for every head'),
       learned && learned.join() !== weights.join() ? preset('Learned', set(learned), 'norms of the output projection') : null,
       preset('Best fidelity', () => seek('fidelity'), 'the weights with the largest minimax fidelity on this sample'),
@@ -434,7 +448,7 @@ function mountMixer(root: HTMLElement, context: Context): Mounted {
 
   let frame = 0;
   function showNumbers(): void {
-    numbers.update(mix ? mixReadings(mix, open?.reference ?? null, now.info.heads.length) : []);
+    numbers.update(mix ? mixReadings(mix, open!.reference, now.info.heads.length, names(weakestOf(mix))) : []);
     tokens.element.hidden = !mix;
     if (mix && !frame)
       frame = requestAnimationFrame(() => {

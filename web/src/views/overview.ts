@@ -2,6 +2,7 @@ import { heatmap, type HeatCell } from '../charts/heatmap';
 import { lines, type Series } from '../charts/lines';
 import { valueScale } from '../charts/scale';
 import { layerTable, type LayerTable, type Measure, type Spread } from '../data/layers';
+import { comparable, printed } from '../data/published';
 import { fill, h } from '../dom';
 import { format, formatSpread, type Quantity } from '../quantities';
 import type { State } from '../state';
@@ -103,7 +104,9 @@ export const overview: View = {
         );
         course.element.hidden = !measure.ofLayers;
         course.title(`${measure.whole ?? measure.label}, layer by layer`);
-        course.caption(spreadWords(shown));
+        course.caption(
+          `${spreadWords(shown)}${paperElsewhere(shown, context) ? ' The paper’s times are by the published convention (--convention both).' : ''}`,
+        );
         map.redraw();
         course.redraw();
         numbers.update(allNumbers(shown, context));
@@ -115,16 +118,23 @@ export const overview: View = {
 interface Shown {
   table: LayerTable;
   measure: Measure;
+  convention: 'exact' | 'published';
 }
 
 function look(context: Context, state: State): Shown {
   const table = layerTable(context.session, state.convention)!;
-  return { table, measure: table.measures.find((one) => one.id === state.quantity) ?? table.measures[0]! };
+  const measure = table.measures.find((one) => one.id === state.quantity) ?? table.measures[0]!;
+  const convention = table.conventions.includes(state.convention) ? state.convention : table.conventions[0]!;
+  return { table, measure, convention };
 }
 
 const options = (table: LayerTable) => table.measures.map((one) => ({ value: one.id, label: one.label, group: one.group }));
 
 const sentence = (text: string) => (text ? `${text[0]!.toUpperCase()}${text.slice(1)}.` : '');
+
+/** The paper has values of this quantity, but by the other convention. */
+const paperElsewhere = ({ measure, convention }: Shown, { session }: Context) =>
+  !comparable(measure.id, convention) && session.published.some((one) => one.quantity === measure.id);
 
 function spreadWords({ table, measure }: Shown): string {
   const first = measure.get(0, 'all');
@@ -224,7 +234,7 @@ const ends = (quantity: Quantity, values: (number | null)[]) => {
   return [of(Math.min(...values.map((v) => v ?? Infinity))), of(Math.max(...values.map((v) => v ?? Infinity)))];
 };
 
-function drawCourse({ table, measure }: Shown, context: Context, width: number, theme: Theme): SVGSVGElement {
+function drawCourse({ table, measure, convention }: Shown, context: Context, width: number, theme: Theme): SVGSVGElement {
   const { quantity } = measure;
   const all = table.layers.map((_, l) => measure.get(l, 'all'));
   const at = (pick: (spread: Spread) => number | null | undefined) =>
@@ -284,9 +294,12 @@ function drawCourse({ table, measure }: Shown, context: Context, width: number, 
         }),
       });
   const { analyze, published } = context.session;
-  const paper = published.filter(
-    (one) => one.quantity === measure.id && one.task === analyze?.task?.name && one.heads === analyze?.model?.heads,
-  );
+  const paper = printed(published, {
+    task: analyze?.task?.name,
+    heads: analyze?.model?.heads,
+    quantity: measure.id,
+    convention,
+  });
   if (paper.length > 0)
     series.push({
       name: 'the paper',

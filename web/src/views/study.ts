@@ -2,6 +2,8 @@ import { heatmap } from '../charts/heatmap';
 import { lines, type Series } from '../charts/lines';
 import { valueScale } from '../charts/scale';
 import type { Cell, Study } from '../data/documents';
+import { comparable, printed } from '../data/published';
+import type { Session } from '../data/session';
 import { fill, h } from '../dom';
 import { digits, format, quantityOf } from '../quantities';
 import type { Theme } from '../theme';
@@ -93,15 +95,17 @@ export const study: View = {
         maps.map((one) => one.element),
       ),
       tables.map(tableCard),
-      session.report?.sections.map((section) =>
-        h(
+      session.report?.sections.map(({ title, paragraphs, tables: all }) => {
+        const cards = all.map((one, i) => tableCard(reportTable(one.caption, one.rows, `${title}-${i + 1}`)));
+        if (all.length === 1 && all[0]!.caption === title && paragraphs.length === 0) return cards;
+        return h(
           'section',
           { class: 'card' },
-          h('h2', {}, section.title),
-          section.paragraphs.map((text) => h('p', { class: 'note' }, text)),
-          section.tables.map((one, i) => tableCard(reportTable(one.caption, one.rows, `${section.title}-${i + 1}`))),
-        ),
-      ),
+          h('h2', {}, title),
+          paragraphs.map((text) => h('p', { class: 'note' }, text)),
+          cards,
+        );
+      }),
       h(
         'div',
         { class: 'controls' },
@@ -121,7 +125,7 @@ export const study: View = {
         of.settings.tasks.forEach((task, i) => {
           courses[i]!.title(`${q.label}: ${task}`);
           courses[i]!.caption(
-            `Means over ${of.findings.seeds === 1 ? 'one seed' : `${of.findings.seeds} seeds, bars: 95 % interval of the mean`}; small dots: seeds${session.published.length > 0 ? '; diamonds: the paper' : ''}.`,
+            `Means over ${of.findings.seeds === 1 ? 'one seed' : `${of.findings.seeds} seeds, bars: 95 % interval of the mean`}; small dots: seeds${paperWords(session, q.id, state.convention)}.`,
           );
           courses[i]!.redraw();
           maps[i]!.title(`Every model: ${task}`);
@@ -161,6 +165,12 @@ function tableCard(data: TableData): HTMLElement {
     ),
     shown.element,
   );
+}
+
+/** Where the paper's values are. */
+function paperWords({ published }: Session, quantity: string, convention: Convention): string {
+  if (!published.some((one) => one.quantity === quantity)) return '';
+  return comparable(quantity, convention) ? '; diamonds: the paper' : '. The paper’s times are by the published convention';
 }
 
 function drawCourse(
@@ -205,7 +215,7 @@ function drawCourse(
         mean.low === null || mean.high === null ? [] : [{ x: layer, low: Math.max(floor, mean.low), high: mean.high }],
       ),
     });
-    const paper = session.published.filter((one) => one.task === task && one.heads === heads && one.quantity === quantity);
+    const paper = printed(session.published, { task, heads, quantity, convention });
     if (paper.length > 0)
       series.push({
         name: `the paper, ${heads}`,

@@ -177,7 +177,7 @@ export function worthFigures(
       pairs.element.hidden = !of || of.names.length < 2;
       if (!of) return;
       shapley.caption(
-        `A head’s part of the ${title()} of all, ${digits(of.all)}: what it adds to those before it in a random order, on average (${of.source}). The black tick is the head alone.`,
+        `A head’s part of the ${title()} of all, ${digits(of.all)}: what it adds to those before it in a random order, on average (${of.source}). The tick is the head alone.`,
       );
       pairs.caption(
         `Orange: together they add less than each by itself. Blue: more. In % of the ${title()} of all${of.pairs.some((pair) => pair.error !== null) ? '; · is less than two standard errors from 0' : ''} (${of.source}).`,
@@ -219,6 +219,13 @@ export function pruningFigure(value: () => LayerValue | undefined, names: () => 
               points: path.value.map((y, x) => ({ x, y })),
             })),
             {
+              name: 'all heads',
+              colour: theme.muted,
+              dash: '5 4',
+              width: 1.2,
+              points: of.pruning.best.map((_, x) => ({ x, y: of.all.mean })),
+            },
+            {
               name: 'best',
               colour: theme.series[0]!,
               width: 2.5,
@@ -226,7 +233,6 @@ export function pruningFigure(value: () => LayerValue | undefined, names: () => 
               points: of.pruning.best.map(({ value: y }, x) => ({ x, y })),
             },
           ],
-          levels: [{ y: of.all.mean ?? 0, label: 'all heads' }],
         },
         width,
         theme,

@@ -103,7 +103,7 @@ describe('Layer', () => {
   });
 
   it('names tokens where names are given', async () => {
-    const labels = Array.from({ length: 20 }, (_, i) => (i === 19 ? 'end' : `word${i}`));
+    const labels = Array.from({ length: 20 }, (_, i) => (i === 19 ? 'end' : `word${i % 7}`));
     const { attention: embedded, bytes } = embed(made, { labels });
     const page = await open(
       `${writePage('labels.html', { ...base('labels'), command: 'analyze', document: pages.document, attention: embedded }, bytes)}#layer`,
@@ -111,6 +111,13 @@ describe('Layer', () => {
     await page.waitForSelector('.reading');
     await page.locator('.matrix canvas').focus();
     await page.keyboard.press('ArrowLeft');
-    expect(await page.locator('.matrix-readout').innerText()).toMatch(/^query end, key word18: /);
+    expect(await page.locator('.matrix-readout').innerText()).toMatch(/^query end, key word4: /);
+    const weakest = await page
+      .locator('figure:has-text("Fidelity of every token") svg')
+      .getByText(/^weakest: /)
+      .textContent();
+    const number = Number(weakest!.split(' ')[1]);
+    expect(weakest).toBe(`weakest: ${number} word${number % 7}`);
+    expect(await page.locator('.reading').first().innerText()).toContain(`token ${number} word${number % 7}`);
   });
 });

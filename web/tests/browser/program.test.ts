@@ -35,7 +35,7 @@ function writeSafetensors(path: string, names: string[], { shape: [, samples, he
   writeFileSync(path, Buffer.concat([length, head, Buffer.from(values.buffer, 0, names.length * size * 4)]));
 }
 
-describe.skipIf(!program('analyze', '--help').includes('--page'))('pages that the program writes', () => {
+describe('pages that the program writes', () => {
   const file = writeNpy('program.npy', attention(2, 3, 4, 20, 13));
 
   it('are the page with data in it', () => {
@@ -71,6 +71,39 @@ describe.skipIf(!program('analyze', '--help').includes('--page'))('pages that th
     await page.getByRole('link', { name: 'Mixer' }).click();
     await page.getByRole('button', { name: 'Best fidelity, all samples' }).click();
     await page.locator('figure:has-text("Fewer heads") svg').waitFor();
+  });
+
+  it('name tokens as told', async () => {
+    const names = join(folder, 'names.txt');
+    writeFileSync(names, Array.from({ length: 20 }, (_, i) => `<b>word${i % 7}\n`).join(''));
+    const page = await open(`${pageOf('tokens.html', 'analyze', file, '--page-tokens', names).url}#layer`);
+    await page.getByText(/^weakest: \d+ <b>word/).waitFor();
+  });
+
+  it('show a study', async () => {
+    const small = [
+      '--layers',
+      '2',
+      '--width',
+      '8',
+      '--hidden',
+      '8',
+      '--vocabulary',
+      '9',
+      '--length',
+      '8',
+      '--sequences',
+      '20',
+      '--batch',
+      '10',
+    ];
+    const grid = ['--tasks', 'copy', '--heads', '1,2', '--seeds', '2', '--epochs', '1', '--samples', '4', '--no-figures'];
+    const page = await open(pageOf('study.html', 'reproduce', '--out', join(folder, 'study'), ...grid, ...small).url);
+    await page.getByText('What the data say').waitFor();
+    await page.locator('figure:has-text("Every model: copy") [data-key]').first().waitFor();
+    for (const section of ['Tables', 'Statistics', 'Settings'])
+      await page.getByRole('heading', { name: section, exact: true }).first().waitFor();
+    expect(await page.locator('figure:has-text("Every model: copy") .cell').count()).toBe(2 * 2 * 2);
   });
 
   it('show graphs', async () => {

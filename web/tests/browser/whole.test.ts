@@ -101,6 +101,7 @@ describe.each(VIEWS)('%s', (name, url, ready) => {
       const figures = page.locator('figure:visible');
       for (let i = 0; i < (await figures.count()); ++i) {
         const figure = figures.nth(i);
+        await figure.locator('svg, canvas').first().waitFor(); // others may come before it
         const svg = (await download(page, () => figure.getByRole('button', { name: 'Save as SVG' }).click())).bytes.toString();
         expect(svg).toMatch(/^<svg /);
         const parsed = await page.evaluate((text) => {
@@ -113,6 +114,7 @@ describe.each(VIEWS)('%s', (name, url, ready) => {
         }, svg);
         expect(parsed).toMatchObject({ wrong: null, scripts: 0 });
         expect(parsed.marks).toBeGreaterThan(3);
+        await figure.locator('svg, canvas').first().waitFor();
         const png = (await download(page, () => figure.getByRole('button', { name: 'Save as PNG' }).click())).bytes;
         expect(png.subarray(1, 4).toString()).toBe('PNG');
         expect(png.length).toBeGreaterThan(2000);
