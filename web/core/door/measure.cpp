@@ -16,7 +16,7 @@ using namespace synergraph::door;  // NOLINT
 
 namespace {
 
-constexpr std::int64_t kMostSteps = 1000000;
+constexpr std::int64_t kMostCurveSteps = 1000000;
 
 void append(std::vector<double>& to, ConstMatrixView matrix) {
   for (int i = 0; i < matrix.rows; ++i)
@@ -87,7 +87,8 @@ int door_curves(sg_attention* attention, int layer, int sample, const char* opti
     require(attention, "attention");
     Options given(options);
     const Request request({attention, layer, sample}, given);
-    const auto steps = static_cast<int>(given.take_count("steps", 0, kMostSteps).value_or(100));
+    const auto steps =
+        static_cast<int>(given.take_count("steps", 0, kMostCurveSteps).value_or(100));
     const bool with_signal = given.take_bool("signal").value_or(true);
     given.finish();
     std::vector<double> all;
@@ -116,7 +117,7 @@ int door_steps(sg_attention* attention, int layer, int sample, const char* optio
     require(attention, "attention");
     Options given(options);
     const Request request({attention, layer, sample}, given);
-    const auto steps = static_cast<int>(given.take_count("steps", 0, kMostSteps).value_or(0));
+    const auto steps = static_cast<int>(given.take_count("steps", 0, kMostCurveSteps).value_or(0));
     const bool with_powers = given.take_bool("powers").value_or(false);
     given.finish();
     std::vector<double> all;

@@ -210,7 +210,7 @@ describe('the page', () => {
       const page = await open(pages.analyze + hash);
       await page.waitForSelector('main .view h1');
     }
-  });
+  }, 180_000);
 
   it('is small', () => {
     expect(readFileSync(join(import.meta.dirname, '../../dist/page.html')).length).toBeLessThan(600_000);
