@@ -15,6 +15,7 @@
 #include <mutex>
 #include <new>
 #include <numeric>
+#include <set>
 #include <thread>
 
 #include "synergraph/cluster/assignment.h"
@@ -22,6 +23,7 @@
 #include "synergraph/cluster/worker_record.h"
 #include "synergraph/core/error.h"
 #include "synergraph/core/execution.h"
+#include "synergraph/core/parse_number.h"
 #include "synergraph/io/atomic_file.h"
 
 namespace synergraph {
@@ -40,6 +42,7 @@ constexpr auto kSlice = std::chrono::milliseconds(50);  ///< how soon a stop is 
 
 constexpr const char* kMerge = "merge";  ///< what the one that merges claims
 constexpr const char* kMark = "merged";  ///< the file that says of what the merge is
+constexpr const char* kDeathsEnding = "deaths";
 
 std::string mark_of(const std::string& key, const std::string& stamp) {
   return fmt::format("{}\n{}\n", key, stamp);
@@ -337,7 +340,8 @@ class SharedWork::State {
       if (states_[k] != PieceState::kElsewhere) continue;
       if (++watched > kWatched) return;
       const auto holder = claims_.holder(plan_.pieces[k].name);
-      if (!holder) {
+      const bool own = holder && holder->token == record_.token();  // it could not say so then
+      if (!holder || own) {
         states_[k] = PieceState::kOpen;
         candidates_.push_back(k);
       } else if (claims_.is_dead(*holder)) {
@@ -373,14 +377,15 @@ class SharedWork::State {
     if (orphan != orphans_.end()) {
       const Claims::Holder dead = orphan->second;
       orphans_.erase(orphan);
-      deaths = dead.deaths + 1;
       if (!claims_.take_over(piece.name, dead)) return elsewhere(k);
+      taken_over_.insert(k);
+      deaths = count_death(k);
       const std::string who =
           dead.note
               ? fmt::format("process {} on {}", dead.note->process.process, dead.note->process.host)
               : "a worker";
       note(fmt::format("{}: taken over from {}, which has died", piece.title, who));
-    } else if (!claims_.take(piece.name)) {
+    } else if (!claims_.take(piece.name) && !claims_.holds(piece.name)) {
       return elsewhere(k);
     }
     states_[k] = PieceState::kMine;
@@ -396,6 +401,19 @@ class SharedWork::State {
     }
     if (failed_before_.contains(k)) unlink(failure_path(board_, piece).c_str());
     return true;
+  }
+  /// How many workers have died one after the other and left a piece as it is now.
+  int count_death(std::size_t k) const {
+    const std::string path = board_.path(plan_.pieces[k].name, kDeathsEnding);
+    const std::string now = options_.progress ? options_.progress(k) : "";
+    int deaths = 0;
+    if (is_there(path)) {
+      const std::string before = read_regular_file(path, 1U << 16U);
+      const std::size_t length = parse_leading_number(before, deaths);
+      if (length == 0 || before.substr(length) != ' ' + now + '\n') deaths = 0;
+    }
+    write_file(path, fmt::format("{} {}\n", ++deaths, now));
+    return deaths;
   }
   bool elsewhere(std::size_t k) {
     states_[k] = PieceState::kElsewhere;
@@ -416,6 +434,8 @@ class SharedWork::State {
   }
 
   void end(std::size_t k, PieceState state) {
+    if (taken_over_.erase(k) > 0 && state != PieceState::kOpen)
+      unlink(board_.path(plan_.pieces[k].name, kDeathsEnding).c_str());
     release(k);
     states_[k] = state;
     changed_.notify_all();
@@ -433,9 +453,13 @@ class SharedWork::State {
   void tidy() const {
     for (const auto& [folder, pieces] : by_folder_) {
       const auto names = board_.names_in(folder);
-      for (const std::size_t k : pieces)
-        if (names.contains(plan_.pieces[k].name + ".claim"))
-          if (const auto holder = claims_.holder(plan_.pieces[k].name)) Claims::forget(*holder);
+      for (const std::size_t k : pieces) {
+        const std::string& name = plan_.pieces[k].name;
+        if (names.contains(name + '.' + kDeathsEnding))
+          unlink(board_.path(name, kDeathsEnding).c_str());
+        if (names.contains(name + ".claim"))
+          if (const auto holder = claims_.holder(name)) Claims::forget(*holder);
+      }
     }
     std::error_code gone;
     for (const auto& entry : std::filesystem::directory_iterator(board_.worker_path(""), gone)) {
@@ -463,6 +487,7 @@ class SharedWork::State {
   std::vector<int> attempts_;
   std::deque<std::size_t> candidates_;  ///< that may be taken, by the last look
   std::map<std::size_t, Claims::Holder> orphans_;
+  std::set<std::size_t> taken_over_;
   std::map<std::size_t, std::string> failed_before_;
   bool first_look_ = true;
   bool looked_for_orphans_ = false;

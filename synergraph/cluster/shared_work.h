@@ -24,6 +24,9 @@ struct SharedWorkOptions {
   /// Seconds without a sign of life after which others, on other machines, take this worker for
   /// dead.
   double timeout = 60.0;
+  /// How far a piece has come that somebody has begun, in words: workers that die one after the
+  /// other and leave it further on each time do not die of it.
+  std::function<std::string(std::size_t piece)> progress = {};
   std::function<bool()> stop = {};
   std::function<void(const std::string& line)> note = {};  ///< hears what happens
 };

@@ -99,10 +99,12 @@ class GridRun {
               {.place = options.place,
                .wait = options.wait,
                .timeout = options.timeout,
+               .progress = [this](std::size_t k) { return steps_done(k); },
                .stop = options.execution.stop,
-               .note = [this](const std::string& line) {
-                 if (progress_) progress_->note(line);
-               }}) {}
+               .note =
+                   [this](const std::string& line) {
+                     if (progress_) progress_->note(line);
+                   }}) {}
 
   /// Everything that is left to do and nobody else does.
   void run() {
@@ -185,6 +187,16 @@ class GridRun {
     const std::string name = training_name(cells_[k]);
     const std::string before = work_.board().root() + '/' + name;
     return std::filesystem::exists(before) ? before : work_.board().path(name);
+  }
+
+  /// By the last checkpoint, in words.
+  std::string steps_done(std::size_t k) const {
+    try {
+      return has_run(directory(k)) ? fmt::format("{} steps", read_run(directory(k)).position.step)
+                                   : "";
+    } catch (const Error&) {
+      return "";
+    }
   }
 
   void begin_progress() {

@@ -199,6 +199,27 @@ TEST_F(SharedWorkTest, APieceThatKillsItsWorkersFailsInTheEnd) {
   EXPECT_EQ(join(0, 1, 1)->take().size(), 1U);  // a later one may have more memory
 }
 
+TEST_F(SharedWorkTest, APieceThatComesFurtherEachTimeIsNotWhatItsWorkersDieOf) {
+  SharedWorkOptions options;
+  int step = 0;
+  options.progress = [&](std::size_t) { return std::to_string(step); };
+  for (step = 0; step < 8; ++step) {
+    const pid_t child = fork();
+    if (child == 0) {
+      const auto work = join(0, 2, 1, options);
+      if (!work->take().empty()) (void)std::raise(SIGKILL);
+      _exit(0);
+    }
+    int status = 0;
+    waitpid(child, &status, 0);
+    EXPECT_TRUE(WIFSIGNALED(status)) << step;
+  }
+  const auto work = join(1, 2, 1, options);
+  EXPECT_EQ(work_on_all(*work), 1U);
+  EXPECT_TRUE(work->failures().empty());
+  EXPECT_FALSE(fs::exists(work->board().path("piece-0", "deaths")));
+}
+
 TEST_F(SharedWorkTest, ADirectoryThatIsGoneForAWhileIsWaitedFor) {
   const auto work = join(0, 2, 6);
   const std::vector<std::size_t> first = work->take();
