@@ -74,7 +74,7 @@ export class Client implements Core {
     return this.quick.call('graph', [source], []);
   }
 
-  graphSteps(graph: string, options: { steps: number; weights?: ArrayLike<number> }) {
+  graphSteps(graph: string, options: MeasureOptions & { steps: number; weights?: ArrayLike<number> }) {
     return this.quick.call('steps', [graph, withWeights(options)], []);
   }
 

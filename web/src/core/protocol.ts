@@ -33,7 +33,7 @@ export interface Calls {
   curves(place: Place, options: Omit<CurveOptions, 'weights'> & Weights): Curves;
   matrix(place: Place, head: number, options: Weights): { nodes: number; values: Float64Array };
   graph(source: GraphSource): ParsedGraph;
-  steps(graph: string, options: { steps: number } & Weights): GraphSteps;
+  steps(graph: string, options: MeasureOptions & { steps: number } & Weights): GraphSteps;
   inspect(file: number): InspectDocument;
   layers(file: number): { name: string; samples: number; heads: number; tokens: number }[];
   analyze(file: number, options: MeasureOptions & Weights): AnalyzeDocument;

@@ -131,17 +131,20 @@ export class Server implements Calls {
   curves: Calls['curves'] = (place, { withoutSignal = false, ...options }) =>
     this.module.run((scope) => {
       const { at, names } = this.place(scope, place);
-      const numbers = scope.numbers('door_curves', ...at, scope.options({ ...names, ...options, signal: !withoutSignal }));
+      const every = options.nodes === 'all' || (options.nodes === undefined && options.convention === 'published');
+      const signals = every || !withoutSignal;
+      const numbers = scope.numbers('door_curves', ...at, scope.options({ ...names, ...options, signal: signals }));
       const { headNames, nodes } = this.sizes(scope, at, names);
       const times = options.steps + 1;
       const take = taker(numbers);
-      const series = seriesNames(headNames).map((name) => ({
-        name,
-        survival: take(times),
-        meanSurvival: take(times),
-        minimax: take(times),
-        signal: take(withoutSignal ? 0 : times * nodes),
-      }));
+      const horizon = typeof options.horizon === 'number' ? options.horizon : Infinity;
+      const series = seriesNames(headNames).map((name) => {
+        const [survival, meanSurvival, minimax] = [take(times), take(times), take(times)];
+        const signal = take(signals ? times * nodes : 0);
+        if (every) minimax.set(minimaxOfAll(signal, nodes));
+        minimax.fill(minimax[Math.min(horizon, times - 1)]!, Math.min(horizon, times - 1));
+        return { name, survival, meanSurvival, minimax, signal: withoutSignal ? new Float64Array() : signal };
+      });
       return { steps: options.steps, nodes, series };
     });
 
@@ -234,6 +237,16 @@ export class Server implements Calls {
     const found = scope.json<{ heads: string[]; nodes: string[] }>('door_names', ...at, scope.options(names));
     return { headNames: found.heads, nodes: found.nodes.length };
   }
+}
+
+/** The weakest peak of all nodes so far, the sink among them; what every node has of itself in the beginning is no signal. */
+function minimaxOfAll(signal: Float64Array, nodes: number): Float64Array {
+  const peaks = new Float64Array(nodes);
+  return Float64Array.from({ length: signal.length / nodes }, (_, t) => {
+    if (t === 0) return 0;
+    peaks.forEach((peak, j) => (peaks[j] = Math.max(peak, signal[t * nodes + j]!)));
+    return peaks.reduce((least, peak) => Math.min(least, peak), 1);
+  });
 }
 
 const seriesNames = (heads: string[]) => (heads.length === 1 ? heads : [...heads, 'combined']);

@@ -84,18 +84,15 @@ export interface Curves {
     meanSurvival: Float64Array;
     /** signal[t * nodes + j] = (D^t)(sink, j). */
     signal: Float64Array;
-    /** The minimax fidelity within the first t steps, over the sources. */
+    /** The minimax fidelity within the first t steps, over the nodes that count, up to the horizon. */
     minimax: Float64Array;
   }[];
 }
 
-export interface CurveOptions {
+export interface CurveOptions extends MeasureOptions {
   steps: number;
   /** Raw weights of the heads; unless given, a graph's own or equal ones. */
   weights?: ArrayLike<number>;
-  /** The walk of the survival curves; unless given, that of the convention. */
-  convention?: Convention;
-  normalization?: Normalization;
   /** Without signals of every node (minimax is there all the same). */
   withoutSignal?: boolean;
 }
@@ -238,7 +235,7 @@ export interface Core {
   mixer(system: System, options?: MeasureOptions): Promise<Mixer>;
 
   graph(source: GraphSource): Promise<ParsedGraph>;
-  graphSteps(graph: string, options: { steps: number; weights?: ArrayLike<number> }): Promise<GraphSteps>;
+  graphSteps(graph: string, options: MeasureOptions & { steps: number; weights?: ArrayLike<number> }): Promise<GraphSteps>;
 
   /** The tensors in a .npy, .npz or .safetensors file: `synergraph inspect --json`. */
   inspect(name: string, bytes: Blob | Uint8Array): Promise<InspectDocument>;

@@ -44,6 +44,8 @@ export interface Session {
   attention: Attention | null;
   /** What did not fit into the page. */
   leftOut: string | null;
+  /** Steps after which a fidelity was given up (`--step-limit`). */
+  stepLimit: number | null;
 }
 
 export const emptySession = (): Session => ({
@@ -58,6 +60,7 @@ export const emptySession = (): Session => ({
   published: [],
   attention: null,
   leftOut: null,
+  stepLimit: null,
 });
 
 /** The view that opens first. */
@@ -152,9 +155,10 @@ function ofGraph(data: PageData): Attention | null {
 }
 
 /** A graph that was measured. */
-export function graphSession(text: string, document: SystemDocument): Session {
+export function graphSession(text: string, document: SystemDocument, stepLimit: number | null = null): Session {
   return {
     ...emptySession(),
+    stepLimit,
     title: 'graph',
     program: document.program,
     graph: document,
@@ -183,6 +187,7 @@ export function pageSession(data: PageData | null, arrays: () => string): Sessio
     report: data.report,
     published: data.published ?? [],
     leftOut: data.left_out ?? null,
+    stepLimit: data.step_limit ?? null,
     attention: data.attention ? embedded(data.attention, documentLayers(data), arrays) : ofGraph(data),
   };
 }

@@ -1,7 +1,11 @@
 /** What is on the page, in a line. */
+import type { Convention } from '../core';
 import type { Session } from '../data/session';
-import { h, type Child } from '../dom';
+import { measurementOf, settingsWords } from '../data/settings';
+import { fill, h, type Child } from '../dom';
 import { percent } from '../quantities';
+import { segments, type Control } from '../ui/controls';
+import type { Context } from '../view';
 
 const range = (values: number[]) => {
   const [low, high] = [Math.min(...values), Math.max(...values)];
@@ -65,4 +69,28 @@ export function sessionHeader(session: Session, title: string, ...controls: Chil
     ),
     h('div', { class: 'controls' }, controls),
   );
+}
+
+/** One of the conventions that the data were measured by. */
+export function conventionControl({ session, store }: Context): Control<Convention> {
+  const there = session.analyze?.conventions.map(({ convention }) => convention) ?? [];
+  const control = segments<Convention>(
+    'Convention',
+    there.map((value) => ({ value, label: value === 'exact' ? 'Exact' : 'Published' })),
+    (convention) => store.set({ convention }),
+  );
+  control.element.hidden = there.length < 2;
+  return control;
+}
+
+/** How the numbers were measured, in a line. */
+export function settingsNote(session: Session): { element: HTMLElement; update(chosen: Convention): void } {
+  const element = h('p', { class: 'note settings' });
+  return {
+    element,
+    update(chosen) {
+      fill(element, settingsWords(measurementOf(session, chosen)));
+      element.hidden = element.textContent === '';
+    },
+  };
 }

@@ -3,6 +3,7 @@ import { arcs } from '../charts/arcs';
 import { lines } from '../charts/lines';
 import type { Curves, GraphSource, GraphSteps, Metrics, ParsedGraph, SystemDocument } from '../core';
 import { graphSession } from '../data/session';
+import { graphMeasurement, settingsWords } from '../data/settings';
 import { addHead, addNode, course, graphText, removeHead, removeNode, toggleEdge, type Graph } from '../data/graph';
 import { fill, h, uniqueId } from '../dom';
 import { digits } from '../quantities';
@@ -48,6 +49,7 @@ export const graph: View = {
   shows: () => true,
   mount(root, context) {
     const { store, session } = context;
+    const { options } = graphMeasurement(session);
     let now: Played | null = null;
     let pending: number | null = null;
     let taken = { value: session.graphText ? 'data' : '2', text: '' };
@@ -385,7 +387,7 @@ export const graph: View = {
                 type: 'button',
                 class: 'quiet',
                 onclick: () =>
-                  now && context.open(graphSession(now.parsed.text, now.document), { view: 'mixer', graph: now.parsed.text }),
+                  now && context.open(graphSession(now.parsed.text, now.document, session.stepLimit), { view: 'mixer', graph: now.parsed.text }),
               },
               'Mix these heads',
             ),
@@ -401,6 +403,7 @@ export const graph: View = {
           ),
         ),
         words_,
+        h('p', { class: 'note settings' }, settingsWords(graphMeasurement(session))),
         numbers,
       ),
       h('div', { class: 'grid' }, arrival.element, survival.element),
@@ -508,14 +511,14 @@ export const graph: View = {
                 : { example: 2 }
               : { text: source_, source: 'graph' },
           );
-          const document = await core.measure({ graph: parsed.text });
+          const document = await core.measure({ graph: parsed.text }, options);
           const time = Math.max(
             ...[document.combined.minimax_fidelity.time, document.combined.mixing_time[0]?.steps].map((t) => t ?? 0),
           );
           const steps = Math.max(12, Math.min(parsed.nodes.length > 64 ? 60 : 200, Math.ceil(1.3 * time)));
           const [curves, made] = await Promise.all([
-            core.curves({ graph: parsed.text }, { steps, withoutSignal: true }),
-            core.graphSteps(parsed.text, { steps }),
+            core.curves({ graph: parsed.text }, { ...options, steps, withoutSignal: true }),
+            core.graphSteps(parsed.text, { ...options, steps }),
           ]);
           return { text: source_ ?? parsed.text, parsed, document, curves, steps: made };
         },

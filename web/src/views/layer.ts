@@ -2,6 +2,7 @@ import { Latest } from '../async';
 import { lines } from '../charts/lines';
 import { matrixView, thumbnail, type MatrixData } from '../charts/matrix';
 import type { Core, Curves, Metrics, SystemDocument } from '../core';
+import { measurementOf } from '../data/settings';
 import { layerOptions, leftOut, sampleOptions, selected, tokenLabel, tokenName, type Selection } from '../data/selection';
 import { fill, h } from '../dom';
 import { digits, format, quantityOf } from '../quantities';
@@ -12,7 +13,7 @@ import { figure } from '../ui/figure';
 import { saveFile } from '../ui/save';
 import { words, type TableData } from '../ui/table';
 import type { View } from '../view';
-import { sessionHeader } from './facts';
+import { conventionControl, sessionHeader, settingsNote } from './facts';
 
 /** Above so many tokens nothing is measured before it is asked for. */
 const AT_ONCE = 600;
@@ -41,6 +42,8 @@ export const layer: View = {
       ],
       (value) => store.set({ colours: value }),
     );
+    const conventions = conventionControl(context);
+    const measuredWith = settingsNote(session);
     const heads = h('div', { class: 'heads-strip', role: 'group', 'aria-label': 'Heads' });
     const matrix = matrixView('Attention matrix');
     let drawThumbnails = () => {};
@@ -92,7 +95,8 @@ export const layer: View = {
     const weightsNote = h('p', { class: 'note' });
     fill(
       root,
-      sessionHeader(session, session.title, layers.element, samples.element, colours.element, saveJson),
+      sessionHeader(session, session.title, layers.element, samples.element, conventions.element, colours.element, saveJson),
+      measuredWith.element,
       heads,
       weightsNote,
       numbers.element,
@@ -190,7 +194,7 @@ export const layer: View = {
 
     function measure(asked: boolean): void {
       const selection = now;
-      const { convention } = store.get();
+      const { options } = measurementOf(session, store.get().convention);
       measured = null;
       showNumbers();
       if (selection.info.tokens > AT_ONCE && !asked) {
@@ -207,8 +211,8 @@ export const layer: View = {
         async () => {
           const core = await context.core;
           const system = attention.system(selection.layer, selection.sample);
-          const document = await core.measure(system, { weights: selection.weights, convention });
-          const curves = await core.curves(system, { steps: stepsFor(document), weights: selection.weights, convention });
+          const document = await core.measure(system, { ...options, weights: selection.weights });
+          const curves = await core.curves(system, { ...options, steps: stepsFor(document), weights: selection.weights });
           return { document, curves };
         },
         (result) => {
@@ -431,6 +435,8 @@ export const layer: View = {
         layers.update(now.info.index);
         samples.update(now.sample, sampleOptions(now.info));
         colours.update(state.colours);
+        conventions.update(state.convention);
+        measuredWith.update(state.convention);
         matrixFigure.title(
           `Layer ${now.info.name}, ${now.head === 'all' ? 'all heads together' : `head ${now.info.heads[now.head]}`}`,
         );

@@ -3,6 +3,7 @@ import { lines } from '../charts/lines';
 import { subsetLattice } from '../charts/subsets';
 import type { HeadValue, Mix, Mixer, Subsets } from '../core';
 import { bits, only, setName, switched, withAll, withShare } from '../data/mix';
+import { measurementOf } from '../data/settings';
 import { layerOptions, leftOut, normalised, sampleOptions, selected, tokenName, type Selection } from '../data/selection';
 import { fill, h, uniqueId, type Child } from '../dom';
 import { digits, percent } from '../quantities';
@@ -12,7 +13,7 @@ import { figure } from '../ui/figure';
 import { saveFile } from '../ui/save';
 import { words } from '../ui/table';
 import type { Context, Mounted, View } from '../view';
-import { sessionHeader } from './facts';
+import { conventionControl, sessionHeader, settingsNote } from './facts';
 import { mixReadings } from './mix-readings';
 import { cell, pruningFigure, worthFigures, worthOfDocument, worthOfSubsets } from './worth';
 
@@ -47,9 +48,12 @@ function mountDocument(root: HTMLElement, context: Context): Mounted {
     () => value()?.value ?? 'fidelity',
   );
   const pruning = pruningFigure(value, names);
+  const measuredWith = settingsNote(session);
+  measuredWith.update(store.get().convention);
   fill(
     root,
     sessionHeader(session, session.title, layers.element, values.element),
+    measuredWith.element,
     h(
       'p',
       { class: 'note' },
@@ -93,6 +97,9 @@ function mountMixer(root: HTMLElement, context: Context): Mounted {
   const layers = choose<number>('Layer', layerOptions(attention), (value) => store.set({ layer: value, weights: null }));
   const samples = choose<number>('Sample', [], (sample) => store.set({ sample }));
   const values = valueControl(context);
+  const conventions = conventionControl(context);
+  const measuredWith = settingsNote(session);
+  const options = () => measurementOf(session, store.get().convention).options;
   const rows = h('div', { class: 'mix-rows' });
   const presets = h('div', { class: 'presets', role: 'group', 'aria-label': 'Weights' });
   const found = h('p', { class: 'note', role: 'status' });
@@ -200,9 +207,11 @@ function mountMixer(root: HTMLElement, context: Context): Mounted {
       session.title,
       layers.element,
       samples.element,
+      conventions.element,
       values.element,
       h('button', { type: 'button', onclick: () => saveJson() }, 'Save JSON'),
     ),
+    measuredWith.element,
     h(
       'div',
       { class: 'mixer-grid' },
@@ -227,8 +236,8 @@ function mountMixer(root: HTMLElement, context: Context): Mounted {
     void new Latest().run(
       async () =>
         (await context.core).measure(attention.system(now.layer, now.sample), {
+          ...options(),
           weights: shares(),
-          convention: store.get().convention,
         }),
       (document) => saveFile('mix.json', JSON.stringify(document, null, 2) + '\n', 'application/json'),
       (line) => context.say(line, 'error'),
@@ -357,9 +366,7 @@ function mountMixer(root: HTMLElement, context: Context): Mounted {
     void opening.run(
       async () => {
         const core = await context.core;
-        const made = await core.mixer(attention.system(selection.layer, selection.sample), {
-          convention: store.get().convention,
-        });
+        const made = await core.mixer(attention.system(selection.layer, selection.sample), options());
         return { key, mixer: made, reference: await made.update(selection.info.weights) };
       },
       (result) => {
@@ -464,6 +471,8 @@ function mountMixer(root: HTMLElement, context: Context): Mounted {
       layers.update(now.info.index);
       samples.update(now.sample, sampleOptions(now.info));
       values.update(state.value);
+      conventions.update(state.convention);
+      measuredWith.update(state.convention);
       fill(outside, leftOut(session, now.info));
       if (!before || layerBefore !== now.layer || controls.length !== now.info.heads.length) {
         drawRows();

@@ -7,13 +7,13 @@ import { fill, h } from '../dom';
 import { format, formatSpread, type Quantity } from '../quantities';
 import type { State } from '../state';
 import type { Theme } from '../theme';
-import { choose, segments } from '../ui/controls';
+import { choose } from '../ui/controls';
 import { figure } from '../ui/figure';
 import { columnOf, measured, table, words, type TableData } from '../ui/table';
 import { saveFile } from '../ui/save';
 import { tipLine } from '../ui/tooltip';
 import type { Context, View } from '../view';
-import { sessionHeader } from './facts';
+import { conventionControl, sessionHeader, settingsNote } from './facts';
 
 /** Layers by heads: any quantity as a map, its course along the layers, and all numbers. */
 export const overview: View = {
@@ -25,15 +25,8 @@ export const overview: View = {
     let shown = look(context, store.get());
 
     const quantities = choose<string>('Quantity', options(shown.table), (quantity) => store.set({ quantity }));
-    const conventions = segments(
-      'Convention',
-      [
-        { value: 'exact' as const, label: 'Exact' },
-        { value: 'published' as const, label: 'Published' },
-      ],
-      (convention) => store.set({ convention }),
-    );
-    conventions.element.hidden = shown.table.conventions.length < 2;
+    const conventions = conventionControl(context);
+    const measuredWith = settingsNote(session);
 
     const map = figure({
       name: 'layers-heads',
@@ -52,6 +45,7 @@ export const overview: View = {
     fill(
       root,
       sessionHeader(session, session.title, quantities.element, conventions.element),
+      measuredWith.element,
       session.heads
         ? h(
             'section',
@@ -96,6 +90,7 @@ export const overview: View = {
         shown = look(context, state);
         quantities.update(shown.measure.id, options(shown.table));
         conventions.update(state.convention);
+        measuredWith.update(state.convention);
         const { measure } = shown;
         map.element.hidden = !measure.ofHeads;
         map.title(`${measure.label}, layers × heads`);

@@ -1,0 +1,60 @@
+/** How the data were measured: what is computed in the page is measured in the same way, and the page says how. */
+import type { Convention, MeasureOptions, Settings } from '../core';
+import { digits } from '../quantities';
+import type { Session } from './session';
+
+export interface Measurement {
+  /** Its name, where the data have one. */
+  convention: Convention | null;
+  /** What the data say; nothing: the core's own defaults. */
+  settings: Settings | null;
+  /** For the core. */
+  options: MeasureOptions;
+}
+
+/** Settings as the core takes them; every one of them is given, so that no default matters. */
+export const optionsOf = (settings: Settings, stepLimit: number | null = null): MeasureOptions => ({
+  normalization: settings.normalization,
+  nodes: settings.fidelity_nodes,
+  horizon: settings.horizon,
+  eps: settings.eps,
+  cutoff: settings.cutoff,
+  ...(stepLimit === null ? {} : { step_limit: stepLimit }),
+});
+
+const measurement = (session: Session, settings: Settings | undefined, convention: Convention | null): Measurement =>
+  settings
+    ? { convention, settings, options: optionsOf(settings, session.stepLimit) }
+    : { convention: null, settings: null, options: {} };
+
+/** Of a session's attention; where it was measured by two conventions, the one that is chosen. */
+export function measurementOf(session: Session, chosen: Convention): Measurement {
+  const { analyze, heads, graph } = session;
+  if (analyze) {
+    const of = analyze.conventions.find((one) => one.convention === chosen) ?? analyze.conventions[0];
+    return measurement(session, of?.settings, of?.convention ?? null);
+  }
+  return heads ? measurement(session, heads.settings, heads.convention) : measurement(session, graph?.settings, null);
+}
+
+/** Of a session's graph, and of those that are drawn after it. */
+export const graphMeasurement = (session: Session): Measurement =>
+  session.graph || session.graphText ? measurementOf(session, 'exact') : measurement(session, undefined, null);
+
+/** Names what numbers depend on. */
+export function settingsWords({ convention, settings, options }: Measurement): string {
+  if (!settings) return '';
+  const horizon =
+    typeof settings.horizon === 'number'
+      ? `within ${settings.horizon} steps`
+      : options.step_limit === undefined
+        ? 'certified'
+        : `looked for in at most ${options.step_limit} steps`;
+  return [
+    `Measured ${convention ? `by the ${convention} convention` : ''}`.trim(),
+    `${settings.normalization} walk`,
+    `fidelity over ${settings.fidelity_nodes === 'all' ? 'all tokens' : 'the sources'}, ${horizon}`,
+    `ε ${settings.eps.map((eps) => digits(eps)).join(', ')}`,
+    `hitting times cut at ${settings.cutoff} steps.`,
+  ].join(', ');
+}
