@@ -87,6 +87,7 @@ void run_analyze(const AnalyzeArguments& arguments) {
     if (!arguments.json.empty()) write_output(arguments.json, json_report(report));
     if (arguments.page.wanted()) {
       Page page{"analyze", input_title(arguments.input.file), json_report(report)};
+      page.step_limit = arguments.metrics.step_limit;
       if (report.model && !report.task.empty() && has_published_size(*report.model))
         page.published = {{report.task, report.model->heads}};
       arguments.page.write(std::move(page), input, names);

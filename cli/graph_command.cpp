@@ -139,6 +139,7 @@ void write_page(const GraphArguments& arguments, MultiHeadGraph graph, const Hea
   if (!arguments.generators.empty())
     page.title = fmt::format("{}", fmt::join(arguments.generators, ", "));
   page.graph = format_graph_text(graph);
+  page.step_limit = arguments.metrics.step_limit;
   arguments.page.write(page);
 }
 

@@ -147,9 +147,11 @@ void run_heads(HeadsArguments& arguments) {
     if (arguments.figure.wanted()) draw_importance_figure(arguments.figure.file, report, figure);
     if (!arguments.csv.empty()) write_output(arguments.csv, format_csv(csv_table(report)));
     if (!arguments.json.empty()) write_output(arguments.json, json_report(report));
-    if (arguments.page.wanted())
-      arguments.page.write({"heads", input_title(arguments.input.file), json_report(report)}, input,
-                           names);
+    if (arguments.page.wanted()) {
+      Page page{"heads", input_title(arguments.input.file), json_report(report)};
+      page.step_limit = arguments.metrics.step_limit;
+      arguments.page.write(std::move(page), input, names);
+    }
     if (!printed) print(format_report(report, output_columns()));
   };
   if (arguments.shared.wanted()) {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <vector>
@@ -25,6 +26,7 @@ struct Page {
   std::string graph = {};  ///< in the text format
   std::vector<ReportSection> report = {};
   std::vector<PublishedModel> published = {};
+  std::int64_t step_limit = 0;  ///< of fidelities; 0: none
 };
 
 /// Writes a page of one file that holds data and program. Says in a line what was left out, if
