@@ -97,10 +97,10 @@ const LIST: Quantity[] = [
   quantity(
     'best_head_fidelity',
     'Fidelity of the best head',
-    'best alone',
+    'best head’s',
     'share',
     'high',
-    'minimax fidelity of the head that is best alone',
+    'minimax fidelity of the head that is best alone, on each sample its own',
     true,
   ),
   quantity(

@@ -1,6 +1,6 @@
 /** Layers and heads as a table of quantities, whichever document they come from. */
-import type { Estimate, Summary } from '../core';
-import { quantityOf, type Quantity } from '../quantities';
+import type { Estimate, LayerDocument, Summary } from '../core';
+import { digits, format, formatSpread, percent, quantityOf, type Quantity } from '../quantities';
 import type { Session } from './session';
 
 /** A number over samples. */
@@ -13,7 +13,14 @@ export interface Spread {
   median?: number | null;
   max?: number | null;
   samples: number;
+  /** Samples in which it is infinite. */
   never: number;
+  /** What the mean is at most, where fidelities are not certified. */
+  upper?: number;
+  /** Samples in which such fidelities leave it open. */
+  undecided?: number;
+  /** The mean is of lower ends. */
+  atLeast?: boolean;
 }
 
 /** Something that is known of layers or of their heads. */
@@ -40,8 +47,9 @@ export interface LayerTable {
   layers: LayerInfo[];
   headNames: string[];
   measures: Measure[];
-  /** The head with the largest fidelity in most samples. */
-  bestHead(layer: number): number | null;
+  /** The best head of a layer: which, how sure, and what the best is. */
+  bestHead(layer: number): { head: number; note: string } | null;
+  bestHeadAbout: string;
   conventions: ('exact' | 'published')[];
 }
 
@@ -58,6 +66,23 @@ const ofSummary = (summary: Summary | undefined): Spread | null =>
         never: summary.never,
       }
     : null;
+
+/** A fidelity beside its upper end. */
+const withUpper = (spread: Spread | null, upper: unknown): Spread | null =>
+  spread && isSummary(upper) && spread.mean !== null && upper.mean !== null && upper.mean > spread.mean * (1 + 1e-9)
+    ? { ...spread, upper: upper.mean }
+    : spread;
+
+/** As it is read: an interval where it is one; infinite and undecided are not nothing. */
+export function spreadText(q: Quantity, of: Spread, precision = 4, withSpread = false): string {
+  if (of.mean === null) {
+    if (q.kind !== 'ratio') return format(q, null);
+    return of.never === of.samples && of.samples > 0 ? '∞' : (of.undecided ?? 0) > 0 ? 'undecided' : 'none';
+  }
+  const mean = withSpread ? formatSpread(q, of.mean, of.spread, precision) : format(q, of.mean, precision);
+  if (of.upper !== undefined) return `${mean} to ${digits(of.upper, precision)}`;
+  return of.atLeast ? `at least ${mean}` : mean;
+}
 
 const ofEstimate = (estimate: Estimate | undefined, samples: number): Spread | null =>
   estimate && estimate.mean !== null ? { mean: estimate.mean, spread: estimate.error, isError: true, samples, never: 0 } : null;
@@ -116,16 +141,23 @@ function ofAnalyze(session: Session, convention: 'exact' | 'published'): LayerTa
     })),
     headNames: names(most, session.attention?.layers[0]?.heads),
     conventions: conventions.map((one) => one.convention),
-    bestHead: (l) => (layers[l]!.heads.length > 1 ? layers[l]!.best_head : null),
+    bestHeadAbout: 'the head with the largest fidelity alone in most samples; in brackets: in how many',
+    bestHead: (l) => {
+      const { heads, best_head: head, best_head_undecided: open = 0, samples } = layers[l]!;
+      if (heads.length < 2) return null;
+      const share = heads[head]?.best_share ?? 1;
+      const notes = [share < 1 ? percent(share) : '', open > 0 ? `${open} of ${samples} undecided` : ''].filter(Boolean);
+      return { head, note: notes.join(', ') };
+    },
     measures: [
       ...combined.map((id) =>
         measure(
           id,
           'Each head and all together',
-          (l) => ofSummary(layers[l]!.combined[id]),
+          (l) => withUpper(ofSummary(layers[l]!.combined[id]), upperOf(id, layers[l]!.combined)),
           (l, h) => {
             const value = layers[l]!.heads[h]?.[id];
-            return isSummary(value) ? ofSummary(value) : null;
+            return isSummary(value) ? withUpper(ofSummary(value), upperOf(id, layers[l]!.heads[h])) : null;
           },
         ),
       ),
@@ -133,7 +165,7 @@ function ofAnalyze(session: Session, convention: 'exact' | 'published'): LayerTa
         measure(
           id,
           'All heads together',
-          (l) => ofSummary((layers[l] as unknown as Record<string, Summary>)[id]),
+          (l) => openOf(id, layers[l]!),
           () => null,
         ),
       ),
@@ -147,6 +179,18 @@ function ofAnalyze(session: Session, convention: 'exact' | 'published'): LayerTa
       ),
     ].filter((one) => one.ofHeads || one.ofLayers),
   };
+}
+
+const upperOf = (id: string, of: Record<string, unknown> | undefined) =>
+  id === 'minimax_fidelity' ? of?.['minimax_fidelity_upper'] : undefined;
+
+/** Of all heads together, with what is open. */
+function openOf(id: string, layer: LayerDocument): Spread | null {
+  const spread = ofSummary((layer as unknown as Record<string, Summary>)[id]);
+  if (!spread) return null;
+  if (id === 'synergy') return { ...spread, undecided: layer.synergy_undecided ?? 0 };
+  const open = layer.heads.some((head) => withUpper(ofSummary(head['minimax_fidelity'] as Summary), upperOf('minimax_fidelity', head))?.upper);
+  return id === 'best_head_fidelity' && open ? { ...spread, atLeast: true } : spread;
 }
 
 function ofHeads(session: Session): LayerTable {
@@ -206,9 +250,9 @@ function ofHeads(session: Session): LayerTable {
     measures,
     bestHead: (l) => {
       const heads = value(l, 'fidelity')?.heads ?? [];
-      return heads.length < 2
-        ? null
-        : heads.reduce((best, h) => ((h.alone.mean ?? -1) > (best.alone.mean ?? -1) ? h : best)).head;
+      if (heads.length < 2) return null;
+      return { head: heads.reduce((best, h) => ((h.alone.mean ?? -1) > (best.alone.mean ?? -1) ? h : best)).head, note: '' };
     },
+    bestHeadAbout: 'the head with the largest fidelity alone, mean over samples',
   };
 }

@@ -1,6 +1,7 @@
 /** A graph and what is measured of it, as tables and in words. */
 import type { Metrics, ParsedGraph, SystemDocument } from '../core';
-import { digits, format, percent, quantityOf } from '../quantities';
+import { fidelityText, interval, synergyText } from '../data/intervals';
+import { digits, percent } from '../quantities';
 import { columnOf, measured, words, type TableData } from '../ui/table';
 
 export function edgeTable({ nodes, heads }: ParsedGraph): TableData {
@@ -27,7 +28,7 @@ export function measuredTable(document: SystemDocument): TableData {
       measured('hitting_mean', of.hitting_time.mean),
       measured('hitting_max', of.hitting_time.max),
       measured('truncated_hitting_mean', of.truncated_hitting_time.mean),
-      measured('minimax_fidelity', of.minimax_fidelity.value),
+      { value: of.minimax_fidelity.value, text: fidelityText(of) },
       words(of.minimax_fidelity.node),
       { value: of.minimax_fidelity.time, text: of.minimax_fidelity.time === null ? 'limit' : digits(of.minimax_fidelity.time) },
     ],
@@ -64,7 +65,7 @@ export function inWords(document: SystemDocument): string {
     time === null
       ? 'Some walks never reach the sink.'
       : `A walk from any node reaches the sink within ${digits(time)} steps, but for a chance of ${digits(combined.mixing_time[0]!.eps)}.`;
-  const faith = ` The weakest node, ${combined.minimax_fidelity.node}, delivers at most ${percent(combined.minimax_fidelity.value)} of its signal.`;
+  const faith = ` The weakest node, ${combined.minimax_fidelity.node}, delivers at most ${combined.minimax_fidelity.certified ? percent(combined.minimax_fidelity.value) : `${interval(100 * combined.minimax_fidelity.value, 100 * combined.minimax_fidelity.upper)} %`} of its signal.`;
   if (heads.length < 2) return speed + faith;
   const alone =
     heads.every((head) => (head.mixing_time[0]?.steps ?? null) === null) && time !== null
@@ -74,9 +75,11 @@ export function inWords(document: SystemDocument): string {
     document.synergy === null
       ? document.synergy_present
         ? ' Together they deliver what no head alone does: synergy.'
-        : ''
+        : document.synergy_present === null
+          ? ` Whether they beat the best head alone is undecided: ${synergyText(document)} times what it gives.`
+          : ' No head alone delivers more, nor do they together: no synergy.'
       : document.synergy > 1
-        ? ` That is ${format(quantityOf('synergy'), document.synergy)} times what the best head alone gives: synergy.`
+        ? ` That is ${digits(document.synergy)} times what the best head alone gives: synergy.`
         : ` The best head alone, ${document.best_head}, gives ${percent(document.best_head_fidelity)}: no synergy.`;
   return speed + alone + faith + synergy;
 }

@@ -3,6 +3,7 @@ import { arcs } from '../charts/arcs';
 import { lines } from '../charts/lines';
 import type { Curves, GraphSource, GraphSteps, Metrics, ParsedGraph, SystemDocument } from '../core';
 import { graphSession } from '../data/session';
+import { fidelityText } from '../data/intervals';
 import { graphMeasurement, settingsWords } from '../data/settings';
 import { addHead, addNode, course, graphText, removeHead, removeNode, toggleEdge, type Graph } from '../data/graph';
 import { fill, h, uniqueId } from '../dom';
@@ -442,7 +443,7 @@ export const graph: View = {
                 ]),
           ],
           moments: [{ x: store.get().step, label: `t = ${store.get().step}` }],
-          levels: walk ? [] : [{ y: best.value, label: `minimax fidelity ${digits(best.value)}`, colour: theme.warm }],
+          levels: walk ? [] : [{ y: best.value, label: `minimax fidelity ${fidelityText(metrics())}`, colour: theme.warm }],
           go: (t) => store.set({ step: t }),
         },
         width,

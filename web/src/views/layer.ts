@@ -2,6 +2,7 @@ import { Latest } from '../async';
 import { lines } from '../charts/lines';
 import { matrixView, thumbnail, type MatrixData } from '../charts/matrix';
 import type { Core, Curves, Metrics, SystemDocument } from '../core';
+import { bestHeadText, fidelityText, headName, interval, synergyNote, synergyText } from '../data/intervals';
 import { measurementOf } from '../data/settings';
 import { layerOptions, leftOut, sampleOptions, selected, tokenLabel, tokenName, type Selection } from '../data/selection';
 import { fill, h } from '../dom';
@@ -152,7 +153,7 @@ export const layer: View = {
       const selection = now;
       const buttons = list.map((head) => {
         const picture = small ? h('canvas', { width: 64, height: 64 }) : null;
-        const best = measured && several && head !== 'all' && measured.document.best_head === info.heads[head];
+        const best = measured?.document.best_head_decided && several && head !== 'all' && measured.document.best_head === info.heads[head];
         return {
           head,
           picture,
@@ -163,10 +164,11 @@ export const layer: View = {
               class: 'head-button',
               'aria-pressed': String(head === now.head),
               onclick: () => store.set({ head }),
+              title: best ? 'largest fidelity alone on this sample' : null,
             },
             picture,
-            h('span', {}, head === 'all' ? 'all heads' : `head ${info.heads[head]}`, best ? ' ●' : ''),
-            best ? h('span', { class: 'hidden-text' }, ' (best)') : null,
+            h('span', {}, head === 'all' ? 'all heads' : headName(info.heads[head]!), best ? ' ●' : ''),
+            best ? h('span', { class: 'hidden-text' }, ' (largest fidelity alone on this sample)') : null,
           ),
         };
       });
@@ -236,7 +238,7 @@ export const layer: View = {
       for (const one of [survival, signal, fidelity]) one.element.hidden = !ready;
       numbers.update(ready ? metricReadings(of, measured!.document, now.head === 'all', names(weakest()!)) : []);
       if (!ready) return;
-      const title = now.head === 'all' ? 'all heads together' : `head ${now.info.heads[now.head]}`;
+      const title = now.head === 'all' ? 'all heads together' : headName(now.info.heads[now.head]!);
       survival.caption(
         `The chance that a walk from the slowest token has not reached the last one after t steps (${title}); the mixing time is where it falls to ε.${now.info.heads.length > 1 ? (now.head === 'all' ? ' Grey: each head alone.' : ' Grey: the other heads, and all together.') : ''}`,
       );
@@ -330,7 +332,7 @@ export const layer: View = {
           ],
           notes:
             time !== null && time > 0 && time <= steps
-              ? [{ x: time, y: value, label: `${digits(value)} at step ${digits(time)}`, side: 'above' }]
+              ? [{ x: time, y: value, label: `${fidelityText(of)} at step ${digits(time)}`, side: 'above' }]
               : [],
         },
         width,
@@ -343,6 +345,7 @@ export const layer: View = {
       const last = of.node_fidelity.length - 1;
       const node = weakest()!;
       const { document } = measured!;
+      const uppers = of.node_fidelity_upper.map((upper, j) => (upper > of.node_fidelity[j]! * (1 + 1e-9) ? upper : null));
       const points = (metrics: Metrics) => metrics.node_fidelity.slice(0, last).map((y, x) => ({ x, y }));
       const both = now.head !== 'all' && document.heads.length > 1;
       return lines(
@@ -354,9 +357,20 @@ export const layer: View = {
           height: 250,
           xFormat: names,
           series: [
+            ...(uppers.some((upper, j) => upper !== null && j < last)
+              ? [
+                  {
+                    name: 'at most, where not certified',
+                    colour: theme.warm,
+                    line: false,
+                    marks: 'diamonds' as const,
+                    points: uppers.slice(0, last).flatMap((y, x) => (y === null ? [] : [{ x, y }])),
+                  },
+                ]
+              : []),
             ...(both ? [{ name: 'all heads together', colour: theme.muted, points: points(document.combined), width: 1.2 }] : []),
             {
-              name: now.head === 'all' ? 'all heads together' : `head ${now.info.heads[now.head]}`,
+              name: now.head === 'all' ? 'all heads together' : headName(now.info.heads[now.head]!),
               colour: theme.series[0]!,
               points: points(of),
               width: 1.6,
@@ -415,6 +429,7 @@ export const layer: View = {
         columns: [
           { label: 'token' },
           { label: 'fidelity', numeric: true },
+          { label: 'at most', numeric: true },
           { label: 'at step', numeric: true },
           { label: 'hitting time', numeric: true },
         ],
@@ -422,6 +437,7 @@ export const layer: View = {
           cells: [
             words(names(j)),
             number(value),
+            { value: of.node_fidelity_upper[j]!, text: interval(of.node_fidelity_upper[j]!, of.node_fidelity_upper[j]!) },
             ...[of.optimal_time[j], of.hitting_time.node[j]].map((t) => ({ value: t ?? null, text: format(steps, t ?? null) })),
           ],
           marked: j === weakest(),
@@ -438,7 +454,7 @@ export const layer: View = {
         conventions.update(state.convention);
         measuredWith.update(state.convention);
         matrixFigure.title(
-          `Layer ${now.info.name}, ${now.head === 'all' ? 'all heads together' : `head ${now.info.heads[now.head]}`}`,
+          `Layer ${now.info.name}, ${now.head === 'all' ? 'all heads together' : headName(now.info.heads[now.head]!)}`,
         );
         matrixFigure.caption('Rows are queries, columns keys: how much of each token a token takes. ▾ marks the weakest token.');
         fill(
@@ -497,23 +513,27 @@ function stepsFor(document: SystemDocument): number {
 }
 
 function metricReadings(of: Metrics, document: SystemDocument, together: boolean, weakest: string): Reading[] {
-  const reading = (id: string, value: number | null, below?: string): Reading => {
+  const reading = (id: string, value: number | null | string, below?: string): Reading => {
     const q = quantityOf(id);
-    return { label: q.label, value: format(q, value), about: q.about, ...(below === undefined ? {} : { below }) };
+    return { label: q.label, value: typeof value === 'string' ? value : format(q, value), about: q.about, ...(below === undefined ? {} : { below }) };
   };
   const { minimax_fidelity: fidelity, mixing_time, hitting_time, truncated_hitting_time } = of;
   return [
     reading(
       'minimax_fidelity',
-      fidelity.value,
-      `${fidelity.certified ? '' : `at most ${digits(fidelity.upper)}; `}token ${weakest}, ${fidelity.time === null ? 'approached, never attained' : `step ${digits(fidelity.time)}`}`,
+      fidelityText(of),
+      `${fidelity.certified ? '' : 'not certified; '}${weakest}, ${fidelity.time === null ? 'approached, never attained' : `step ${digits(fidelity.time)}`}`,
     ),
     ...mixing_time.map(({ eps, steps }) => reading(`mixing_time_${eps}`, steps, 'steps')),
     reading('hitting_mean', hitting_time.mean, `largest ${format(quantityOf('hitting_max'), hitting_time.max)}`),
     reading('truncated_hitting_mean', truncated_hitting_time.mean, `walks cut at ${document.settings.cutoff} steps`),
     ...(together && document.heads.length > 1
       ? [
-          reading('synergy', document.synergy, `best head: ${document.best_head}, ${digits(document.best_head_fidelity)}`),
+          reading(
+            'synergy',
+            synergyText(document),
+            [synergyNote(document), bestHeadText(document)].filter(Boolean).join(' · '),
+          ),
           reading('cross_head_share', document.cross_head_share),
         ]
       : []),

@@ -3,6 +3,7 @@ import { lines } from '../charts/lines';
 import { subsetLattice } from '../charts/subsets';
 import type { HeadValue, Mix, Mixer, Subsets } from '../core';
 import { bits, only, setName, switched, withAll, withShare } from '../data/mix';
+import { headName } from '../data/intervals';
 import { measurementOf } from '../data/settings';
 import { layerOptions, leftOut, normalised, sampleOptions, selected, tokenName, type Selection } from '../data/selection';
 import { fill, h, uniqueId, type Child } from '../dom';
@@ -195,8 +196,10 @@ function mountMixer(root: HTMLElement, context: Context): Mounted {
     table: () => ({
       name: 'tokens',
       caption: 'Fidelity of every token with these weights',
-      columns: [{ label: 'token' }, { label: 'fidelity', numeric: true }],
-      rows: mix!.combined.node_fidelity.map((value, j) => ({ cells: [words(names(j)), cell(value)] })),
+      columns: [{ label: 'token' }, { label: 'fidelity', numeric: true }, { label: 'at most', numeric: true }],
+      rows: mix!.combined.node_fidelity.map((value, j) => ({
+        cells: [words(names(j)), cell(value), cell(mix!.combined.node_fidelity_upper[j]!)],
+      })),
     }),
   });
 
@@ -256,7 +259,7 @@ function mountMixer(root: HTMLElement, context: Context): Mounted {
         min: 0,
         max: 1,
         step: 0.001,
-        'aria-label': `share of head ${name}`,
+        'aria-label': `share of ${headName(name)}`,
         oninput: () => setShares(withShare(shares(), head, Number(slider.value))),
       });
       return { box, slider, share: h('output', { for: id }), name };
@@ -267,7 +270,7 @@ function mountMixer(root: HTMLElement, context: Context): Mounted {
         h(
           'div',
           { class: 'mix-row' },
-          h('label', { for: box.id }, box, h('span', {}, `head ${now.info.heads[head]}`)),
+          h('label', { for: box.id }, box, h('span', {}, headName(now.info.heads[head]!))),
           slider,
           share,
         ),

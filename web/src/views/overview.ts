@@ -1,15 +1,15 @@
 import { heatmap, type HeatCell } from '../charts/heatmap';
 import { lines, type Series } from '../charts/lines';
 import { valueScale } from '../charts/scale';
-import { layerTable, type LayerTable, type Measure, type Spread } from '../data/layers';
+import { layerTable, spreadText, type LayerTable, type Measure, type Spread } from '../data/layers';
 import { comparable, printed } from '../data/published';
 import { fill, h } from '../dom';
-import { format, formatSpread, type Quantity } from '../quantities';
+import { format, type Quantity } from '../quantities';
 import type { State } from '../state';
 import type { Theme } from '../theme';
 import { choose } from '../ui/controls';
 import { figure } from '../ui/figure';
-import { columnOf, measured, table, words, type TableData } from '../ui/table';
+import { columnOf, table, words, type TableData } from '../ui/table';
 import { saveFile } from '../ui/save';
 import { tipLine } from '../ui/tooltip';
 import type { Context, View } from '../view';
@@ -95,7 +95,7 @@ export const overview: View = {
         map.element.hidden = !measure.ofHeads;
         map.title(`${measure.label}, layers × heads`);
         map.caption(
-          `${sentence(measure.quantity.about)} ${measure.quantity.better ? `A dot marks the best head of a layer${measure.ofLayers && !measure.id.endsWith('shapley') ? ', and all heads together where they beat it' : ''}.` : ''}`,
+          `${sentence(measure.quantity.about)} ${measure.quantity.better ? `A dot marks the head of a layer whose mean is ${measure.quantity.better === 'high' ? 'largest' : 'smallest'}${measure.ofLayers && !measure.id.endsWith('shapley') ? ', and all heads together where they beat it' : ''}${uncertain(shown) ? '; none where intervals leave it open' : ''}.` : ''}`,
         );
         course.element.hidden = !measure.ofLayers;
         course.title(`${measure.whole ?? measure.label}, layer by layer`);
@@ -127,6 +127,12 @@ const options = (table: LayerTable) => table.measures.map((one) => ({ value: one
 
 const sentence = (text: string) => (text ? `${text[0]!.toUpperCase()}${text.slice(1)}.` : '');
 
+/** Some fidelities are intervals. */
+const uncertain = ({ table, measure }: Shown) =>
+  table.layers.some((layer, l) =>
+    [...Array(layer.heads).keys(), 'all' as const].some((head) => measure.get(l, head)?.upper !== undefined),
+  );
+
 /** The paper has values of this quantity, but by the other convention. */
 const paperElsewhere = ({ measure, convention }: Shown, { session }: Context) =>
   !comparable(measure.id, convention) && session.published.some((one) => one.quantity === measure.id);
@@ -150,6 +156,13 @@ function best({ table, measure }: Shown, layer: number): { head: number | null; 
   for (let h = 0; h < table.layers[layer]!.heads; ++h)
     if (beats(value(measure.get(layer, h)), head === null ? null : value(measure.get(layer, head)))) head = h;
   const all = measure.id.endsWith('shapley') ? null : measure.get(layer, 'all');
+  if (head !== null) {
+    const { mean, upper } = measure.get(layer, head)!;
+    const rivals = [...Array(table.layers[layer]!.heads).keys()].filter((h) => h !== head).map((h) => measure.get(layer, h));
+    if (rivals.some((rival) => rival?.upper !== undefined && rival.upper > (mean ?? 0)))
+      return { head: null, all: false };
+    if (upper !== undefined) return { head, all: (all?.mean ?? 0) > upper };
+  }
   return { head, all: head !== null && all !== null && beats(value(all), value(measure.get(layer, head))) };
 }
 
@@ -157,11 +170,14 @@ export function spreadTip(measure: Measure, spread: Spread): HTMLElement[] {
   const { quantity } = measure;
   const of = (value: number | null | undefined) => format(quantity, value);
   return [
-    tipLine(quantity.label, formatSpread(quantity, spread.mean, spread.spread)),
+    tipLine(quantity.label, spreadText(quantity, spread, 4, true)),
     ...(spread.median !== undefined && spread.samples > 1
       ? [tipLine('median', of(spread.median)), tipLine('least, largest', `${of(spread.min)}, ${of(spread.max)}`)]
       : []),
-    ...(spread.never > 0 ? [tipLine('never', `${spread.never} of ${spread.samples} samples`)] : []),
+    ...(spread.never > 0
+      ? [tipLine(quantity.kind === 'steps' ? 'never' : 'infinite', `${spread.never} of ${spread.samples} samples`)]
+      : []),
+    ...(spread.undecided ? [tipLine('undecided', `${spread.undecided} of ${spread.samples} samples`)] : []),
   ];
 }
 
@@ -207,8 +223,8 @@ function drawMap(shown: Shown, context: Context, width: number, theme: Theme): S
         const isBest = head === 'all' ? marks[l]!.all : marks[l]!.head === head;
         return {
           shade: signed && head === 'all' ? null : head === 'all' && quantity.kind === 'change' ? null : shade(value),
-          text: format(quantity, value.mean, 2),
-          label: `layer ${table.layers[l]!.name}, ${name}: ${formatSpread(quantity, value.mean, value.spread)}${isBest ? ', best' : ''}`,
+          text: spreadText(quantity, value, 2),
+          label: `layer ${table.layers[l]!.name}, ${name}: ${spreadText(quantity, value, 4, true)}${isBest ? ', best' : ''}`,
           marked: isBest,
           tip: () => [
             h('div', { class: 'tip-line' }, h('b', {}, `Layer ${table.layers[l]!.name}, ${name}`)),
@@ -260,6 +276,14 @@ function drawCourse({ table, measure, convention }: Shown, context: Context, wid
         : {}),
     },
   ];
+  if (all.some((x) => x?.upper !== undefined))
+    series.push({
+      name: 'at most, where not certified',
+      colour: theme.warm,
+      line: false,
+      marks: 'diamonds',
+      points: all.flatMap((x, i) => (x?.upper === undefined ? [] : [{ x: i, y: x.upper }])),
+    });
   if (measure.id === 'minimax_fidelity') {
     const bestHead = table.measures.find((one) => one.id === 'best_head_fidelity');
     if (bestHead && table.headNames.length > 1)
@@ -335,7 +359,7 @@ function mapTable({ table, measure }: Shown): TableData {
         words(layer.name),
         ...[...table.headNames.keys(), ...(measure.ofLayers ? (['all'] as const) : [])].map((head) => {
           const value = measure.get(l, head);
-          return { value: value?.mean ?? null, text: value ? format(measure.quantity, value.mean) : '' };
+          return { value: value?.mean ?? null, text: value ? spreadText(measure.quantity, value) : '' };
         }),
       ],
     })),
@@ -344,12 +368,14 @@ function mapTable({ table, measure }: Shown): TableData {
 
 function courseTable({ table, measure }: Shown): TableData {
   const fields = ['mean', 'spread', 'min', 'median', 'max'] as const;
+  const withUpper = table.layers.some((_, l) => measure.get(l, 'all')?.upper !== undefined);
   return {
     name: `layers-${measure.id.replace('/', '-')}`,
     caption: measure.whole ?? `${measure.label} of all heads together, over samples`,
     columns: [
       { label: 'layer' },
       ...fields.map((f) => ({ label: f === 'spread' ? '±' : f, numeric: true })),
+      ...(withUpper ? [{ label: 'mean, at most', numeric: true }] : []),
       { label: 'never', numeric: true },
       { label: 'samples', numeric: true },
     ],
@@ -358,7 +384,11 @@ function courseTable({ table, measure }: Shown): TableData {
       return {
         cells: [
           words(layer.name),
-          ...fields.map((f) => ({ value: value?.[f] ?? null, text: value ? format(measure.quantity, value[f]) : '' })),
+          ...fields.map((f) => ({
+            value: value?.[f] ?? null,
+            text: !value ? '' : f === 'mean' ? spreadText(measure.quantity, value) : format(measure.quantity, value[f]),
+          })),
+          ...(withUpper ? [{ value: value?.upper ?? value?.mean ?? null, text: value ? format(measure.quantity, value.upper ?? value.mean) : '' }] : []),
           { value: value?.never ?? 0, text: String(value?.never ?? 0) },
           { value: layer.samples, text: String(layer.samples) },
         ],
@@ -378,15 +408,18 @@ function allNumbers({ table }: Shown, context: Context): TableData {
         ...columnOf(one.quantity.id),
         ...(one.id.includes('/') ? { label: one.id.split('/')[0]!, about: one.label } : {}),
       })),
-      { label: 'best head', numeric: true },
+      { label: 'best head', numeric: true, about: table.bestHeadAbout },
     ],
     rows: table.layers.map((layer, l) => {
       const best = table.bestHead(l);
       return {
         cells: [
           words(layer.name),
-          ...measures.map((one) => measured(one.quantity.id, one.get(l, 'all')?.mean)),
-          words(best === null ? '' : (table.headNames[best] ?? '')),
+          ...measures.map((one) => {
+            const value = one.get(l, 'all');
+            return { value: value?.mean ?? null, text: value ? spreadText(one.quantity, value) : '–' };
+          }),
+          words(best ? `${table.headNames[best.head] ?? ''}${best.note && ` (${best.note})`}` : ''),
         ],
         ...deeper(context, l, 'all'),
       };
