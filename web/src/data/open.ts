@@ -1,6 +1,8 @@
 /** Files that a reader opens: attention, documents of the program, graphs. */
 import type { AttentionFile, AttentionFileOptions, Core, SystemDocument } from '../core';
 import type { Analyze, Heads, Study } from './documents';
+import { checked } from './check';
+import { SCHEMAS } from './schemas';
 import { emptySession, fileSession, type Session } from './session';
 import type { State } from '../state';
 
@@ -13,33 +15,29 @@ export interface Opened {
 
 /** A document of the program, by its schema. */
 export function documentSession(name: string, text: string): Opened {
-  let document: { schema?: unknown; program?: unknown; nodes?: unknown };
+  let document: { schema?: unknown; program?: unknown } | null;
   try {
     document = JSON.parse(text) as typeof document;
   } catch {
     throw new Error(`${name}: not JSON`);
   }
-  const schema = typeof document === 'object' && document !== null ? String(document.schema ?? '') : '';
+  const schema = typeof document?.schema === 'string' ? document.schema : '';
   const base = { ...emptySession(), title: name, program: typeof document?.program === 'string' ? document.program : '' };
+  const of = <T>() => checked<T>(name, document, SCHEMAS[schema]!);
   switch (schema) {
     case 'synergraph.analyze':
-      return { session: { ...base, analyze: checked<Analyze>(name, document, 'conventions') }, state: { view: 'overview' } };
+      return { session: { ...base, analyze: of<Analyze>() }, state: { view: 'overview' } };
     case 'synergraph.heads':
-      return { session: { ...base, heads: checked<Heads>(name, document, 'layers') }, state: { view: 'overview' } };
+      return { session: { ...base, heads: of<Heads>() }, state: { view: 'overview' } };
     case 'synergraph.reproduce':
-      return { session: { ...base, study: checked<Study>(name, document, 'cells') }, state: { view: 'study' } };
+      return { session: { ...base, study: of<Study>() }, state: { view: 'study' } };
     case 'synergraph.graph':
-      return { session: { ...base, graph: checked<SystemDocument>(name, document, 'heads') }, state: { view: 'graph' } };
+      return { session: { ...base, graph: of<SystemDocument>() }, state: { view: 'graph', graph: '' } };
     default:
       throw new Error(
         `${name}: no document of synergraph ${schema ? `that this page shows ('${schema.slice(0, 60)}')` : '(it has no schema)'}`,
       );
   }
-}
-
-function checked<T>(name: string, document: object, list: string): T {
-  if (!Array.isArray((document as Record<string, unknown>)[list])) throw new Error(`${name}: '${list}' is missing`);
-  return document as T;
 }
 
 /** Opens a file by its name: .json, .txt (a graph), or attention in any format that the core reads. */

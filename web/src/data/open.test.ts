@@ -1,0 +1,80 @@
+import { mkdtempSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { execFileSync } from 'node:child_process';
+import { describe, expect, it } from 'vitest';
+import { program, programJson } from '../core/testing';
+import { demoFile } from './demo';
+import { documentSession } from './open';
+
+const refusal = (document: unknown) => {
+  try {
+    documentSession('a.json', typeof document === 'string' ? document : JSON.stringify(document));
+    return null;
+  } catch (error) {
+    return (error as Error).message;
+  }
+};
+
+describe.skipIf(program === undefined)('documents of the program', () => {
+  const attention = join(mkdtempSync(join(tmpdir(), 'synergraph-')), 'small.npy');
+  writeFileSync(attention, demoFile(1, 2, 6));
+  const documents = () => ({
+    analyze: programJson('analyze', attention, '--quiet', '--per-head', '--convention', 'both', '--json', '-'),
+    plain: programJson('analyze', attention, '--quiet', '--json', '-', '--convention', 'published'),
+    heads: programJson('heads', attention, '--quiet', '--stack', '--json', '-'),
+    graph: programJson('graph', '--example', '1', '--json'),
+    single: programJson('graph', '--generate', 'chain:1', '--json'),
+  });
+  it('are all taken', () => {
+    for (const [name, document] of Object.entries(documents())) expect(refusal(document), name).toBeNull();
+  }, 60_000);
+  it('of a study, too', () => {
+    const folder = mkdtempSync(join(tmpdir(), 'synergraph-'));
+    const small = '--layers 2 --width 8 --hidden 8 --vocabulary 9 --length 8 --sequences 20 --batch 10 --epochs 1 --samples 4';
+    const grid = '--tasks copy --heads 1,2 --seeds 2 --no-figures';
+    try {
+      execFileSync(program!, ['reproduce', '--out', folder, ...`${grid} ${small}`.split(' ')], { stdio: 'pipe' });
+    } catch (error) {
+      throw new Error(String((error as { stderr: Buffer }).stderr));
+    }
+    expect(readdirSync(folder)).toContain('results.json');
+    expect(refusal(readFileSync(join(folder, 'results.json'), 'utf8'))).toBeNull();
+  }, 60_000);
+
+  /** Every field in turn becomes something else: either it does not matter, or there is one line with its place. */
+  it('that are damaged are refused in a line, or do not matter', () => {
+    for (const document of Object.values(documents())) {
+      const visit = (node: unknown, place: string) => {
+        if (typeof node !== 'object' || node === null) return;
+        for (const key of Object.keys(node)) {
+          const holder = node as Record<string, unknown>;
+          const kept = holder[key];
+          for (const wrong of [undefined, {}, 'x', [null]]) {
+            holder[key] = wrong;
+            const line = refusal(document);
+            if (line !== null) expect(line, `${place}.${key}`).toMatch(/^a\.json: (.+ is (missing|not .+)|no document .+)$/);
+            if (line !== null) expect(line).not.toMatch(/undefined|Cannot read|\n/);
+          }
+          holder[key] = kept;
+          if (Array.isArray(node) && Number(key) > 0) continue;
+          visit(kept, `${place}.${key}`);
+        }
+      };
+      visit(document, '');
+    }
+  }, 60_000);
+  it('name the place', () => {
+    const document = programJson('graph', '--example', '1', '--json') as { heads: unknown[]; settings: { eps: unknown }; schema_version: number };
+    expect(refusal({ ...document, heads: [null] })).toBe('a.json: heads[0] is not an object');
+    expect(refusal({ ...document, settings: { ...document.settings, eps: 'x' } })).toBe('a.json: settings.eps is not a list');
+    expect(refusal({ ...document, schema_version: 99 })).toBe('a.json: schema_version is not 1');
+    expect(refusal({ ...document, combined: undefined })).toBe('a.json: combined is missing');
+  });
+});
+
+it('refuses what is no document', () => {
+  expect(refusal('{')).toBe('a.json: not JSON');
+  for (const nothing of ['null', '3', '[]', '{}', '"x"']) expect(refusal(nothing)).toBe('a.json: no document of synergraph (it has no schema)');
+  expect(refusal({ schema: 'synergraph.analyze', schema_version: 2 })).toMatch(/^a\.json: \w+ is missing$/);
+});
