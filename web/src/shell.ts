@@ -57,6 +57,7 @@ export function startShell(root: HTMLElement, store: Store, first: Session, view
     core: Promise.all([painted.then(() => openCore()), whole]).then(([core]) => core),
     open(session, state = {}) {
       context.session = session;
+      fill(alarm);
       store.set({ layer: 0, sample: 0, head: 'all', weights: null, quantity: '', ...state });
       mount(true);
     },

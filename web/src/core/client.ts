@@ -87,10 +87,10 @@ export class Client implements Core {
     }
   }
 
-  async open(name: string, bytes: Blob | Uint8Array, options: AttentionFileOptions = {}): Promise<AttentionFile> {
+  async open(name: string, bytes: Blob | Uint8Array, options: AttentionFileOptions = {}, how: CallOptions = {}): Promise<AttentionFile> {
     const number = this.keepFile(name, bytes, options);
     try {
-      const layers = await this.quick.call('layers', [number], [number]);
+      const layers = await this.quick.call('layers', [number], [number], how);
       const file: AttentionFile = {
         name,
         layers,

@@ -190,6 +190,7 @@ export interface BestWeights {
 
 /** `synergraph heads --json`. */
 export interface HeadsDocument extends Document {
+  range?: (number | null)[];
   source: 'attention' | 'model' | 'graph';
   weights: 'uniform' | 'learned' | 'given' | 'graph';
   convention: Convention;

@@ -5,6 +5,7 @@ import { CoreError, type CallOptions } from './types';
 
 interface Pending {
   message: Message;
+  needs: readonly number[];
   resolve: (value: never) => void;
   reject: (reason: unknown) => void;
 }
@@ -41,7 +42,7 @@ export class Lane {
       for (const number of needs) this.tell(number);
       const id = this.next++;
       const message = { id, call, args } as unknown as Message;
-      this.pending.set(id, { message, resolve, reject });
+      this.pending.set(id, { message, needs, resolve, reject });
       this.post(message);
       signal?.addEventListener('abort', () => this.abort(id, signal.reason), { once: true });
     });
@@ -108,8 +109,12 @@ export class Lane {
     this.end();
     const told = [...this.told];
     this.told.clear();
-    for (const number of told.sort((a, b) => a - b)) this.tell(number);
+    for (const number of told.sort((a, b) => a - b)) if (!aborted.needs.includes(number) || this.needed(number)) this.tell(number);
     for (const { message } of this.pending.values()) this.post(message);
+  }
+
+  private needed(number: number): boolean {
+    return [...this.pending.values()].some(({ needs }) => needs.includes(number));
   }
 
   private fail(message: string): void {

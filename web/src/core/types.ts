@@ -240,7 +240,7 @@ export interface Core {
   /** The tensors in a .npy, .npz or .safetensors file: `synergraph inspect --json`. */
   inspect(name: string, bytes: Blob | Uint8Array): Promise<InspectDocument>;
   /** Opens a file as `synergraph analyze FILE` does. Nothing is read but what is asked for. */
-  open(name: string, bytes: Blob | Uint8Array, options?: AttentionFileOptions): Promise<AttentionFile>;
+  open(name: string, bytes: Blob | Uint8Array, options?: AttentionFileOptions, call?: CallOptions): Promise<AttentionFile>;
 
   /** Ends the workers. */
   close(): void;

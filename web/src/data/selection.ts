@@ -49,15 +49,33 @@ export const leftOut = (session: Session, { samples, measured }: AttentionLayer)
     ? `The attention of ${samples.length} of ${measured} samples is in this page.`
     : '';
 
-/** What a token is called: its number, with its text where that is known. */
+/** The number of a token in the input, of which --range may have left out the first; -1: the node of missing mass. */
+function tokenNumber(session: Session): (node: number) => number {
+  const first = (session.analyze ?? session.heads)?.range?.[0] ?? 0;
+  const missing = session.attention?.missing ?? false;
+  return (node) => (missing && node === 0 ? -1 : first + node - (missing ? 1 : 0));
+}
+
+/** What a token is called: its number in the input, with its text where that is known. */
 export function tokenName(session: Session): (token: number) => string {
   const labels = session.attention?.labels;
-  return (token) =>
-    labels?.[token] === undefined ? String(token) : session.graphText ? labels[token]! : `${token} ${labels[token]}`;
+  const number = tokenNumber(session);
+  return (token) => {
+    if (number(token) < 0) return 'missing mass';
+    const label = labels?.[token];
+    return label === undefined ? String(number(token)) : session.graphText ? label : `${number(token)} ${label}`;
+  };
+}
+
+/** The same in a sentence. */
+export function tokenPhrase(session: Session): (token: number) => string {
+  const name = tokenName(session);
+  return (token) => (name(token) === 'missing mass' ? name(token) : `${session.graphText ? 'node' : 'token'} ${name(token)}`);
 }
 
 /** The same, short. */
 export function tokenLabel(session: Session): (token: number) => string {
   const labels = session.attention?.labels;
-  return (token) => labels?.[token] ?? String(token);
+  const name = tokenName(session);
+  return (token) => labels?.[token] ?? name(token);
 }

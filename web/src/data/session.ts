@@ -24,6 +24,8 @@ export interface AttentionLayer {
 /** Attention at hand, wherever it is. */
 export interface Attention {
   labels: string[] | null;
+  /** Node 0 stands for the mass that rows lack. */
+  missing?: boolean;
   layers: AttentionLayer[];
   /** The heads of a layer on a sample (a position in its list). */
   system(layer: number, sample: number): System;
@@ -188,12 +190,22 @@ export function pageSession(data: PageData | null, arrays: () => string): Sessio
     published: data.published ?? [],
     leftOut: data.left_out ?? null,
     stepLimit: data.step_limit ?? null,
-    attention: data.attention ? embedded(data.attention, documentLayers(data), arrays) : ofGraph(data),
+    attention: data.attention
+      ? {
+          ...embedded(data.attention, documentLayers(data), arrays),
+          missing: (data.command === 'analyze' || data.command === 'heads') && data.document.missing_mass === 'node',
+        }
+      : ofGraph(data),
   };
 }
 
 /** A file that was opened, and what has been measured of it. */
-export function fileSession(file: AttentionFile, analyze: Analyze | null, heads: Heads | null): Session {
+export function fileSession(
+  file: AttentionFile,
+  analyze: Analyze | null,
+  heads: Heads | null,
+  missing = analyze?.missing_mass === 'node',
+): Session {
   return {
     ...emptySession(),
     title: file.name,
@@ -202,6 +214,7 @@ export function fileSession(file: AttentionFile, analyze: Analyze | null, heads:
     heads,
     attention: {
       labels: null,
+      missing,
       layers: file.layers.map((layer, index) => ({
         name: layer.name,
         index,

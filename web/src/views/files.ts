@@ -14,29 +14,36 @@ let listener: ((content: Child) => void) | null = null;
 export async function openInPage(context: Context, name: string, bytes: Blob, options: AttentionFileOptions = {}): Promise<void> {
   measuring?.abort();
   const abort = (measuring = new AbortController());
+  const stop = () =>
+    h(
+      'button',
+      {
+        type: 'button',
+        class: 'link',
+        onclick: () => {
+          abort.abort();
+          listener?.(`${name} was not opened.`);
+        },
+      },
+      'Stop',
+    );
   context.store.set({ view: 'files' });
-  listener?.(`Opening ${name}…`);
+  context.say('');
+  listener?.([`Opening ${name}… `, stop()]);
   try {
-    const { session, state, file } = await openFile(await context.core, name, bytes, options);
-    if (abort.signal.aborted) return;
+    const core = await context.core;
+    const { session, state, file } = await openFile(core, name, bytes, options, { signal: abort.signal });
+    if (abort.signal.aborted) {
+      file?.close();
+      return;
+    }
     if (!file) context.open(session, state);
     else {
       listener?.([
         `${name}: measuring every layer and sample… `,
         h('button', { type: 'button', class: 'link', onclick: () => context.open(session, state) }, 'See it now'),
         ' ',
-        h(
-          'button',
-          {
-            type: 'button',
-            class: 'link',
-            onclick: () => {
-              abort.abort();
-              listener?.(null);
-            },
-          },
-          'Stop',
-        ),
+        stop(),
       ]);
       const document = await file.analyze({ per_head: true }, { signal: abort.signal });
       if (abort.signal.aborted) return;
@@ -47,7 +54,7 @@ export async function openInPage(context: Context, name: string, bytes: Blob, op
   } catch (error) {
     if (!abort.signal.aborted) context.say(error instanceof Error ? error.message : String(error), 'error');
   } finally {
-    if (measuring === abort) listener?.(null);
+    if (measuring === abort && !abort.signal.aborted) listener?.(null);
   }
 }
 
@@ -84,7 +91,7 @@ export const files: View = {
       type: 'file',
       id: uniqueId('file'),
       class: 'hidden-text',
-      accept: '.npy,.npz,.safetensors,.json,.txt,.graph,.pt,.pth',
+      accept: '.npy,.npz,.safetensors,.json,.txt,.graph',
       onchange: () => {
         const [file] = input.files ?? [];
         input.value = '';
@@ -218,7 +225,9 @@ export function acceptDrops(context: Context): void {
     if (!hasFiles(event)) return;
     event.preventDefault();
     end();
-    const [file] = event.dataTransfer!.files;
-    if (file) void openInPage(context, file.name, file);
+    const [file, ...others] = event.dataTransfer!.files;
+    if (!file) return;
+    void openInPage(context, file.name, file);
+    if (others.length > 0) context.say(`One file at a time: ${file.name} is opened, not ${others.map(({ name }) => name).join(', ')}.`);
   });
 }

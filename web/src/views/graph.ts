@@ -32,6 +32,9 @@ const GENERATORS: Generator[] = [
   { name: 'random', label: 'Random', parameter: { label: 'Probability', initial: '0.3' } },
 ];
 
+/** Nodes that a generated graph may have here. */
+const MOST_NODES = 512;
+
 /** Nodes up to which a graph is drawn. */
 const DRAWN = 128;
 
@@ -53,7 +56,7 @@ export const graph: View = {
     const { options } = graphMeasurement(session);
     let now: Played | null = null;
     let pending: number | null = null;
-    let taken = { value: session.graphText ? 'data' : '2', text: '' };
+    let taken = { value: session.graphText ? 'data' : session.graph ? '' : '2', text: '' };
     let wanted: string | null = null;
     let timer = 0;
     let typing = 0;
@@ -101,7 +104,7 @@ export const graph: View = {
         else take(value, { generators: value.split(' ') });
       },
     );
-    const nodeCount = h('input', { type: 'number', id: uniqueId('nodes'), min: 1, max: 512, value: 12 });
+    const nodeCount = h('input', { type: 'number', id: uniqueId('nodes'), min: 1, max: MOST_NODES, value: 12 });
     const parameterLabel = h('label', {});
     const parameter = h('input', { type: 'text', id: uniqueId('parameter'), size: 5 });
     parameterLabel.htmlFor = parameter.id;
@@ -120,6 +123,10 @@ export const graph: View = {
     };
     setGenerator('chain');
     const specification = () => [generator.name, nodeCount.value, ...(generator.parameter ? [parameter.value] : [])].join(':');
+    const newGraph = () => {
+      if (nodeCount.validity.valid) take('', { generators: [specification()] });
+      else context.say(`A graph that is made here has 1 to ${MOST_NODES} nodes; the program makes larger ones.`, 'error');
+    };
     const addGenerated = () => {
       if (!now) return;
       const { parsed } = now;
@@ -243,8 +250,9 @@ export const graph: View = {
               drawn.redraw();
             },
             remove: (node) => {
-              if (parsed.nodes.length > 1 && !parsed.heads.some((head) => head.kind === 'matrix'))
-                edit((graph) => removeNode(graph, node));
+              if (node === parsed.nodes.length - 1) context.say('The sink stays: every walk ends there.');
+              else if (parsed.heads.some((head) => head.kind === 'matrix')) context.say('The entries of a matrix are edited in the text.');
+              else edit((graph) => removeNode(graph, node));
             },
           },
           width,
@@ -286,6 +294,8 @@ export const graph: View = {
       draw: (w, t) => drawSurvival(w, t),
       table: () => survivalTable(),
     });
+    /** A document has the numbers of its graph and not its edges. */
+    const document_ = session.graphText ? null : session.graph;
     const numbers = h('div', {});
     let numbersTable: ReturnType<typeof table> | null = null;
     const words_ = h('p', { class: 'note' });
@@ -298,7 +308,7 @@ export const graph: View = {
         h(
           'div',
           { class: 'title' },
-          h('h1', {}, 'Graphs'),
+          h('h1', {}, (session.graph && session.title) || 'Graphs'),
           h(
             'p',
             { class: 'note' },
@@ -364,7 +374,7 @@ export const graph: View = {
               h('div', { class: 'field' }, h('label', { for: nodeCount.id }, 'Nodes'), nodeCount),
               parameterField,
               h('button', { type: 'button', onclick: addGenerated }, 'Add to this graph'),
-              h('button', { type: 'button', onclick: () => take('', { generators: [specification()] }) }, 'New graph'),
+              h('button', { type: 'button', onclick: newGraph }, 'New graph'),
             ),
           ),
         ),
@@ -397,7 +407,10 @@ export const graph: View = {
               {
                 type: 'button',
                 class: 'quiet',
-                onclick: () => now && saveFile('graph.json', JSON.stringify(now.document, null, 2) + '\n', 'application/json'),
+                onclick: () => {
+                  const of = now?.document ?? document_;
+                  if (of) saveFile('graph.json', JSON.stringify(of, null, 2) + '\n', 'application/json');
+                },
               },
               'Save JSON',
             ),
@@ -499,9 +512,34 @@ export const graph: View = {
     const shownOnly = [drawn.element, arrival.element, survival.element, graphOnly];
     for (const element of shownOnly) element.hidden = true;
 
+    /** What a document says, without its graph. */
+    function showDocument(of: SystemDocument): void {
+      now = null;
+      for (const element of shownOnly) element.hidden = element !== graphOnly;
+      arrival.element.hidden = survival.element.hidden = true;
+      text.value = '';
+      fill(
+        problem,
+        `${session.title} has the numbers of its graph and not its edges, so it cannot be drawn, played or mixed. Open the graph’s text (synergraph graph --text), or a page of it (--page).`,
+      );
+      source.update('');
+      showMeasured(of);
+    }
+
+    function showMeasured(of: SystemDocument): void {
+      const data = measuredTable(of);
+      if (numbersTable) numbersTable.update(data);
+      else fill(numbers, (numbersTable = table(data)).element);
+      fill(words_, inWords(of));
+    }
+
     /** Reads and measures the text of the state. */
     function read(source_: string | null): void {
       wanted = source_;
+      if (source_ === null && document_) {
+        reading.stop();
+        return showDocument(document_);
+      }
       void reading.run(
         async () => {
           const core = await context.core;
@@ -575,10 +613,7 @@ export const graph: View = {
           ? 'The chance that the walker is at the sink after t steps.'
           : 'What is at the sink of the chosen node’s signal; its peak is that node’s fidelity.',
       );
-      const data = measuredTable(of);
-      if (numbersTable) numbersTable.update(data);
-      else fill(numbers, (numbersTable = table(data)).element);
-      fill(words_, inWords(of));
+      showMeasured(of);
       for (const one of [drawn, arrival, survival]) if (!one.element.hidden) one.redraw();
     }
 

@@ -4,7 +4,7 @@ import { matrixView, thumbnail, type MatrixData } from '../charts/matrix';
 import type { Core, Curves, Metrics, SystemDocument } from '../core';
 import { bestHeadText, fidelityText, headName, interval, synergyNote, synergyText } from '../data/intervals';
 import { measurementOf } from '../data/settings';
-import { layerOptions, leftOut, sampleOptions, selected, tokenLabel, tokenName, type Selection } from '../data/selection';
+import { layerOptions, leftOut, sampleOptions, selected, tokenLabel, tokenName, tokenPhrase, type Selection } from '../data/selection';
 import { fill, h } from '../dom';
 import { digits, format, quantityOf } from '../quantities';
 import type { State } from '../state';
@@ -236,7 +236,7 @@ export const layer: View = {
       wait.hidden = ready;
       saveJson.disabled = !ready;
       for (const one of [survival, signal, fidelity]) one.element.hidden = !ready;
-      numbers.update(ready ? metricReadings(of, measured!.document, now.head === 'all', names(weakest()!)) : []);
+      numbers.update(ready ? metricReadings(of, measured!.document, now.head === 'all', tokenPhrase(session)(weakest()!)) : []);
       if (!ready) return;
       const title = now.head === 'all' ? 'all heads together' : headName(now.info.heads[now.head]!);
       survival.caption(

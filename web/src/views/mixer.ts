@@ -5,7 +5,7 @@ import type { HeadValue, Mix, Mixer, Subsets } from '../core';
 import { bits, only, setName, switched, withAll, withShare } from '../data/mix';
 import { headName } from '../data/intervals';
 import { measurementOf } from '../data/settings';
-import { layerOptions, leftOut, normalised, sampleOptions, selected, tokenName, type Selection } from '../data/selection';
+import { layerOptions, leftOut, normalised, sampleOptions, selected, tokenName, tokenPhrase, type Selection } from '../data/selection';
 import { fill, h, uniqueId, type Child } from '../dom';
 import { digits, percent } from '../quantities';
 import type { State } from '../state';
@@ -458,7 +458,7 @@ function mountMixer(root: HTMLElement, context: Context): Mounted {
 
   let frame = 0;
   function showNumbers(): void {
-    numbers.update(mix ? mixReadings(mix, open!.reference, now.info.heads.length, names(weakestOf(mix))) : []);
+    numbers.update(mix ? mixReadings(mix, open!.reference, now.info.heads.length, tokenPhrase(session)(weakestOf(mix))) : []);
     tokens.element.hidden = !mix;
     if (mix && !frame)
       frame = requestAnimationFrame(() => {
