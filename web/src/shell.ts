@@ -1,5 +1,6 @@
 /** The frame around the views: navigation, theme, what is said in one line. */
 import { openCore } from './core';
+import { addressProblems } from './data/address';
 import { startView, type Session } from './data/session';
 import { fill, h, s } from './dom';
 import { toHash, type State, type Store } from './state';
@@ -75,13 +76,29 @@ export function startShell(root: HTMLElement, store: Store, first: Session, view
     context.say(`The computing core does not open: ${error instanceof Error ? error.message : String(error)}`, 'error'),
   );
 
+  /** What an address does not carry. */
+  const alone = () =>
+    context.session !== first && context.session.attention && !context.session.graphText
+      ? ` The file ${context.session.title} is not in it: who follows it must open that again.`
+      : '';
+  /** Says what of an address is not shown. */
+  const heed = () => {
+    const asked = store.get();
+    if (location.hash.length < 2) return;
+    if (asked.view !== wanted(asked).name)
+      return context.say(
+        `This address shows a file that is not in the page: open it ${startView(context.session) === 'files' ? 'here' : 'under Open'} first.`,
+      );
+    const problems = addressProblems(location.hash, asked, context.session);
+    if (problems.length > 0) context.say(`Of this address there is nothing to show: ${problems.join(', ')}.`, 'error');
+  };
   const share = async () => {
     store.flush();
     try {
       await navigator.clipboard.writeText(location.href);
-      context.say('The address of this view is on the clipboard.');
+      context.say(`The address of this view is on the clipboard.${alone()}`);
     } catch {
-      context.say('The address bar has the address of this view.');
+      context.say(`The address bar has the address of this view.${alone()}`);
     }
   };
 
@@ -174,6 +191,8 @@ export function startShell(root: HTMLElement, store: Store, first: Session, view
     else shown.mounted.update(state, before);
   });
   mount(false);
+  heed();
+  addEventListener('hashchange', heed);
   requestAnimationFrame(() => requestAnimationFrame(() => performance.mark('synergraph: shown')));
   return context;
 }

@@ -1,5 +1,5 @@
 import { describe, expect, it, vi } from 'vitest';
-import { fromHash, initialState, Store, toHash } from './state';
+import { fromHash, initialState, Store, toHash, unreadable } from './state';
 
 describe('the address', () => {
   it('carries every field', () => {
@@ -18,6 +18,12 @@ describe('the address', () => {
     expect(fromHash('')).toEqual(initialState());
     expect(fromHash('#nowhere?layer=-1&head=x&weights=1,,NaN&__proto__=1&convention=other')).toEqual(initialState());
   });
+});
+
+it('says what of an address cannot be read', () => {
+  expect(unreadable('#mixer?weights=a,b,c&layer=1&colour=red')).toEqual(['weights=a,b,c', 'colour=red']);
+  expect(unreadable('')).toEqual([]);
+  expect(unreadable(toHash({ ...initialState(), layer: 4 }))).toEqual([]);
 });
 
 describe('Store', () => {
@@ -46,5 +52,9 @@ describe('Store', () => {
     expect(w.location.hash).toBe('#mixer?layer=1&sample=4');
     store.set({ view: 'layer' });
     expect(w.history.pushState).toHaveBeenCalledOnce();
+    store.set({ graph: 'nodes 2' }, 'edit');
+    expect(w.history.pushState).toHaveBeenCalledTimes(2);
+    store.set({ graph: 'nodes 2' }, 'edit');
+    expect(w.history.pushState).toHaveBeenCalledTimes(2);
   });
 });

@@ -80,6 +80,17 @@ export function toHash(state: State): string {
   return `#${state.view}${rest && `?${rest}`}`;
 }
 
+/** What of an address cannot be read, as it stands there. */
+export function unreadable(hash: string): string[] {
+  const [view = '', rest = ''] = hash.replace(/^#/, '').split(/\?(.*)/s);
+  const parts = new URLSearchParams(rest);
+  if (view) parts.set('view', view);
+  const fields = FIELDS as Record<string, Field<unknown>>;
+  return [...parts].flatMap(([name, value]) =>
+    Object.hasOwn(fields, name) && fields[name]!.read(value) !== undefined ? [] : [`${name}=${value.slice(0, 40)}`],
+  );
+}
+
 /** The state that an address says; what it does not say, or says wrongly, is as in the beginning. */
 export function fromHash(hash: string): State {
   const [view = '', rest = ''] = hash.replace(/^#/, '').split(/\?(.*)/s);
@@ -113,10 +124,10 @@ export class Store {
     return this.state;
   }
 
-  /** Changes fields. Another view is a new entry in the browser's history; all else replaces the one there is. */
-  set(patch: Partial<State>): void {
+  /** Changes fields. Another view, or an edit, is a new entry in the browser's history; all else replaces the one there is. */
+  set(patch: Partial<State>, kind: 'change' | 'edit' = 'change'): void {
     const next = { ...this.state, ...patch };
-    if (next.view !== this.state.view) {
+    if (next.view !== this.state.view || (kind === 'edit' && toHash(next) !== toHash(this.state))) {
       this.flush();
       this.window.history.pushState(null, '', toHash(next));
     } else if (this.timer === undefined) {

@@ -86,6 +86,7 @@ const worth = object({
   heads: list(object({ head: count, shapley: estimate, banzhaf: estimate, alone: estimate, dropped: estimate }), 1),
   pairs: list(all(estimate, object({ heads: list(count, 2) }))),
   pruning: object({
+    samples: count,
     best: list(object({ heads, value: number })),
     greedy_addition: path,
     greedy_removal: path,

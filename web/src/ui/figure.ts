@@ -1,7 +1,7 @@
 import { fill, h, uniqueId, type Child } from '../dom';
 import { currentTheme, type Theme } from '../theme';
 import { pngBlob, saveFile, svgText } from './save';
-import { table, toCsv, type TableData } from './table';
+import { csvButton, table, type TableData } from './table';
 
 export interface FigureOptions {
   /** Of the files it is saved as. */
@@ -14,6 +14,8 @@ export interface FigureOptions {
   body?: HTMLElement & { redraw?: () => void };
   /** The same as numbers. */
   table?(): TableData;
+  /** What is saved as CSV, where that is too much for a table on the page. */
+  csv?(): TableData;
   /** Controls beside the title. */
   tools?: Child;
 }
@@ -90,16 +92,7 @@ export function figure(options: FigureOptions): Figure {
     options.table ? toggle : null,
     button('SVG', () => void save('svg'), 'Save as SVG'),
     button('PNG', () => void save('png'), 'Save as PNG'),
-    options.table
-      ? button(
-          'CSV',
-          () => {
-            const data = options.table!();
-            saveFile(`${data.name}.csv`, toCsv(data), 'text/csv');
-          },
-          'Save the numbers as CSV',
-        )
-      : null,
+    options.table || options.csv ? csvButton((options.csv ?? options.table)!) : null,
   );
 
   const result: Figure = {
@@ -116,8 +109,10 @@ export function figure(options: FigureOptions): Figure {
       else if (width > 0) {
         const focused = place.contains(document.activeElement) ? document.activeElement!.getAttribute('data-key') : null;
         fill(place, options.draw(Math.floor(width / magnification()), currentTheme()));
-        if (focused !== null)
-          [...place.querySelectorAll<SVGElement>('[data-key]')].find((e) => e.getAttribute('data-key') === focused)?.focus();
+        if (focused !== null) {
+          const all = [...place.querySelectorAll<SVGElement>('[data-key]')];
+          (all.find((e) => e.getAttribute('data-key') === focused) ?? all.at(-1))?.focus();
+        }
       }
       drawTable();
     },

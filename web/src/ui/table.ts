@@ -1,5 +1,6 @@
 import { fill, h } from '../dom';
 import { format, quantityOf } from '../quantities';
+import { saveFile } from './save';
 
 /** What is in a cell: the value in full, and how it is read. */
 export interface Cell {
@@ -50,6 +51,23 @@ export function toCsv(data: TableData): string {
   const lines = [data.columns.map((c) => c.label), ...data.rows.map((r) => r.cells.map((c) => String(c.value ?? '')))];
   return lines.map((line) => line.map(quoted).join(',')).join('\n') + '\n';
 }
+
+/** Saves a table. */
+export const csvButton = (data: () => TableData) =>
+  h(
+    'button',
+    {
+      type: 'button',
+      class: 'quiet',
+      'aria-label': 'Save the numbers as CSV',
+      title: 'Save the numbers as CSV',
+      onclick: () => {
+        const of = data();
+        saveFile(`${of.name}.csv`, toCsv(of), 'text/csv');
+      },
+    },
+    'CSV',
+  );
 
 /** A table that is sorted by its column heads. */
 export function table(data: TableData): { element: HTMLElement; update(data: TableData): void } {

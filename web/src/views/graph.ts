@@ -12,7 +12,7 @@ import type { Theme } from '../theme';
 import { choose, segments } from '../ui/controls';
 import { figure } from '../ui/figure';
 import { saveFile } from '../ui/save';
-import { table, type TableData } from '../ui/table';
+import { csvButton, table, type TableData } from '../ui/table';
 import type { View } from '../view';
 import { edgeTable, inWords, measuredTable } from './graph-tables';
 
@@ -61,6 +61,20 @@ export const graph: View = {
     let timer = 0;
     let typing = 0;
     const reading = new Latest();
+    /** Edits that the browser's history can take back. */
+    let edits = 0;
+    const undo = () => {
+      if (edits === 0) return context.say('There is nothing to undo.');
+      edits -= 1;
+      history.back();
+    };
+    const undoKey = (event: KeyboardEvent) => {
+      const typing_ = event.target instanceof HTMLElement && event.target.matches('input, textarea, select');
+      if (!(event.ctrlKey || event.metaKey) || event.shiftKey || event.key !== 'z' || typing_) return;
+      event.preventDefault();
+      undo();
+    };
+    addEventListener('keydown', undoKey);
 
     /** Takes a graph from somewhere; its text becomes the state. */
     const take = (value: string, source: GraphSource) =>
@@ -68,7 +82,8 @@ export const graph: View = {
         async () => (await context.core).graph(source),
         (parsed) => {
           taken = { value, text: parsed.text };
-          store.set({ graph: parsed.text, step: 0, start: 0, head: 'all' });
+          edits += 1;
+          store.set({ graph: parsed.text, step: 0, start: 0, head: 'all' }, 'edit');
         },
         (line) => context.say(line, 'error'),
       );
@@ -77,7 +92,10 @@ export const graph: View = {
       const text = graphText(change(now.parsed));
       void new Latest().run(
         async () => (await context.core).graph({ text }),
-        (parsed) => store.set({ graph: parsed.text, ...also }),
+        (parsed) => {
+          edits += 1;
+          store.set({ graph: parsed.text, ...also }, 'edit');
+        },
         (line) => context.say(line, 'error'),
       );
     };
@@ -261,6 +279,7 @@ export const graph: View = {
       },
       table: () => edgeTable(now!.parsed),
       tools: [
+        h('button', { type: 'button', class: 'quiet', onclick: undo, title: 'Ctrl+Z' }, 'Undo'),
         h('button', { type: 'button', class: 'quiet', onclick: () => edit(addNode) }, '+ node'),
         h(
           'button',
@@ -300,6 +319,7 @@ export const graph: View = {
     let numbersTable: ReturnType<typeof table> | null = null;
     const words_ = h('p', { class: 'note' });
     const graphOnly = h('div', { class: 'stack' });
+    let player: HTMLElement;
     fill(
       root,
       h(
@@ -324,7 +344,7 @@ export const graph: View = {
           'div',
           { class: 'stack' },
           drawn.element,
-          h(
+          (player = h(
             'section',
             { class: 'card player', 'aria-label': 'Play' },
             h('div', { class: 'controls' }, plays.element, starts.element, heads.element),
@@ -337,7 +357,7 @@ export const graph: View = {
               slider,
               stepText,
             ),
-          ),
+          )),
           graphOnly,
         ),
         h(
@@ -392,6 +412,7 @@ export const graph: View = {
           h(
             'div',
             { class: 'tools' },
+            csvButton(() => measuredTable((now?.document ?? document_)!)),
             h(
               'button',
               {
@@ -509,7 +530,7 @@ export const graph: View = {
       })),
     });
 
-    const shownOnly = [drawn.element, arrival.element, survival.element, graphOnly];
+    const shownOnly = [drawn.element, player, arrival.element, survival.element, graphOnly];
     for (const element of shownOnly) element.hidden = true;
 
     /** What a document says, without its graph. */
@@ -631,6 +652,7 @@ export const graph: View = {
         stop();
         clearTimeout(typing);
         reading.stop();
+        removeEventListener('keydown', undoKey);
       },
     };
   },

@@ -19,6 +19,9 @@ import { conventionControl, sessionHeader, settingsNote } from './facts';
 /** Above so many tokens nothing is measured before it is asked for. */
 const AT_ONCE = 600;
 
+/** Tokens of a matrix that is saved as numbers. */
+const MOST_SAVED = 1024;
+
 /** One layer on one sample: its matrices, and how signals and walks go through them. */
 export const layer: View = {
   name: 'layer',
@@ -57,6 +60,7 @@ export const layer: View = {
       name: 'attention',
       title: '',
       body: matrix.element,
+      csv: () => matrixTable(),
       draw: (width, theme) => matrix.draw(width, theme),
     });
     const numbers = readings();
@@ -109,6 +113,22 @@ export const layer: View = {
       ),
     );
 
+    /** The matrix that is shown. */
+    let shownMatrix: MatrixData | null = null;
+    const matrixTable = (): TableData => {
+      const nodes = Math.min(shownMatrix?.nodes ?? 0, MOST_SAVED);
+      if (shownMatrix && nodes < shownMatrix.nodes)
+        context.say(`Only the first ${nodes} of ${shownMatrix.nodes} tokens are saved: more would be hundreds of megabytes.`);
+      return {
+        name: `attention-layer-${now.info.name}-${now.head === 'all' ? 'all' : `head-${now.info.heads[now.head]}`}-sample-${now.info.samples[now.sample]}`,
+        caption: 'Attention: rows are queries, columns keys',
+        columns: [{ label: 'query' }, ...Array.from({ length: nodes }, (_, j) => ({ label: names(j), numeric: true }))],
+        rows: Array.from({ length: nodes }, (_, i) => ({
+          cells: [words(names(i)), ...Array.from({ length: nodes }, (__, j) => number(shownMatrix!.values[i * shownMatrix!.nodes + j]!))],
+        })),
+      };
+    };
+
     const pictures = new Latest();
     const strip = new Latest();
     const measuring = new Latest();
@@ -140,7 +160,10 @@ export const layer: View = {
       const selection = now;
       void pictures.run(
         async () => matrixOf(await context.core, selection, selection.head),
-        (data) => matrix.show(data, state.colours, labels, weakest()),
+        (data) => {
+          shownMatrix = data;
+          matrix.show(data, state.colours, labels, weakest());
+        },
         (line) => context.say(line, 'error'),
       );
     }

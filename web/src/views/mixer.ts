@@ -12,7 +12,7 @@ import type { State } from '../state';
 import { choose, readings, segments } from '../ui/controls';
 import { figure } from '../ui/figure';
 import { saveFile } from '../ui/save';
-import { words } from '../ui/table';
+import { words, type TableData } from '../ui/table';
 import type { Context, Mounted, View } from '../view';
 import { conventionControl, sessionHeader, settingsNote } from './facts';
 import { mixReadings } from './mix-readings';
@@ -140,7 +140,9 @@ function mountMixer(root: HTMLElement, context: Context): Mounted {
         width,
         theme,
       ),
-    table: () => ({
+    table: () => latticeTable(),
+  });
+  const latticeTable = (): TableData => ({
       name: 'subsets',
       caption: `The ${store.get().value} of every set of heads`,
       columns: [{ label: 'heads' }, { label: 'number', numeric: true }, { label: 'value', numeric: true }],
@@ -150,7 +152,38 @@ function mountMixer(root: HTMLElement, context: Context): Mounted {
           cells: [words(setName(set, now.info.heads)), cell(set.toString(2).replaceAll('0', '').length), cell(value)],
           marked: set === bits(shares()),
         })),
+  });
+  const bestOf = () => subsets?.of.values.find((one) => one.value === store.get().value)?.best ?? null;
+  const bestSets = figure({
+    name: 'best-sets',
+    title: 'The best set of every size',
+    draw: (width, theme) =>
+      lines(
+        {
+          label: 'Value of the best sets of heads by their number',
+          xTitle: 'heads',
+          yTitle: store.get().value,
+          height: 300,
+          series: [
+            {
+              name: 'best set',
+              colour: theme.series[0]!,
+              width: 2.5,
+              marks: 'dots' as const,
+              points: bestOf()!.map(({ value: y }, x) => ({ x, y })),
+            },
+          ],
+        },
+        width,
+        theme,
+      ),
+    table: () => ({
+      name: `best-sets-${store.get().value}`,
+      caption: `The set of every size with the largest ${store.get().value}`,
+      columns: [{ label: 'number', numeric: true }, { label: 'heads' }, { label: store.get().value, numeric: true }],
+      rows: bestOf()!.map(({ subset, value }, k) => ({ cells: [cell(k), words(setName(subset, now.info.heads)), cell(value)] })),
     }),
+    csv: () => latticeTable(),
   });
   const pruning = pruningFigure(documentValue, () => now.info.heads);
   const ask = h('div', { class: 'card' });
@@ -231,7 +264,7 @@ function mountMixer(root: HTMLElement, context: Context): Mounted {
       h('div', { class: 'stack' }, numbers.element, tokens.element),
     ),
     ask,
-    h('div', { class: 'grid' }, lattice.element, worth.shapley.element, worth.pairs.element, pruning.element),
+    h('div', { class: 'grid' }, lattice.element, bestSets.element, worth.shapley.element, worth.pairs.element, pruning.element),
   );
 
   /** What the program would say of this layer, sample and weights. */
@@ -246,7 +279,7 @@ function mountMixer(root: HTMLElement, context: Context): Mounted {
       (line) => context.say(line, 'error'),
     );
   const shares = () => now.weights;
-  const setShares = (weights: readonly number[]) => store.set({ weights: [...weights] });
+  const setShares = (weights: readonly number[], kind: 'change' | 'edit' = 'edit') => store.set({ weights: [...weights] }, kind);
 
   /** One row a head: a switch, a name, a slider, its share. */
   let controls: { box: HTMLInputElement; slider: HTMLInputElement; share: HTMLElement }[] = [];
@@ -260,7 +293,7 @@ function mountMixer(root: HTMLElement, context: Context): Mounted {
         max: 1,
         step: 0.001,
         'aria-label': `share of ${headName(name)}`,
-        oninput: () => setShares(withShare(shares(), head, Number(slider.value))),
+        oninput: () => setShares(withShare(shares(), head, Number(slider.value)), 'change'),
       });
       return { box, slider, share: h('output', { for: id }), name };
     });
@@ -308,13 +341,13 @@ function mountMixer(root: HTMLElement, context: Context): Mounted {
       presets,
       preset(
         (session.analyze ?? session.heads)?.weights === 'learned' ? 'Learned' : 'Of the data',
-        () => store.set({ weights: null }),
+        () => store.set({ weights: null }, 'edit'),
         'the weights that the numbers of the data were measured with',
       ),
       preset('Uniform', set(heads.map(() => 1)), 'the same for every head'),
       learned && learned.join() !== weights.join() ? preset('Learned', set(learned), 'norms of the output projection') : null,
-      preset('Best fidelity', () => seek('fidelity'), 'the weights with the largest minimax fidelity on this sample'),
-      preset('Best speed', () => seek('speed'), 'the weights with the largest speed on this sample'),
+      preset('Best fidelity', () => seek('fidelity'), 'the weights of all heads, those that are off too, with the largest minimax fidelity on this sample'),
+      preset('Best speed', () => seek('speed'), 'the weights of all heads, those that are off too, with the largest speed on this sample'),
       overSamples as Child[],
     );
     presets.hidden = heads.length < 2;
@@ -339,7 +372,7 @@ function mountMixer(root: HTMLElement, context: Context): Mounted {
       },
       'Stop',
     );
-    fill(found, `Seeking the weights with the largest ${value}… `, stop);
+    fill(found, `Seeking the weights of all ${now.info.heads.length} heads with the largest ${value}… `, stop);
     void seeking.run(
       () => of.bestWeights(withAll(shares(), now.info.weights), value, { signal }),
       (best) => {
@@ -349,7 +382,7 @@ function mountMixer(root: HTMLElement, context: Context): Mounted {
           : best.bound === null
             ? ''
             : `No weights exceed ${digits(best.bound)}.`;
-        fill(found, `Best ${value} found: ${digits(best.value ?? 0)}. ${bound}`);
+        fill(found, `Best ${value} of all ${now.info.heads.length} heads on this sample: ${digits(best.value ?? 0)}. ${bound}`);
       },
       (line) => {
         fill(found);
@@ -432,7 +465,17 @@ function mountMixer(root: HTMLElement, context: Context): Mounted {
   function showAsk(): void {
     const heads = now.info.heads.length;
     const possible = heads > LIVE && heads <= MOST && !subsets;
-    ask.hidden = !possible;
+    const beyond = heads > MOST && !session.heads;
+    ask.hidden = !possible && !beyond;
+    if (beyond)
+      fill(
+        ask,
+        h(
+          'p',
+          { class: 'note' },
+          `${heads} heads have too many sets to measure here. What each is worth over all samples, and the best sets, has the page of “synergraph heads FILE --page heads.html”.`,
+        ),
+      );
     if (possible)
       fill(
         ask,
@@ -447,8 +490,16 @@ function mountMixer(root: HTMLElement, context: Context): Mounted {
 
   function showWorth(): void {
     lattice.element.hidden = !table() || now.info.heads.length > 10;
+    bestSets.element.hidden = !table() || !lattice.element.hidden;
+    if (!bestSets.element.hidden) {
+      const best = bestOf()!.reduce((a, b) => (b.value > a.value ? b : a));
+      bestSets.caption(
+        `The largest ${store.get().value} that so many heads have on sample ${now.info.samples[now.sample]}, in the proportions of the sliders. The best of all ${2 ** now.info.heads.length - 1} sets: ${setName(best.subset, now.info.heads)}, ${digits(best.value)}.`,
+      );
+      bestSets.redraw();
+    }
     lattice.caption(
-      `Each dot is a set of heads with these proportions, its place its ${store.get().value}; orange: the best of its size. The blue one is on; lines lead to its neighbours. Click one to switch to it.`,
+      `Each dot is a set of heads on sample ${now.info.samples[now.sample]}, in the proportions of the sliders (a head that is off has its weight of the data), its place its ${store.get().value}; orange: the best of its size. The blue one is on; lines lead to its neighbours. Click one to switch to it.`,
     );
     if (!lattice.element.hidden) lattice.redraw();
     pruning.element.hidden = !documentValue();

@@ -9,7 +9,7 @@ import type { State } from '../state';
 import type { Theme } from '../theme';
 import { choose } from '../ui/controls';
 import { figure } from '../ui/figure';
-import { columnOf, table, words, type TableData } from '../ui/table';
+import { columnOf, csvButton, table, words, type TableData } from '../ui/table';
 import { saveFile } from '../ui/save';
 import { tipLine } from '../ui/tooltip';
 import type { Context, View } from '../view';
@@ -69,6 +69,7 @@ export const overview: View = {
           h(
             'div',
             { class: 'tools' },
+            csvButton(() => allNumbers(shown, context)),
             h(
               'button',
               {

@@ -198,12 +198,14 @@ export function pruningFigure(value: () => LayerValue | undefined, names: () => 
       ['greedy addition', of.pruning.greedy_addition],
       ['by Shapley value', of.pruning.shapley],
     ] as const;
-  return figure({
+  const result = figure({
     name: 'pruning',
     title: 'Fewer heads',
-    caption: 'The value of the best set of every size, and of those that three usual orders keep.',
     draw: (width, theme) => {
       const of = value()!;
+      result.caption(
+        `The value of the best set of every size, and of those that three usual orders keep: over ${of.pruning.samples === 1 ? 'one sample' : `${of.pruning.samples} samples`} of the data, with their weights.`,
+      );
       return lines(
         {
           label: 'Value of the best sets of heads by their number',
@@ -260,4 +262,5 @@ export function pruningFigure(value: () => LayerValue | undefined, names: () => 
       };
     },
   });
+  return result;
 }
