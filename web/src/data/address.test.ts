@@ -3,7 +3,16 @@ import { fromHash } from '../state';
 import { addressProblems } from './address';
 import { emptySession, type Session } from './session';
 
-const layer = { name: '1', index: 0, measured: 2, tokens: 5, heads: ['0', '1'], samples: [0, 1], weights: [0.5, 0.5], learned: null };
+const layer = {
+  name: '1',
+  index: 0,
+  measured: 2,
+  tokens: 5,
+  heads: ['0', '1'],
+  samples: [0, 1],
+  weights: [0.5, 0.5],
+  learned: null,
+};
 const session: Session = {
   ...emptySession(),
   attention: { labels: null, layers: [layer], system: () => ({ graph: '' }) },

@@ -31,7 +31,9 @@ export function synergyNote(of: Synergy): string {
 }
 
 /** The best head by its fidelity alone, and whether that is settled. */
-export const bestHeadText = (of: Pick<Together, 'best_head' | 'best_head_decided' | 'best_head_fidelity' | 'best_head_fidelity_upper'>) =>
+export const bestHeadText = (
+  of: Pick<Together, 'best_head' | 'best_head_decided' | 'best_head_fidelity' | 'best_head_fidelity_upper'>,
+) =>
   `best alone: ${headName(of.best_head)}, ${interval(of.best_head_fidelity, of.best_head_fidelity_upper)}${of.best_head_decided ? '' : ' (undecided)'}`;
 
 /** A head as a reader says it; names that say so themselves are left alone. */

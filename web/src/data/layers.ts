@@ -189,7 +189,9 @@ function openOf(id: string, layer: LayerDocument): Spread | null {
   const spread = ofSummary((layer as unknown as Record<string, Summary>)[id]);
   if (!spread) return null;
   if (id === 'synergy') return { ...spread, undecided: layer.synergy_undecided ?? 0 };
-  const open = layer.heads.some((head) => withUpper(ofSummary(head['minimax_fidelity'] as Summary), upperOf('minimax_fidelity', head))?.upper);
+  const open = layer.heads.some(
+    (head) => withUpper(ofSummary(head['minimax_fidelity'] as Summary), upperOf('minimax_fidelity', head))?.upper,
+  );
   return id === 'best_head_fidelity' && open ? { ...spread, atLeast: true } : spread;
 }
 

@@ -65,7 +65,11 @@ describe.skipIf(program === undefined)('documents of the program', () => {
     }
   }, 60_000);
   it('name the place', () => {
-    const document = programJson('graph', '--example', '1', '--json') as { heads: unknown[]; settings: { eps: unknown }; schema_version: number };
+    const document = programJson('graph', '--example', '1', '--json') as {
+      heads: unknown[];
+      settings: { eps: unknown };
+      schema_version: number;
+    };
     expect(refusal({ ...document, heads: [null] })).toBe('a.json: heads[0] is not an object');
     expect(refusal({ ...document, settings: { ...document.settings, eps: 'x' } })).toBe('a.json: settings.eps is not a list');
     expect(refusal({ ...document, schema_version: 99 })).toBe('a.json: schema_version is not 1');
@@ -75,6 +79,7 @@ describe.skipIf(program === undefined)('documents of the program', () => {
 
 it('refuses what is no document', () => {
   expect(refusal('{')).toBe('a.json: not JSON');
-  for (const nothing of ['null', '3', '[]', '{}', '"x"']) expect(refusal(nothing)).toBe('a.json: no document of synergraph (it has no schema)');
+  for (const nothing of ['null', '3', '[]', '{}', '"x"'])
+    expect(refusal(nothing)).toBe('a.json: no document of synergraph (it has no schema)');
   expect(refusal({ schema: 'synergraph.analyze', schema_version: 2 })).toMatch(/^a\.json: \w+ is missing$/);
 });

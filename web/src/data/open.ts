@@ -41,14 +41,22 @@ export function documentSession(name: string, text: string): Opened {
 }
 
 /** Opens a file by its name: .json, .txt (a graph), or attention in any format that the core reads. */
-export async function openFile(core: Core, name: string, bytes: Blob, options: AttentionFileOptions, call: CallOptions = {}): Promise<Opened> {
+export async function openFile(
+  core: Core,
+  name: string,
+  bytes: Blob,
+  options: AttentionFileOptions,
+  call: CallOptions = {},
+): Promise<Opened> {
   if (/\.json$/i.test(name)) return documentSession(name, await bytes.text());
   if (/\.(txt|graph)$/i.test(name)) {
     const graph = await core.graph({ text: await bytes.text(), source: name });
     return { session: { ...emptySession(), title: name, graphText: graph.text }, state: { view: 'graph', graph: graph.text } };
   }
   if (/\.(pt|pth)$/i.test(name))
-    throw new Error(`${name}: a PyTorch file; this page reads .npy, .npz and .safetensors with attention, the program also checkpoints (synergraph analyze ${name} --page page.html)`);
+    throw new Error(
+      `${name}: a PyTorch file; this page reads .npy, .npz and .safetensors with attention, the program also checkpoints (synergraph analyze ${name} --page page.html)`,
+    );
   const file = await core.open(name, bytes, options, call);
   return { session: fileSession(file, null, null, options.missing_mass === 'node'), state: { view: 'layer' }, file };
 }

@@ -62,10 +62,7 @@ const analyzedLayer = all(
     cross_head_share: summary,
     mixing_synergy: optional(summary),
     effective_forward_probability: optional(summary),
-    heads: list(
-      all(object({ head: count, weight: number, best_share: number }), record(either(number, summary))),
-      1,
-    ),
+    heads: list(all(object({ head: count, weight: number, best_share: number }), record(either(number, summary))), 1),
   }),
   such<{ best_head: number; heads: unknown[] }>((of) => of.best_head < of.heads.length, 'a layer that has its best head'),
 );
@@ -137,7 +134,15 @@ const layerOfModel = record(either(numberOrNull, summary));
 const interval = object({ estimate: numberOrNull, low: numberOrNull, high: numberOrNull });
 const test = object({ statistic: numberOrNull, effect: numberOrNull, p: numberOrNull, smallest_p: numberOrNull, method: text });
 const study = document('synergraph.reproduce', 2, {
-  settings: object({ tasks: list(text), heads: numbers, seeds: numbers, samples: count, eps: numbers, cutoff: count, horizon: count }),
+  settings: object({
+    tasks: list(text),
+    heads: numbers,
+    seeds: numbers,
+    samples: count,
+    eps: numbers,
+    cutoff: count,
+    horizon: count,
+  }),
   cells: list(
     object({
       task: text,

@@ -42,7 +42,10 @@ describe.skipIf(program === undefined)('measured as the data were', () => {
         encoding: 'utf8',
         env: { ...process.env, SYNERGRAPH_ISA: 'v2' },
       });
-      const [titles, ...rows] = csv.trim().split('\n').map((line) => line.split(','));
+      const [titles, ...rows] = csv
+        .trim()
+        .split('\n')
+        .map((line) => line.split(','));
       const { options, settings } = measurementOf({ ...emptySession(), analyze }, 'exact');
       const file = await core.open('made.npy', bytes);
       for (const row of rows) {

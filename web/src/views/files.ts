@@ -228,6 +228,7 @@ export function acceptDrops(context: Context): void {
     const [file, ...others] = event.dataTransfer!.files;
     if (!file) return;
     void openInPage(context, file.name, file);
-    if (others.length > 0) context.say(`One file at a time: ${file.name} is opened, not ${others.map(({ name }) => name).join(', ')}.`);
+    if (others.length > 0)
+      context.say(`One file at a time: ${file.name} is opened, not ${others.map(({ name }) => name).join(', ')}.`);
   });
 }

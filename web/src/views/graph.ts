@@ -269,7 +269,8 @@ export const graph: View = {
             },
             remove: (node) => {
               if (node === parsed.nodes.length - 1) context.say('The sink stays: every walk ends there.');
-              else if (parsed.heads.some((head) => head.kind === 'matrix')) context.say('The entries of a matrix are edited in the text.');
+              else if (parsed.heads.some((head) => head.kind === 'matrix'))
+                context.say('The entries of a matrix are edited in the text.');
               else edit((graph) => removeNode(graph, node));
             },
           },
@@ -419,7 +420,11 @@ export const graph: View = {
                 type: 'button',
                 class: 'quiet',
                 onclick: () =>
-                  now && context.open(graphSession(now.parsed.text, now.document, session.stepLimit), { view: 'mixer', graph: now.parsed.text }),
+                  now &&
+                  context.open(graphSession(now.parsed.text, now.document, session.stepLimit), {
+                    view: 'mixer',
+                    graph: now.parsed.text,
+                  }),
               },
               'Mix these heads',
             ),

@@ -4,7 +4,16 @@ import { matrixView, thumbnail, type MatrixData } from '../charts/matrix';
 import type { Core, Curves, Metrics, SystemDocument } from '../core';
 import { bestHeadText, fidelityText, headName, interval, synergyNote, synergyText } from '../data/intervals';
 import { measurementOf } from '../data/settings';
-import { layerOptions, leftOut, sampleOptions, selected, tokenLabel, tokenName, tokenPhrase, type Selection } from '../data/selection';
+import {
+  layerOptions,
+  leftOut,
+  sampleOptions,
+  selected,
+  tokenLabel,
+  tokenName,
+  tokenPhrase,
+  type Selection,
+} from '../data/selection';
 import { fill, h } from '../dom';
 import { digits, format, quantityOf } from '../quantities';
 import type { State } from '../state';
@@ -124,7 +133,10 @@ export const layer: View = {
         caption: 'Attention: rows are queries, columns keys',
         columns: [{ label: 'query' }, ...Array.from({ length: nodes }, (_, j) => ({ label: names(j), numeric: true }))],
         rows: Array.from({ length: nodes }, (_, i) => ({
-          cells: [words(names(i)), ...Array.from({ length: nodes }, (__, j) => number(shownMatrix!.values[i * shownMatrix!.nodes + j]!))],
+          cells: [
+            words(names(i)),
+            ...Array.from({ length: nodes }, (__, j) => number(shownMatrix!.values[i * shownMatrix!.nodes + j]!)),
+          ],
         })),
       };
     };
@@ -176,7 +188,8 @@ export const layer: View = {
       const selection = now;
       const buttons = list.map((head) => {
         const picture = small ? h('canvas', { width: 64, height: 64 }) : null;
-        const best = measured?.document.best_head_decided && several && head !== 'all' && measured.document.best_head === info.heads[head];
+        const best =
+          measured?.document.best_head_decided && several && head !== 'all' && measured.document.best_head === info.heads[head];
         return {
           head,
           picture,
@@ -538,7 +551,12 @@ function stepsFor(document: SystemDocument): number {
 function metricReadings(of: Metrics, document: SystemDocument, together: boolean, weakest: string): Reading[] {
   const reading = (id: string, value: number | null | string, below?: string): Reading => {
     const q = quantityOf(id);
-    return { label: q.label, value: typeof value === 'string' ? value : format(q, value), about: q.about, ...(below === undefined ? {} : { below }) };
+    return {
+      label: q.label,
+      value: typeof value === 'string' ? value : format(q, value),
+      about: q.about,
+      ...(below === undefined ? {} : { below }),
+    };
   };
   const { minimax_fidelity: fidelity, mixing_time, hitting_time, truncated_hitting_time } = of;
   return [
@@ -552,11 +570,7 @@ function metricReadings(of: Metrics, document: SystemDocument, together: boolean
     reading('truncated_hitting_mean', truncated_hitting_time.mean, `walks cut at ${document.settings.cutoff} steps`),
     ...(together && document.heads.length > 1
       ? [
-          reading(
-            'synergy',
-            synergyText(document),
-            [synergyNote(document), bestHeadText(document)].filter(Boolean).join(' · '),
-          ),
+          reading('synergy', synergyText(document), [synergyNote(document), bestHeadText(document)].filter(Boolean).join(' · ')),
           reading('cross_head_share', document.cross_head_share),
         ]
       : []),

@@ -43,12 +43,7 @@ export function mixReadings(mix: Mix, reference: Mix | null, heads: number, weak
     reading('truncated_hitting_mean', (m) => m.combined.truncated_hitting_time.mean),
     ...(heads > 1
       ? [
-          reading(
-            'synergy',
-            (m) => m.synergy,
-            [synergyNote(mix), bestHeadText(mix)].filter(Boolean).join(' · '),
-            synergyText,
-          ),
+          reading('synergy', (m) => m.synergy, [synergyNote(mix), bestHeadText(mix)].filter(Boolean).join(' · '), synergyText),
           reading('cross_head_share', (m) => m.cross_head_share),
         ]
       : []),

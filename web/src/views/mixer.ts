@@ -5,7 +5,16 @@ import type { HeadValue, Mix, Mixer, Subsets } from '../core';
 import { bits, only, setName, switched, withAll, withShare } from '../data/mix';
 import { headName } from '../data/intervals';
 import { measurementOf } from '../data/settings';
-import { layerOptions, leftOut, normalised, sampleOptions, selected, tokenName, tokenPhrase, type Selection } from '../data/selection';
+import {
+  layerOptions,
+  leftOut,
+  normalised,
+  sampleOptions,
+  selected,
+  tokenName,
+  tokenPhrase,
+  type Selection,
+} from '../data/selection';
 import { fill, h, uniqueId, type Child } from '../dom';
 import { digits, percent } from '../quantities';
 import type { State } from '../state';
@@ -143,15 +152,15 @@ function mountMixer(root: HTMLElement, context: Context): Mounted {
     table: () => latticeTable(),
   });
   const latticeTable = (): TableData => ({
-      name: 'subsets',
-      caption: `The ${store.get().value} of every set of heads`,
-      columns: [{ label: 'heads' }, { label: 'number', numeric: true }, { label: 'value', numeric: true }],
-      rows: Array.from(table()!, (value, set) => ({ set, value }))
-        .slice(1)
-        .map(({ set, value }) => ({
-          cells: [words(setName(set, now.info.heads)), cell(set.toString(2).replaceAll('0', '').length), cell(value)],
-          marked: set === bits(shares()),
-        })),
+    name: 'subsets',
+    caption: `The ${store.get().value} of every set of heads`,
+    columns: [{ label: 'heads' }, { label: 'number', numeric: true }, { label: 'value', numeric: true }],
+    rows: Array.from(table()!, (value, set) => ({ set, value }))
+      .slice(1)
+      .map(({ set, value }) => ({
+        cells: [words(setName(set, now.info.heads)), cell(set.toString(2).replaceAll('0', '').length), cell(value)],
+        marked: set === bits(shares()),
+      })),
   });
   const bestOf = () => subsets?.of.values.find((one) => one.value === store.get().value)?.best ?? null;
   const bestSets = figure({
@@ -346,8 +355,16 @@ function mountMixer(root: HTMLElement, context: Context): Mounted {
       ),
       preset('Uniform', set(heads.map(() => 1)), 'the same for every head'),
       learned && learned.join() !== weights.join() ? preset('Learned', set(learned), 'norms of the output projection') : null,
-      preset('Best fidelity', () => seek('fidelity'), 'the weights of all heads, those that are off too, with the largest minimax fidelity on this sample'),
-      preset('Best speed', () => seek('speed'), 'the weights of all heads, those that are off too, with the largest speed on this sample'),
+      preset(
+        'Best fidelity',
+        () => seek('fidelity'),
+        'the weights of all heads, those that are off too, with the largest minimax fidelity on this sample',
+      ),
+      preset(
+        'Best speed',
+        () => seek('speed'),
+        'the weights of all heads, those that are off too, with the largest speed on this sample',
+      ),
       overSamples as Child[],
     );
     presets.hidden = heads.length < 2;

@@ -160,8 +160,7 @@ function best({ table, measure }: Shown, layer: number): { head: number | null; 
   if (head !== null) {
     const { mean, upper } = measure.get(layer, head)!;
     const rivals = [...Array(table.layers[layer]!.heads).keys()].filter((h) => h !== head).map((h) => measure.get(layer, h));
-    if (rivals.some((rival) => rival?.upper !== undefined && rival.upper > (mean ?? 0)))
-      return { head: null, all: false };
+    if (rivals.some((rival) => rival?.upper !== undefined && rival.upper > (mean ?? 0))) return { head: null, all: false };
     if (upper !== undefined) return { head, all: (all?.mean ?? 0) > upper };
   }
   return { head, all: head !== null && all !== null && beats(value(all), value(measure.get(layer, head))) };
@@ -389,7 +388,14 @@ function courseTable({ table, measure }: Shown): TableData {
             value: value?.[f] ?? null,
             text: !value ? '' : f === 'mean' ? spreadText(measure.quantity, value) : format(measure.quantity, value[f]),
           })),
-          ...(withUpper ? [{ value: value?.upper ?? value?.mean ?? null, text: value ? format(measure.quantity, value.upper ?? value.mean) : '' }] : []),
+          ...(withUpper
+            ? [
+                {
+                  value: value?.upper ?? value?.mean ?? null,
+                  text: value ? format(measure.quantity, value.upper ?? value.mean) : '',
+                },
+              ]
+            : []),
           { value: value?.never ?? 0, text: String(value?.never ?? 0) },
           { value: layer.samples, text: String(layer.samples) },
         ],
