@@ -399,7 +399,10 @@ function mountMixer(root: HTMLElement, context: Context): Mounted {
           : best.bound === null
             ? ''
             : `No weights exceed ${digits(best.bound)}.`;
-        fill(found, `Best ${value} of all ${now.info.heads.length} heads on this sample: ${digits(best.value ?? 0)}. ${bound}`);
+        fill(
+          found,
+          `Best ${value} found: ${digits(best.value ?? 0)}, with all ${now.info.heads.length} heads on this sample. ${bound}`,
+        );
       },
       (line) => {
         fill(found);
