@@ -64,7 +64,7 @@ export function startShell(root: HTMLElement, store: Store, first: Session, view
     },
     say(line, kind = 'news') {
       clearTimeout(quiet);
-      fill(news, kind === 'news' ? line : null);
+      fill(news, kind === 'news' && line !== '' ? line : null);
       fill(
         alarm,
         kind === 'error' ? [line, h('button', { type: 'button', class: 'quiet', onclick: () => fill(alarm) }, 'Close')] : null,

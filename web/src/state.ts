@@ -30,7 +30,7 @@ const countOrAll = (): Field<number | 'all'> => ({
 /** Numbers that are not negative, or none: what the data say. */
 const numbers = (): Field<number[] | null> => ({
   initial: null,
-  write: (v) => (v ?? []).map((x) => String(Number(x.toPrecision(6)))).join(','),
+  write: (v) => (v ?? []).map((x) => String(Number(x.toPrecision(12)))).join(','),
   read: (v) => {
     const list = v.split(',').map(Number);
     return v !== '' && list.every((x) => Number.isFinite(x) && x >= 0) ? list : undefined;

@@ -1,11 +1,11 @@
 import { rgb } from 'd3-color';
 import { select } from 'd3-selection';
 import { zoom, zoomIdentity, type ZoomTransform } from 'd3-zoom';
-import { h, s } from '../dom';
+import { fill, h, s } from '../dom';
 import { digits } from '../quantities';
 import { currentTheme, type Theme } from '../theme';
 import { drawing } from './frame';
-import { pyramid, type Colours, type Level } from './pyramid';
+import { pyramid, valueOf, type Colours, type Level } from './pyramid';
 
 export interface MatrixData {
   nodes: number;
@@ -15,6 +15,8 @@ export interface MatrixData {
 
 export interface MatrixView {
   element: HTMLElement & { redraw?: () => void };
+  /** Says that a matrix is on its way. */
+  wait(): void;
   show(data: MatrixData, colours: Colours, name: (token: number) => string, marked: number | null): void;
   draw(width: number, theme: Theme): SVGSVGElement;
   /** Zooms so that so many tokens are across, around the middle. */
@@ -38,7 +40,10 @@ export function matrixView(label: string): MatrixView {
     { class: 'matrix-help' },
     'Wheel or pinch zooms, dragging moves. Keys: arrows go from entry to entry, + and − zoom, 0 shows all.',
   );
-  const element: MatrixView['element'] = h('div', { class: 'matrix' }, canvas, readout, help);
+  const key = h('div', { class: 'matrix-key' });
+  const element: MatrixView['element'] = h('div', { class: 'matrix' }, canvas, key, readout, help);
+  let mode: Colours = 'root';
+  const drawKey = () => fill(key, largest > 0 ? colourScale(largest, mode, currentTheme()) : null);
   const sheet = document.createElement('canvas');
   const ink = sheet.getContext('2d')!;
   let levels: Level[] = [];
@@ -245,18 +250,25 @@ export function matrixView(label: string): MatrixView {
 
   element.redraw = () => {
     palette = null;
+    drawKey();
     layout();
   };
   new ResizeObserver(() => layout()).observe(element);
 
   return {
     element,
+    wait() {
+      readout.textContent = 'Reading the matrix…';
+    },
     show(next, colours, names, weakest) {
+      if (readout.textContent === 'Reading the matrix…') readout.textContent = '';
+      mode = colours;
       const other = next.nodes !== data.nodes;
       data = next;
       name = names;
       marked = weakest;
       ({ levels, largest } = pyramid(next.nodes, next.values, colours));
+      drawKey();
       if (other) {
         at = null;
         readout.textContent = '';
@@ -296,7 +308,7 @@ export function matrixView(label: string): MatrixView {
           s(
             'text',
             { x: LEFT, y: TOP + side + 20, fill: theme.muted, 'font-size': 11 },
-            `rows: queries, columns: keys; largest entry ${digits(largest)}`,
+            `rows: queries, columns: keys; ${mode} colours up to ${digits(largest)}`,
           ),
         ),
       );
@@ -313,9 +325,31 @@ export function matrixView(label: string): MatrixView {
   };
 }
 
+/** Which colour stands for which entry. */
+function colourScale(largest: number, colours: Colours, theme: Theme): SVGSVGElement {
+  const [long, marks] = [240, [0, 0.25, 0.5, 0.75, 1]];
+  const value = (shade: number) => digits(valueOf(shade, largest, colours), 2);
+  return s(
+    'svg',
+    {
+      viewBox: `0 0 ${long + 60} 26`,
+      width: long + 60,
+      role: 'img',
+      'aria-label': `Colours: ${marks.map(value).join(', ')}`,
+      'font-size': 11,
+      'font-family': theme.font,
+      fill: theme.muted,
+    },
+    ...Array.from({ length: 48 }, (_, i) =>
+      s('rect', { x: 30 + (i * long) / 48, y: 0, width: long / 48 + 0.5, height: 9, fill: theme.ramp(i / 47) }),
+    ),
+    ...marks.map((shade) => s('text', { x: 30 + shade * long, y: 22, 'text-anchor': 'middle' }, value(shade))),
+  );
+}
+
 /** A small picture of a causal matrix. */
-export function thumbnail(canvas: HTMLCanvasElement, data: MatrixData, theme: Theme): void {
-  const { levels } = pyramid(data.nodes, data.values, 'root');
+export function thumbnail(canvas: HTMLCanvasElement, data: MatrixData, theme: Theme, shading: Colours): void {
+  const { levels } = pyramid(data.nodes, data.values, shading);
   const { size, shades } = levels.at(-1)!;
   canvas.width = size;
   canvas.height = size;

@@ -1,3 +1,4 @@
+import { valueOf } from './pyramid';
 import { describe, expect, it } from 'vitest';
 import { pyramid, shadeOf } from './pyramid';
 
@@ -25,4 +26,9 @@ describe('pyramid', () => {
 it('shades grow with values', () => {
   for (const colours of ['linear', 'root', 'log'] as const)
     for (let i = 1; i <= 10; ++i) expect(shadeOf(i, 10, colours)).toBeGreaterThanOrEqual(shadeOf(i - 1, 10, colours));
+});
+
+it('knows the entry of a shade', () => {
+  for (const colours of ['linear', 'root', 'log'] as const)
+    for (const shade of [0.2, 0.5, 1]) expect(shadeOf(valueOf(shade, 0.7, colours), 0.7, colours)).toBeCloseTo(shade, 12);
 });

@@ -20,6 +20,13 @@ export function shadeOf(value: number, largest: number, colours: Colours): numbe
   return Math.max(0, 1 + Math.log10(share) / DECADES);
 }
 
+/** The entry that has a shade. */
+export function valueOf(shade: number, largest: number, colours: Colours): number {
+  if (colours === 'linear') return shade * largest;
+  if (colours === 'root') return shade * shade * largest;
+  return largest * 10 ** (DECADES * (shade - 1));
+}
+
 /** The entries on and below the diagonal, from (n, n) numbers, and all sizes below. */
 export function pyramid(n: number, values: Float64Array, colours: Colours): { levels: Level[]; largest: number } {
   let largest = 0;

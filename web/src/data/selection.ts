@@ -15,8 +15,11 @@ export interface Selection {
 }
 
 export const normalised = (weights: readonly number[]): number[] => {
-  const total = weights.reduce((a, b) => a + b, 0);
-  return total > 0 ? weights.map((w) => w / total) : weights.map(() => 1 / weights.length);
+  // By the largest first: a sum may be more than any number.
+  const largest = Math.max(...weights);
+  const shares = largest > 0 ? weights.map((w) => w / largest) : weights.map(() => 1);
+  const total = shares.reduce((a, b) => a + b, 0);
+  return shares.map((w) => w / total);
 };
 
 export function selected(attention: Attention, state: State): Selection {

@@ -10,6 +10,9 @@ import type { Context, View } from '../view';
 let measuring: AbortController | null = null;
 let listener: ((content: Child) => void) | null = null;
 
+/** How files are read; it stays while the page is open. */
+const how: { axes: string; layers: string; missing: 'error' | 'node' } = { axes: '', layers: '', missing: 'error' };
+
 /** Opens a file. Attention is measured before it is shown, unless the reader wants to see it at once. */
 export async function openInPage(context: Context, name: string, bytes: Blob, options: AttentionFileOptions = {}): Promise<void> {
   measuring?.abort();
@@ -68,7 +71,8 @@ export const files: View = {
     const empty = !session.analyze && !session.heads && !session.study && !session.graph && !session.attention;
     const axes = h('input', { type: 'text', id: uniqueId('axes'), placeholder: 'layer,sample,head,query,key', size: 30 });
     const layers = h('input', { type: 'text', id: uniqueId('layers'), placeholder: 'all', size: 16 });
-    let missing: 'error' | 'node' = 'error';
+    axes.value = how.axes;
+    layers.value = how.layers;
     const mass = segments<'error' | 'node'>(
       'Rows that sum to less than 1',
       [
@@ -76,17 +80,20 @@ export const files: View = {
         { value: 'node', label: 'give the rest to a node' },
       ],
       (value) => {
-        missing = value;
+        how.missing = value;
       },
     );
-    mass.update('error');
+    mass.update(how.missing);
     const status = h('p', { class: 'note', role: 'status' });
     listener = (content) => fill(status, content);
-    const options = (): AttentionFileOptions => ({
-      ...(axes.value.trim() ? { axes: axes.value.trim() } : {}),
-      ...(layers.value.trim() ? { layers: layers.value.trim() } : {}),
-      ...(missing === 'node' ? { missing_mass: missing } : {}),
-    });
+    const options = (): AttentionFileOptions => {
+      Object.assign(how, { axes: axes.value.trim(), layers: layers.value.trim() });
+      return {
+        ...(how.axes ? { axes: how.axes } : {}),
+        ...(how.layers ? { layers: how.layers } : {}),
+        ...(how.missing === 'node' ? { missing_mass: how.missing } : {}),
+      };
+    };
     const input = h('input', {
       type: 'file',
       id: uniqueId('file'),

@@ -170,6 +170,7 @@ export const layer: View = {
 
     function showMatrix(state: State): void {
       const selection = now;
+      if (selection.info.tokens > AT_ONCE) matrix.wait();
       void pictures.run(
         async () => matrixOf(await context.core, selection, selection.head),
         (data) => {
@@ -222,7 +223,7 @@ export const layer: View = {
           (all) => {
             drawThumbnails = () => {
               const theme = currentTheme();
-              all.forEach((data, i) => thumbnail(buttons[i]!.picture!, data, theme));
+              all.forEach((data, i) => thumbnail(buttons[i]!.picture!, data, theme, store.get().colours));
             };
             drawThumbnails();
           },
@@ -525,6 +526,7 @@ export const layer: View = {
           showNumbers();
         }
         if (other || before.head !== state.head || before.colours !== state.colours) showMatrix(state);
+        if (before && before.colours !== state.colours) drawThumbnails();
       },
       leave() {
         for (const one of [pictures, strip, measuring]) one.stop();

@@ -150,3 +150,18 @@ it('says what an address asks in vain', async () => {
   const page = await open(`${empty}#layer?layer=99`);
   await page.getByText(/a file that is not in the page/).waitFor();
 });
+
+it('is no wider for names of any length', async () => {
+  const long = 'x'.repeat(10_000);
+  const made = attention(1, 1, 2, 6, 3);
+  const analyzed = JSON.parse(program('analyze', writeNpy('long.npy', made), '--quiet', '--per-head', '--json', '-')) as Analyze;
+  analyzed.conventions[0]!.layers[0]!.name = long;
+  const { attention: embedded, bytes } = embed(made, { layers: [long], heads: [`${long}1`, `${long}2`] });
+  const url = writePage('long.html', { ...base(long), command: 'analyze', document: analyzed, attention: embedded }, bytes);
+  const graph = encodeURIComponent(`nodes ${long} b\nhead ${long}\n  ${long} -> b\nhead c\n`);
+  for (const hash of ['#overview', '#layer', '#mixer', `#graph?graph=${graph}`]) {
+    const page = await open(`${url}${hash}`);
+    await page.waitForSelector(hash.startsWith('#graph') ? 'tr.marked' : hash === '#overview' ? 'figure svg' : '.reading');
+    expect(await page.evaluate(() => document.documentElement.scrollWidth), hash.slice(0, 9)).toBeLessThanOrEqual(1280);
+  }
+});
