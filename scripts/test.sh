@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Everything that must hold: formatting, release build and tests (GCC), the interactive page (Node.js 20), static analysis,
+# Everything that must hold: formatting, release build and tests (GCC), the interactive page (Node.js 20, Chromium), static analysis,
 # sanitizer build and tests (Clang), a short fuzz run of every parser. Re-running repeats only what a change touches.
 # Usage: scripts/test.sh [--quick]   (--quick: release build and tests only)
 set -euo pipefail
@@ -11,7 +11,7 @@ step() { printf '\n== %s\n' "$*"; }
 
 step "packages"
 bash scripts/setup.sh compile
-bash scripts/setup.sh test &  # much to unpack: goes on while the compilers work
+{ bash scripts/setup.sh test && bash scripts/setup.sh page; } &  # much to unpack: goes on while the compilers work
 packages=$!
 
 if [ "$quick" != --quick ]; then
@@ -30,7 +30,7 @@ ctest --preset release -j "$jobs" --output-on-failure | tail -n 25
 [ "$quick" != --quick ] || exit 0
 
 step "the interactive page is what its sources give"
-bash scripts/page.sh --quick
+bash scripts/page.sh --check
 
 step "clang-tidy"
 bash scripts/tidy.sh

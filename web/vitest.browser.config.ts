@@ -5,8 +5,11 @@ export default defineConfig({
   plugins: [gzipBase64()],
   test: {
     include: ['**/*.test.ts'],
-    testTimeout: 60_000,
-    hookTimeout: 60_000,
-    fileParallelism: false,
+    globalSetup: ['tests/browser/launch.ts'],
+    // Nothing here is about time: a busy machine may take as long as it needs.
+    testTimeout: 300_000,
+    hookTimeout: 300_000,
+    expect: { poll: { timeout: 120_000 } },
+    maxWorkers: 2,
   },
 });

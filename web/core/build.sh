@@ -10,7 +10,7 @@ here=$(cd "$(dirname "$0")" && pwd)
 build=$here/../../build/wasm
 cmake -S "$here" -B "$build" -G Ninja -DCMAKE_TOOLCHAIN_FILE="$here/toolchain.cmake" -DCMAKE_BUILD_TYPE=Release \
   ${CMAKE_CXX_COMPILER_LAUNCHER:+-DCMAKE_CXX_COMPILER_LAUNCHER=$CMAKE_CXX_COMPILER_LAUNCHER} > /dev/null
-cmake --build "$build"
+cmake --build "$build" -- --quiet
 if [ "${1:-}" = --check ]; then
   cmp "$build/small.wasm" "$here/synergraph.wasm" ||
     { echo "web/core/synergraph.wasm is not what the sources give: run web/core/build.sh" >&2; exit 1; }

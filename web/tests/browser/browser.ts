@@ -1,26 +1,17 @@
 /** Chromium, and pages that must not complain or connect to anything. */
 import { chromium, type Browser, type BrowserContextOptions, type Page } from 'playwright-core';
-import { afterAll, afterEach, beforeAll, expect } from 'vitest';
+import { afterAll, afterEach, beforeAll, expect, inject } from 'vitest';
 
-const FLAGS = [
-  '--no-sandbox',
-  '--disable-gpu',
-  '--disable-quic',
-  '--no-first-run',
-  '--disable-background-networking',
-  '--disable-component-update',
-  '--disable-sync',
-];
+/** How long anything may take: machines may be busy. */
+const PATIENCE = 120_000;
 
-export const launch = () => chromium.launch({ executablePath: process.env['CHROMIUM'] ?? '/usr/bin/chromium', args: FLAGS });
-
-/** Opens pages in a browser that all tests of a file share; after each test nothing may have gone wrong. */
+/** Opens pages in the browser that all tests share; after each test nothing may have gone wrong. */
 export function useBrowser(): { open(url: string, options?: BrowserContextOptions): Promise<Page>; complaints: string[] } {
   let browser: Browser;
   const complaints: string[] = [];
   const open: Page[] = [];
   beforeAll(async () => {
-    browser = await launch();
+    browser = await chromium.connect(inject('browser'));
   });
   afterEach(async () => {
     for (const page of open.splice(0)) await page.context().close();
@@ -32,6 +23,7 @@ export function useBrowser(): { open(url: string, options?: BrowserContextOption
     async open(url, options = {}) {
       const context = await browser.newContext({ viewport: { width: 1280, height: 900 }, acceptDownloads: true, ...options });
       const page = await context.newPage();
+      page.setDefaultTimeout(PATIENCE);
       open.push(page);
       page.on('console', (message) => complaints.push(`${message.type()}: ${message.text()}`));
       page.on('pageerror', (error) => complaints.push(`error: ${error.stack ?? error.message}`));

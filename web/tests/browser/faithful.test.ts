@@ -133,7 +133,7 @@ z.close()`,
   await page.getByText('Opening bomb.npz').waitFor();
   await page.locator('input[type=file]').setInputFiles(good);
   await page.waitForSelector('#view-overview');
-}, 60_000);
+});
 
 it('undoes edits of a graph', async () => {
   const page = await open(`${empty}#graph`);

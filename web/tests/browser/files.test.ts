@@ -135,7 +135,7 @@ describe('Own files', () => {
     expect(bad).toBeGreaterThan(20);
     await choose(page, join(folder, 'good.npy'));
     await page.waitForSelector('#view-overview');
-  }, 240_000);
+  });
 
   it('may be documents of the program, and graphs', async () => {
     const path = join(folder, 'heads.json');
