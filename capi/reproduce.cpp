@@ -58,7 +58,7 @@ int sg_reproduce(const char* directory, const char* options, const sg_call* call
     report.grid = grid_settings(take_grid(given));
     GridOptions run;
     run.directory = directory;
-    run.jobs = static_cast<int>(given.take_count("jobs", 1, 4096).value_or(1));
+    run.jobs = static_cast<int>(given.take_count("jobs", 1, 4096).value_or(0));
     run.checkpoint_interval = take_checkpoint_interval(given);
     const DeviceChoice device = take_device(given);
     const StudyFigures figures{given.take_bool("figures").value_or(false), {}};

@@ -32,7 +32,7 @@ constexpr const char* kReproduceFooter =
     R"(Presets (every option overrides its preset):
   quick   both tasks, heads 1, 4, 8 and 16, one seed, 4 epochs, 200 sequences measured: minutes
   paper   the same with 200 epochs and all 5000 training sequences measured: hours on two cores
-Every subset of the heads is measured on the first 2 (quick) or 5 (paper) of the sequences.
+Every subset of the heads is measured on the first 2 of the sequences.
 
 DIR gets
   results.json         everything, in the schema of docs/formats.md
@@ -206,9 +206,9 @@ void add_reproduce_command(CLI::App& app) {
       ->check(not_empty())
       ->group(group);
   add_number(command, "--jobs", options.jobs,
-             "Cells at the same time; they share the threads. On a GPU: sets of up to 64 cells of "
-             "one shape",
-             {1, 4096})
+             "Cells at the same time, which share the threads. On a GPU: sets of up to 64 cells of "
+             "one shape. 0: one; on a GPU more if they are small",
+             {0, 4096})
       ->group(group);
   add_number(command, "--checkpoint-every", options.checkpoint_interval,
              "Seconds between checkpoints of a training", kSeconds)

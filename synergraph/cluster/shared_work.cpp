@@ -267,7 +267,7 @@ class SharedWork::State {
     order_.resize(plan_.pieces.size());
     std::iota(order_.begin(), order_.end(), std::size_t{0});
     owners_.resize(order_.size(), 0);
-    if (place.alone()) return;
+    if (place.alone() && !options_.dearest_first) return;
     std::vector<double> costs;
     for (const WorkPiece& piece : plan_.pieces) costs.push_back(piece.cost);
     owners_ = options_.blocks ? assign_blocks(costs, place.size) : assign_work(costs, place.size);

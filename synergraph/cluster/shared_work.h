@@ -18,6 +18,7 @@ struct SharedWorkOptions {
   WorkerPlace place = {};
   /// Keep neighbouring pieces together, for work that is best done in order.
   bool blocks = false;
+  bool dearest_first = false;  ///< also of a worker alone
   /// Stay until all is done, to take over from those that die; otherwise leave when there is
   /// nothing to take.
   bool wait = true;
@@ -39,8 +40,8 @@ struct WorkFailure {
 
 /// The pieces of a plan, shared by all workers that have this object for the same directory: each
 /// piece is given to one of them at a time. Pieces are done when their result files are there. A
-/// worker alone goes through them in their order; of several each has its own part, and then takes
-/// what is left. All calls may come from several threads.
+/// worker alone goes through them in their order unless it is asked not to; of several each has its
+/// own part, and then takes what is left. All calls may come from several threads.
 class SharedWork {
  public:
   SharedWork(const std::string& directory, WorkPlan plan, SharedWorkOptions options);

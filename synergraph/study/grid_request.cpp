@@ -14,6 +14,8 @@ namespace {
 
 /// Cells that a GPU trains at once: more are not faster.
 constexpr int kCudaSet = 64;
+/// Cells whose sequences are done at once by a large GPU: smaller sets are trained side by side.
+constexpr int kCudaCells = 5;
 
 }  // namespace
 
@@ -37,8 +39,7 @@ GridSettings grid_settings(const GridRequest& request) {
   grid.train.sequences = request.sequences.value_or(grid.train.sequences);
   grid.measure.samples =
       request.samples.value_or(paper ? grid.train.sequences : std::min(200, grid.train.sequences));
-  grid.measure.subset_samples =
-      request.subset_samples.value_or(std::min(paper ? 5 : 2, grid.measure.samples));
+  grid.measure.subset_samples = request.subset_samples.value_or(std::min(2, grid.measure.samples));
   return grid;
 }
 
@@ -47,7 +48,10 @@ void choose_grid_device(const GridSettings& grid, std::string_view name, Precisi
   std::vector<FleetSettings> shapes;
   for (const Cell& cell : cells(grid)) shapes.push_back(fleet_settings(cell.train));
   options.device = choose_device(name, precision, shapes, options.place.local_rank);
-  if (options.device.kind == DeviceKind::kCuda) options.set_size = kCudaSet;
+  const bool cuda = options.device.kind == DeviceKind::kCuda;
+  if (cuda) options.set_size = kCudaSet;
+  const int side_by_side = kCudaCells / static_cast<int>(grid.tasks.size() * grid.seeds.size());
+  if (options.jobs == 0) options.jobs = cuda ? std::max(side_by_side, 1) : 1;
 }
 
 }  // namespace synergraph

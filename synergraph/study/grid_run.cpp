@@ -82,8 +82,8 @@ WorkPlan plan_of(const GridSettings& grid, const std::vector<Cell>& cells) {
   return plan;
 }
 
-/// Cells that are measured at the same time while others are trained: some of the work on a cell is
-/// for one thread.
+/// Cells that are measured at the same time while others are trained, each by all threads: some of
+/// the work on a cell is for one thread.
 constexpr int kMeasuredAtOnce = 2;
 
 /// Cells that are trained together, by their places among all.
@@ -97,6 +97,7 @@ class GridRun {
         cells_(cells(grid)),
         work_(board_directory(options), plan_of(grid, cells_),
               {.place = options.place,
+               .dearest_first = options.device.kind == DeviceKind::kCuda,
                .wait = options.wait,
                .timeout = options.timeout,
                .progress = [this](std::size_t k) { return steps_done(k); },
@@ -113,8 +114,8 @@ class GridRun {
     std::optional<TaskQueue> measuring;
     // While a GPU trains, the CPU measures.
     if (options_.device.kind == DeviceKind::kCuda) measuring.emplace(kMeasuredAtOnce);
-    threads_ =
-        std::max(1, options_.execution.thread_count() / (measuring ? kMeasuredAtOnce : jobs));
+    threads_ = measuring ? options_.execution.thread_count()
+                         : std::max(1, options_.execution.thread_count() / jobs);
     const auto together = [this](std::size_t a, std::size_t b) {
       return fleet_settings(cells_[a].train) == fleet_settings(cells_[b].train);
     };

@@ -17,7 +17,7 @@ namespace synergraph {
 struct GridOptions {
   /// Holds cells/, a shared board (WorkBoard): for every cell its training run and its result.
   std::string directory;
-  int jobs = 1;      ///< sets of cells worked on at the same time
+  int jobs = 0;      ///< sets of cells worked on at the same time; 0: one, see choose_grid_device()
   int set_size = 1;  ///< cells at most that are trained together, in one fleet
   Device device = {};
   double checkpoint_interval = 60.0;

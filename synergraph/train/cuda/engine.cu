@@ -73,6 +73,9 @@ struct Engine::Parts {
         layout(layout_of(settings.model)),
         places(packed_places(settings.model)) {
     require(cudaSetDevice(device), "choice of the device");
+    require(cudaDeviceGetAttribute(&resident, cudaDevAttrMultiProcessorCount, device),
+            "multiprocessors");
+    resident *= kSequencesAtOnce;
     require(cudaStreamCreate(&stream), "stream");
     for (cudaStream_t& one : share_streams) require(cudaStreamCreate(&one), "stream");
   }
@@ -108,6 +111,7 @@ struct Engine::Parts {
   }
 
   int device;
+  int resident = 0;  ///< sequences that run at once
   EngineSettings settings;
   Dropout dropout;
   Layout layout;
@@ -228,6 +232,7 @@ void Engine::Parts::launch_sequences(const Share& share, bool judging) {
                                     dropout.scale(),
                                     dropout.active() && !judging,
                                     !judging,
+                                    models * settings.batch <= resident,
                                     trainees.data() + share.first,
                                     attention_masks.data() + first * config.layers * masks.words(),
                                     mlp_masks.data() + first * config.layers * Masks::kMlpBytes,

@@ -328,8 +328,10 @@ __device__ __forceinline__ void add_parts(const float* sums, int rows, float* to
 
 /// Writes the gradient dy^T x of a matrix, summed over the positions, in tiles. `dy` and `x` are
 /// units; the matrix has kIn columns. Each warp does kRows x kCols tiles: rows first_row + m kStep
-/// of tiles, and columns from first_col on, a multiple of kCols.
-template <int kRows, int kStep, int kCols, int kIn, Precision kPrecision, bool kSkip = false>
+/// of tiles, and columns from first_col on, a multiple of kCols. kUnroll tiles of positions are
+/// unrolled: kernels that are long already are faster with less.
+template <int kRows, int kStep, int kCols, int kIn, Precision kPrecision, int kUnroll,
+          bool kSkip = false>
 __device__ __forceinline__ void weight_gradient(const Place& place, const float* dy, int first_row,
                                                 const float* x, int first_col, float* gradient) {
   static_assert(kRows == 1 || kStep == 4 || (kStep == 1 && kRows == 2));
@@ -346,7 +348,7 @@ __device__ __forceinline__ void weight_gradient(const Place& place, const float*
         address_of(x) + 4U * static_cast<unsigned>((first_col >> 3) * kUnit +
                                                    at(p, 8 * (first_col & 7) + column(place.g)));
   }
-#pragma unroll
+#pragma unroll kUnroll
   for (int k = 0; k < kTiles; ++k) {
     const unsigned tile = 4U * 8U * kWidth * static_cast<unsigned>(k);
     float b[kCols][2];

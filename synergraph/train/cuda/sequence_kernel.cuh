@@ -14,7 +14,8 @@ struct SequenceArguments {
   int batch;            ///< places a model
   float dropout_scale;  ///< of what is kept
   bool dropout;
-  bool training;  ///< false: nothing but losses and correct
+  bool training;     ///< false: nothing but losses and correct
+  bool prefetching;  ///< ask early for what is read later: pays where few sequences run at once
   const Trainee* trainees;
   const std::uint32_t*
       attention_masks;            ///< all ones without dropout; (models x batch x layers x words())
@@ -41,6 +42,7 @@ struct Context {
   float gradient_scale;
   bool dropout;
   bool training;
+  bool prefetching;
 };
 
 /// Shared memory of a sequence, in floats.
@@ -91,6 +93,7 @@ template <int kHead, Precision kPrecision>
 struct SequencePass {
   using Heads = Attention<kHead, kPrecision>;
   static constexpr int kHeads = kWidth / kHead;
+  static constexpr int kUnroll = kHeads == 1 ? 2 : kTiles;  ///< of weight gradients, as measured
 
   Place place;
   int row;  ///< of the residual stream: 16 group + g; the other is row + 8
@@ -135,6 +138,11 @@ struct SequencePass {
   }
   static __device__ __forceinline__ float* gradient_stream() {
     return context().saved + context().saved_layout.dx();
+  }
+
+  /// What will be read later.
+  static __device__ __forceinline__ void ask_for(const void* from, int bytes) {
+    if (context().prefetching) prefetch(from, bytes);
   }
 
   /// The dropout mask of rows `row` and `row` + 8: bits 8j and 8j + 4 are for tile j.
@@ -188,6 +196,7 @@ struct SequencePass {
           static_cast<float>(1.0 / (static_cast<double>(trainee.count(args.batch)) * length));
       to.dropout = args.dropout;
       to.training = args.training;
+      to.prefetching = args.prefetching;
     }
     for (int p = static_cast<int>(threadIdx.x); p < kPositions; p += kThreads)
       targets()[p] = p < length ? trainee.targets[start + p] : -1;
@@ -282,9 +291,9 @@ struct SequencePass {
 
   /// Queries, keys and values, into units 0 to 2.
   __device__ void prepare_attention(int layer) {
-    prefetch(attention_dropout(layer).words, 8 * kHeads * kMaskTiles);
-    prefetch(context().mlp_masks + layer * Masks::kMlpBytes, Masks::kMlpBytes);
-    prefetch(weights(layer) + Layout::kProjection, 4 * (Layout::kQkvBias - Layout::kProjection));
+    ask_for(attention_dropout(layer).words, 8 * kHeads * kMaskTiles);
+    ask_for(context().mlp_masks + layer * Masks::kMlpBytes, Masks::kMlpBytes);
+    ask_for(weights(layer) + Layout::kProjection, 4 * (Layout::kQkvBias - Layout::kProjection));
     Fragments x;
     Ahead ahead;
     fetch(place, x, kept(layer) + Saved::kX);
@@ -306,7 +315,7 @@ struct SequencePass {
   }
   /// From what attention gave, in unit 3, to the next layer's x.
   __device__ void finish_layer(int layer) {
-    prefetch(weights(layer + 1), 4 * Layout::kProjection);  // or of the output
+    ask_for(weights(layer + 1), 4 * Layout::kProjection);  // or of the output
     Fragments x;
     Ahead ahead;
     ahead.load(weights(layer) + Layout::kProjection + 1024 * place.group, place.lane);
@@ -498,9 +507,9 @@ struct SequencePass {
   /// The gradient of the loss: what the last layer gave, in unit 0, becomes its gradient.
   __device__ void judge_backward() {
     const int last = context().layout.layers - 1;
-    prefetch(kept(last) + Saved::kHiddenUnits, 8 * kUnit);
-    prefetch(kept(last) + Saved::kX2, 4 * kUnit);
-    prefetch(back(last) + Layout::kMlpIn, 4 * (Layout::kQkvBias - Layout::kMlpIn));
+    ask_for(kept(last) + Saved::kHiddenUnits, 8 * kUnit);
+    ask_for(kept(last) + Saved::kX2, 4 * kUnit);
+    ask_for(back(last) + Layout::kMlpIn, 4 * (Layout::kQkvBias - Layout::kMlpIn));
     const int chunks = context().layout.chunks();
     const int vocabulary = context().layout.vocabulary;
     Ahead ahead;
@@ -546,8 +555,8 @@ struct SequencePass {
 
   /// The gradient of a matrix of 64 x 64.
   __device__ __forceinline__ void square_gradient(const float* dy, const float* x, float* to) {
-    weight_gradient<2, 1, 2, kWidth, kPrecision>(place, dy, 2 * (place.warp & 1), x,
-                                                 2 * (place.warp >> 1), to);
+    weight_gradient<2, 1, 2, kWidth, kPrecision, kUnroll>(place, dy, 2 * (place.warp & 1), x,
+                                                          2 * (place.warp >> 1), to);
   }
 
   /// Through RMSNorm: the stream gets what dy passes on; the sums of the gain's gradient are left
@@ -585,8 +594,8 @@ struct SequencePass {
 
   /// The gradient of the layer's output becomes that of x2.
   __device__ void mlp_backward(int layer) {
-    prefetch(kept(layer) + Saved::kQkv, 4 * (Saved::kHiddenUnits - Saved::kQkv));
-    prefetch(back(layer), 4 * Layout::kMlpIn);
+    ask_for(kept(layer) + Saved::kQkv, 4 * (Saved::kHiddenUnits - Saved::kQkv));
+    ask_for(back(layer), 4 * Layout::kMlpIn);
     begin_copy(kept(layer) + Saved::kHiddenUnits, unit(1), 2 * kUnit);
     {
       Fragments dy;
@@ -604,9 +613,9 @@ struct SequencePass {
     arrived();
     __syncthreads();
     add_parts(sums(), 64, gradient(layer) + Layout::kMlpOutBias);
-    weight_gradient<2, 1, 4, kHidden, kPrecision>(place, unit(0), 2 * (place.warp & 1), unit(1),
-                                                  4 * (place.warp >> 1),
-                                                  gradient(layer) + Layout::kMlpOut);
+    weight_gradient<2, 1, 4, kHidden, kPrecision, kUnroll>(place, unit(0), 2 * (place.warp & 1),
+                                                           unit(1), 4 * (place.warp >> 1),
+                                                           gradient(layer) + Layout::kMlpOut);
     // The gradient of the hidden features takes their place.
     Ahead ahead;
     ahead.load(back(layer) + Layout::kMlpOut + 1024 * place.group, place.lane);
@@ -632,9 +641,9 @@ struct SequencePass {
     store_for_products<kPrecision>(place, dhidden[1], 16 * place.group, unit(2));
     add_parts(sums() + 64, 128, gradient(layer) + Layout::kMlpInBias);
     __syncthreads();
-    weight_gradient<2, 1, 4, kWidth, kPrecision>(place, unit(1), 2 * (place.warp & 3), unit(3),
-                                                 4 * (place.warp >> 2),
-                                                 gradient(layer) + Layout::kMlpIn);
+    weight_gradient<2, 1, 4, kWidth, kPrecision, kUnroll>(place, unit(1), 2 * (place.warp & 3),
+                                                          unit(3), 4 * (place.warp >> 2),
+                                                          gradient(layer) + Layout::kMlpIn);
     Fragments dy;
     start_with(dy, 0.0F, 0.0F);
     const float* mlp_in = back(layer) + Layout::kMlpIn + 2048 * place.group;
@@ -660,9 +669,9 @@ struct SequencePass {
   /// Through the projection: what the gradients of attention need, and the gradient of its output
   /// in unit 2.
   __device__ void projection_backward(int layer) {
-    prefetch(attention_dropout(layer).words, 8 * kHeads * kMaskTiles);
-    prefetch(kept(layer) + Saved::kX, 4 * kUnit);
-    prefetch(kept(layer) + Saved::kInverse1, 8 * kPositions);
+    ask_for(attention_dropout(layer).words, 8 * kHeads * kMaskTiles);
+    ask_for(kept(layer) + Saved::kX, 4 * kUnit);
+    ask_for(kept(layer) + Saved::kInverse1, 8 * kPositions);
     begin_copy(kept(layer) + Saved::kAttended, unit(1), kUnit);
     begin_copy(kept(layer) + Saved::kQkv + 2 * kUnit, unit(3), kUnit);
     {
@@ -695,11 +704,11 @@ struct SequencePass {
   /// The gradient of x2 becomes that of x, by the gradients of queries, keys and values.
   __device__ void qkv_backward(int layer) {
     if (layer > 0) {
-      prefetch(kept(layer - 1) + Saved::kHiddenUnits, 8 * kUnit);
-      prefetch(kept(layer - 1) + Saved::kX2, 4 * kUnit);
-      prefetch(kept(layer - 1) + Saved::kInverse1, 8 * kPositions);
-      prefetch(context().mlp_masks + (layer - 1) * Masks::kMlpBytes, Masks::kMlpBytes);
-      prefetch(back(layer - 1) + Layout::kMlpIn, 4 * (Layout::kQkvBias - Layout::kMlpIn));
+      ask_for(kept(layer - 1) + Saved::kHiddenUnits, 8 * kUnit);
+      ask_for(kept(layer - 1) + Saved::kX2, 4 * kUnit);
+      ask_for(kept(layer - 1) + Saved::kInverse1, 8 * kPositions);
+      ask_for(context().mlp_masks + (layer - 1) * Masks::kMlpBytes, Masks::kMlpBytes);
+      ask_for(back(layer - 1) + Layout::kMlpIn, 4 * (Layout::kQkvBias - Layout::kMlpIn));
     }
     Heads::store_query_gradient(place, dquery(), unit(0));
     {
@@ -711,9 +720,9 @@ struct SequencePass {
     }
     __syncthreads();
     column_sums();
-    weight_gradient<3, 4, 4, kWidth, kPrecision, true>(place, unit(0), place.warp & 3, unit(2),
-                                                       4 * (place.warp >> 2),
-                                                       gradient(layer) + Layout::kQkv);
+    weight_gradient<3, 4, 4, kWidth, kPrecision, kUnroll, true>(place, unit(0), place.warp & 3,
+                                                                unit(2), 4 * (place.warp >> 2),
+                                                                gradient(layer) + Layout::kQkv);
     Ahead ahead;
     Fragments dy;
     start_with(dy, 0.0F, 0.0F);
@@ -820,8 +829,9 @@ struct SequencePass {
   }
 };
 
+constexpr int kSequencesAtOnce = 2;  ///< on a multiprocessor
 template <int kHead, Precision kPrecision>
-__global__ void __launch_bounds__(kThreads, 2)
+__global__ void __launch_bounds__(kThreads, kSequencesAtOnce)
     sequence_kernel(const __grid_constant__ SequenceArguments arguments) {
   const int sequence = static_cast<int>(blockIdx.x);
   const Trainee& trainee = arguments.trainees[sequence / arguments.batch];
