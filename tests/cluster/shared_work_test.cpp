@@ -81,6 +81,21 @@ TEST_F(SharedWorkTest, AloneGoesThroughThePiecesInOrder) {
   EXPECT_TRUE(join(0, 1, 5)->take().empty());
 }
 
+TEST_F(SharedWorkTest, AloneTakesTheDearestFirstWhereItIsAskedTo) {
+  WorkPlan uneven = plan(4);
+  uneven.pieces[1].cost = 3.0;
+  uneven.pieces[2].cost = 5.0;
+  SharedWorkOptions options;
+  options.dearest_first = true;
+  SharedWork work((root_ / "board").string(), uneven, options);
+  std::vector<std::size_t> order;
+  for (auto taken = work.take(); !taken.empty(); taken = work.take()) {
+    order.push_back(taken.front());
+    work_on(work, taken.front());
+  }
+  EXPECT_THAT(order, testing::ElementsAre(2, 1, 0, 3));
+}
+
 TEST_F(SharedWorkTest, EachPieceIsDoneByOneOfMany) {
   constexpr int kWorkers = 4;
   constexpr int kPieces = 60;
