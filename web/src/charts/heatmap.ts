@@ -77,6 +77,12 @@ export function heatmap(options: HeatmapOptions, width: number, theme: Theme): S
         : s('g'),
     ),
   );
+  // Numbers stand in all cells or in none.
+  const letter = size >= 40 ? 6.3 : 5.4;
+  const roomy =
+    size >= 26 &&
+    height >= 16 &&
+    rows.every((_, r) => columns.every((__, c) => (options.cell(r, c)?.text.length ?? 0) * letter < size - 3));
   let first = true;
   const cells = rows.map((_, r) =>
     columns.map((__, c) => {
@@ -95,9 +101,8 @@ export function heatmap(options: HeatmapOptions, width: number, theme: Theme): S
       const chosen = options.selected?.row === r && options.selected.column === c;
       const ink = cell.shade === null ? theme.muted : inkOn(colour);
       const start = options.selected ? chosen : first;
-      const room = size >= 40 && height >= 16 && cell.text.length * 6.3 < size - 4;
       const label =
-        room && !cell.label.split(/[\s,:]+/).includes(cell.text) ? `${cell.label}, shown as ${cell.text}` : cell.label;
+        roomy && !cell.label.split(/[\s,:]+/).includes(cell.text) ? `${cell.label}, shown as ${cell.text}` : cell.label;
       const group = s(
         'g',
         {
@@ -108,7 +113,7 @@ export function heatmap(options: HeatmapOptions, width: number, theme: Theme): S
           class: cell.go ? 'cell go' : 'cell',
         },
         box,
-        room
+        roomy
           ? s(
               'text',
               {
@@ -117,7 +122,7 @@ export function heatmap(options: HeatmapOptions, width: number, theme: Theme): S
                 dy: '0.35em',
                 'text-anchor': 'middle',
                 fill: ink,
-                'font-size': 11,
+                'font-size': size >= 40 ? 11 : 9.5,
                 'aria-hidden': 'true',
                 'pointer-events': 'none',
               },

@@ -1,6 +1,6 @@
 import { fill, h, uniqueId, type Child } from '../dom';
 import { currentTheme, type Theme } from '../theme';
-import { pngBlob, saveFile, svgText } from './save';
+import { pngBlob, saveFile, svgText, TITLE_HEIGHT } from './save';
 import { csvButton, table, type TableData } from './table';
 
 export interface FigureOptions {
@@ -18,6 +18,8 @@ export interface FigureOptions {
   csv?(): TableData;
   /** Controls beside the title. */
   tools?: Child;
+  /** Of what it is, in words: files that are saved say it. */
+  of?(): string;
 }
 
 export interface Figure {
@@ -52,13 +54,20 @@ export function figure(options: FigureOptions): Figure {
   let width = 0;
   let numbersTable: ReturnType<typeof table> | null = null;
 
+  const of = () => options.of?.() ?? '';
+  const named = (name: string) =>
+    `${name}-${of()}`
+      .replace(/[^\p{L}\p{N}_.]+/gu, '-')
+      .replace(/-$/, '')
+      .slice(0, 120);
   const save = async (kind: 'svg' | 'png') => {
     const theme = currentTheme();
     const svg = options.draw(Math.max(320, Math.floor((place.clientWidth || width) / magnification())), theme);
-    const text = svgText(svg, theme.surface);
-    if (kind === 'svg') return saveFile(`${options.name}.svg`, text, 'image/svg+xml');
+    const about = of();
+    const text = svgText(svg, theme.surface, `${heading.textContent}${about && ` (${about})`}`);
+    if (kind === 'svg') return saveFile(`${named(options.name)}.svg`, text, 'image/svg+xml');
     const box = svg.viewBox.baseVal;
-    saveFile(`${options.name}.png`, await pngBlob(text, box.width, box.height), 'image/png');
+    saveFile(`${named(options.name)}.png`, await pngBlob(text, box.width, box.height + TITLE_HEIGHT), 'image/png');
   };
 
   const drawTable = () => {
@@ -87,12 +96,17 @@ export function figure(options: FigureOptions): Figure {
     h('button', { type: 'button', class: 'quiet', onclick: action, 'aria-label': about, title: about }, label);
   const tools = h(
     'div',
-    { class: 'tools', role: 'group', 'aria-label': `${options.title}: tools` },
+    { class: 'tools', role: 'group', 'aria-labelledby': id },
     options.tools ?? null,
     options.table ? toggle : null,
     button('SVG', () => void save('svg'), 'Save as SVG'),
     button('PNG', () => void save('png'), 'Save as PNG'),
-    options.table || options.csv ? csvButton((options.csv ?? options.table)!) : null,
+    options.table || options.csv
+      ? csvButton(() => {
+          const data = (options.csv ?? options.table)!();
+          return { ...data, name: named(data.name) };
+        })
+      : null,
   );
 
   const result: Figure = {

@@ -1,5 +1,5 @@
 /** Files that the page makes. */
-import { h } from '../dom';
+import { h, s } from '../dom';
 
 /** Offers a file to the reader. */
 export function saveFile(name: string, content: BlobPart, type: string): void {
@@ -9,20 +9,30 @@ export function saveFile(name: string, content: BlobPart, type: string): void {
   setTimeout(() => URL.revokeObjectURL(url), 10_000);
 }
 
-/** A drawing as the text of a file. */
-export function svgText(svg: SVGSVGElement, background: string): string {
+/** What a title takes above a drawing. */
+export const TITLE_HEIGHT = 28;
+
+/** A drawing under its title, as the text of a file. */
+export function svgText(svg: SVGSVGElement, background: string, title: string): string {
   const copy = svg.cloneNode(true) as SVGSVGElement;
-  const { width, height } = copy.viewBox.baseVal;
+  const { width, height: drawn } = copy.viewBox.baseVal;
+  const height = drawn + TITLE_HEIGHT;
   copy.setAttribute('width', String(width));
   copy.setAttribute('height', String(height));
+  copy.setAttribute('viewBox', `0 ${-TITLE_HEIGHT} ${width} ${height}`);
   copy.setAttribute('role', 'img');
   for (const element of copy.querySelectorAll('[tabindex], [class], [style], [role]'))
     for (const name of ['tabindex', 'class', 'style', 'role']) element.removeAttribute(name);
   for (const element of copy.querySelectorAll('[data-screen]')) element.remove();
   copy.removeAttribute('class');
-  const sheet = document.createElementNS('http://www.w3.org/2000/svg', 'rect');
-  for (const [name, value] of Object.entries({ width, height, fill: background })) sheet.setAttribute(name, String(value));
-  copy.prepend(sheet);
+  copy.prepend(
+    s('rect', { y: -TITLE_HEIGHT, width, height, fill: background }),
+    s(
+      'text',
+      { x: 8, y: 18 - TITLE_HEIGHT, 'font-size': Math.max(7, Math.min(14, (1.8 * width) / title.length)), 'font-weight': 600 },
+      title,
+    ),
+  );
   return new XMLSerializer().serializeToString(copy);
 }
 

@@ -13,6 +13,12 @@ let listener: ((content: Child) => void) | null = null;
 /** How files are read; it stays while the page is open. */
 const how: { axes: string; layers: string; missing: 'error' | 'node' } = { axes: '', layers: '', missing: 'error' };
 
+const readingOptions = (): AttentionFileOptions => ({
+  ...(how.axes ? { axes: how.axes } : {}),
+  ...(how.layers ? { layers: how.layers } : {}),
+  ...(how.missing === 'node' ? { missing_mass: how.missing } : {}),
+});
+
 /** Opens a file. Attention is measured before it is shown, unless the reader wants to see it at once. */
 export async function openInPage(context: Context, name: string, bytes: Blob, options: AttentionFileOptions = {}): Promise<void> {
   measuring?.abort();
@@ -86,14 +92,8 @@ export const files: View = {
     mass.update(how.missing);
     const status = h('p', { class: 'note', role: 'status' });
     listener = (content) => fill(status, content);
-    const options = (): AttentionFileOptions => {
-      Object.assign(how, { axes: axes.value.trim(), layers: layers.value.trim() });
-      return {
-        ...(how.axes ? { axes: how.axes } : {}),
-        ...(how.layers ? { layers: how.layers } : {}),
-        ...(how.missing === 'node' ? { missing_mass: how.missing } : {}),
-      };
-    };
+    for (const [name, field] of [['axes', axes] as const, ['layers', layers] as const])
+      field.addEventListener('input', () => (how[name] = field.value.trim()));
     const input = h('input', {
       type: 'file',
       id: uniqueId('file'),
@@ -102,7 +102,7 @@ export const files: View = {
       onchange: () => {
         const [file] = input.files ?? [];
         input.value = '';
-        if (file) void openInPage(context, file.name, file, options());
+        if (file) void openInPage(context, file.name, file, readingOptions());
       },
     });
     const example = (number: 1 | 2) =>
@@ -234,7 +234,7 @@ export function acceptDrops(context: Context): void {
     end();
     const [file, ...others] = event.dataTransfer!.files;
     if (!file) return;
-    void openInPage(context, file.name, file);
+    void openInPage(context, file.name, file, readingOptions());
     if (others.length > 0)
       context.say(`One file at a time: ${file.name} is opened, not ${others.map(({ name }) => name).join(', ')}.`);
   });

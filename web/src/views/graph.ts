@@ -347,7 +347,7 @@ export const graph: View = {
           drawn.element,
           (player = h(
             'section',
-            { class: 'card player', 'aria-label': 'Play' },
+            { class: 'card player screen-only', 'aria-label': 'Play' },
             h('div', { class: 'controls' }, plays.element, starts.element, heads.element),
             h(
               'div',
@@ -386,7 +386,7 @@ export const graph: View = {
           ),
           h(
             'section',
-            { class: 'card' },
+            { class: 'card screen-only' },
             h('h2', { class: 'small' }, 'Add a head'),
             h(
               'div',

@@ -65,8 +65,13 @@ export const layer: View = {
       drawMatrix();
       drawThumbnails();
     };
+    const sampleWords = () => `sample ${now.info.samples[now.sample]}`;
+    const shownWords = () =>
+      `layer ${now.info.name}, ${now.head === 'all' ? 'all heads together' : headName(now.info.heads[now.head]!)}, ${sampleWords()}`;
+    const where = h('p', { class: 'print-only' });
     const matrixFigure = figure({
       name: 'attention',
+      of: sampleWords,
       title: '',
       body: matrix.element,
       csv: () => matrixTable(),
@@ -90,18 +95,21 @@ export const layer: View = {
     const wait = h('div', { class: 'card' });
     const survival = figure({
       name: 'survival',
+      of: shownWords,
       title: 'Survival of a random walk',
       draw: (w, t) => drawSurvival(w, t),
       table: () => survivalTable(),
     });
     const signal = figure({
       name: 'signals',
+      of: shownWords,
       title: 'Signals at the last token',
       draw: (w, t) => drawSignals(w, t),
       table: () => signalTable(),
     });
     const fidelity = figure({
       name: 'node-fidelity',
+      of: shownWords,
       title: 'Fidelity of every token',
       draw: (w, t) => drawFidelity(w, t),
       table: () => fidelityTable(),
@@ -111,6 +119,7 @@ export const layer: View = {
       root,
       sessionHeader(session, session.title, layers.element, samples.element, conventions.element, colours.element, saveJson),
       measuredWith.element,
+      where,
       heads,
       weightsNote,
       numbers.element,
@@ -129,7 +138,7 @@ export const layer: View = {
       if (shownMatrix && nodes < shownMatrix.nodes)
         context.say(`Only the first ${nodes} of ${shownMatrix.nodes} tokens are saved: more would be hundreds of megabytes.`);
       return {
-        name: `attention-layer-${now.info.name}-${now.head === 'all' ? 'all' : `head-${now.info.heads[now.head]}`}-sample-${now.info.samples[now.sample]}`,
+        name: `attention-layer-${now.info.name}-${now.head === 'all' ? 'all' : `head-${now.info.heads[now.head]}`}`,
         caption: 'Attention: rows are queries, columns keys',
         columns: [{ label: 'query' }, ...Array.from({ length: nodes }, (_, j) => ({ label: names(j), numeric: true }))],
         rows: Array.from({ length: nodes }, (_, i) => ({
@@ -280,7 +289,7 @@ export const layer: View = {
         `The chance that a walk from the slowest token has not reached the last one after t steps (${title}); the mixing time is where it falls to ε.${now.info.heads.length > 1 ? (now.head === 'all' ? ' Grey: each head alone.' : ' Grey: the other heads, and all together.') : ''}`,
       );
       signal.caption(
-        'What arrives of each token by diffusion after t steps, early tokens faint, late ones strong. The bold line is the weakest peak so far: it ends at the minimax fidelity.',
+        'What arrives of each token by diffusion after t steps, early tokens faint, late ones strong. The bold line is the weakest peak so far: it ends at the minimax fidelity. Lines end where little is left.',
       );
       fidelity.caption('The largest signal that each token ever delivers to the last one. The weakest is marked.');
       for (const one of [survival, signal, fidelity]) one.redraw();
@@ -490,6 +499,7 @@ export const layer: View = {
         colours.update(state.colours);
         conventions.update(state.convention);
         measuredWith.update(state.convention);
+        fill(where, shownWords()[0]!.toUpperCase(), shownWords().slice(1));
         matrixFigure.title(
           `Layer ${now.info.name}, ${now.head === 'all' ? 'all heads together' : headName(now.info.heads[now.head]!)}`,
         );

@@ -127,8 +127,11 @@ function mountMixer(root: HTMLElement, context: Context): Mounted {
     () => store.get().value,
   );
   const table = () => subsets?.of.values.find((one) => one.value === store.get().value)?.table ?? null;
+  const shownWords = () => `layer ${now.info.name}, sample ${now.info.samples[now.sample]}`;
+  const where = h('p', { class: 'print-only' });
   const lattice = figure({
     name: 'subsets',
+    of: shownWords,
     title: 'Every set of heads',
     draw: (width, theme) =>
       subsetLattice(
@@ -138,13 +141,7 @@ function mountMixer(root: HTMLElement, context: Context): Mounted {
           names: now.info.heads,
           table: table()!,
           current: bits(shares()),
-          go: (set) =>
-            setShares(
-              only(
-                withAll(shares(), now.info.weights),
-                now.info.heads.map((_, head) => ((set >> head) & 1) === 1),
-              ),
-            ),
+          go: (set) => switchTo(set),
         },
         width,
         theme,
@@ -165,6 +162,7 @@ function mountMixer(root: HTMLElement, context: Context): Mounted {
   const bestOf = () => subsets?.of.values.find((one) => one.value === store.get().value)?.best ?? null;
   const bestSets = figure({
     name: 'best-sets',
+    of: shownWords,
     title: 'The best set of every size',
     draw: (width, theme) =>
       lines(
@@ -182,6 +180,8 @@ function mountMixer(root: HTMLElement, context: Context): Mounted {
               points: bestOf()!.map(({ value: y }, x) => ({ x, y })),
             },
           ],
+          go: (count) => switchTo(bestOf()![count]!.subset),
+          goLabel: 'click: switch to this set',
         },
         width,
         theme,
@@ -194,11 +194,16 @@ function mountMixer(root: HTMLElement, context: Context): Mounted {
     }),
     csv: () => latticeTable(),
   });
-  const pruning = pruningFigure(documentValue, () => now.info.heads);
+  const pruning = pruningFigure(
+    documentValue,
+    () => now.info.heads,
+    (heads) => switchTo(heads.reduce((set, head) => set | (1 << head), 0)),
+  );
   const ask = h('div', { class: 'card' });
   const weakestOf = (of: Mix) => open!.mixer.nodeNames.indexOf(of.combined.minimax_fidelity.node);
   const tokens = figure({
     name: 'node-fidelity',
+    of: shownWords,
     title: 'Fidelity of every token',
     caption: 'What each token delivers to the last one with these weights; grey: with those of the data.',
     draw: (width, theme) => {
@@ -257,6 +262,7 @@ function mountMixer(root: HTMLElement, context: Context): Mounted {
       h('button', { type: 'button', onclick: () => saveJson() }, 'Save JSON'),
     ),
     measuredWith.element,
+    where,
     h(
       'div',
       { class: 'mixer-grid' },
@@ -284,11 +290,25 @@ function mountMixer(root: HTMLElement, context: Context): Mounted {
           ...options(),
           weights: shares(),
         }),
-      (document) => saveFile('mix.json', JSON.stringify(document, null, 2) + '\n', 'application/json'),
+      (document) =>
+        saveFile(
+          `mix-layer-${now.info.name}-sample-${now.info.samples[now.sample]}.json`,
+          JSON.stringify(document, null, 2) + '\n',
+          'application/json',
+        ),
       (line) => context.say(line, 'error'),
     );
   const shares = () => now.weights;
   const setShares = (weights: readonly number[], kind: 'change' | 'edit' = 'edit') => store.set({ weights: [...weights] }, kind);
+  /** Turns on a set of heads, in the proportions of the sliders. */
+  const switchTo = (set: number) =>
+    set !== 0 &&
+    setShares(
+      only(
+        withAll(shares(), now.info.weights),
+        now.info.heads.map((_, head) => ((set >> head) & 1) === 1),
+      ),
+    );
 
   /** One row a head: a switch, a name, a slider, its share. */
   let controls: { box: HTMLInputElement; slider: HTMLInputElement; share: HTMLElement }[] = [];
@@ -547,6 +567,7 @@ function mountMixer(root: HTMLElement, context: Context): Mounted {
       values.update(state.value);
       conventions.update(state.convention);
       measuredWith.update(state.convention);
+      fill(where, `Layer ${shownWords().slice('layer '.length)}`);
       fill(outside, leftOut(session, now.info));
       if (!before || layerBefore !== now.layer || controls.length !== now.info.heads.length) {
         drawRows();

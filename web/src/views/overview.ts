@@ -81,6 +81,7 @@ export const overview: View = {
             ),
           ),
         ),
+        h('p', { class: 'note' }, `Best head: ${shown.table.bestHeadAbout}.`),
         numbers.element,
       ),
     );

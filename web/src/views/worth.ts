@@ -191,7 +191,11 @@ export function worthFigures(
 export const cell = (value: number) => ({ value, text: digits(value) });
 
 /** What the best heads of every number are worth, over the samples of the document. */
-export function pruningFigure(value: () => LayerValue | undefined, names: () => readonly string[]): Figure {
+export function pruningFigure(
+  value: () => LayerValue | undefined,
+  names: () => readonly string[],
+  go?: (heads: readonly number[]) => void,
+): Figure {
   const paths = (of: LayerValue) =>
     [
       ['greedy removal', of.pruning.greedy_removal],
@@ -204,7 +208,7 @@ export function pruningFigure(value: () => LayerValue | undefined, names: () => 
     draw: (width, theme) => {
       const of = value()!;
       result.caption(
-        `The value of the best set of every size, and of those that three usual orders keep: over ${of.pruning.samples === 1 ? 'one sample' : `${of.pruning.samples} samples`} of the data, with their weights.`,
+        `The value of the best set of every size, and of those that three usual orders keep: over ${of.pruning.samples === 1 ? 'one sample' : `${of.pruning.samples} samples`} of the data, with their weights.${go ? ' Click a number of heads to switch to its best set.' : ''}`,
       );
       return lines(
         {
@@ -235,6 +239,7 @@ export function pruningFigure(value: () => LayerValue | undefined, names: () => 
               points: of.pruning.best.map(({ value: y }, x) => ({ x, y })),
             },
           ],
+          ...(go ? { go: (count: number) => go(of.pruning.best[count]!.heads), goLabel: 'click: switch to the best set' } : {}),
         },
         width,
         theme,
