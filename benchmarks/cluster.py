@@ -86,12 +86,13 @@ def analyze(arguments, folder):
     model = os.path.join(folder, "run", "model.safetensors")  # of the paper's shape
     Used([arguments.program, "train", "--task", "copy", "--heads", "4", "--epochs", "1", "--sequences", "500", "--quiet", "--out",
           os.path.dirname(model)])
-    command = [arguments.program, "analyze", model, "--task", "copy", "--samples", str(arguments.samples), "--threads", "1", "--quiet"]
+    command = [arguments.program, "analyze", model, "--task", "copy", "--samples", str(arguments.samples), "--quiet"]
+    busy = str(min(arguments.shards, len(os.sched_getaffinity(0))))  # as many cores as the shards have: a core is faster alone
     ratios = []
     for k in range(arguments.rounds):
-        whole = Used([*command, "--json", folder + "/whole.json"])
+        whole = Used([*command, "--threads", busy, "--json", folder + "/whole.json"])
         parts = os.path.join(folder, f"parts{k}")
-        shared = Used(*([*command, "--json", folder + "/shared.json", "--shard-dir", parts, "--shard", f"{rank + 1}/{arguments.shards}"]
+        shared = Used(*([*command, "--threads", "1", "--json", folder + "/shared.json", "--shard-dir", parts, "--shard", f"{rank + 1}/{arguments.shards}"]
                         for rank in range(arguments.shards)))
         with open(folder + "/whole.json", "rb") as one, open(folder + "/shared.json", "rb") as other:
             assert one.read() == other.read()
