@@ -74,7 +74,7 @@ void run_analyze(const AnalyzeArguments& arguments) {
     options.conventions.back().per_head_walks = arguments.per_head || arguments.page.wanted();
   }
 
-  const AttentionInput input = arguments.input.open(report.range);
+  const AttentionInput input = arguments.input.open(report.range, arguments.shared.local_rank());
   if (arguments.figure.wanted())
     check_layer_figure(input.source->layers(), report.conventions.size(), figure);
   const std::vector<std::string> names = arguments.page.read_names(input);
@@ -97,7 +97,8 @@ void run_analyze(const AnalyzeArguments& arguments) {
   if (arguments.shared.wanted()) {
     const SharedSamples how = arguments.shared.resolve(
         arguments.input.files(),
-        {arguments.figure.file, arguments.per_sample, arguments.json, arguments.page.file});
+        {arguments.figure.file, arguments.per_sample, arguments.json, arguments.page.file},
+        input.device);
     return arguments.shared.run(options.execution, [&] {
       return analyse_shared(*input.source, input.weights, options, how, write);
     });

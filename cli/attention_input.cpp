@@ -16,6 +16,8 @@
 #include "synergraph/graph/multi_head_graph.h"
 #include "synergraph/model/load_model.h"
 #include "synergraph/train/data.h"
+#include "synergraph/train/make_evaluator.h"
+#include "synergraph/train/make_fleet.h"
 
 namespace synergraph::cli {
 namespace {
@@ -74,8 +76,13 @@ MissingMass AttentionArguments::missing() const {
   return parse_name<MissingMass>(missing_mass).value();
 }
 
+bool AttentionArguments::runs_elsewhere() const {
+  return device != name_of(DeviceKind::kCpu) && device != kAutomatic;
+}
+
 AttentionInput AttentionArguments::open_checkpoint(const TensorFile& tensors,
-                                                   const TokenRange& token_range) const {
+                                                   const TokenRange& token_range,
+                                                   int worker) const {
   if (!layers.empty() || !axes.empty() || row_tolerance || missing() != MissingMass::kError)
     throw UsageError(
         fmt::format("{} is a checkpoint: --layers, --axes, --row-tolerance and "
@@ -90,20 +97,26 @@ AttentionInput AttentionArguments::open_checkpoint(const TensorFile& tensors,
   AttentionInput input;
   input.model = std::make_unique<Model>(load_model(tensors, heads));
   const ModelConfig& config = input.model->config();
+  FleetSettings shape;
+  shape.model = config;
+  const Device chosen = choose_device(device, Precision::kFloat32, {&shape, 1}, worker);
+  if (chosen.kind != DeviceKind::kCpu) input.device = synergraph::describe(chosen);
   Sequences sequences = tokens.empty() ? random_sequences(seed.value_or(1), samples.value_or(50),
                                                           config.length, config.vocabulary)
                                        : read_sequences(tokens);
   input.source =
-      std::make_unique<ModelAttention>(*input.model, std::move(sequences), judge, token_range);
+      std::make_unique<ModelAttention>(*input.model, std::move(sequences), judge, token_range,
+                                       evaluator_factory(chosen, *input.model));
   input.heads_from_name = head_count(tensors, heads).from_name;
   return input;
 }
 
 AttentionInput AttentionArguments::open_attention(const TensorFile& tensors,
                                                   const TokenRange& token_range) const {
-  if (!tokens.empty() || !task.empty() || heads != 0 || samples || seed)
+  if (!tokens.empty() || !task.empty() || heads != 0 || samples || seed || runs_elsewhere())
     throw UsageError(fmt::format(
-        "{} holds attention: --tokens, --task, --samples, --seed and --heads are for checkpoints",
+        "{} holds attention: --tokens, --task, --samples, --seed, --heads and --device are for "
+        "checkpoints",
         tensors.path()));
   AttentionInput input;
   input.source =
@@ -115,7 +128,7 @@ AttentionInput AttentionArguments::open_attention(const TensorFile& tensors,
 AttentionInput AttentionArguments::open_graph(const ByteSource& bytes) const {
   if (!layers.empty() || !axes.empty() || row_tolerance || !tokens.empty() || !task.empty() ||
       heads != 0 || samples || seed || sink || !range.empty() || !projections.empty() ||
-      missing() != MissingMass::kError)
+      missing() != MissingMass::kError || runs_elsewhere())
     throw UsageError(fmt::format("{} is a graph: of the options on input only --weights is for it",
                                  bytes.name()));
   MultiHeadGraph graph = parse_graph_text(bytes.read_string(0, bytes.size()), bytes.name());
@@ -166,14 +179,14 @@ void AttentionArguments::choose_weights(AttentionInput& input) const {
   }
 }
 
-AttentionInput AttentionArguments::open(const TokenRange& token_range) const {
+AttentionInput AttentionArguments::open(const TokenRange& token_range, int worker) const {
   const ByteSourcePtr bytes = open_input(file);
   AttentionInput input;
   if (graphs_ && !is_tensor_file(*bytes)) {
     input = open_graph(*bytes);
   } else {
     const TensorFile tensors = TensorFile::open(bytes);
-    input = is_checkpoint(tensors) ? open_checkpoint(tensors, token_range)
+    input = is_checkpoint(tensors) ? open_checkpoint(tensors, token_range, worker)
                                    : open_attention(tensors, token_range);
   }
   choose_weights(input);
@@ -185,6 +198,7 @@ void AttentionArguments::describe(const AttentionInput& input, InputReport& repo
   report.reading = input.source->reading();
   if (!input.model) return;
   report.model = input.model->config();
+  report.device = input.device;
   report.heads_from_name = input.heads_from_name;
   report.task = task;
   if (const auto* attention = dynamic_cast<const ModelAttention*>(input.source.get()))
@@ -247,6 +261,12 @@ void AttentionArguments::add_to(CLI::App& command, bool graphs) {
   add_number(command, "--samples", samples, "sequences to draw (default: 50)", {1, 100000000})
       ->group(group);
   add_number(command, "--seed", seed, "of the sequences drawn (default: 1)")->group(group);
+  command
+      .add_option("--device", device,
+                  "what runs a checkpoint: cpu, cuda, cuda:1, ... or auto. A GPU saves the forward "
+                  "pass, a few percent of the time")
+      ->capture_default_str()
+      ->group(group);
   add_number(command, "--heads", heads,
              "heads of a checkpoint that does not say how many (default: the H of a file name "
              "H_heads_...)",

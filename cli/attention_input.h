@@ -13,12 +13,14 @@
 #include "synergraph/io/tensor_file.h"
 #include "synergraph/model/parameters.h"
 #include "synergraph/report/input_report.h"
+#include "synergraph/train/device.h"
 
 namespace synergraph::cli {
 
 /// A source of attention, and what belongs to it.
 struct AttentionInput {
   std::unique_ptr<Model> model;  ///< of a checkpoint
+  std::string device;            ///< that runs it, as describe(Device) has it; empty: the CPU
   bool heads_from_name = false;  ///< the checkpoint's file name says how many heads
   std::unique_ptr<AttentionSource> source;
   LayerWeights weights;
@@ -38,6 +40,7 @@ struct AttentionArguments {
   std::string task;
   std::optional<int> samples;
   std::optional<std::uint64_t> seed;
+  std::string device{name_of(DeviceKind::kCpu)};
   int heads = 0;
   std::string weights;
   std::string projections;
@@ -54,15 +57,19 @@ struct AttentionArguments {
 
   TokenRange parse_range() const;
 
-  /// Opens the file.
-  AttentionInput open(const TokenRange& range) const;
+  /// Opens the file. On a machine with several GPUs the worker of this number takes one of its own,
+  /// see choose_device().
+  AttentionInput open(const TokenRange& range, int worker = 0) const;
 
   /// What a report says of it, once it has been read.
   void describe(const AttentionInput& input, InputReport& report) const;
 
  private:
   MissingMass missing() const;
-  AttentionInput open_checkpoint(const TensorFile& tensors, const TokenRange& token_range) const;
+  /// Whether a device is asked for that is not the CPU.
+  bool runs_elsewhere() const;
+  AttentionInput open_checkpoint(const TensorFile& tensors, const TokenRange& token_range,
+                                 int worker) const;
   AttentionInput open_attention(const TensorFile& tensors, const TokenRange& token_range) const;
   AttentionInput open_graph(const ByteSource& bytes) const;
   void choose_weights(AttentionInput& input) const;

@@ -117,7 +117,7 @@ void run_heads(HeadsArguments& arguments) {
   ImportanceReport report;
   report.range = arguments.input.parse_range();
   report.convention = arguments.metrics.chosen_conventions().front();
-  AttentionInput input = arguments.input.open(report.range);
+  AttentionInput input = arguments.input.open(report.range, arguments.shared.local_rank());
   if (!input.head_names.empty()) arguments.metrics.options_of = graph_options;
   ImportanceOptions& options = arguments.importance;
   options.convention = arguments.metrics.resolve(report.convention);
@@ -157,7 +157,7 @@ void run_heads(HeadsArguments& arguments) {
   if (arguments.shared.wanted()) {
     const SharedSamples how = arguments.shared.resolve(
         arguments.input.files(),
-        {arguments.figure.file, arguments.csv, arguments.json, arguments.page.file});
+        {arguments.figure.file, arguments.csv, arguments.json, arguments.page.file}, input.device);
     return arguments.shared.run(options.execution, [&] {
       stack.execution = options.execution;
       return head_importance_shared(*input.source, input.weights, options,

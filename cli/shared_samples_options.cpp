@@ -22,10 +22,11 @@
 namespace synergraph::cli {
 namespace {
 
-/// Options that change no number: how and where it is done, files (their bytes count), and outputs.
-constexpr std::array<std::string_view, 9> kHow = {"--threads", "--quiet",         "--shard",
-                                                  "--leave",   "--claim-timeout", "--shard-dir",
-                                                  "--tokens",  "--out-proj",      "FILE"};
+/// Options that change no number: how and where it is done, files (their bytes count), the device
+/// (what was chosen counts), and outputs.
+constexpr std::array<std::string_view, 10> kHow = {
+    "--threads",   "--quiet",  "--shard",    "--leave", "--claim-timeout",
+    "--shard-dir", "--tokens", "--out-proj", "FILE",    "--device"};
 constexpr std::array<std::string_view, 10> kOutputs = {
     "--json",         "--csv",          "--per-sample", "--figure",       "--figure-size",
     "--figure-title", "--figure-names", "--page",       "--page-samples", "--page-tokens"};
@@ -98,7 +99,8 @@ void SharedSamplesArguments::check() const {
 }
 
 SharedSamples SharedSamplesArguments::resolve(const std::vector<NamedPath>& inputs,
-                                              const std::vector<std::string>& outputs) const {
+                                              const std::vector<std::string>& outputs,
+                                              const std::string& device) const {
   SharedSamples how;
   how.directory = directory;
   how.place = shard.place();
@@ -114,6 +116,7 @@ SharedSamples SharedSamplesArguments::resolve(const std::vector<NamedPath>& inpu
     how.title += ' ' + std::filesystem::path(input.path).filename().string();
   }
   how.settings += given(*command_, false);
+  if (!device.empty()) how.settings += device + '\n';
   if (command_->count("--page") > 0) how.settings += "--page\n";  // measures each head alone
   how.outputs = given(*command_, true);
   how.stamp = [outputs] { return files_stamp(outputs); };

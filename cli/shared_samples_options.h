@@ -18,13 +18,16 @@ struct SharedSamplesArguments {
 
   void add_to(CLI::App& command);
   bool wanted() const { return !directory.empty(); }
+  /// Of this worker, among those on its machine.
+  int local_rank() const { return wanted() ? shard.place().local_rank : 0; }
   /// UsageError for options that need a directory.
   void check() const;
 
-  /// How samples are shared, for these files to read and to write. All options of the command that
-  /// are given count as settings, but for those that change no number.
+  /// How samples are shared, for these files to read and to write, by workers that run models on
+  /// such a device. All options of the command that are given count as settings, but for those that
+  /// change no number.
   SharedSamples resolve(const std::vector<NamedPath>& inputs,
-                        const std::vector<std::string>& outputs) const;
+                        const std::vector<std::string>& outputs, const std::string& device) const;
 
   /// Works on the samples until it is stopped, with the worker's part of the threads, and says what
   /// has come of it.

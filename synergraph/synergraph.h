@@ -138,6 +138,7 @@
 #include "synergraph/train/device.h"
 #include "synergraph/train/fleet.h"
 #include "synergraph/train/loop.h"
+#include "synergraph/train/make_evaluator.h"
 #include "synergraph/train/make_fleet.h"
 #include "synergraph/train/metrics_log.h"
 #include "synergraph/train/precision.h"

@@ -48,7 +48,7 @@ class ModelAttention::Reader : public AttentionReader {
  public:
   explicit Reader(ModelAttention& source)
       : source_(source),
-        evaluator_(source.model_),
+        evaluator_(source.evaluators_()),
         heads_(source.model_.config().heads, source.end_ - source.begin_) {}
 
   void open(const AttentionPiece& piece) override { sample_ = piece.sample; }
@@ -64,19 +64,20 @@ class ModelAttention::Reader : public AttentionReader {
       visitor(layer, heads_);
     };
     source_.scores_[static_cast<std::size_t>(sample_)] =
-        evaluator_.run(source_.inputs_.row(sample_), source_.answers_.row(sample_), visit_layer);
+        evaluator_->run(source_.inputs_.row(sample_), source_.answers_.row(sample_), visit_layer);
   }
 
  private:
   ModelAttention& source_;
-  Evaluator evaluator_;
+  std::unique_ptr<SequenceEvaluator> evaluator_;
   SampleHeads heads_;
   int sample_ = 0;
 };
 
 ModelAttention::ModelAttention(const Model& model, Sequences inputs, const Task* task,
-                               const TokenRange& range)
-    : model_(model), inputs_(std::move(inputs)), task_(task) {
+                               const TokenRange& range, EvaluatorFactory evaluators)
+    : model_(model), inputs_(std::move(inputs)), task_(task), evaluators_(std::move(evaluators)) {
+  if (!evaluators_) evaluators_ = [this] { return std::make_unique<Evaluator>(model_); };
   const ModelConfig& config = model.config();
   require_fitting(config, inputs_, "tokens");
   const std::int64_t end = range.end.value_or(config.length);
@@ -121,14 +122,14 @@ void ModelAttention::copy_heads(const AttentionPiece& piece, const HeadCopy& cop
   if (!whole()) return AttentionSource::copy_heads(piece, copy);
   const ModelConfig& config = model_.config();
   LowerTriangle triangle(config.length, sizeof(float));
-  Evaluator(model_).run(inputs_.row(piece.sample), answers_.row(piece.sample),
-                        [&](int layer, const float* row) {
-                          for (int h = 0; h < config.heads; ++h) {
-                            for (int i = 0; i < config.length; ++i, row += config.length)
-                              triangle.set_row(i, row);
-                            copy(layer, h, triangle.bytes());
-                          }
-                        });
+  evaluators_()->run(inputs_.row(piece.sample), answers_.row(piece.sample),
+                     [&](int layer, const float* row) {
+                       for (int h = 0; h < config.heads; ++h) {
+                         for (int i = 0; i < config.length; ++i, row += config.length)
+                           triangle.set_row(i, row);
+                         copy(layer, h, triangle.bytes());
+                       }
+                     });
 }
 
 std::optional<Evaluation> ModelAttention::evaluation() const {

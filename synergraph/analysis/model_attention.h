@@ -12,8 +12,10 @@ namespace synergraph {
 class ModelAttention : public AttentionSource {
  public:
   /// With a task the model's answers are judged by it. InputError unless the sequences and the
-  /// range fit the model. The model must outlive this object.
-  ModelAttention(const Model& model, Sequences inputs, const Task* task, const TokenRange& range);
+  /// range fit the model. The model must outlive this object. `evaluators` run it; by default on
+  /// the CPU.
+  ModelAttention(const Model& model, Sequences inputs, const Task* task, const TokenRange& range,
+                 EvaluatorFactory evaluators = {});
 
   std::vector<AttentionPiece> pieces(int begin, int end) const override;
   std::unique_ptr<AttentionReader> reader() override;
@@ -36,6 +38,7 @@ class ModelAttention : public AttentionSource {
   const Model& model_;
   Sequences inputs_;
   const Task* task_;
+  EvaluatorFactory evaluators_;
   int begin_;
   int end_;
   Sequences answers_;

@@ -38,22 +38,40 @@ struct SequenceScore {
   int correct = 0;    ///< positions whose largest logit is the target
 };
 
-/// The model in evaluation mode (no dropout) on one sequence after the other. A thread needs one of
+/// A model in evaluation mode (no dropout) on one sequence after the other. A thread needs one of
 /// its own; the model must outlive it.
-class Evaluator {
+class SequenceEvaluator {
  public:
-  explicit Evaluator(const Model& model);
-  ~Evaluator();
-  Evaluator(const Evaluator&) = delete;
-  Evaluator& operator=(const Evaluator&) = delete;
+  virtual ~SequenceEvaluator() = default;
+  SequenceEvaluator() = default;
+  SequenceEvaluator(const SequenceEvaluator&) = delete;
+  SequenceEvaluator& operator=(const SequenceEvaluator&) = delete;
 
   /// Visits the layers' attention (heads, length, length) in order, valid during the call. Tokens
   /// must fit the model: see require_fitting().
   using LayerVisitor = std::function<void(int layer, const float* attention)>;
 
-  /// The score of the model on a sequence. `logits`, where wanted, are (length, vocabulary).
+  /// The score of the model on a sequence.
+  virtual SequenceScore run(const std::int32_t* input, const std::int32_t* target,
+                            const LayerVisitor& visitor) = 0;
+};
+
+/// Makes evaluators of one model, from any thread.
+using EvaluatorFactory = std::function<std::unique_ptr<SequenceEvaluator>()>;
+
+/// The one on the CPU.
+class Evaluator final : public SequenceEvaluator {
+ public:
+  explicit Evaluator(const Model& model);
+  ~Evaluator() override;
+
   SequenceScore run(const std::int32_t* input, const std::int32_t* target,
-                    const LayerVisitor& visitor = nullptr, float* logits = nullptr);
+                    const LayerVisitor& visitor) override {
+    return run(input, target, visitor, nullptr);
+  }
+  /// `logits`, where wanted, are (length, vocabulary).
+  SequenceScore run(const std::int32_t* input, const std::int32_t* target,
+                    const LayerVisitor& visitor, float* logits);
 
  private:
   struct Workspace;

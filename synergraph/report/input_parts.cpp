@@ -71,6 +71,7 @@ nlohmann::ordered_json json_document(const char* schema, int version, const Inpu
                      {"width", model.width},           {"heads", model.heads},
                      {"layers", model.layers},         {"hidden", model.hidden}};
     if (input.heads_from_name) json["model"]["heads_from"] = "file name";
+    if (!input.device.empty()) json["model"]["device"] = input.device;
   }
   if (input.evaluation)
     json["task"] = {{"name", input.task},

@@ -18,6 +18,7 @@ struct InputReport {
   TokenRange range;
   std::vector<TokenSpan> sequences;      ///< of arrays, where no range says what they are
   std::optional<ModelConfig> model;      ///< of a checkpoint
+  std::string device;                    ///< that ran the model, where it is not the CPU
   bool heads_from_name = false;          ///< the checkpoint's file name says how many heads
   std::string task;                      ///< that judged the model; empty: none
   std::optional<Evaluation> evaluation;  ///< by it

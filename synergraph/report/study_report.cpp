@@ -4,6 +4,7 @@
 
 #include <filesystem>
 #include <nlohmann/json.hpp>
+#include <set>
 
 #include "synergraph/core/instruction_set.h"
 #include "synergraph/core/version.h"
@@ -121,6 +122,17 @@ ordered_json json_findings(const Findings& findings, const std::vector<CellResul
           {"subsets", std::move(subsets)}};
 }
 
+/// The devices that took part, in alphabetical order: the same whoever worked on which cell.
+ordered_json json_devices(const std::vector<CellResult>& results) {
+  std::set<std::string> trained;
+  std::set<std::string> ran;
+  for (const CellResult& result : results) {
+    trained.insert(result.trained_on.begin(), result.trained_on.end());
+    if (!result.run_on.empty()) ran.insert(result.run_on);
+  }
+  return {{"training", trained}, {"forward_pass", ran}};
+}
+
 /// Draws a figure in the three formats; the SVG is for the page.
 template <class Draw>
 PageFigure draw_all(const std::string& stem, const std::string& caption, const Draw& draw) {
@@ -178,6 +190,7 @@ std::string json_report(const StudyReport& report) {
                              {"schema_version", kStudySchema},
                              {"program", std::string("synergraph ") + kVersion},
                              {"isa", instruction_set()},
+                             {"devices", json_devices(report.results)},
                              {"results_version", kResultsVersion},
                              {"settings",
                               {{"tasks", report.grid.tasks},

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
 #include <vector>
 
 #include "synergraph/analysis/layer_summary.h"
@@ -40,7 +41,7 @@ bool measures_subsets(const Cell& cell);
 /// The numbers that a study keeps of a layer.
 std::vector<Quantity> cell_quantities(const MeasureSettings& settings);
 
-/// What came out of a cell. A pure function of the cell and kResultsVersion.
+/// What came out of a cell. A pure function of the cell, kResultsVersion and the devices.
 struct CellResult {
   Cell cell;
   double loss = 0.0;      ///< on held-out sequences, in evaluation mode
@@ -48,6 +49,10 @@ struct CellResult {
   std::vector<LayerSummary> exact;
   std::vector<LayerSummary> published;
   std::vector<LayerSubsets> subsets = {};  ///< empty unless measures_subsets()
+  /// What it was trained on and what its model was run on, to be measured, as describe(Device) has
+  /// it; empty in results of earlier versions.
+  std::vector<std::string> trained_on = {};
+  std::string run_on = {};
 
   const std::vector<LayerSummary>& layers(Convention convention) const {
     return convention == Convention::kExact ? exact : published;

@@ -193,11 +193,15 @@ std::string result_name(const Cell& cell) {
 }
 
 void write_result(const std::string& path, const CellResult& result) {
-  const ordered_json json = {
-      {"schema", "synergraph.cell"},       {"cell", describe(result.cell)},
-      {"loss", number(result.loss)},       {"accuracy", result.accuracy},
-      {"exact", to_json(result.exact)},    {"published", to_json(result.published)},
-      {"subsets", to_json(result.subsets)}};
+  const ordered_json json = {{"schema", "synergraph.cell"},
+                             {"cell", describe(result.cell)},
+                             {"loss", number(result.loss)},
+                             {"accuracy", result.accuracy},
+                             {"exact", to_json(result.exact)},
+                             {"published", to_json(result.published)},
+                             {"subsets", to_json(result.subsets)},
+                             {"trained_on", result.trained_on},
+                             {"run_on", result.run_on}};
   std::string text = json.dump(1);
   text.erase(text.rfind('\n'));  // before the closing brace
   write_file(path, text + fmt::format(kChecksum, fingerprint_of(text)));
@@ -220,6 +224,8 @@ std::optional<CellResult> read_result(const std::string& path, const Cell& cell)
     result.exact = layers_of(json.at("exact"), cell);
     result.published = layers_of(json.at("published"), cell);
     result.subsets = subsets_of(json.at("subsets"), cell);
+    result.trained_on = json.value("trained_on", result.trained_on);
+    result.run_on = json.value("run_on", result.run_on);
     return result;
   } catch (const std::exception& error) {
     throw InputError(fmt::format("{}: not a result of this study ({}); remove it to measure again",

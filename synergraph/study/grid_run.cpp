@@ -21,6 +21,7 @@
 #include "synergraph/study/measure_model.h"
 #include "synergraph/study/measure_subsets.h"
 #include "synergraph/train/checkpoint.h"
+#include "synergraph/train/make_evaluator.h"
 #include "synergraph/train/trainer.h"
 
 namespace synergraph {
@@ -289,11 +290,13 @@ class GridRun {
     const std::string name = title(cell);
     progress_->update(k, cell.train.steps(), name + ": measuring");
     try {
-      CellResult result = measure(cell, data, outcome);
+      const EvaluatorFactory evaluators = evaluator_factory(options_.device, outcome.model);
+      CellResult result = measure(cell, data, outcome, evaluators);
       if (measures_subsets(cell)) {
         progress_->update(k, cell.train.steps(), name + ": measuring every subset of its heads");
-        result.subsets = measure_subsets(outcome.model, first(data, cell.measure.subset_samples),
-                                         cell.measure, options_.execution.part(threads_));
+        result.subsets =
+            measure_subsets(outcome.model, first(data, cell.measure.subset_samples), cell.measure,
+                            options_.execution.part(threads_), evaluators);
       }
       work_.persist([&] { write_result(result_path(k), result); });
     } catch (const Stopped&) {
@@ -310,13 +313,18 @@ class GridRun {
     return {count, data.inputs.length, {data.inputs.row(0), data.inputs.row(count)}};
   }
 
-  CellResult measure(const Cell& cell, const TrainingData& data,
-                     const TrainOutcome& outcome) const {
+  CellResult measure(const Cell& cell, const TrainingData& data, const TrainOutcome& outcome,
+                     const EvaluatorFactory& evaluators) const {
     ModelMeasurement measured =
         measure_model(outcome.model, find_task(cell.train.task), first(data, cell.measure.samples),
-                      cell.measure, options_.execution.part(threads_));
-    return {cell, outcome.judged_loss, outcome.judged_accuracy, std::move(measured.exact),
-            std::move(measured.published)};
+                      cell.measure, options_.execution.part(threads_), evaluators);
+    return {.cell = cell,
+            .loss = outcome.judged_loss,
+            .accuracy = outcome.judged_accuracy,
+            .exact = std::move(measured.exact),
+            .published = std::move(measured.published),
+            .trained_on = outcome.devices,
+            .run_on = describe(evaluating(options_.device))};
   }
 
   const GridOptions& options_;

@@ -18,13 +18,14 @@ MetricsOptions metrics_options(Convention convention, const MeasureSettings& set
 }  // namespace
 
 ModelMeasurement measure_model(const Model& model, const Task& task, const Sequences& sequences,
-                               const MeasureSettings& settings, const Execution& execution) {
+                               const MeasureSettings& settings, const Execution& execution,
+                               const EvaluatorFactory& evaluators) {
   AnalysisOptions analysis_options;
   analysis_options.execution = execution;
   analysis_options.conventions.clear();
   for (const Convention convention : {Convention::kExact, Convention::kPublished})
     analysis_options.conventions.push_back(metrics_options(convention, settings));
-  ModelAttention source(model, sequences, &task, {});
+  ModelAttention source(model, sequences, &task, {}, evaluators);
   const Analysis analysis = analyse(source, weights_of_model(model), analysis_options);
 
   ModelMeasurement measurement;

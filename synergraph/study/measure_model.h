@@ -1,8 +1,7 @@
 #pragma once
 
 #include "synergraph/core/execution.h"
-#include "synergraph/model/parameters.h"
-#include "synergraph/model/tasks.h"
+#include "synergraph/model/evaluate.h"
 #include "synergraph/study/cell.h"
 
 #pragma GCC visibility push(default)
@@ -17,9 +16,11 @@ struct ModelMeasurement {
 };
 
 /// Measures every layer of a model on every given sequence, with the learned head weights.
-/// `settings.samples` is not used: all sequences are.
+/// `settings.samples` is not used: all sequences are. `evaluators` run the model; by default on the
+/// CPU.
 ModelMeasurement measure_model(const Model& model, const Task& task, const Sequences& sequences,
-                               const MeasureSettings& settings, const Execution& execution);
+                               const MeasureSettings& settings, const Execution& execution,
+                               const EvaluatorFactory& evaluators = {});
 
 }  // namespace synergraph
 #pragma GCC visibility pop

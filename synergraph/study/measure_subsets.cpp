@@ -52,8 +52,9 @@ ValueSubsets subset_numbers(const ValueCredit& credit, int samples) {
 
 std::vector<LayerSubsets> measure_subsets(const Model& model, const Sequences& sequences,
                                           const MeasureSettings& settings,
-                                          const Execution& execution) {
-  ModelAttention source(model, sequences, nullptr, {});
+                                          const Execution& execution,
+                                          const EvaluatorFactory& evaluators) {
+  ModelAttention source(model, sequences, nullptr, {}, evaluators);
   ImportanceOptions options;
   options.convention.walk.cutoff = settings.cutoff;
   options.weight_samples = sequences.count;

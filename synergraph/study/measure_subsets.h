@@ -1,8 +1,7 @@
 #pragma once
 
 #include "synergraph/analysis/head_importance.h"
-#include "synergraph/model/parameters.h"
-#include "synergraph/model/tasks.h"
+#include "synergraph/model/evaluate.h"
 #include "synergraph/study/cell.h"
 
 #pragma GCC visibility push(default)
@@ -14,9 +13,11 @@ ValueSubsets subset_numbers(const ValueCredit& credit, int samples);
 
 /// Measures every subset of the heads of every layer of a model on every given sequence, by the
 /// exact convention with the learned head weights; as many as measures_subsets() allows.
+/// `evaluators` run the model; by default on the CPU.
 std::vector<LayerSubsets> measure_subsets(const Model& model, const Sequences& sequences,
                                           const MeasureSettings& settings,
-                                          const Execution& execution);
+                                          const Execution& execution,
+                                          const EvaluatorFactory& evaluators = {});
 
 }  // namespace synergraph
 #pragma GCC visibility pop

@@ -50,6 +50,7 @@ class RunDirectory {
   /// What the run has taken until now, in all its parts.
   double seconds() const;
   double seconds_since_checkpoint() const;
+  const std::vector<std::string>& devices() const { return notes_.devices; }
 
  private:
   using Clock = std::chrono::steady_clock;

@@ -34,8 +34,9 @@ class Recorder : public LoopHooks {
 
   TrainOutcome outcome(const Evaluation& judged) {
     const RunPosition& position = run_.position;
-    return {run_.finished(), position.step,   position.last_loss,   position.last_accuracy,
-            judged.loss,     judged.accuracy, directory_.seconds(), std::move(run_.state.model)};
+    return {run_.finished(),        position.step,        position.last_loss,
+            position.last_accuracy, judged.loss,          judged.accuracy,
+            directory_.seconds(),   directory_.devices(), std::move(run_.state.model)};
   }
 
   void step_done() override {

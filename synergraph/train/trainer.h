@@ -32,11 +32,12 @@ struct TrainOptions : TrainSetOptions {
 struct TrainOutcome {
   bool finished = false;  ///< false: stopped on request
   std::uint64_t step = 0;
-  double loss = 0.0;             ///< of the last whole epoch, with dropout
-  double accuracy = 0.0;         ///< likewise
-  double judged_loss = 0.0;      ///< of the model in evaluation mode on the judged sequences
-  double judged_accuracy = 0.0;  ///< likewise
-  double seconds = 0.0;          ///< of the run, with what it took before it was resumed
+  double loss = 0.0;                 ///< of the last whole epoch, with dropout
+  double accuracy = 0.0;             ///< likewise
+  double judged_loss = 0.0;          ///< of the model in evaluation mode on the judged sequences
+  double judged_accuracy = 0.0;      ///< likewise
+  double seconds = 0.0;              ///< of the run, with what it took before it was resumed
+  std::vector<std::string> devices;  ///< RunNotes::devices
   Model model;
 };
 

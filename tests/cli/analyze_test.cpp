@@ -171,6 +171,23 @@ TEST_F(AnalyzeTest, AModelAndItsOtherFormatsGiveTheSameBytes) {
               learned_head_weights(model, 1)[1], 1e-12);
 }
 
+TEST_F(AnalyzeTest, RunsACheckpointOnTheDeviceThatIsAskedFor) {
+  write_model("m.safetensors");  // of a width that no GPU takes
+  const std::string arguments = "analyze m.safetensors --task copy --samples 3 --json -";
+  const std::string plain = expect_success(arguments).out;
+  EXPECT_FALSE(json::parse(plain)["model"].contains("device"));
+  EXPECT_EQ(expect_success(arguments + " --device cpu").out, plain);
+  EXPECT_EQ(expect_success(arguments + " --device auto").out, plain);
+  expect_refusal(arguments + " --device cuda", 1, "cuda: ");
+  expect_refusal(arguments + " --device tpu", 2, "unknown device 'tpu'");
+  write_random("a.npy", {1, 2, 5, 5});
+  for (const std::string command : {"analyze", "heads"})
+    expect_refusal(command + " a.npy --device cuda", 2,
+                   "a.npy holds attention: --tokens, --task, --samples, --seed, --heads and "
+                   "--device are for checkpoints");
+  EXPECT_EQ(expect_success("analyze a.npy --device auto").out, expect_success("analyze a.npy").out);
+}
+
 /// The first block of Python in docs/formats.md.
 std::string attention_recipe() {
   std::ifstream file(SYNERGRAPH_TEST_DATA "/../../docs/formats.md");

@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 #include <thread>
 
+#include "synergraph/core/instruction_set.h"
 #include "synergraph/core/random.h"
 #include "tests/support/page_parts.h"
 #include "tests/support/run_program.h"
@@ -53,6 +54,8 @@ TEST_F(ReproduceTest, WritesTablesFiguresPageAndResults) {
   EXPECT_THAT(outcome.out, HasSubstr("report.html"));
   const json results = json::parse(read("study/results.json"));
   EXPECT_EQ(results.at("schema"), "synergraph.reproduce");
+  const json cpu = json::array({"cpu (" + instruction_set() + ")"});
+  EXPECT_EQ(results.at("devices"), json({{"training", cpu}, {"forward_pass", cpu}}));
   ASSERT_EQ(results.at("cells").size(), 8U);
   EXPECT_EQ(results.at("cells")[7].at("task"), "cycle");
   EXPECT_EQ(results.at("cells")[7].at("heads"), 2);

@@ -136,6 +136,8 @@ TEST_F(GridTest, ResultsComeBackFromTheirFiles) {
   result.cell = cells(small_grid()).front();
   result.loss = 0.1;
   result.accuracy = 0.75;
+  result.trained_on = {"abacus", "cpu (x)"};
+  result.run_on = "cpu (x)";
   LayerSummary layer;
   layer.rank_correlation = std::numeric_limits<double>::quiet_NaN();
   layer.with_synergy = 3;
@@ -158,6 +160,8 @@ TEST_F(GridTest, ResultsComeBackFromTheirFiles) {
   EXPECT_EQ(back->exact[1][Quantity::kTruncatedHittingMean].mean, 1.0 / 3.0);
   EXPECT_EQ(back->exact[1][Quantity::kHittingMean].mean, infinity);
   EXPECT_TRUE(std::isnan(back->published[0].rank_correlation));
+  EXPECT_EQ(back->trained_on, result.trained_on);
+  EXPECT_EQ(back->run_on, result.run_on);
 
   Cell other = result.cell;
   other.measure.samples = 9;
@@ -171,6 +175,13 @@ TEST_F(GridTest, ResultsComeBackFromTheirFiles) {
     write_file(path, text.substr(0, size));
     EXPECT_THROW(read_result(path, result.cell), InputError) << size;
   }
+
+  // Earlier versions did not say on what it was done.
+  write_file(path, text.substr(0, text.find(",\n \"trained_on\"")) + "\n}\n");
+  const std::optional<CellResult> old = read_result(path, result.cell);
+  ASSERT_TRUE(old.has_value());
+  EXPECT_EQ(old->accuracy, 0.75);
+  EXPECT_TRUE(old->trained_on.empty() && old->run_on.empty());
 }
 
 TEST_F(GridTest, AResultThatLacksANumberOrCountsTooManyIsRefusedByName) {

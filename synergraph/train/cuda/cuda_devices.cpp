@@ -48,6 +48,11 @@ std::string cuda_trouble(int index) {
   return "";
 }
 
+void start_cuda(int index) {
+  cuda::require(cudaInitDevice(index, cudaDeviceScheduleBlockingSync, cudaInitDeviceFlagsAreValid),
+                "choice of the device");
+}
+
 int cuda_count() {
   int count = 0;
   return trouble(count).empty() ? count : 0;

@@ -8,6 +8,9 @@ namespace synergraph {
 /// Why a GPU, by its number, cannot be used here, as "no GPU on this machine"; empty: it can.
 std::string cuda_trouble(int index);
 
+/// Readies a GPU that can be used: threads that wait for it sleep, and others measure meanwhile.
+void start_cuda(int index);
+
 /// How many GPUs there are to be used.
 int cuda_count();
 

@@ -1,11 +1,8 @@
 #include "synergraph/train/cuda/cuda_fleet.h"
 
-#include <cuda_runtime_api.h>
-
 #include <algorithm>
 
 #include "synergraph/train/cuda/cuda_devices.h"
-#include "synergraph/train/cuda/device_memory.h"
 #include "synergraph/train/cuda/engine.h"
 #include "synergraph/train/cuda/packing.h"
 
@@ -82,10 +79,7 @@ std::string cuda_refusal(const Device& device, const FleetSettings& settings) {
 std::unique_ptr<Fleet> make_cuda_fleet(const Device& device, const FleetSettings& settings) {
   const std::string refusal = cuda_refusal(device, settings);
   if (!refusal.empty()) throw InputError(name_of(device) + ": " + refusal);
-  // Threads that wait for the GPU are to sleep meanwhile: others measure.
-  cuda::require(
-      cudaInitDevice(device.index, cudaDeviceScheduleBlockingSync, cudaInitDeviceFlagsAreValid),
-      "choice of the device");
+  start_cuda(device.index);
   return std::make_unique<CudaFleet>(device, settings);
 }
 

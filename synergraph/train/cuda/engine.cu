@@ -8,7 +8,7 @@
 #include "synergraph/core/random.h"
 #include "synergraph/model/dropout.h"
 #include "synergraph/train/cuda/device_memory.h"
-#include "synergraph/train/cuda/launch_sequence.h"
+#include "synergraph/train/cuda/launch_sequences.h"
 #include "synergraph/train/cuda/mask_kernel.cuh"
 #include "synergraph/train/cuda/packing.h"
 #include "synergraph/train/cuda/sequence_kernel.cuh"
@@ -241,27 +241,9 @@ void Engine::Parts::launch_sequences(const Share& share, bool judging) {
                                     losses.data() + first,
                                     correct.data() + first};
   const int sequences = share.count * settings.batch;
-  const auto launch = [&](auto head) {
-    launch_sequence<decltype(head)::value>(
-        arguments, judging ? Precision::kFloat32 : settings.precision, sequences, share.stream);
-  };
-  switch (config.width / config.heads) {
-    case 4:
-      launch(std::integral_constant<int, 4>());
-      break;
-    case 8:
-      launch(std::integral_constant<int, 8>());
-      break;
-    case 16:
-      launch(std::integral_constant<int, 16>());
-      break;
-    case 32:
-      launch(std::integral_constant<int, 32>());
-      break;
-    default:
-      launch(std::integral_constant<int, 64>());
-      break;
-  }
+  cuda::launch_sequences(config.heads, arguments,
+                         judging ? Precision::kFloat32 : settings.precision, sequences,
+                         share.stream);
 }
 
 void Engine::Parts::launch_update(const Share& share) {

@@ -1,5 +1,6 @@
 #include "synergraph/core/error.h"
 #include "synergraph/train/cuda/cuda_devices.h"
+#include "synergraph/train/cuda/cuda_evaluator.h"
 #include "synergraph/train/cuda/cuda_fleet.h"
 
 namespace synergraph {
@@ -26,6 +27,10 @@ std::string cuda_refusal(const Device& device, const FleetSettings& /*settings*/
 
 std::unique_ptr<Fleet> make_cuda_fleet(const Device& device, const FleetSettings& settings) {
   throw InputError(name_of(device) + ": " + cuda_refusal(device, settings));
+}
+
+EvaluatorFactory cuda_evaluators(const Device& device, const Model& /*model*/) {
+  throw InputError(name_of(device) + ": " + cuda_trouble(device.index));
 }
 
 }  // namespace synergraph
