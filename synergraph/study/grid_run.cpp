@@ -84,8 +84,8 @@ WorkPlan plan_of(const GridSettings& grid, const std::vector<Cell>& cells) {
 }
 
 /// Cells that are measured at the same time while others are trained, each by all threads: some of
-/// the work on a cell is for one thread.
-constexpr int kMeasuredAtOnce = 2;
+/// the work on a cell is for few.
+constexpr int kMeasuredAtOnce = 4;
 
 /// Cells that are trained together, by their places among all.
 using CellSet = std::vector<std::size_t>;

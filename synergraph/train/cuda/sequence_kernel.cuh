@@ -140,9 +140,11 @@ struct SequencePass {
     return context().saved + context().saved_layout.dx();
   }
 
-  /// What will be read later.
+  /// What will be read later. With one head even to ask whether to ask costs more than it gains.
   static __device__ __forceinline__ void ask_for(const void* from, int bytes) {
-    if (context().prefetching) prefetch(from, bytes);
+    if constexpr (kHeads > 1) {
+      if (context().prefetching) prefetch(from, bytes);
+    }
   }
 
   /// The dropout mask of rows `row` and `row` + 8: bits 8j and 8j + 4 are for tile j.
