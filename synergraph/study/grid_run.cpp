@@ -117,6 +117,7 @@ class GridRun {
     if (options_.device.kind == DeviceKind::kCuda) measuring.emplace(kMeasuredAtOnce);
     threads_ = measuring ? options_.execution.thread_count()
                          : std::max(1, options_.execution.thread_count() / jobs);
+    at_once_ = measuring ? 2 : 1;
     const auto together = [this](std::size_t a, std::size_t b) {
       return fleet_settings(cells_[a].train) == fleet_settings(cells_[b].train);
     };
@@ -291,13 +292,18 @@ class GridRun {
     progress_->update(k, cell.train.steps(), name + ": measuring");
     try {
       const EvaluatorFactory evaluators = evaluator_factory(options_.device, outcome.model);
-      CellResult result = measure(cell, data, outcome, evaluators);
-      if (measures_subsets(cell)) {
-        progress_->update(k, cell.train.steps(), name + ": measuring every subset of its heads");
-        result.subsets =
-            measure_subsets(outcome.model, first(data, cell.measure.subset_samples), cell.measure,
-                            options_.execution.part(threads_), evaluators);
-      }
+      CellResult result;
+      std::vector<LayerSubsets> subsets;
+      parallel_for(measures_subsets(cell) ? 2 : 1, at_once_, [&](std::size_t part, int) {
+        if (part == 0) {
+          result = measure(cell, data, outcome, evaluators);
+        } else {
+          progress_->update(k, cell.train.steps(), name + ": measuring every subset of its heads");
+          subsets = measure_subsets(outcome.model, first(data, cell.measure.subset_samples),
+                                    cell.measure, options_.execution.part(threads_), evaluators);
+        }
+      });
+      result.subsets = std::move(subsets);
       work_.persist([&] { write_result(result_path(k), result); });
     } catch (const Stopped&) {
       return work_.give_back(k);  // the cell has no result yet
@@ -332,6 +338,7 @@ class GridRun {
   std::optional<GridProgress> progress_;
   SharedWork work_;
   int threads_ = 1;
+  int at_once_ = 1;  ///< parts of a cell's measuring
 };
 
 }  // namespace

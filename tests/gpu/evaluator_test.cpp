@@ -154,6 +154,20 @@ TEST_P(CudaEvaluatorTest, ThreadsThatRunAtOnceBesideATrainingGetTheSameNumbers) 
   EXPECT_EQ(evaluated_on(kCard, model, inputs), alone);
 }
 
+TEST(CudaEvaluator, ModelsOfOtherShapesRunAtOnce) {
+  if (const std::string why = refusal(kCard, {}); !why.empty()) GTEST_SKIP() << why;
+  const std::vector<int> heads = {1, 16, 4, 8, 2};
+  const Sequences inputs = random_sequences(7, 40, 100, 256);
+  std::vector<Model> models;
+  for (const int count : heads) models.push_back(model_of({.heads = count}));
+  std::vector<std::vector<double>> alone;
+  for (const Model& model : models) alone.push_back(evaluated_on(kCard, model, inputs));
+  parallel_for(4 * heads.size(), static_cast<int>(4 * heads.size()), [&](std::size_t index, int) {
+    const std::size_t k = index % heads.size();
+    EXPECT_EQ(evaluated_on(kCard, models[k], inputs), alone[k]) << heads[k] << " heads";
+  });
+}
+
 INSTANTIATE_TEST_SUITE_P(Gpu, CudaEvaluatorTest, testing::Values(1, 2, 4, 8, 16));
 
 class CudaAnalyzeTest : public testing_support::ProgramTest {

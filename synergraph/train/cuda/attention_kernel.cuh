@@ -23,11 +23,11 @@ struct AttentionShared {
   static constexpr int kNormedRow = kWidth + 1;
   int width;
 
-  SYNERGRAPH_HD int row() const { return width + 1; }
-  SYNERGRAPH_HD int normed() const { return width * kWidth; }  ///< after a matrix of the head
-  SYNERGRAPH_HD int queries() const { return normed() + kPositions * kNormedRow; }
-  SYNERGRAPH_HD int keys() const { return queries() + kPositions * row(); }
-  SYNERGRAPH_HD int size() const { return keys() + kPositions * row(); }
+  SYNERGRAPH_HD constexpr int row() const { return width + 1; }
+  SYNERGRAPH_HD constexpr int normed() const { return width * kWidth; }  ///< after a matrix of the head
+  SYNERGRAPH_HD constexpr int queries() const { return normed() + kPositions * kNormedRow; }
+  SYNERGRAPH_HD constexpr int keys() const { return queries() + kPositions * row(); }
+  SYNERGRAPH_HD constexpr int size() const { return keys() + kPositions * row(); }
 };
 
 /// Where keep() puts a feature of a position.

@@ -160,8 +160,10 @@ class CudaEvaluator final : public SequenceEvaluator {
     place_->own_attention.reserve(size);
     const AttentionShared shared{kWidth / config_.heads};
     const int bytes = shared.size() * static_cast<int>(sizeof(float));
+    // The limit is the kernel's, for all threads and shapes alike: that of the widest head.
+    constexpr int kMost = AttentionShared{kWidth}.size() * static_cast<int>(sizeof(float));
     require(
-        cudaFuncSetAttribute(attention_kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, bytes),
+        cudaFuncSetAttribute(attention_kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, kMost),
         "shared memory");
     const dim3 grid(static_cast<unsigned>(config_.heads), static_cast<unsigned>(config_.layers));
     attention_kernel<<<grid, kAttentionThreads, static_cast<std::size_t>(bytes), place_->stream>>>(
