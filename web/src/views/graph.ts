@@ -104,6 +104,7 @@ export const graph: View = {
     const source = choose<string>(
       'Begin with',
       [
+        { value: '', label: 'A graph of your own' },
         ...(session.graphText ? [{ value: 'data', label: session.title || 'the page’s graph', group: 'This page' }] : []),
         { value: '1', label: 'Worked example 1: no head alone arrives', group: 'The paper' },
         { value: '2', label: 'Worked example 2: together more faithful', group: 'The paper' },
@@ -117,6 +118,7 @@ export const graph: View = {
         { value: 'complete:8', label: 'Complete, 8 nodes', group: 'Generated' },
       ],
       (value) => {
+        if (value === '') return;
         if (value === 'data') take(value, { text: session.graphText! });
         else if (value === '1' || value === '2') take(value, { example: Number(value) as 1 | 2 });
         else take(value, { generators: value.split(' ') });
@@ -598,6 +600,7 @@ export const graph: View = {
         (line) => {
           fill(problem, line);
           text.setAttribute('aria-invalid', 'true');
+          source.update('');
           if (document.activeElement !== text && source_ !== null) text.value = source_;
         },
       );

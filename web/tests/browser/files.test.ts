@@ -176,7 +176,6 @@ describe('Own files', () => {
     await choose(page, writeNpy('slow.npy', attention(4, 24, 8, 90, 6)));
     await page.getByRole('button', { name: 'See it now' }).click();
     await page.waitForSelector('#view-layer .matrix canvas');
-    await page.getByRole('status').getByText('slow.npy is measured').waitFor();
     await page.getByRole('link', { name: 'Overview' }).click();
     await page.waitForSelector('#view-overview figure svg');
   });
