@@ -56,6 +56,7 @@ function mountDocument(root: HTMLElement, context: Context): Mounted {
   const worth = worthFigures(
     () => (value() ? worthOfDocument(value()!, layer(store.get()).samples, names()) : null),
     () => value()?.value ?? 'fidelity',
+    () => layer(store.get()).name,
   );
   const pruning = pruningFigure(value, names);
   const measuredWith = settingsNote(session);
@@ -125,6 +126,7 @@ function mountMixer(root: HTMLElement, context: Context): Mounted {
       return of ? worthOfDocument(of, documentLayer()!.samples, now.info.heads) : null;
     },
     () => store.get().value,
+    () => now.info.name,
   );
   const table = () => subsets?.of.values.find((one) => one.value === store.get().value)?.table ?? null;
   const shownWords = () => `layer ${now.info.name}, sample ${now.info.samples[now.sample]}`;

@@ -53,10 +53,13 @@ export function worthOfDocument(of: LayerValue, samples: number, names: readonly
 export function worthFigures(
   worth: () => Worth | null,
   value: () => HeadValue,
+  layer: () => string,
 ): { shapley: Figure; pairs: Figure; redraw(): void } {
+  const shown = () => `layer ${layer()}, ${worth()?.source ?? ''}`;
   const title = () => (value() === 'fidelity' ? 'fidelity' : 'speed');
   const shapley = figure({
     name: 'shapley',
+    of: shown,
     title: 'What each head adds',
     draw: (width, theme) => {
       const of = worth()!;
@@ -109,8 +112,10 @@ export function worthFigures(
     },
   });
   const clear = (pair: Worth['pairs'][number]) => pair.error === null || Math.abs(pair.mean) > 2 * pair.error;
+  const extreme = (of: Worth, largest: number) => `${digits((100 * largest) / of.all, 2)}%`;
   const pairs = figure({
     name: 'pairs',
+    of: shown,
     title: 'Pairs: redundant and complementary',
     draw: (width, theme) => {
       const of = worth()!;
@@ -126,7 +131,10 @@ export function worthFigures(
           columnTitle: 'with head',
           diverging: true,
           largest: 46,
-          legend: ['redundant', 'complementary'],
+          legend:
+            of.all > 0
+              ? [`redundant −${extreme(of, largest)}`, `${extreme(of, largest)} complementary`]
+              : ['redundant', 'complementary'],
           cell: (r, c) => {
             const pair = c <= r ? find(r + 1, c) : undefined;
             if (!pair) return null;

@@ -62,7 +62,8 @@ describe.each(VIEWS)('%s', (name, url, ready) => {
     expect(pdf.subarray(0, 5).toString()).toBe('%PDF-');
     await page.emulateMedia({ media: 'print' });
     expect(await page.locator('.top').isVisible()).toBe(false);
-    if (name === 'layer' || name === 'mixer') expect(await page.locator('.print-only').innerText()).toMatch(/^Layer 1.*sample 0$/);
+    if (name === 'layer' || name === 'mixer')
+      expect(await page.locator('.print-only').innerText()).toMatch(/^Layer 1.*sample 0$/);
   });
 
   it('fits a phone and fills a wall', async () => {
