@@ -19,7 +19,8 @@ int fail(const std::string& message, int status) {
   return status;
 }
 
-void run(int argc, char** argv) {
+/// The exit status of a command that has done what it was asked for.
+int run(int argc, char** argv) {
   CLI::App app{"How fast and how faithfully attention moves information to the last token."};
   synergraph::cli::add_commands(app);
   std::vector<std::string> arguments =
@@ -31,9 +32,12 @@ void run(int argc, char** argv) {
     synergraph::cli::print(app.help());
   } catch (const CLI::CallForVersion& version) {
     synergraph::cli::print(std::string(version.what()) + '\n');
+  } catch (const CLI::RuntimeError& answer) {
+    return answer.get_exit_code();
   } catch (const CLI::ParseError& error) {
     throw synergraph::UsageError(error.what());
   }
+  return 0;
 }
 
 }  // namespace
@@ -42,9 +46,9 @@ int main(int argc, char** argv) {
   synergraph::cli::reserve_standard_streams();
   (void)std::signal(SIGXFSZ, SIG_IGN);  // a file over the limit is an error of the write
   try {
-    if (argc > 0) run(argc, argv);
+    const int status = argc > 0 ? run(argc, argv) : 0;
     synergraph::cli::finish_output();
-    return 0;
+    return status;
   } catch (const synergraph::UsageError& error) {
     return fail(error.what(), kBadUsage);
   } catch (const synergraph::Error& error) {

@@ -1,5 +1,6 @@
 #include <fmt/core.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <memory>
 
@@ -89,6 +90,22 @@ void write_page(const PageArguments& arguments, const StudyReport& report) {
   arguments.write(page);
 }
 
+/// What a study consists of: files that are there, and those that must be.
+std::vector<std::string> study_files(const std::string& directory, bool figures) {
+  std::vector<std::string> files = {directory + "/results.json", directory + "/report.html"};
+  for (const char* folder : {"/tables", "/figures"}) {
+    if (folder == std::string_view("/figures") && !figures) continue;
+    std::error_code none;
+    std::vector<std::string> found;
+    for (const auto& entry : std::filesystem::directory_iterator(directory + folder, none))
+      found.push_back(entry.path().string());
+    if (found.empty()) found.push_back(directory + folder);
+    std::sort(found.begin(), found.end());
+    files.insert(files.end(), found.begin(), found.end());
+  }
+  return files;
+}
+
 void show(const StudyReport& report, const std::string& directory, bool figures) {
   print(format_report(report, output_columns()) +
         wrapped(fmt::format("\nwrote {}/report.html, results.json{}\n", printable(directory),
@@ -111,17 +128,18 @@ void run_reproduce(const ReproduceArguments& arguments) {
   const bool printed = to_standard_output({arguments.page.file});
   choose_grid_device(report.grid, arguments.device.name,
                      *parse_name<Precision>(arguments.device.precision), options);
-  const GridMerge merge{
-      [&] {
-        return files_stamp({options.directory + "/results.json", options.directory + "/report.html",
-                            arguments.page.file});
-      },
-      [&](std::vector<CellResult> results) {
-        report.results = std::move(results);
-        report.findings = derive_findings(report.results);
-        write_study(report, options.directory, figures);
-        if (arguments.page.wanted()) write_page(arguments.page, report);
-      }};
+  const GridMerge merge{[&] {
+                          std::vector<std::string> files =
+                              study_files(options.directory, figures.draw);
+                          files.push_back(arguments.page.file);
+                          return files_stamp(files);
+                        },
+                        [&](std::vector<CellResult> results) {
+                          report.results = std::move(results);
+                          report.findings = derive_findings(report.results);
+                          write_study(report, options.directory, figures);
+                          if (arguments.page.wanted()) write_page(arguments.page, report);
+                        }};
   GridEnd end = GridEnd::kStopped;
   {
     const StopOnSignals signals;

@@ -1,5 +1,7 @@
 #include "cli/shard_options.h"
 
+#include <fmt/core.h>
+
 #include "cli/number_option.h"
 
 namespace synergraph::cli {
@@ -22,7 +24,9 @@ void ShardArguments::add_to(CLI::App& command, const std::string& group) {
 }
 
 void share_threads(Execution& execution, const WorkerPlace& place) {
-  if (execution.threads == 0 && !place.alone()) execution.threads = worker_threads(place);
+  if (place.alone()) return;
+  if (execution.threads == 0) execution.threads = worker_threads(place);
+  execution.progress.prefix = fmt::format("{}/{}: ", place.rank + 1, place.size);
 }
 
 }  // namespace synergraph::cli

@@ -2,7 +2,6 @@
 
 #include <fmt/core.h>
 #include <fmt/ranges.h>
-#include <sys/stat.h>
 
 #include <algorithm>
 #include <array>
@@ -31,12 +30,6 @@ constexpr std::array<std::string_view, 10> kOutputs = {
     "--json",         "--csv",          "--per-sample", "--figure",       "--figure-size",
     "--figure-title", "--figure-names", "--page",       "--page-samples", "--page-tokens"};
 
-/// The second in which a file was changed.
-std::int64_t changed_at(const std::string& path) {
-  struct stat status {};
-  return stat(path.c_str(), &status) == 0 ? status.st_mtim.tv_sec : 0;
-}
-
 /// Changes with the bytes of a file: with all of them, or of a large one with some everywhere and
 /// with its time.
 std::string content_of(const std::string& path) {
@@ -58,7 +51,7 @@ std::string content_of(const std::string& path) {
     }
   }
   std::string content = fmt::format("{} bytes {}", bytes->size(), fingerprint.text());
-  if (step > 1) content += fmt::format(" of {}", changed_at(path));
+  if (step > 1) content += ' ' + file_stamp(path);
   return content;
 }
 
@@ -84,7 +77,9 @@ void SharedSamplesArguments::add_to(CLI::App& command) {
   command
       .add_option("--shard-dir", directory,
                   "directory through which several workers, started with the same command, share "
-                  "the samples; the last one writes the outputs")
+                  "the samples; the last one writes the outputs. What is there of the same options "
+                  "and the same FILE is used again; above 16 MiB its size, times and blocks "
+                  "everywhere in it say whether it is the same")
       ->type_name("DIR")
       ->check(not_empty())
       ->group(group);
@@ -94,7 +89,8 @@ void SharedSamplesArguments::add_to(CLI::App& command) {
 void SharedSamplesArguments::check() const {
   if (wanted()) return;
   for (const char* option : {"--shard", "--leave", "--claim-timeout"})
-    if (command_->count(option) > 0)
+    if (command_->count(option) > 0 &&
+        !(option == std::string_view("--shard") && (shard.shard == "off" || shard.shard == "auto")))
       throw UsageError(fmt::format("{} goes with --shard-dir", option));
 }
 
@@ -107,19 +103,24 @@ SharedSamples SharedSamplesArguments::resolve(const std::vector<NamedPath>& inpu
   how.wait = !shard.leave;
   how.timeout = shard.timeout;
   how.settings = fmt::format("{} {}\n", command_->get_name(), kVersion);
+  std::vector<std::string> files;
   how.title = command_->get_name();
   for (const NamedPath& input : inputs) {
     if (input.path == kStandardInput)
       throw UsageError("--shard-dir: workers cannot share standard input");
     if (!std::filesystem::is_regular_file(input.path)) continue;  // a list of weights
     how.settings += fmt::format("{} has {}\n", input.option, content_of(input.path));
+    files.push_back(input.path);
+    how.changed = std::max(how.changed, changed_at(input.path).value_or(how.changed));
     how.title += ' ' + std::filesystem::path(input.path).filename().string();
   }
+  how.input_stamp = [files] { return files_stamp(files); };
   how.settings += given(*command_, false);
   if (!device.empty()) how.settings += device + '\n';
   if (command_->count("--page") > 0) how.settings += "--page\n";  // measures each head alone
   how.outputs = given(*command_, true);
   how.stamp = [outputs] { return files_stamp(outputs); };
+  how.prints = true;
   return how;
 }
 

@@ -7,6 +7,7 @@
 #include "synergraph/cluster/work_status.h"
 #include "synergraph/core/error.h"
 #include "synergraph/core/terminal.h"
+#include "synergraph/train/checkpoint.h"
 
 namespace synergraph::cli {
 namespace {
@@ -18,18 +19,35 @@ constexpr const char* kStatusFooter =
     R"(DIR is the --out of reproduce or the --shard-dir of analyze or heads. It may be looked at from any
 machine at any time; nothing is locked.
 
-Exit status 1: something has failed, or DIR cannot be read.
+Exit status 0: all is done, or may still be; 1: something has failed or is damaged, or DIR cannot be
+read. With --finished: 3 where not all is done yet, for scripts that wait.
 
-Example
-  synergraph status out)";
+Examples
+  synergraph status out
+  while synergraph status --finished out; [ $? -eq 3 ]; do sleep 60; done)";
 
-void run_status(const std::string& directory) {
+constexpr int kUnfinished = 3;
+
+/// Of a cell, by its last checkpoint.
+double share_trained(const std::string& directory) {
+  const std::optional<RunSteps> steps = read_steps(directory);
+  if (!steps || steps->total == 0) return 0.0;
+  return static_cast<double>(steps->done) / static_cast<double>(steps->total);
+}
+
+void run_status(const std::string& directory, bool finished) {
   std::size_t failed = 0;
-  for (const WorkStatus& work : work_status(directory)) {
-    print(printable_lines(format_status(work)));
+  std::size_t damaged = 0;
+  bool all = true;
+  for (const WorkStatus& work : work_status(directory, share_trained)) {
+    print(printable_lines(format_status(work, output_columns())));
     failed += work.failures.size();
+    damaged += work.damaged.size();
+    all = all && work.finished();
   }
   if (failed > 0) throw InputError(fmt::format("{}: {} failed", directory, failed));
+  if (damaged > 0) throw InputError(fmt::format("{}: {} damaged", directory, damaged));
+  if (finished && !all) throw CLI::RuntimeError(kUnfinished);
 }
 
 }  // namespace
@@ -41,7 +59,9 @@ void add_status_command(CLI::App& app) {
   command.add_option("DIR", *directory, "directory that the workers share")
       ->required()
       ->type_name("DIR");
-  command.callback([directory] { run_status(*directory); });
+  const auto finished = std::make_shared<bool>(false);
+  command.add_flag("--finished", *finished, "exit with status 3 where not all is done yet");
+  command.callback([directory, finished] { run_status(*directory, *finished); });
 }
 
 }  // namespace synergraph::cli

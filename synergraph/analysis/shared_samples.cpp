@@ -1,54 +1,30 @@
 #include "synergraph/analysis/shared_samples.h"
 
 #include <fmt/core.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cmath>
-#include <cstring>
 #include <exception>
 
+#include "synergraph/cluster/sealed_result.h"
 #include "synergraph/cluster/shared_work.h"
 #include "synergraph/core/error.h"
 #include "synergraph/core/fingerprint.h"
 #include "synergraph/core/terminal.h"
 #include "synergraph/io/atomic_file.h"
+#include "synergraph/io/file_stamp.h"
 
 namespace synergraph {
 namespace {
 
 constexpr int kMostRanges = 512;      ///< whatever the number of workers
 constexpr int kSamplesPerThread = 4;  ///< at least, in what is measured at once
-constexpr const char* kFormat = "synergraph part 1";
 
 std::string fingerprint_of(std::string_view text) {
   Fingerprint fingerprint;
   for (const char c : text) fingerprint.add(static_cast<unsigned char>(c));
   return fingerprint.text();
-}
-
-/// Of many bytes, four at a time.
-std::string checksum(std::string_view bytes) {
-  Fingerprint fingerprint;
-  for (; bytes.size() >= sizeof(std::uint32_t); bytes.remove_prefix(sizeof(std::uint32_t))) {
-    std::uint32_t word = 0;
-    std::memcpy(&word, bytes.data(), sizeof word);
-    fingerprint.add(word);
-  }
-  for (const char c : bytes) fingerprint.add(static_cast<unsigned char>(c));
-  return fingerprint.text();
-}
-
-std::string part_of(const std::string& bytes) {
-  return fmt::format("{} {}\n", kFormat, checksum(bytes)) + bytes;
-}
-
-/// The bytes of a part; InputError where they are not those that were written.
-std::string_view bytes_of(std::string_view part) {
-  const std::size_t end = std::min(part.find('\n'), part.size());
-  const std::string_view bytes = part.substr(std::min(end + 1, part.size()));
-  if (part.substr(0, end) != fmt::format("{} {}", kFormat, checksum(bytes)))
-    throw InputError("its checksum is that of other numbers");
-  return bytes;
 }
 
 /// The same for all workers, however many they are.
@@ -71,6 +47,21 @@ WorkPlan plan_of(const SharedSamples& how, const std::vector<SampleRange>& range
   return plan;
 }
 
+/// The ranges, after parts of them are removed that are no younger than what they were measured on:
+/// it was changed since then, whatever time it claims.
+std::vector<SampleRange> current_ranges(const SharedSamples& how, int samples, double cost) {
+  std::vector<SampleRange> ranges = ranges_of(samples, cost, how.least_cost);
+  const WorkBoard board(how.directory);
+  for (const WorkPiece& piece : plan_of(how, ranges).pieces) {
+    const std::string path = result_path(board, piece);
+    const std::optional<std::int64_t> written = written_at(path);
+    if (!written || *written > how.changed) continue;
+    unlink(path.c_str());
+    forget_merge(board);
+  }
+  return ranges;
+}
+
 /// A worker at its ranges.
 class RangeWork {
  public:
@@ -79,14 +70,17 @@ class RangeWork {
       : how_(how),
         execution_(execution),
         work_(work),
-        ranges_(ranges_of(samples, work.cost, how.least_cost)),
+        ranges_(current_ranges(how, samples, work.cost)),
         progress_("samples", static_cast<std::uint64_t>(samples), 0, execution.progress),
         shared_(how.directory, plan_of(how, ranges_),
                 {.place = how.place,
                  .blocks = true,
                  .wait = how.wait,
                  .timeout = how.timeout,
+                 .with = counted(execution.thread_count(), "thread"),
+                 .prints = how.prints,
                  .stop = execution.stop,
+                 .looked = [this](std::size_t others) { report(others); },
                  .note = [this](const std::string& line) { progress_.note(line); }}) {}
 
   void run() {
@@ -96,8 +90,10 @@ class RangeWork {
     for (auto taken = shared_.take(most); !taken.empty(); taken = shared_.take(most)) {
       std::sort(taken.begin(), taken.end());
       do_together(taken);
-      report();
+      shared_.refresh();
+      report(0);
     }
+    progress_.finish();
     execution_.check();
   }
 
@@ -121,8 +117,10 @@ class RangeWork {
     try {
       work_.measure(ranges);
       for (const std::size_t k : taken) {
-        const std::string part = part_of(work_.take(ranges_[k]));
-        shared_.persist([&] { write_file(path(k), part); });
+        const std::string bytes = work_.take(ranges_[k]);
+        if (how_.input_stamp() != input_stamp_)
+          throw InputError("the input was changed while it was measured");
+        write(k, bytes);
         (void)shared_.finish(k);
       }
     } catch (const Stopped&) {
@@ -134,23 +132,40 @@ class RangeWork {
     }
   }
 
-  void restore(std::size_t k) {
-    std::string part;
-    shared_.persist([&] { part = read_regular_file(path(k), std::size_t{1} << 40U); });
-    try {
-      work_.restore(ranges_[k], bytes_of(part));
-    } catch (const InputError& error) {
-      throw InputError(fmt::format("{}: not a part of this work ({}); remove it to measure again",
-                                   path(k), error.what()));
-    }
+  std::string write(std::size_t k, const std::string& bytes) {
+    std::string part = seal_part(name(k), bytes);
+    shared_.persist([&] { write_file(path(k), part); });
+    return part;
   }
 
-  void report() {
+  /// A part that is not there, or is not what it should be, is measured again.
+  void restore(std::size_t k) {
+    std::string part;
+    try {
+      shared_.persist([&] {
+        (void)shared_.board().folders();  // FileError where all has gone
+        if (!written_at(path(k))) throw InputError("it has gone");
+        part = read_regular_file(path(k), std::size_t{1} << 40U);
+      });
+      (void)open_part(name(k), part);
+    } catch (const InputError& error) {
+      progress_.note(
+          fmt::format("{}: not a part of this work ({}); measured again", path(k), error.what()));
+      set_aside(path(k));
+      work_.measure({ranges_[k]});
+      part = write(k, work_.take(ranges_[k]));
+    }
+    work_.restore(ranges_[k], open_part(name(k), part));
+  }
+
+  /// Called by one thread. `others`: ranges of others that this worker waits for.
+  void report(std::size_t others) {
     std::uint64_t done = 0;
     for (std::size_t k = 0; k < ranges_.size(); ++k)
       if (shared_.is_done(k)) done += static_cast<std::uint64_t>(ranges_[k].end - ranges_[k].begin);
-    progress_.update(done, "");
+    progress_.update(done, others == 0 ? "" : waiting_for(others, "range"));
   }
+  const std::string& name(std::size_t k) const { return shared_.plan().pieces[k].name; }
   std::string path(std::size_t k) const {
     return result_path(shared_.board(), shared_.plan().pieces[k]);
   }
@@ -158,6 +173,7 @@ class RangeWork {
   const SharedSamples& how_;
   const Execution& execution_;
   const SampleWork& work_;
+  std::string input_stamp_ = how_.input_stamp();
   std::vector<SampleRange> ranges_;
   Progress progress_;
   SharedWork shared_;

@@ -1,6 +1,8 @@
 #pragma once
 
+#include <cstdint>
 #include <functional>
+#include <limits>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -27,6 +29,12 @@ struct SharedSamples {
   /// SharedWork::merge) is the same.
   std::string outputs;
   std::function<std::string()> stamp = [] { return "nothing"; };
+  bool prints = false;  ///< some of it goes to standard output, see SharedWorkOptions
+  /// When what is measured was last changed or put where it is, in nanoseconds by the clock of its
+  /// file system: parts that are no younger are measured again.
+  std::int64_t changed = std::numeric_limits<std::int64_t>::min();
+  /// A line that changes when that is written again: what was measured meanwhile is of no use.
+  std::function<std::string()> input_stamp = [] { return ""; };
   /// Of what is done at a time by one worker, in billions of operations: a third of a second. The
   /// same for all workers.
   double least_cost = 10.0;

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <cerrno>
 #include <chrono>
 #include <cmath>
 #include <condition_variable>
@@ -24,7 +25,10 @@
 #include "synergraph/core/error.h"
 #include "synergraph/core/execution.h"
 #include "synergraph/core/parse_number.h"
+#include "synergraph/core/terminal.h"
 #include "synergraph/io/atomic_file.h"
+#include "synergraph/io/file_stamp.h"
+#include "synergraph/io/system_error.h"
 
 namespace synergraph {
 namespace {
@@ -32,10 +36,13 @@ namespace {
 using Clock = std::chrono::steady_clock;
 using Seconds = std::chrono::duration<double>;
 
-constexpr int kAttempts = 5;                ///< at a piece whose files cannot be reached
+constexpr int kAttempts = 5;                ///< at least, at a piece whose files cannot be reached
+constexpr double kLongestRest = 30.0;       ///< seconds between them
 constexpr int kDeaths = 5;                  ///< of workers on one piece in a row: it is the piece
 constexpr double kPatience = 600.0;         ///< seconds for a directory that is gone
 constexpr double kShortestWait = 0.5;       ///< seconds between looks at the board
+constexpr double kShortestRefresh = 5.0;    ///< and where there is something to do
+constexpr double kRefreshShare = 0.02;      ///< of the time, at most
 constexpr double kLooksPerSecond = 2000.0;  ///< of all workers together, in operations on files
 constexpr std::size_t kWatched = 16;        ///< holders that a waiting worker looks after
 constexpr auto kSlice = std::chrono::milliseconds(50);  ///< how soon a stop is noticed
@@ -43,18 +50,51 @@ constexpr auto kSlice = std::chrono::milliseconds(50);  ///< how soon a stop is 
 constexpr const char* kMerge = "merge";  ///< what the one that merges claims
 constexpr const char* kMark = "merged";  ///< the file that says of what the merge is
 constexpr const char* kDeathsEnding = "deaths";
+constexpr const char* kAtWork = "";
+constexpr const char* kWaits = "waits";
+constexpr const char* kMerges = "merges";
 
+/// And, on a line of its own, the launch of the worker that has written it.
 std::string mark_of(const std::string& key, const std::string& stamp) {
   return fmt::format("{}\n{}\n", key, stamp);
 }
 
 enum class PieceState { kOpen, kMine, kElsewhere, kDone, kFailed };
 
+/// At a piece whose files cannot be reached.
+struct Attempts {
+  /// Whether there is to be another.
+  bool next() {
+    if (++count == 1) begin = Clock::now();
+    return count < kAttempts || Seconds(Clock::now() - begin).count() < kPatience;
+  }
+  int count = 0;
+  Clock::time_point begin;
+};
+
 bool is_there(const std::string& path) {
   return access(path.c_str(), F_OK) == 0;
 }
 
+std::string mark_path(const WorkBoard& board) {
+  return board.root() + '/' + kMark;
+}
+
 }  // namespace
+
+void forget_merge(const WorkBoard& board) {
+  unlink(mark_path(board).c_str());
+}
+
+void set_aside(const std::string& path) {
+  if (rename(path.c_str(), (path + ".damaged").c_str()) != 0 && errno != ENOENT)
+    throw_system_error(path, "cannot set aside");
+}
+
+std::string waiting_for(std::size_t pieces, std::string_view noun) {
+  return fmt::format("waiting for {} of other workers",
+                     counted(static_cast<std::int64_t>(pieces), noun));
+}
 
 std::string error_line(const std::exception_ptr& error) {
   try {
@@ -72,10 +112,12 @@ class SharedWork::State {
       : plan_(std::move(plan)),
         options_(std::move(options)),
         board_(directory),
-        record_(board_, options_.place, options_.timeout, [this] { return tally(); }),
+        mark_before_(file_stamp(mark_path(board_))),
+        record_(board_, options_.place, options_.timeout, options_.with,
+                [this] { return tally(); }),
         claims_(board_, record_),
         states_(plan_.pieces.size(), PieceState::kOpen),
-        attempts_(plan_.pieces.size(), 0) {
+        attempts_(plan_.pieces.size()) {
     for (std::size_t k = 0; k < plan_.pieces.size(); ++k)
       by_folder_[WorkBoard::folder_of(plan_.pieces[k].name)].push_back(k);
     choose_order();
@@ -97,8 +139,12 @@ class SharedWork::State {
     while (!stopped()) {
       std::vector<std::size_t> taken;
       persist([&] { take_candidates(most, together, taken); });
-      if (!taken.empty()) return taken;
+      if (!taken.empty()) {
+        announce(kAtWork);
+        return taken;
+      }
       if (count(PieceState::kElsewhere) == 0) break;
+      announce(count(PieceState::kMine) == 0 ? kWaits : kAtWork);
       if (Clock::now() < next_look_) {
         if (!options_.wait && looked_for_orphans_) break;
         changed_.wait_for(lock, kSlice);
@@ -108,8 +154,27 @@ class SharedWork::State {
         look();
         look_for_orphans();
       });
+      const std::size_t others = candidates_.empty() ? count(PieceState::kElsewhere) : 0;
+      lock.unlock();
+      if (options_.looked) options_.looked(others);
+      lock.lock();
     }
     return {};
+  }
+
+  void refresh() {
+    if (options_.place.alone()) return;
+    {
+      const std::unique_lock lock(mutex_, std::try_to_lock);
+      if (!lock || Clock::now() < next_refresh_) return;
+      next_refresh_ = Clock::now() + after(kShortestRefresh);
+      try {
+        look();
+      } catch (const InputError&) {
+        return;  // who needs it will say so
+      }
+    }
+    if (options_.looked) options_.looked(0);
   }
 
   bool finish(std::size_t piece) {
@@ -121,14 +186,15 @@ class SharedWork::State {
     ++pieces_done_;
     cost_done_ = cost_done_ + plan_.pieces[piece].cost;
     end(piece, PieceState::kDone);
+    record_.renew();
     return true;
   }
 
   void fail(std::size_t piece, const std::exception_ptr& error) {
     const std::string line = error_line(error);
     std::unique_lock lock(mutex_);
-    if (!options_.place.alone() && is_file_error(error) && ++attempts_[piece] < kAttempts) {
-      const double rest = 0.1 * std::pow(3.0, attempts_[piece]);
+    if (!options_.place.alone() && is_file_error(error) && attempts_[piece].next()) {
+      const double rest = std::min(0.1 * std::pow(3.0, attempts_[piece].count), kLongestRest);
       lock.unlock();
       note(fmt::format("{}: put off: {}", plan_.pieces[piece].title, line));
       pause(rest);
@@ -144,6 +210,13 @@ class SharedWork::State {
   void give_back(std::size_t piece) {
     const std::lock_guard lock(mutex_);
     end(piece, PieceState::kOpen);
+  }
+
+  void reopen(std::size_t piece) {
+    const std::lock_guard lock(mutex_);
+    if (states_[piece] != PieceState::kDone) return;
+    states_[piece] = PieceState::kOpen;
+    candidates_.push_back(piece);
   }
 
   void persist(const std::function<void()>& action) const {
@@ -168,17 +241,17 @@ class SharedWork::State {
       if ((states_[k] == PieceState::kDone) == done) found.push_back(k);
     return found;
   }
-  bool is_done(std::size_t piece) const {
-    const std::lock_guard lock(mutex_);
-    return states_[piece] == PieceState::kDone;
-  }
+  bool is_done(std::size_t piece) const { return is(PieceState::kDone, piece); }
+  bool is_elsewhere(std::size_t piece) const { return is(PieceState::kElsewhere, piece); }
 
   std::vector<WorkFailure> failures() const {
     const std::lock_guard lock(mutex_);
     std::vector<WorkFailure> found;
     for (std::size_t k = 0; k < states_.size(); ++k)
       if (states_[k] == PieceState::kFailed) {
-        const std::string text = failure_text(k);
+        std::string text = failure_text(k);
+        if (const auto here = failed_here_.find(k); text.empty() && here != failed_here_.end())
+          text = here->second;
         found.push_back({k, text.substr(0, text.find('\n'))});
       }
     return found;
@@ -201,12 +274,17 @@ class SharedWork::State {
         const ClaimOfMerge claim(*this);
         persist([&] { merged = is_merged(key, stamp); });  // meanwhile
         if (!merged) {
+          announce(kMerges);
+          if (plan_.pieces.size() > 1)
+            note(fmt::format("putting {} {} together", plan_.pieces.size(), plan_.unit));
           write_and_mark(key, stamp, write);
           persist([&] { tidy(); });
           return true;
         }
       }
       if (merged) return false;
+      if (doing_ != kWaits) note("waiting for the worker that puts the results together");
+      announce(kWaits);
       pause(wait_between_looks(1));
     }
   }
@@ -221,28 +299,45 @@ class SharedWork::State {
     while (!stopped() && Clock::now() < until) std::this_thread::sleep_for(kSlice);
   }
   WorkerTally tally() const {
-    return {pieces_done_, cost_done_, Seconds(Clock::now() - begin_).count()};
+    const double under_way = options_.cost_done ? options_.cost_done() : 0.0;
+    return {pieces_done_, std::max(under_way, cost_done_.load()),
+            Seconds(Clock::now() - begin_).count(), doing_.load()};
+  }
+  bool is(PieceState state, std::size_t piece) const {
+    const std::lock_guard lock(mutex_);
+    return states_[piece] == state;
+  }
+  static Clock::duration after(double seconds) {
+    return std::chrono::duration_cast<Clock::duration>(Seconds(seconds));
+  }
+  /// What this worker does besides pieces, for its file.
+  void announce(const char* what) {
+    if (doing_.exchange(what) != what) record_.renew();
   }
   std::size_t count(PieceState state) const {
     return static_cast<std::size_t>(std::count(states_.begin(), states_.end(), state));
   }
 
-  std::string mark_path() const { return board_.root() + '/' + kMark; }
   bool is_merged(const std::string& key, const std::function<std::string()>& stamp) const {
     // To list a directory makes a network file system look again.
     if (options_.place.alone() || !board_.names_in("").contains(kMark) ||
-        !std::filesystem::is_regular_file(mark_path()))
+        !std::filesystem::is_regular_file(mark_path(board_)))
       return false;
     const std::string now = stamp();
-    return !now.empty() && read_regular_file(mark_path(), 1U << 16U) == mark_of(key, now);
+    const std::string mark = read_regular_file(mark_path(board_), 1U << 16U);
+    if (now.empty() || !mark.starts_with(mark_of(key, now))) return false;
+    const bool before = file_stamp(mark_path(board_)) == mark_before_;
+    const std::string launch = launch_name();
+    const bool together = !launch.empty() && mark == mark_of(key, now) + launch + '\n';
+    return !(options_.prints && options_.place.rank == 0 && before && !together);
   }
   void write_and_mark(const std::string& key, const std::function<std::string()>& stamp,
                       const std::function<void()>& write) const {
-    unlink(mark_path().c_str());  // until all is written there is no whole of anything
+    forget_merge(board_);  // until all is written there is no whole of anything
     write();
     const std::string now = stamp();
     if (now.empty()) throw FileError(board_.root() + ": what was written has gone");
-    persist([&] { write_file(mark_path(), mark_of(key, now)); });
+    persist([&] { write_file(mark_path(board_), mark_of(key, now) + launch_name() + '\n'); });
   }
   struct ClaimOfMerge {
     explicit ClaimOfMerge(const State& of) : state(of) {}
@@ -290,6 +385,7 @@ class SharedWork::State {
 
   /// Looks at the board: what is done, what is claimed, what has failed.
   void look() {
+    const Clock::time_point begin = Clock::now();
     std::size_t operations = kWatched;
     for (const auto& [folder, pieces] : by_folder_) {
       const bool settled = std::all_of(pieces.begin(), pieces.end(), [&](std::size_t k) {
@@ -303,8 +399,16 @@ class SharedWork::State {
     candidates_.clear();
     for (const std::size_t k : order_)
       if (states_[k] == PieceState::kOpen) candidates_.push_back(k);
-    next_look_ = Clock::now() + std::chrono::duration_cast<Clock::duration>(
-                                    Seconds(wait_between_looks(operations)));
+    std::erase_if(orphans_, [this](const auto& orphan) {
+      return states_[orphan.first] != PieceState::kElsewhere;
+    });
+    for (const auto& [k, holder] : orphans_) candidates_.push_back(k);
+    const Clock::time_point end = Clock::now();
+    const double wait = wait_between_looks(operations);
+    next_look_ = end + after(wait);
+    next_refresh_ =
+        end +
+        after(std::max({kShortestRefresh, wait, Seconds(end - begin).count() / kRefreshShare}));
     first_look_ = false;
   }
 
@@ -423,12 +527,16 @@ class SharedWork::State {
   void record_failure(std::size_t k, const std::string& line) {
     const WorkPiece& piece = plan_.pieces[k];
     const ProcessIdentity self = this_process();
-    persist([&] {
-      board_.make_folder(piece.name);
-      write_file(failure_path(board_, piece),
-                 fmt::format("{}: {}\n{} on {}, {}\n", piece.title, line, self.process, self.host,
-                             record_.token()));
-    });
+    std::string& text = failed_here_[k];
+    text = fmt::format("{}: {}\n{} on {}, {}\n", piece.title, line, self.process, self.host,
+                       record_.token());
+    try {
+      persist([&] {
+        board_.make_folder(piece.name);
+        write_file(failure_path(board_, piece), text);
+      });
+    } catch (const InputError&) {  // a full disk, perhaps: this worker knows, and goes on
+    }
     note(fmt::format("{}: failed: {}", piece.title, line));
     end(k, PieceState::kFailed);
   }
@@ -475,6 +583,8 @@ class SharedWork::State {
   Clock::time_point begin_ = Clock::now();
   std::atomic<int> pieces_done_ = 0;
   std::atomic<double> cost_done_ = 0.0;
+  std::atomic<const char*> doing_ = kAtWork;
+  std::string mark_before_;  ///< the stamp of the mark when this worker began
   WorkerRecord record_;
   Claims claims_;
   std::map<std::string, std::vector<std::size_t>> by_folder_;
@@ -484,14 +594,16 @@ class SharedWork::State {
   mutable std::mutex mutex_;
   std::condition_variable changed_;
   std::vector<PieceState> states_;
-  std::vector<int> attempts_;
+  std::vector<Attempts> attempts_;
   std::deque<std::size_t> candidates_;  ///< that may be taken, by the last look
   std::map<std::size_t, Claims::Holder> orphans_;
   std::set<std::size_t> taken_over_;
   std::map<std::size_t, std::string> failed_before_;
+  std::map<std::size_t, std::string> failed_here_;
   bool first_look_ = true;
   bool looked_for_orphans_ = false;
   Clock::time_point next_look_;
+  Clock::time_point next_refresh_;
 };
 
 SharedWork::SharedWork(const std::string& directory, WorkPlan plan, SharedWorkOptions options)
@@ -507,6 +619,12 @@ const WorkBoard& SharedWork::board() const {
 bool SharedWork::is_done(std::size_t piece) const {
   return state_->is_done(piece);
 }
+bool SharedWork::is_elsewhere(std::size_t piece) const {
+  return state_->is_elsewhere(piece);
+}
+void SharedWork::refresh() {
+  state_->refresh();
+}
 std::vector<std::size_t> SharedWork::take(std::size_t most, const Together& together) {
   return state_->take(most, together);
 }
@@ -518,6 +636,9 @@ void SharedWork::fail(std::size_t piece, const std::exception_ptr& error) {
 }
 void SharedWork::give_back(std::size_t piece) {
   state_->give_back(piece);
+}
+void SharedWork::reopen(std::size_t piece) {
+  state_->reopen(piece);
 }
 void SharedWork::persist(const std::function<void()>& action) const {
   state_->persist(action);

@@ -4,6 +4,7 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -28,7 +29,18 @@ struct SharedWorkOptions {
   /// How far a piece has come that somebody has begun, in words: workers that die one after the
   /// other and leave it further on each time do not die of it.
   std::function<std::string(std::size_t piece)> progress = {};
+  /// What this worker computes with, for people: "8 threads".
+  std::string with = {};
+  /// The cost of what this worker has done so far, also of pieces that are not finished; asked from
+  /// any thread.
+  std::function<double()> cost_done = {};
+  /// The merge also goes to standard output: the first worker repeats it where it was made before
+  /// this worker began, and by workers that were not started together with it.
+  bool prints = false;
   std::function<bool()> stop = {};
+  /// Called when this worker has looked at what the others do, with the pieces of theirs that it
+  /// waits for.
+  std::function<void(std::size_t others)> looked = {};
   std::function<void(const std::string& line)> note = {};  ///< hears what happens
 };
 
@@ -51,7 +63,10 @@ class SharedWork {
 
   const WorkPlan& plan() const;
   const WorkBoard& board() const;
-  bool is_done(std::size_t piece) const;  ///< as far as it is known
+  bool is_done(std::size_t piece) const;       ///< as far as it is known
+  bool is_elsewhere(std::size_t piece) const;  ///< others work on it, likewise
+  /// Looks at what the others do, unless it has just been done; from any thread.
+  void refresh();
 
   /// Whether two pieces may be taken at once.
   using Together = std::function<bool(std::size_t, std::size_t)>;
@@ -65,6 +80,8 @@ class SharedWork {
   /// times.
   void fail(std::size_t piece, const std::exception_ptr& error);
   void give_back(std::size_t piece);
+  /// It is not done after all: its result has gone or was set aside.
+  void reopen(std::size_t piece);
   /// Does something with files, again and again where there are several workers and files cannot be
   /// reached for a while.
   void persist(const std::function<void()>& action) const;
@@ -84,6 +101,13 @@ class SharedWork {
   class State;
   std::unique_ptr<State> state_;
 };
+
+/// What was merged on a board must be merged again.
+void forget_merge(const WorkBoard& board);
+/// Renames what lies where a result should be, if something does: NAME.damaged.
+void set_aside(const std::string& path);
+/// "waiting for 2 cells of other workers".
+std::string waiting_for(std::size_t pieces, std::string_view noun);
 
 /// The line that an error has for people.
 std::string error_line(const std::exception_ptr& error);

@@ -8,6 +8,7 @@
 #include "synergraph/core/fingerprint.h"
 #include "synergraph/core/parse_number.h"
 #include "synergraph/core/split.h"
+#include "synergraph/core/terminal.h"
 #include "synergraph/io/atomic_file.h"
 
 namespace synergraph {
@@ -29,10 +30,12 @@ std::string WorkPlan::key() const {
 
 void publish(const WorkPlan& plan, const WorkBoard& board) {
   const std::string path = fmt::format("{}/{}{}.txt", board.root(), kPrefix, plan.key());
-  if (std::filesystem::exists(path)) return;
-  std::string text = fmt::format("{}\t{}\t{}\n", kFormat, plan.unit, plan.title);
+  std::error_code none;
+  if (std::filesystem::exists(path, none)) return;
+  std::string text = fmt::format("{}\t{}\t{}\n", kFormat, plan.unit, printable(plan.title));
   for (const WorkPiece& piece : plan.pieces)
-    text += fmt::format("{}\t{}\t{}\t{}\n", piece.cost, piece.name, piece.result, piece.title);
+    text += fmt::format("{}\t{}\t{}\t{}\n", piece.cost, piece.name, piece.result,
+                        printable(piece.title));
   write_file(path, text);
 }
 

@@ -8,6 +8,7 @@
 #include <map>
 
 #include "synergraph/cluster/process_identity.h"
+#include "synergraph/cluster/sealed_result.h"
 #include "synergraph/cluster/worker_record.h"
 #include "synergraph/core/error.h"
 #include "synergraph/core/progress.h"
@@ -19,7 +20,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-double changed_at(const std::string& path) {
+double seconds_of(const std::string& path) {
   struct stat status {};
   if (stat(path.c_str(), &status) != 0) return 0.0;
   return static_cast<double>(status.st_mtim.tv_sec) +
@@ -31,7 +32,7 @@ double changed_at(const std::string& path) {
 std::optional<double> file_system_time(const WorkBoard& board) {
   try {
     const AtomicFile trial(board.worker_path("time"));
-    return changed_at(trial.temporary_path());
+    return seconds_of(trial.temporary_path());
   } catch (const InputError&) {
     return std::nullopt;
   }
@@ -52,9 +53,11 @@ std::map<std::string, SeenWorker> workers_on(const WorkBoard& board) {
     SeenWorker worker{*note, {}};
     worker.status.name = fmt::format("{}, process {} on {}", note->place.name(),
                                      note->process.process, note->process.host);
+    if (!note->with.empty()) worker.status.name += ", " + note->with;
     worker.status.dead = life_of(note->process) == Life::kDead;
-    if (now) worker.status.silent = std::max(0.0, *now - changed_at(entry.path().string()));
+    if (now) worker.status.silent = std::max(0.0, *now - seconds_of(entry.path().string()));
     worker.status.pieces = note->tally.pieces;
+    worker.status.doing = note->tally.doing;
     workers.emplace(note->token, std::move(worker));
   }
   return workers;
@@ -62,6 +65,21 @@ std::map<std::string, SeenWorker> workers_on(const WorkBoard& board) {
 
 bool is_silent(const SeenWorker& worker) {
   return worker.status.dead || worker.status.silent.value_or(0.0) > worker.note.timeout;
+}
+
+/// "12 % an hour", of a share in a second.
+std::string format_speed(double speed) {
+  double percent = 100.0 * speed;
+  const char* unit = "second";
+  if (percent < 1.0) {
+    percent *= 60.0;
+    unit = "minute";
+  }
+  if (percent < 1.0) {
+    percent *= 60.0;
+    unit = "hour";
+  }
+  return fmt::format("{:.3g} % {} {}", percent, *unit == 'h' ? "an" : "a", unit);
 }
 
 /// The token of who holds a piece: the end of the chain of claims.
@@ -76,7 +94,7 @@ std::string holder_of(const WorkBoard& board, const std::string& piece) {
 }
 
 WorkStatus status_of(const WorkPlan& plan, const WorkBoard& board,
-                     std::map<std::string, SeenWorker> workers) {
+                     std::map<std::string, SeenWorker> workers, const PieceShare& share) {
   WorkStatus status{plan.title, plan.unit, plan.pieces.size()};
   std::map<std::string, std::set<std::string, std::less<>>> folders;
   for (const std::string& folder : board.folders()) folders[folder] = board.names_in(folder);
@@ -86,10 +104,16 @@ WorkStatus status_of(const WorkPlan& plan, const WorkBoard& board,
     const auto& names = folders[WorkBoard::folder_of(piece.name)];
     const std::string result = piece.name + '.' + piece.result;
     total += piece.cost;
-    if (names.contains(result)) {
+    const bool there = names.contains(result);
+    if (there && looks_whole(result_path(board, piece))) {
       ++status.done;
       done += piece.cost;
-    } else if (names.contains(piece.name + ".claim")) {
+      continue;
+    }
+    if (there) status.damaged.push_back(result_path(board, piece));
+    if (share && names.contains(piece.name))
+      done += piece.cost * std::clamp(share(board.path(piece.name)), 0.0, 1.0);
+    if (names.contains(piece.name + ".claim")) {
       const auto worker = workers.find(holder_of(board, piece.name));
       if (worker != workers.end()) worker->second.status.at_work_on.push_back(piece.title);
     } else if (names.contains(result + ".failed")) {
@@ -106,29 +130,34 @@ WorkStatus status_of(const WorkPlan& plan, const WorkBoard& board,
   }
   std::sort(status.workers.begin(), status.workers.end(),
             [](const WorkerStatus& a, const WorkerStatus& b) { return a.name < b.name; });
-  if (status.speed > 0.0) status.seconds_left = (1.0 - status.cost_done) / status.speed;
+  if (status.speed > 0.0)
+    status.seconds_left = std::max(0.0, 1.0 - status.cost_done) / status.speed;
   return status;
 }
 
 }  // namespace
 
-std::vector<WorkStatus> work_status(const std::string& directory) {
+std::vector<WorkStatus> work_status(const std::string& directory, const PieceShare& share) {
   std::string root = directory + "/cells";
   if (!fs::is_directory(root + "/workers")) root = directory;
   if (!fs::is_directory(root + "/workers"))
-    throw InputError(fmt::format("{}: no work is shared here", directory));
+    throw InputError(fmt::format(
+        "{}: {}", directory,
+        fs::is_directory(directory) ? "nothing has begun here yet" : "no such directory"));
   const WorkBoard board(root);
   std::vector<WorkStatus> all;
   for (const WorkPlan& plan : published_plans(board))
-    all.push_back(status_of(plan, board, workers_on(board)));
+    all.push_back(status_of(plan, board, workers_on(board), share));
   return all;
 }
 
-std::string format_status(const WorkStatus& status) {
+std::string format_status(const WorkStatus& status, std::size_t columns) {
   std::string text = fmt::format("{}\n  {} of {} {} done ({:.1f} % of the work)", status.title,
                                  status.done, status.pieces, status.unit, 100.0 * status.cost_done);
-  if (status.done < status.pieces && status.seconds_left)
-    text += fmt::format(", {:.3g} % an hour, {} left", 3600.0 * 100.0 * status.speed,
+  if (!status.failures.empty()) text += fmt::format(", {} failed", status.failures.size());
+  if (!status.damaged.empty()) text += fmt::format(", {} damaged", status.damaged.size());
+  if (!status.finished() && status.seconds_left)
+    text += fmt::format(", {}, {} left", format_speed(status.speed),
                         format_duration(*status.seconds_left));
   text += '\n';
   for (const WorkerStatus& worker : status.workers) {
@@ -136,13 +165,16 @@ std::string format_status(const WorkStatus& status) {
     if (worker.dead)
       text += ", dead";
     else if (worker.silent)
-      text += fmt::format(", last sign of life {} ago", format_duration(*worker.silent));
+      text += fmt::format("{}{}, last sign of life {} ago", worker.doing.empty() ? "" : ", ",
+                          worker.doing, format_duration(*worker.silent));
     for (const std::string& piece : worker.at_work_on)
-      text += fmt::format("\n    at work on {}", piece);
+      text += fmt::format("\n    {} {}", worker.dead ? "was at work on" : "at work on", piece);
     text += '\n';
   }
   for (const std::string& failure : status.failures) text += fmt::format("  failed: {}\n", failure);
-  return text;
+  for (const std::string& path : status.damaged)
+    text += fmt::format("  damaged: {}: the next run measures it again\n", path);
+  return wrapped(text, columns, 6);
 }
 
 }  // namespace synergraph

@@ -1,11 +1,13 @@
 #pragma once
 
 #include <cstddef>
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "synergraph/cluster/work_plan.h"
+#include "synergraph/core/terminal.h"
 
 #pragma GCC visibility push(default)
 namespace synergraph {
@@ -16,7 +18,8 @@ struct WorkerStatus {
   bool dead = false;  ///< for certain
   /// Seconds since its last sign of life, by the clock of the file system.
   std::optional<double> silent = {};
-  int pieces = 0;  ///< that it has done
+  int pieces = 0;          ///< that it has done
+  std::string doing = {};  ///< "waits" or "merges", if it does
   std::vector<std::string> at_work_on = {};
 };
 
@@ -26,20 +29,26 @@ struct WorkStatus {
   std::string unit;
   std::size_t pieces = 0;
   std::size_t done = 0;
-  double cost_done = 0.0;  ///< as a share of all
+  double cost_done = 0.0;  ///< as a share of all, with what is done of unfinished pieces
   std::vector<WorkerStatus> workers = {};
   std::vector<std::string> failures = {};  ///< a line each
+  std::vector<std::string> damaged = {};   ///< files that are not what they should be; not done
   /// Shares of all the cost in a second, by those that are not dead; seconds left at this speed.
   double speed = 0.0;
   std::optional<double> seconds_left = {};
+
+  bool finished() const { return done == pieces; }
 };
 
-/// Looks at a directory in which workers share work, or at its cells/, and changes nothing that
-/// they see. InputError where there is none.
-std::vector<WorkStatus> work_status(const std::string& directory);
+/// The share that is done of a piece that has no result yet, by what lies beside it at this path.
+using PieceShare = std::function<double(const std::string& path)>;
 
-/// For people.
-std::string format_status(const WorkStatus& status);
+/// Looks at a directory in which workers share work, or at its cells/, and changes nothing that
+/// they see. InputError where there is no such directory, or nothing has begun in it.
+std::vector<WorkStatus> work_status(const std::string& directory, const PieceShare& share = {});
+
+/// For people, on lines of so many columns.
+std::string format_status(const WorkStatus& status, std::size_t columns = kUnlimited);
 
 }  // namespace synergraph
 #pragma GCC visibility pop

@@ -120,6 +120,16 @@ WorkerPlace parse_shard(std::string_view text, const Environment& environment) {
                                quoted_text(std::string(text))));
 }
 
+std::string launch_name(const Environment& environment) {
+  const auto text = [&](const char* name) {
+    const char* value = environment(name);
+    return std::string(value == nullptr ? "" : value);
+  };
+  if (const std::string job = text("PMIX_NAMESPACE"); !job.empty()) return printable(job);
+  if (slurm_step(environment)) return printable(text("SLURM_JOB_ID") + '.' + text("SLURM_STEP_ID"));
+  return printable(text("SLURM_ARRAY_JOB_ID"));
+}
+
 int worker_threads(const WorkerPlace& place, int allowed, int online,
                    const Environment& environment) {
   if (const auto own = number_in(environment, "SLURM_CPUS_PER_TASK"); own && *own > 0)

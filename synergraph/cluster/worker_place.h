@@ -29,6 +29,10 @@ const char* process_environment(const char* name);
 WorkerPlace parse_shard(std::string_view text,
                         const Environment& environment = process_environment);
 
+/// What all workers have in common that one launch has started, by srun, by an array or by an
+/// mpirun with PMIx; empty where the environment does not tell.
+std::string launch_name(const Environment& environment = process_environment);
+
 /// Threads for a worker where nobody says how many: its part of the CPUs that it may run on, unless
 /// the launcher has bound it to that part already. `allowed`: those CPUs; `online`: the machine's.
 int worker_threads(const WorkerPlace& place, int allowed, int online,

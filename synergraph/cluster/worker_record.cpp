@@ -28,11 +28,13 @@ std::string new_token() {
   return fmt::format("{:08x}{:08x}", random(), random());
 }
 
-std::string identity_line(const std::string& token, const WorkerPlace& place, double timeout) {
+std::string identity_line(const std::string& token, const WorkerPlace& place, double timeout,
+                          const std::string& with) {
   const ProcessIdentity self = this_process();
   return json{{"token", token},      {"host", self.host},   {"boot", self.boot},
               {"space", self.space}, {"pid", self.process}, {"start", self.start},
-              {"rank", place.rank},  {"size", place.size},  {"timeout", timeout}}
+              {"rank", place.rank},  {"size", place.size},  {"timeout", timeout},
+              {"with", with}}
              .dump() +
          '\n';
 }
@@ -67,12 +69,13 @@ std::optional<WorkerNote> read_worker(const std::string& path) {
                     who.at("start")};
     note.place = {who.at("rank"), who.at("size")};
     note.timeout = who.at("timeout");
+    note.with = who.value("with", "");
     if (note.token.find_first_not_of("0123456789abcdef") != std::string::npos) return std::nullopt;
     if (end == std::string::npos) return note;
     note.sign = text.substr(end + 1);
     const json sign = json::parse(note.sign, nullptr, false);
     if (!sign.is_object()) return note;  // just being written
-    note.tally = {sign.at("pieces"), sign.at("cost"), sign.at("seconds")};
+    note.tally = {sign.at("pieces"), sign.at("cost"), sign.at("seconds"), sign.value("doing", "")};
     return note;
   } catch (const json::exception&) {
     return std::nullopt;
@@ -80,10 +83,10 @@ std::optional<WorkerNote> read_worker(const std::string& path) {
 }
 
 WorkerRecord::WorkerRecord(const WorkBoard& board, const WorkerPlace& place, double timeout,
-                           std::function<WorkerTally()> tally)
+                           const std::string& with, std::function<WorkerTally()> tally)
     : token_(new_token()),
       path_(board.worker_path(token_)),
-      identity_(identity_line(token_, place, timeout)),
+      identity_(identity_line(token_, place, timeout, with)),
       tally_(std::move(tally)),
       timeout_(timeout) {
   for (int attempt = 1;; ++attempt) {
@@ -118,21 +121,34 @@ void WorkerRecord::restore() const {
   throw_system_error(path_, "cannot write");
 }
 
+void WorkerRecord::renew() {
+  {
+    const std::unique_lock lock(mutex_, std::try_to_lock);
+    if (!lock || std::chrono::steady_clock::now() - last_ < std::chrono::seconds(1)) return;
+    due_ = true;
+  }
+  ending_.notify_all();
+}
+
 std::string WorkerRecord::sign() const {
   const WorkerTally tally = tally_();
   const std::string text = json{
       {"beat", beats_},
       {"pieces", tally.pieces},
       {"cost", tally.cost},
-      {"seconds",
-       tally.seconds}}.dump();
+      {"seconds", tally.seconds},
+      {"doing", tally.doing}}.dump();
   return fmt::format("{:<160}\n", text);  // of one length: what was there before is overwritten
 }
 
 void WorkerRecord::beat() {
   std::unique_lock lock(mutex_);
   const auto interval = std::chrono::duration<double>(timeout_ / kBeatsToTimeout);
-  while (!ending_.wait_for(lock, interval, [this] { return ended_; })) {
+  for (;;) {
+    ending_.wait_for(lock, interval, [this] { return ended_ || due_; });
+    if (ended_) return;
+    due_ = false;
+    last_ = std::chrono::steady_clock::now();
     ++beats_;
     // Where the directory is gone for a while, the next one will do.
     (void)write_at(path_, 0, static_cast<off_t>(identity_.size()), sign());

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <chrono>
 #include <condition_variable>
 #include <functional>
 #include <mutex>
@@ -18,6 +19,7 @@ struct WorkerTally {
   int pieces = 0;
   double cost = 0.0;
   double seconds = 0.0;
+  std::string doing = {};  ///< "waits" or "merges", if it does
 };
 
 /// What a worker's file says of it, and what each of its claims says of its holder.
@@ -25,8 +27,9 @@ struct WorkerNote {
   std::string token;  ///< its name, unlike that of any other worker at any time
   ProcessIdentity process;
   WorkerPlace place;
-  double timeout = 0.0;  ///< seconds of silence after which it may be taken for dead
-  std::string sign;      ///< of life: changes all the time
+  double timeout = 0.0;   ///< seconds of silence after which it may be taken for dead
+  std::string with = {};  ///< what it computes with, for people
+  std::string sign;       ///< of life: changes all the time
   WorkerTally tally;
 };
 
@@ -39,7 +42,7 @@ class WorkerRecord {
  public:
   /// `tally` is asked for now and then, from that thread.
   WorkerRecord(const WorkBoard& board, const WorkerPlace& place, double timeout,
-               std::function<WorkerTally()> tally);
+               const std::string& with, std::function<WorkerTally()> tally);
   ~WorkerRecord();
   WorkerRecord(const WorkerRecord&) = delete;
   WorkerRecord& operator=(const WorkerRecord&) = delete;
@@ -50,6 +53,8 @@ class WorkerRecord {
   double timeout() const { return timeout_; }
   /// Makes the file unless it is there: somebody may have tidied up too much.
   void restore() const;
+  /// Something has changed: the file says so at once, unless it was written in the last second.
+  void renew();
 
  private:
   void beat();
@@ -61,6 +66,8 @@ class WorkerRecord {
   std::function<WorkerTally()> tally_;
   double timeout_;
   long beats_ = 0;
+  std::chrono::steady_clock::time_point last_ = std::chrono::steady_clock::now();
+  bool due_ = false;
   std::mutex mutex_;
   std::condition_variable ending_;
   bool ended_ = false;

@@ -65,7 +65,8 @@ void Progress::update(std::uint64_t done, const std::string& detail) {
 
 void Progress::note(const std::string& line) {
   if (options_.stream == nullptr) return;
-  const std::string shown = wrapped(printable(line), terminal_columns(options_.stream), 2);
+  const std::string shown = wrapped(printable((terminal_ ? "" : options_.prefix) + line),
+                                    terminal_columns(options_.stream), 2);
   report(options_.stream, fmt::format("{}{}\n", drawn_ ? "\r\x1b[K" : "", shown));
   drawn_ = false;
 }
@@ -101,7 +102,7 @@ void Progress::print() {
     report(options_.stream, fmt::format("\r{}\x1b[K", cut_end(line, columns)));
     drawn_ = true;
   } else {
-    report(options_.stream, done + detail + pace + rest_of_time + '\n');
+    report(options_.stream, options_.prefix + done + detail + pace + rest_of_time + '\n');
   }
 }
 

@@ -16,6 +16,7 @@ std::string format_duration(double seconds);
 struct ProgressOptions {
   std::FILE* stream = nullptr;  ///< gets lines to read
   double interval = 10.0;       ///< seconds between lines when the stream is not a terminal
+  std::string prefix = {};      ///< of every such line: whose it is
   /// Hears of every update, from one thread at a time.
   std::function<void(std::uint64_t done, std::uint64_t total, const std::string& detail)> listener =
       nullptr;

@@ -5,7 +5,16 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
+
 namespace synergraph {
+namespace {
+
+std::int64_t nanoseconds(const timespec& time) {
+  return std::int64_t{time.tv_sec} * 1000000000 + time.tv_nsec;
+}
+
+}  // namespace
 
 std::string file_stamp(const std::string& path) {
   struct stat status {};
@@ -30,6 +39,19 @@ std::string files_stamp(const std::vector<std::string>& paths) {
     all += ", " + stamp;
   }
   return all;
+}
+
+std::optional<std::int64_t> written_at(const std::string& path) {
+  struct stat status {};
+  if (lstat(path.c_str(), &status) != 0) return std::nullopt;
+  return nanoseconds(status.st_mtim);
+}
+
+std::optional<std::int64_t> changed_at(const std::string& path) {
+  struct stat status {};
+  struct stat link {};
+  if (stat(path.c_str(), &status) != 0 || lstat(path.c_str(), &link) != 0) return std::nullopt;
+  return std::max(nanoseconds(status.st_ctim), nanoseconds(link.st_ctim));
 }
 
 }  // namespace synergraph

@@ -9,6 +9,7 @@
 #include <map>
 #include <nlohmann/json.hpp>
 
+#include "synergraph/cluster/sealed_result.h"
 #include "synergraph/core/error.h"
 #include "synergraph/core/fingerprint.h"
 #include "synergraph/io/atomic_file.h"
@@ -168,19 +169,6 @@ std::vector<LayerSubsets> subsets_of(const ordered_json& json, const Cell& cell)
   return layers;
 }
 
-/// The end of a file, after all that the sum is of.
-constexpr const char* kChecksum = ",\n \"checksum\": \"{}\"\n}}\n";
-
-/// Files of earlier versions have none.
-void check_sum(const ordered_json& json, const std::string& text) {
-  const auto sum = json.find("checksum");
-  if (sum == json.end()) return;
-  const std::string end = fmt::format(kChecksum, sum->get<std::string>());
-  if (!text.ends_with(end) ||
-      fingerprint_of(text.substr(0, text.size() - end.size())) != sum->get<std::string>())
-    throw InputError("its checksum is that of other numbers");
-}
-
 }  // namespace
 
 std::string training_name(const Cell& cell) {
@@ -204,15 +192,15 @@ void write_result(const std::string& path, const CellResult& result) {
                              {"run_on", result.run_on}};
   std::string text = json.dump(1);
   text.erase(text.rfind('\n'));  // before the closing brace
-  write_file(path, text + fmt::format(kChecksum, fingerprint_of(text)));
+  write_file(path, seal_json(text));
 }
 
 std::optional<CellResult> read_result(const std::string& path, const Cell& cell) {
   if (!std::filesystem::exists(path)) return std::nullopt;
   const std::string text = read_regular_file(path, std::size_t{1} << 26U);
   try {
+    check_json_seal(text);
     const ordered_json json = ordered_json::parse(text);
-    check_sum(json, text);
     if (json.at("cell").get<std::string>() != describe(cell))
       throw InputError("it is the result of another cell");
     CellResult result;
@@ -227,9 +215,10 @@ std::optional<CellResult> read_result(const std::string& path, const Cell& cell)
     result.trained_on = json.value("trained_on", result.trained_on);
     result.run_on = json.value("run_on", result.run_on);
     return result;
-  } catch (const std::exception& error) {
-    throw InputError(fmt::format("{}: not a result of this study ({}); remove it to measure again",
-                                 path, error.what()));
+  } catch (const ordered_json::exception&) {
+    throw InputError(fmt::format("{}: not a result of this study (it is damaged)", path));
+  } catch (const InputError& error) {
+    throw InputError(fmt::format("{}: not a result of this study ({})", path, error.what()));
   }
 }
 

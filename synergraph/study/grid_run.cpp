@@ -4,6 +4,8 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <atomic>
+#include <chrono>
 #include <filesystem>
 #include <memory>
 #include <mutex>
@@ -40,10 +42,14 @@ class GridProgress {
     set(cell, steps);
     progress_.update(sum_, state);
   }
-  /// Others have done it.
+  /// Others have done it, so far.
   void pass(std::size_t cell, std::uint64_t steps) {
     const std::lock_guard lock(mutex_);
     set(cell, steps);
+  }
+  void show(const std::string& state) {
+    const std::lock_guard lock(mutex_);
+    progress_.update(sum_, state);
   }
   void note(const std::string& line) {
     const std::lock_guard lock(mutex_);
@@ -75,7 +81,8 @@ std::string board_directory(const GridOptions& options) {
 WorkPlan plan_of(const GridSettings& grid, const std::vector<Cell>& cells) {
   WorkPlan plan;
   plan.title =
-      fmt::format("{}; {} heads; {}", fmt::join(grid.tasks, ", "), fmt::join(grid.heads, ", "),
+      fmt::format("{}; {} {}; {}", fmt::join(grid.tasks, ", "), fmt::join(grid.heads, ", "),
+                  grid.heads == std::vector{1} ? "head" : "heads",
                   counted(static_cast<int>(grid.seeds.size()), "seed"));
   plan.unit = "cells";
   for (const Cell& cell : cells)
@@ -87,8 +94,26 @@ WorkPlan plan_of(const GridSettings& grid, const std::vector<Cell>& cells) {
 /// the work on a cell is for few.
 constexpr int kMeasuredAtOnce = 4;
 
+/// So many workers at most look at each other's checkpoints, every so often.
+constexpr int kReadCheckpoints = 64;
+constexpr auto kBetweenCheckpoints = std::chrono::seconds(10);
+
+/// Times that results are measured again which are not there when they are put together.
+constexpr int kRounds = 3;
+
 /// Cells that are trained together, by their places among all.
 using CellSet = std::vector<std::size_t>;
+
+/// Cells whose results are not there after all.
+struct ResultsMissing {
+  CellSet cells;
+};
+
+/// What this process computes with, for people.
+std::string resources(const GridOptions& options) {
+  return fmt::format("{} on {}", counted(options.execution.thread_count(), "thread"),
+                     describe(options.device));
+}
 
 /// The work on the cells of one grid.
 class GridRun {
@@ -101,8 +126,11 @@ class GridRun {
                .dearest_first = options.device.kind == DeviceKind::kCuda,
                .wait = options.wait,
                .timeout = options.timeout,
-               .progress = [this](std::size_t k) { return steps_done(k); },
+               .progress = [this](std::size_t k) { return fmt::format("{} steps", steps_done(k)); },
+               .with = resources(options),
+               .cost_done = [this] { return cost_done_.load(); },
                .stop = options.execution.stop,
+               .looked = [this](std::size_t others) { pass_those_of_others(others); },
                .note =
                    [this](const std::string& line) {
                      if (progress_) progress_->note(line);
@@ -125,12 +153,14 @@ class GridRun {
       for (;;) {
         CellSet set = work_.take(static_cast<std::size_t>(options_.set_size), together);
         if (set.empty()) return;
-        pass_those_of_others();
+        work_.refresh();
         std::erase_if(set, [this](std::size_t k) { return is_done_as_before(k); });
         if (!set.empty()) run_set(set, measuring);
       }
     });
     if (measuring) measuring->finish();
+    pass_those_of_others(0);
+    if (!options_.place.alone()) progress_->show(work_.complete() ? "" : "others go on");
     progress_->finish();
   }
 
@@ -150,10 +180,19 @@ class GridRun {
     begin_progress();
     CellSet missing = work_.missing();
     std::erase_if(missing, [this](std::size_t k) { return is_done_as_before(k); });
-    if (!missing.empty())
-      throw InputError(fmt::format(
-          "{}: {} of {} have no result yet, the first: {}", options_.directory, missing.size(),
-          counted(static_cast<int>(cells_.size()), "cell"), title(cells_[missing.front()])));
+    if (missing.empty()) return;
+    const auto failed = std::count_if(missing.begin(), missing.end(), [this](std::size_t k) {
+      return std::filesystem::exists(failure_path(work_.board(), work_.plan().pieces[k]));
+    });
+    std::string line =
+        fmt::format("{}: {} of {} have no result yet", options_.directory, missing.size(),
+                    counted(static_cast<int>(cells_.size()), "cell"));
+    if (failed > 0)
+      line += fmt::format(", {} of them failed (synergraph status {})", failed, options_.directory);
+    throw InputError(fmt::format("{}, the first: {}", line, title(cells_[missing.front()])));
+  }
+  void reopen(const CellSet& set) {
+    for (const std::size_t k : set) work_.reopen(k);
   }
   bool complete() const { return work_.complete(); }
 
@@ -169,18 +208,34 @@ class GridRun {
   }
 
  private:
-  std::vector<CellResult> results() const {
+  /// ResultsMissing where some are damaged, which are set aside, or have gone.
+  std::vector<CellResult> results() {
     std::vector<CellResult> all;
     all.reserve(cells_.size());
+    ResultsMissing missing;
     for (std::size_t k = 0; k < cells_.size(); ++k) {
-      std::optional<CellResult> result = read_result(result_path(k), cells_[k]);
-      if (!result) {
-        (void)work_.board().folders();  // FileError where all has gone
-        throw InputError(fmt::format("{}: has gone", result_path(k)));
-      }
-      all.push_back(std::move(*result));
+      if (std::optional<CellResult> result = sound_result(k))
+        all.push_back(std::move(*result));
+      else
+        missing.cells.push_back(k);
     }
+    if (!missing.cells.empty()) throw missing;
     return all;
+  }
+  std::optional<CellResult> sound_result(std::size_t k) {
+    try {
+      std::optional<CellResult> result = read_result(result_path(k), cells_[k]);
+      if (!result) (void)work_.board().folders();  // FileError where all has gone
+      return result;
+    } catch (const FileError&) {
+      throw;
+    } catch (const InputError& error) {
+      if (options_.merge_only)
+        throw InputError(fmt::format("{}; without --merge it is measured again", error.what()));
+      progress_->note(fmt::format("{}; set aside and measured again", error.what()));
+      set_aside(result_path(k));
+      return std::nullopt;
+    }
   }
   std::string result_path(std::size_t k) const {
     return synergraph::result_path(work_.board(), work_.plan().pieces[k]);
@@ -192,14 +247,10 @@ class GridRun {
     return std::filesystem::exists(before) ? before : work_.board().path(name);
   }
 
-  /// By the last checkpoint, in words.
-  std::string steps_done(std::size_t k) const {
-    try {
-      return has_run(directory(k)) ? fmt::format("{} steps", read_run(directory(k)).position.step)
-                                   : "";
-    } catch (const Error&) {
-      return "";
-    }
+  /// By the last checkpoint; 0 where there is none that can be read.
+  std::uint64_t steps_done(std::size_t k) const {
+    const std::optional<RunSteps> steps = read_steps(directory(k));
+    return steps ? std::min(steps->done, cells_[k].train.steps()) : 0;
   }
 
   void begin_progress() {
@@ -209,15 +260,27 @@ class GridRun {
       total += cells_[k].train.steps();
       if (work_.is_done(k))
         done[k] = cells_[k].train.steps();
-      else if (options_.place.alone() && has_run(directory(k)))
-        done[k] = read_run(directory(k)).position.step;
+      else if (options_.place.alone() ||
+               (options_.place.size <= kReadCheckpoints && work_.is_elsewhere(k)))
+        done[k] = steps_done(k);
     }
     progress_.emplace(std::move(done), total, options_.execution.progress);
   }
-  void pass_those_of_others() {
+  /// `waiting`: for so many of them.
+  void pass_those_of_others(std::size_t waiting) {
     if (options_.place.alone() || options_.execution.progress.stream == nullptr) return;
-    for (std::size_t k = 0; k < cells_.size(); ++k)
-      if (work_.is_done(k)) progress_->pass(k, cells_[k].train.steps());
+    const std::unique_lock lock(passing_, std::try_to_lock);
+    if (!lock) return;
+    const auto now = std::chrono::steady_clock::now();
+    const bool checkpoints = options_.place.size <= kReadCheckpoints && now >= next_checkpoints_;
+    if (checkpoints) next_checkpoints_ = now + kBetweenCheckpoints;
+    for (std::size_t k = 0; k < cells_.size(); ++k) {
+      if (work_.is_done(k))
+        progress_->pass(k, cells_[k].train.steps());
+      else if (checkpoints && work_.is_elsewhere(k))
+        progress_->pass(k, steps_done(k));
+    }
+    if (waiting > 0) progress_->show(waiting_for(waiting, "cell"));
   }
 
   /// Results of earlier versions lie in the cells' own directories.
@@ -271,9 +334,15 @@ class GridRun {
       const TrainSettings& settings = cells_[k].train;
       data.push_back(std::make_shared<const TrainingData>(
           task_data(find_task(settings.task), settings.seed, settings.sequences, settings.model)));
-      const auto listener = [this, k, name = title(cells_[k])](std::uint64_t step, std::uint64_t,
-                                                               const std::string& state) {
+      const double step_cost = work_.plan().pieces[k].cost /
+                               static_cast<double>(std::max<std::uint64_t>(1, settings.steps()));
+      const auto listener = [this, k, step_cost, name = title(cells_[k]), last = steps_done(k)](
+                                std::uint64_t step, std::uint64_t,
+                                const std::string& state) mutable {
+        cost_done_ = cost_done_ + step_cost * static_cast<double>(step - last);
+        last = step;
         progress_->update(k, step, fmt::format("{}: {}", name, state));
+        work_.refresh();
       };
       jobs.push_back({settings, *data.back(), directory(k), {.listener = listener}});
     }
@@ -336,6 +405,9 @@ class GridRun {
   const GridOptions& options_;
   std::vector<Cell> cells_;
   std::optional<GridProgress> progress_;
+  std::mutex passing_;
+  std::chrono::steady_clock::time_point next_checkpoints_;
+  std::atomic<double> cost_done_ = 0.0;
   SharedWork work_;
   int threads_ = 1;
   int at_once_ = 1;  ///< parts of a cell's measuring
@@ -345,22 +417,31 @@ class GridRun {
 
 GridEnd work_on_grid(const GridSettings& grid, const GridOptions& options, const GridMerge& merge) {
   validate(grid);
+  if (options.merge_only && !std::filesystem::is_directory(board_directory(options)))
+    throw InputError(options.directory + ": there is no study here");
   make_directory(board_directory(options));
   std::optional<DirectoryLock> lock;
   if (options.place.alone() && !options.merge_only) lock.emplace(options.directory);
   GridRun run(grid, options);
-  if (options.merge_only) {
-    run.require_all();
-  } else {
-    run.run();
-    if (options.execution.stopped() && !run.complete()) return GridEnd::kStopped;
-    run.report_failures();
-  }
-  if (!run.complete()) return GridEnd::kOthers;
-  try {
-    return run.merge(merge) ? GridEnd::kMerged : GridEnd::kFinished;
-  } catch (const Stopped&) {
-    return GridEnd::kStopped;
+  for (int round = 1;; ++round) {
+    if (options.merge_only) {
+      run.require_all();
+    } else {
+      run.run();
+      if (options.execution.stopped() && !run.complete()) return GridEnd::kStopped;
+      run.report_failures();
+    }
+    if (!run.complete()) return GridEnd::kOthers;
+    try {
+      return run.merge(merge) ? GridEnd::kMerged : GridEnd::kFinished;
+    } catch (const Stopped&) {
+      return GridEnd::kStopped;
+    } catch (const ResultsMissing& missing) {
+      if (round == kRounds || options.merge_only)
+        throw InputError(fmt::format("{}: {} of its results have gone", options.directory,
+                                     missing.cells.size()));
+      run.reopen(missing.cells);
+    }
   }
 }
 

@@ -9,6 +9,7 @@
 
 #include "synergraph/core/error.h"
 #include "synergraph/core/instruction_set.h"
+#include "synergraph/core/parse_number.h"
 #include "synergraph/core/version.h"
 #include "synergraph/io/safetensors.h"
 #include "synergraph/io/tensor_file.h"
@@ -164,6 +165,20 @@ TrainingRun read_run(const std::string& directory) {
   read_tensors(file, layout, "second_moment.", run.state.second_moment.data());
   run.state.step = static_cast<std::uint32_t>(run.position.step);
   return run;
+}
+
+std::optional<RunSteps> read_steps(const std::string& directory) {
+  try {
+    if (!has_run(directory)) return std::nullopt;
+    const TensorFile file = open_state(directory);
+    RunSteps steps{0, from_metadata(file.metadata(), file.path()).steps()};
+    const auto step = file.metadata().find("step");
+    if (step == file.metadata().end() || !parse_number(std::string_view(step->second), steps.done))
+      return std::nullopt;
+    return steps;
+  } catch (const Error&) {
+    return std::nullopt;
+  }
 }
 
 bool has_run(const std::string& directory) {

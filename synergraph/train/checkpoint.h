@@ -1,5 +1,7 @@
 #pragma once
 
+#include <cstdint>
+#include <optional>
 #include <string>
 
 #include "synergraph/train/run.h"
@@ -21,6 +23,15 @@ TrainSettings read_settings(const std::string& directory);
 
 /// The whole run. InputError when the file is malformed.
 TrainingRun read_run(const std::string& directory);
+
+/// How far a run has come, and how far it goes.
+struct RunSteps {
+  std::uint64_t done = 0;
+  std::uint64_t total = 0;
+};
+/// By the last checkpoint, from the beginning of its file; nothing where there is none that can be
+/// read.
+std::optional<RunSteps> read_steps(const std::string& directory);
 
 /// Whether the directory holds a run that can be continued.
 bool has_run(const std::string& directory);

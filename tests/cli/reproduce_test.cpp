@@ -42,6 +42,17 @@ class ReproduceTest : public testing_support::ProgramTest {
                        [&](const auto& entry) { return entry.path().filename() == name; });
   }
 
+  /// Files of the study's cells whose names have this in them, in order.
+  std::vector<std::filesystem::path> paths_with(const std::string& part) const {
+    std::vector<std::filesystem::path> found;
+    for (const auto& entry :
+         std::filesystem::recursive_directory_iterator(directory_ / "study/cells"))
+      if (entry.path().filename().string().find(part) != std::string::npos)
+        found.push_back(entry.path());
+    std::sort(found.begin(), found.end());
+    return found;
+  }
+
   const std::string small_ =
       "reproduce --heads 1,2 --seeds 2 --layers 2 --width 8 --hidden 8 --vocabulary 12 --length 8 "
       "--sequences 60 --batch 10 --epochs 3 --samples 20 --eps 0.25,0.1 --threads 2 --quiet ";
@@ -184,15 +195,56 @@ TEST_F(ReproduceTest, RefusesWhatCannotBe) {
   expect_refusal(small_ + "--out file/x", 1, "file/x");
 }
 
-TEST_F(ReproduceTest, NamesADamagedResult) {
-  ASSERT_EQ(run(small_ + "--tasks copy --out study").status, 0);
-  for (const auto& entry :
-       std::filesystem::recursive_directory_iterator(directory_ / "study/cells"))
-    if (entry.path().filename().string().find(".result-") != std::string::npos)
-      std::filesystem::resize_file(entry.path(), 100);
-  const auto outcome = run(small_ + "--tasks copy --out study");
-  EXPECT_EQ(outcome.status, 1);
-  EXPECT_THAT(outcome.err, HasSubstr("remove it to measure again"));
+TEST_F(ReproduceTest, MeasuresDamagedResultsAgain) {
+  const std::string study = small_ + "--tasks copy --out study ";
+  ASSERT_EQ(run(study).status, 0);
+  const std::string whole = read("study/results.json");
+  for (const char* shard : {"--shard off", "--shard 2/2"}) {
+    const auto results = paths_with(".result-");
+    std::filesystem::resize_file(results.at(0), 100);
+    std::filesystem::copy_file(results.at(2), results.at(1),
+                               std::filesystem::copy_options::overwrite_existing);
+    std::filesystem::remove(directory_ / "study/results.json");
+    const auto status = run("status study");
+    EXPECT_EQ(status.status, 1);
+    EXPECT_THAT(status.out, HasSubstr("3 of 4 cells done"));  // of another, but whole
+    EXPECT_THAT(status.out, HasSubstr("damaged: "));
+    const auto merge = run(study + "--merge");
+    EXPECT_EQ(merge.status, 1);
+    EXPECT_THAT(merge.err, HasSubstr("without --merge it is measured again"));
+    const auto outcome = run(study + shard);
+    EXPECT_EQ(outcome.status, 0) << outcome.err;
+    EXPECT_EQ(read("study/results.json"), whole);
+    EXPECT_EQ(run("status study --finished").status, 0);
+    for (const auto& aside : paths_with(".damaged")) std::filesystem::remove(aside);
+  }
+}
+
+TEST_F(ReproduceTest, ADamagedTrainingFailsItsCellAlone) {
+  const std::string study = small_ + "--tasks copy --out study ";
+  ASSERT_EQ(run(study).status, 0);
+  for (const auto& result : paths_with(".result-")) std::filesystem::remove(result);
+  const auto states = paths_with("state.safetensors");
+  std::filesystem::resize_file(states.at(0), 0);
+  EXPECT_EQ(run(study).status, 1);
+  const auto status = run("status study --finished");
+  EXPECT_EQ(status.status, 1);
+  EXPECT_THAT(status.out, HasSubstr("3 of 4 cells done"));
+  EXPECT_THAT(status.out, HasSubstr("1 failed"));
+  EXPECT_THAT(status.out, HasSubstr(states.at(0).parent_path().filename().string()));
+  expect_refusal(study + "--merge", 1, "1 of them failed");
+  std::filesystem::remove_all(states.at(0).parent_path());
+  EXPECT_EQ(run(study).status, 0);
+}
+
+TEST_F(ReproduceTest, WorkersWriteWhatIsMissing) {
+  const std::string study = small_ + "--tasks copy --out study --shard 2/2";
+  ASSERT_EQ(run(study).status, 0);
+  std::filesystem::remove_all(directory_ / "study/tables");
+  ASSERT_EQ(run(study).status, 0);
+  EXPECT_TRUE(exists("study/tables/mixing-copy.csv"));
+  expect_refusal(small_ + "--out nowhere --merge", 1, "there is no study here");
+  EXPECT_FALSE(exists("nowhere"));
 }
 
 TEST_F(ReproduceTest, StopsWhileItMeasures) {

@@ -1,6 +1,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <filesystem>
 #include <limits>
 
 #include "synergraph/io/npy.h"
@@ -39,6 +41,14 @@ class SharedSamplesTest : public testing_support::ProgramTest {
       tensors.push_back(
           tensor_data(tensor.name, tensor.shape, model.values().data() + tensor.offset));
     write_safetensors(path(name), tensors, {});
+  }
+
+  std::filesystem::path only_part(const std::string& folder = "parts") const {
+    std::vector<std::filesystem::path> found;
+    for (const auto& entry : std::filesystem::recursive_directory_iterator(directory_ / folder))
+      if (entry.path().extension() == ".part") found.push_back(entry.path());
+    EXPECT_EQ(found.size(), 1U);
+    return found.at(0);
   }
 
   /// The command by three workers at once, two of them with the same place.
@@ -121,15 +131,66 @@ TEST_F(SharedSamplesTest, OneBadSampleIsNamedAfterTheOthersAreDone) {
   EXPECT_THAT(status.out, HasSubstr("failed: samples 0 to 7: "));
 }
 
-TEST_F(SharedSamplesTest, DamagedPartsAreNamed) {
+TEST_F(SharedSamplesTest, DamagedPartsAreMeasuredAgain) {
   write_attention("a.npy", 3);
-  ASSERT_EQ(run("analyze a.npy --quiet --shard-dir parts").status, 0);
-  for (const auto& entry : std::filesystem::recursive_directory_iterator(directory_ / "parts"))
-    if (entry.path().extension() == ".part")
-      std::filesystem::resize_file(entry.path(), std::filesystem::file_size(entry.path()) - 1);
-  const auto outcome = run("analyze a.npy --quiet --shard-dir parts");
-  EXPECT_EQ(outcome.status, 1);
-  EXPECT_THAT(outcome.err, HasSubstr("remove it to measure again"));
+  for (const std::string command : {"analyze a.npy", "heads a.npy"}) {
+    const std::string whole = run(command + " --quiet").out;
+    for (const char* shard : {" --shard off", " --shard 1/2"}) {
+      ASSERT_EQ(run(command + " --quiet --shard-dir parts").status, 0);
+      const auto part = only_part();
+      std::filesystem::resize_file(part, std::filesystem::file_size(part) - 1);
+      EXPECT_THAT(run("status parts").out, HasSubstr("0 of 1 ranges of samples done"));
+      EXPECT_EQ(run(command + " --quiet --shard-dir parts" + shard).out, whole);
+      EXPECT_EQ(run("status parts").status, 0);
+      std::filesystem::remove_all(directory_ / "parts");
+    }
+  }
+}
+
+TEST_F(SharedSamplesTest, PartsOfOtherSettingsAreMeasuredAgain) {
+  write_attention("a.npy", 3);
+  ASSERT_EQ(run("analyze a.npy --cutoff 2 --quiet --shard-dir other").status, 0);
+  const std::string whole = run("analyze a.npy --quiet --shard-dir parts").out;
+  ASSERT_NE(run("analyze a.npy --cutoff 2 --quiet").out, whole);
+  std::filesystem::copy_file(only_part("other"), only_part(),
+                             std::filesystem::copy_options::overwrite_existing);
+  const auto outcome = run("analyze a.npy --shard-dir parts");
+  EXPECT_EQ(outcome.out, whole);
+  EXPECT_THAT(outcome.err, HasSubstr("it is that of samples-0-3-"));
+}
+
+TEST_F(SharedSamplesTest, PartsOfALargeFileThatWasChangedAreMeasuredAgain) {
+  constexpr int kTokens = 128;
+  constexpr int kSamples = 260;  // 34 MB: every other block of 16 KiB is looked at
+  std::vector<double> values(std::size_t{kSamples} * kTokens * kTokens);
+  for (std::size_t row = 0; row < values.size() / kTokens; ++row)
+    for (std::size_t j = 0, i = row % kTokens; j <= i; ++j)
+      values[row * kTokens + j] =
+          2.0 * static_cast<double>(j + 1) / static_cast<double>((i + 1) * (i + 2));
+  const auto write = [&] {
+    write_npy(path("a.npy"), tensor_data("", {kSamples, 1, kTokens, kTokens}, values.data()));
+  };
+  const std::string command = "analyze a.npy --quiet";
+  write();
+  const auto written = std::filesystem::last_write_time(path("a.npy"));
+  const std::string first = run(command + " --shard-dir parts").out;
+  const auto row = values.begin() + (3 * kTokens + 120) * kTokens;  // in one that is not
+  std::reverse(row, row + 121);
+  write();
+  std::filesystem::last_write_time(path("a.npy"), written);
+  const auto again = run(command + " --shard 2/2 --shard-dir parts --per-sample out.csv");
+  EXPECT_EQ(again.out, run(command + " --per-sample whole.csv").out);
+  EXPECT_EQ(read("out.csv"), read("whole.csv"));
+}
+
+TEST_F(SharedSamplesTest, WhatIsPrintedIsPrintedAgain) {
+  write_attention("a.npy", 4);
+  const std::string command = "analyze a.npy --quiet --shard-dir parts --json - --shard ";
+  const std::string first = run(command + "2/2").out;
+  EXPECT_THAT(first, HasSubstr("{"));
+  EXPECT_EQ(run(command + "2/2").out, "");
+  EXPECT_EQ(run(command + "1/2").out, first);
+  EXPECT_EQ(run(command + "1/2").out, first);
 }
 
 TEST_F(SharedSamplesTest, RefusesWhatCannotBe) {
@@ -138,7 +199,11 @@ TEST_F(SharedSamplesTest, RefusesWhatCannotBe) {
   expect_refusal("heads a.npy --leave", 2, "--shard-dir");
   expect_refusal("analyze a.npy --shard-dir parts --shard 3/2", 2, "I/N");
   expect_refusal("analyze - --shard-dir parts < a.npy", 2, "standard input");
-  expect_refusal("status nowhere", 1, "nowhere");
+  expect_refusal("status nowhere", 1, "nowhere: no such directory");
+  std::filesystem::create_directory(directory_ / "empty");
+  expect_refusal("status empty", 1, "nothing has begun here yet");
+  EXPECT_EQ(run("analyze a.npy --quiet --shard off").status, 0);
+  EXPECT_EQ(run("analyze a.npy --quiet --shard auto").status, 0);
 }
 
 }  // namespace

@@ -30,7 +30,7 @@ class ClaimsTest : public testing::Test {
   ~ClaimsTest() override { fs::remove_all(root_); }
 
   std::unique_ptr<WorkerRecord> worker(double timeout = 60.0) {
-    return std::make_unique<WorkerRecord>(*board_, WorkerPlace{}, timeout,
+    return std::make_unique<WorkerRecord>(*board_, WorkerPlace{}, timeout, "",
                                           [] { return WorkerTally{}; });
   }
   /// A worker that claims a piece and is killed.

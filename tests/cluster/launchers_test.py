@@ -2,8 +2,10 @@
 
 Exit status 77: the launcher is not installed.
 """
+import json
 import os
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
@@ -57,6 +59,29 @@ class MpirunTest(LauncherTest):
         self.expect_same()
         self.assertEqual(ran.stdout.count("report.html"), 1)
         self.assertEqual(ran.stderr.count("another has written the results"), 2)
+
+
+    def test_the_others_do_the_work_of_a_rank_that_is_killed(self):
+        longer = list(STUDY)
+        longer[longer.index("--epochs") + 1] = "300"
+        self.whole = os.path.join(self.folder, "longer")
+        subprocess.run([PROGRAM, *longer, "--shard", "off", "--out", self.whole], check=True, capture_output=True)
+        environment = dict(os.environ, OMPI_ALLOW_RUN_AS_ROOT="1", OMPI_ALLOW_RUN_AS_ROOT_CONFIRM="1",
+                           MPIRUN="mpirun --oversubscribe")
+        ranks = subprocess.Popen([os.path.join(SCRIPTS, "mpi.sh"), "3", *longer[1:], "--out", self.out], env=environment,
+                                 stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+        workers = os.path.join(self.out, "cells", "workers")
+        found = []
+        for _ in range(500):
+            found = os.listdir(workers) if os.path.isdir(workers) else []
+            if len(found) == 3:
+                break
+            time.sleep(0.02)
+        self.assertEqual(len(found), 3)
+        os.kill(json.loads(read(workers, found[0]).decode().splitlines()[0])["pid"], signal.SIGKILL)
+        text = ranks.communicate(timeout=120)[0]
+        self.assertIn("report.html", text)
+        self.expect_same()
 
 
 class SlurmTest(LauncherTest):

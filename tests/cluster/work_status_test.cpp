@@ -24,7 +24,7 @@ TEST(WorkStatus, TellsWhatIsDoneByWhomAndWhatHasFailed) {
   plan.pieces.back().cost = 5.0;
   SharedWork work((root / "cells").string(), plan, {.place = {0, 2}});
   for (int k = 0; k < 3; ++k) ASSERT_EQ(work.take().size(), 1U);  // d and two others
-  write_file(result_path(work.board(), plan.pieces[3]), "");
+  write_file(result_path(work.board(), plan.pieces[3]), "{}\n");
   work.finish(3);
   work.fail(0, std::make_exception_ptr(InputError("it is bad")));
   const std::vector<WorkStatus> all = work_status(root.string());
@@ -38,8 +38,14 @@ TEST(WorkStatus, TellsWhatIsDoneByWhomAndWhatHasFailed) {
   EXPECT_FALSE(status.workers[0].dead);
   EXPECT_LT(status.workers[0].silent.value(), 60.0);
   EXPECT_EQ(status.workers[0].at_work_on.size(), 2U);
+  EXPECT_FALSE(status.finished());
+  write_file(result_path(work.board(), plan.pieces[1]), "{");
+  EXPECT_EQ(work_status(root.string()).front().damaged.size(), 1U);
+  const auto half = [](const std::string&) { return 0.5; };
+  std::filesystem::create_directory(work.board().path("c"));
+  EXPECT_DOUBLE_EQ(work_status(root.string(), half).front().cost_done, 5.5 / 8.0);
   const std::string text = format_status(status);
-  EXPECT_THAT(text, HasSubstr("1 of 4 cells done (62.5 % of the work)"));
+  EXPECT_THAT(text, HasSubstr("1 of 4 cells done (62.5 % of the work), 1 failed"));
   EXPECT_THAT(text, HasSubstr("worker 1 of 2, process"));
   EXPECT_THAT(text, HasSubstr("at work on cell "));
   std::filesystem::remove_all(root);

@@ -36,6 +36,18 @@ TEST(WorkerPlace, ComesFromOpenMpiBeforeSlurm) {
   EXPECT_EQ(parse_shard("1/2", open_mpi), (WorkerPlace{0, 2}));
 }
 
+TEST(WorkerPlace, KnowsWhatWasStartedTogether) {
+  EXPECT_EQ(launch_name(environment({})), "");
+  EXPECT_EQ(launch_name(environment({{"PMIX_NAMESPACE", "7.1"}, {"SLURM_JOB_ID", "3"}})), "7.1");
+  EXPECT_EQ(launch_name(environment({{"SLURM_JOB_ID", "3"}})), "");  // a batch script
+  EXPECT_EQ(launch_name(environment({{"SLURM_JOB_ID", "3"},
+                                     {"SLURM_STEP_ID", "2"},
+                                     {"SLURM_PROCID", "0"},
+                                     {"SLURM_STEP_NUM_TASKS", "2"}})),
+            "3.2");
+  EXPECT_EQ(launch_name(environment({{"SLURM_ARRAY_JOB_ID", "9"}})), "9");
+}
+
 TEST(WorkerPlace, ComesFromPmi) {
   EXPECT_EQ(parse_shard("auto", environment({{"PMI_RANK", "2"}, {"PMI_SIZE", "3"}})),
             (WorkerPlace{2, 3}));
