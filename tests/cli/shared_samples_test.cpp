@@ -183,6 +183,12 @@ TEST_F(SharedSamplesTest, PartsOfALargeFileThatWasChangedAreMeasuredAgain) {
   EXPECT_EQ(read("out.csv"), read("whole.csv"));
 }
 
+TEST_F(SharedSamplesTest, NamesOfFilesAreAnyText) {
+  write_attention("a\n\tb.npy", 2);
+  ASSERT_EQ(run("analyze 'a\n\tb.npy' --quiet --shard-dir parts").status, 0);
+  EXPECT_THAT(run("status parts").out, HasSubstr("1 of 1 ranges"));
+}
+
 TEST_F(SharedSamplesTest, WhatIsPrintedIsPrintedAgain) {
   write_attention("a.npy", 4);
   const std::string command = "analyze a.npy --quiet --shard-dir parts --json - --shard ";
