@@ -16,6 +16,12 @@ describe('shares', () => {
     close(switched(off, 1, given), given);
     close(withAll(off, given), given);
   });
+  it('of a head that weighs nothing in the data are nothing until it is switched on', () => {
+    const given = [2 / 3, 0, 1 / 3];
+    close(withAll(given, given), given);
+    close(withAll([1, 0, 0], given), given);
+    close(switched(given, 1, given), [0.5, 0.25, 0.25]);
+  });
   it('leave the last head on', () => expect(switched([0, 1], 1, [0.5, 0.5])).toEqual([0, 1]));
   it('of a subset', () => close(only([0.5, 0.3, 0.2], [true, false, true]), [5 / 7, 0, 2 / 7]));
 });

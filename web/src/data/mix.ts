@@ -14,15 +14,18 @@ export function withAll(shares: readonly number[], given: readonly number[]): nu
   const sum = (list: readonly number[]) => list.reduce((total, value, h) => total + (on[h] ? value : 0), 0);
   const known = sum(given);
   const factor = known > 0 ? sum(shares) / known : 1;
-  const filled = shares.map((value, h) => (on[h] ? value : (given[h] || 1 / shares.length) * factor));
+  const filled = shares.map((value, h) => (on[h] ? value : given[h]! * factor));
   const total = filled.reduce((a, b) => a + b, 0);
   return filled.map((value) => value / total);
 }
 
-/** Switches a head: on with its place among all, off with none. The last one stays on. */
+/** Switches a head: on with its place among all (an equal one where that is none), off with none. The last one stays on. */
 export function switched(shares: readonly number[], head: number, given: readonly number[]): number[] {
   if (shares[head]! > 0) return shares.some((value, h) => h !== head && value > 0) ? withShare(shares, head, 0) : [...shares];
-  const all = withAll(shares, given);
+  const all = withAll(
+    shares,
+    given.map((value, h) => (h === head ? value || 1 / shares.length : value)),
+  );
   return only(
     all,
     shares.map((value, h) => value > 0 || h === head),
