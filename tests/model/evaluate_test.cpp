@@ -1,9 +1,11 @@
 #include "synergraph/model/evaluate.h"
 
+#include <fmt/core.h>
 #include <gtest/gtest.h>
 
 #include <cmath>
 #include <mutex>
+#include <span>
 
 #include "synergraph/core/error.h"
 #include "tests/model/tiny_model.h"
@@ -51,6 +53,31 @@ TEST(Evaluate, OfEqualLogitsTheFirstIsTheAnswer) {
   tied.tensor("out_proj.bias")[3] = tied.tensor("out_proj.bias")[6] = 1.0F;
   std::fill(answers.tokens.begin(), answers.tokens.end(), 3);
   EXPECT_EQ(evaluate(tied, inputs, answers).accuracy, 1.0);
+}
+
+// Scores so large that their rounded product with a factor is far from the exact one.
+TEST(Evaluate, AttentionOfHugeScoresIsADistribution) {
+  const ModelConfig config{.length = 37, .heads = 2};
+  const Sequences inputs = random_sequences(1, 2, config.length, config.vocabulary);
+  for (const double size : {1e4, 1e6, 1e8, 1e9, 4e9, 1e10, 1e11, 1e13}) {
+    Model model(config);
+    initialise(model, 1);
+    for (int layer = 0; layer < config.layers; ++layer) {
+      const std::string name = fmt::format("layers.{}.attn.W_q.weight", layer);
+      const auto count = static_cast<std::size_t>(config.width) * config.width;
+      for (float& weight : std::span(model.tensor(name), count)) weight *= static_cast<float>(size);
+    }
+    Evaluator(model).run(inputs.row(0), inputs.row(1), [&](int layer, const float* attention) {
+      for (int row = 0; row < config.heads * config.length; ++row) {
+        double sum = 0.0;
+        for (int key = 0; key < config.length; ++key) {
+          ASSERT_GE(*attention, 0.0F) << size << ", layer " << layer;
+          sum += *attention++;
+        }
+        ASSERT_NEAR(sum, 1.0, 40 * 0x1p-24) << size << ", layer " << layer;
+      }
+    });
+  }
 }
 
 // Entries so small that the epsilon under the root outweighs their mean square.

@@ -20,6 +20,15 @@ struct Column {
   return lane >= lane * 0 + offset;
 }
 
+/// Whether a product of this size, rounded, is so far from the exact one that a fused multiply-add
+/// would make of the difference more than a small factor of all weights.
+bool is_steep(Floats scaled_top) {
+  const Ints large = maximum(scaled_top, -scaled_top) > splat<Floats>(0x1p20F);
+  int any = 0;
+  for (int lane = 0; lane < kFloats; ++lane) any |= large[lane];
+  return any != 0;
+}
+
 /// Softmax without the division; returns the sums. `factor` multiplies the scores.
 Floats softmax_column(const Column& column, float factor) {
   const Floats lowest = splat<Floats>(-3.0e38F);
@@ -32,10 +41,12 @@ Floats softmax_column(const Column& column, float factor) {
     top = maximum(top, causal(j - column.first) ? score : lowest);
   }
   const Floats scaled_top = top * factor;
+  const bool steep = is_steep(scaled_top);
   Floats sums = {};
   const auto weigh = [&](int j, bool diagonal) __attribute__((always_inline)) {
     float* row = column.weights + j * column.stride;
-    Floats weight = exp2(load<Floats>(row) * factor - scaled_top);
+    const Floats score = load<Floats>(row);
+    Floats weight = exp2(steep ? (score - top) * factor : score * factor - scaled_top);
     if (diagonal) weight = keep(weight, causal(j - column.first));
     sums += weight;
     if (column.mask == nullptr) {
