@@ -1,7 +1,8 @@
 /** The frame around the views: navigation, theme, what is said in one line. */
 import { openCore } from './core';
 import { addressProblems } from './data/address';
-import { startView, type Session } from './data/session';
+import { graphSession, startView, type Session } from './data/session';
+import { graphMeasurement } from './data/settings';
 import { fill, h, s } from './dom';
 import { toHash, type State, type Store } from './state';
 import { Themes, type ThemeChoice } from './theme';
@@ -52,14 +53,17 @@ export function startShell(root: HTMLElement, store: Store, first: Session, view
     document.readyState === 'loading' ? document.addEventListener('DOMContentLoaded', () => resolve()) : resolve(),
   );
   let quiet = 0;
+  /** What the page has, while the heads of a graph are mixed. */
+  let data = first;
   const context: Context = {
     store,
     session: first,
     core: Promise.all([painted.then(() => openCore()), whole]).then(([core]) => core),
     open(session, state = {}) {
       context.session = session;
+      if (state.of !== 'graph') data = session;
       fill(alarm);
-      store.set({ layer: 0, sample: 0, head: 'all', weights: null, quantity: '', ...state });
+      store.set({ layer: 0, sample: 0, head: 'all', weights: null, quantity: '', of: 'data', ...state });
       mount(true);
     },
     say(line, kind = 'news') {
@@ -81,10 +85,30 @@ export function startShell(root: HTMLElement, store: Store, first: Session, view
     context.session !== first && context.session.attention && !context.session.graphText
       ? ` The file ${context.session.title} is not in it: who follows it must open that again.`
       : '';
+  /** Whether a state shows the heads of a graph that is not the one at hand. */
+  const isAway = (state: State) =>
+    state.of === 'graph' && (state.view === 'mixer' || state.view === 'layer') && context.session.graphText !== state.graph;
+  /** Opens what a state is of: the graph of its address, or what the page has. */
+  const follow = (state: State) => {
+    if (state.of === 'data') context.session = data;
+    if (!isAway(state)) return;
+    const open = async () => {
+      const core = await context.core;
+      const { text } = await core.graph({ text: state.graph });
+      const document = await core.measure({ graph: text }, graphMeasurement(data).options);
+      const now = store.get();
+      if (!isAway(now) || now.graph !== state.graph) return;
+      context.open(graphSession(text, document, data.stepLimit), { ...now, graph: text });
+      heed();
+    };
+    open().catch((error: unknown) =>
+      context.say(`Of this address there is nothing to show: ${error instanceof Error ? error.message : String(error)}`, 'error'),
+    );
+  };
   /** Says what of an address is not shown. */
   const heed = () => {
     const asked = store.get();
-    if (location.hash.length < 2) return;
+    if (location.hash.length < 2 || isAway(asked)) return;
     if (asked.view !== wanted(asked).name)
       return context.say(
         `This address shows a file that is not in the page: open it ${startView(context.session) === 'files' ? 'here' : 'under Open'} first.`,
@@ -187,10 +211,12 @@ export function startShell(root: HTMLElement, store: Store, first: Session, view
   }
 
   store.subscribe((state, before) => {
-    if (wanted(state) !== shown?.view) mount(true);
+    follow(state);
+    if (wanted(state) !== shown?.view || shown.session !== context.session) mount(true);
     else shown.mounted.update(state, before);
   });
   mount(false);
+  follow(store.get());
   heed();
   addEventListener('hashchange', heed);
   requestAnimationFrame(() => requestAnimationFrame(() => performance.mark('synergraph: shown')));

@@ -55,6 +55,8 @@ const FIELDS = {
   weights: numbers(),
   /** The value whose subsets, Shapley values and pairs are shown. */
   value: choice<'fidelity' | 'speed'>('fidelity', 'speed'),
+  /** What layers and heads are of: what the page has, or the graph of the address. */
+  of: choice<'data' | 'graph'>('data', 'graph'),
   /** The playground: a graph's text, the steps made, where they began. */
   graph: text(),
   play: choice<'walk' | 'diffusion'>('walk', 'diffusion'),

@@ -425,6 +425,7 @@ export const graph: View = {
                   now &&
                   context.open(graphSession(now.parsed.text, now.document, session.stepLimit), {
                     view: 'mixer',
+                    of: 'graph',
                     graph: now.parsed.text,
                   }),
               },

@@ -124,6 +124,18 @@ describe('Graphs', () => {
     expect(await value.innerText()).toBe('0.4167');
     await page.getByRole('checkbox', { name: 'Head 2' }).uncheck();
     await expect.poll(() => value.innerText()).toBe('0.375');
+
+    // A link to it shows the same; Back switches the head on again, and then leads to the graph.
+    await expect.poll(() => page.url()).toContain('weights=');
+    const hash = new URL(page.url()).hash;
+    const other = await open(`${empty}${hash}`);
+    await expect.poll(() => other.locator('.reading:has(dt:text-is("Minimax fidelity")) dd').first().innerText()).toBe('0.375');
+    await page.goBack();
+    await expect.poll(() => value.innerText()).toBe('0.4167');
+    await page.goBack();
+    await page.waitForSelector('#view-graph');
+    const broken = await open(`${empty}#mixer?of=graph&graph=garbage`);
+    await expect.poll(() => broken.locator('.say.error').innerText()).toContain('garbage');
   });
 
   it('opens with the graph of the program', async () => {
