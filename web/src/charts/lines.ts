@@ -389,6 +389,10 @@ export function lines(options: LinesOptions, width: number, theme: Theme): SVGSV
       const box = surface.getBoundingClientRect();
       read(bisectCenter(xs, xScale.invert(((event.clientX - box.left) / box.width) * w)), event.clientX, event.clientY);
     });
+    // Drawn anew while it is read: where it was.
+    surface.addEventListener('resume', (event) => {
+      at = Math.max(0, Math.min(xs.length - 1, (event as CustomEvent<number>).detail));
+    });
     surface.addEventListener('pointerleave', hide);
     surface.addEventListener('blur', hide);
     surface.addEventListener('focus', () => surface.matches(':focus-visible') && byKey());

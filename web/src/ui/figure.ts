@@ -121,11 +121,14 @@ export function figure(options: FigureOptions): Figure {
     redraw() {
       if (options.body) options.body.redraw?.();
       else if (width > 0) {
-        const focused = place.contains(document.activeElement) ? document.activeElement!.getAttribute('data-key') : null;
+        const before = place.contains(document.activeElement) ? document.activeElement! : null;
+        const focused = before?.getAttribute('data-key') ?? null;
         fill(place, options.draw(Math.floor(width / magnification()), currentTheme()));
         if (focused !== null) {
           const all = [...place.querySelectorAll<SVGElement>('[data-key]')];
-          (all.find((e) => e.getAttribute('data-key') === focused) ?? all.at(-1))?.focus();
+          const after = all.find((e) => e.getAttribute('data-key') === focused) ?? all.at(-1);
+          after?.dispatchEvent(new CustomEvent('resume', { detail: Number(before?.getAttribute('aria-valuenow') ?? 0) }));
+          after?.focus();
         }
       }
       drawTable();
