@@ -21,12 +21,6 @@ namespace {
 constexpr int kMostRanges = 512;      ///< whatever the number of workers
 constexpr int kSamplesPerThread = 4;  ///< at least, in what is measured at once
 
-std::string fingerprint_of(std::string_view text) {
-  Fingerprint fingerprint;
-  for (const char c : text) fingerprint.add(static_cast<unsigned char>(c));
-  return fingerprint.text();
-}
-
 /// The same for all workers, however many they are.
 std::vector<SampleRange> ranges_of(int samples, double cost, double least_cost) {
   const double count = std::clamp(samples * cost / least_cost, 1.0, 1.0 * kMostRanges);

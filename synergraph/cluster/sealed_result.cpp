@@ -21,12 +21,6 @@ constexpr std::size_t kDigits = 16;
 constexpr std::size_t kLargestJson = std::size_t{1} << 26U;
 constexpr std::size_t kLongestLine = 1U << 12U;
 
-std::string json_checksum(std::string_view text) {
-  Fingerprint fingerprint;
-  for (const char c : text) fingerprint.add(static_cast<unsigned char>(c));
-  return fingerprint.text();
-}
-
 /// Of many bytes, four at a time.
 std::string part_checksum(std::string_view bytes) {
   Fingerprint fingerprint;
@@ -35,7 +29,7 @@ std::string part_checksum(std::string_view bytes) {
     std::memcpy(&word, bytes.data(), sizeof word);
     fingerprint.add(word);
   }
-  for (const char c : bytes) fingerprint.add(static_cast<unsigned char>(c));
+  fingerprint.add(bytes);
   return fingerprint.text();
 }
 
@@ -50,7 +44,7 @@ std::string_view first_line(std::string_view text) {
 }  // namespace
 
 std::string seal_json(const std::string& text) {
-  return text + fmt::format(kJsonEnd, json_checksum(text));
+  return text + fmt::format(kJsonEnd, fingerprint_of(text));
 }
 
 void check_json_seal(const std::string& text) {
@@ -58,7 +52,7 @@ void check_json_seal(const std::string& text) {
   if (text.size() >= any.size()) {
     const std::string_view body = std::string_view(text).substr(0, text.size() - any.size());
     const std::string_view end = std::string_view(text).substr(body.size());
-    if (end == fmt::format(kJsonEnd, json_checksum(body))) return;
+    if (end == fmt::format(kJsonEnd, fingerprint_of(body))) return;
   }
   if (text.find("\n \"checksum\": ") != std::string::npos)
     throw InputError("its checksum is that of other numbers");

@@ -184,7 +184,7 @@ class SharedWork::State {
     }
     const std::lock_guard lock(mutex_);
     ++pieces_done_;
-    cost_done_ = cost_done_ + plan_.pieces[piece].cost;
+    cost_done_ += plan_.pieces[piece].cost;
     end(piece, PieceState::kDone);
     record_.renew();
     return true;

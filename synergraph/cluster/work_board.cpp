@@ -43,9 +43,7 @@ WorkBoard::WorkBoard(std::string root) : root_(std::move(root)) {
 }
 
 std::string WorkBoard::folder_of(std::string_view piece) {
-  Fingerprint fingerprint;
-  for (const char c : piece) fingerprint.add(static_cast<unsigned char>(c));
-  return fingerprint.text().substr(14);  // the first digits of near names differ less
+  return fingerprint_of(piece).substr(14);  // the first digits of near names differ less
 }
 
 std::string WorkBoard::path(std::string_view piece, std::string_view ending) const {

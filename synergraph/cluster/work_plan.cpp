@@ -24,7 +24,7 @@ std::string WorkPlan::key() const {
   for (const WorkPiece& piece : pieces)
     for (const std::string_view text : {std::string_view(piece.name), std::string_view("."),
                                         std::string_view(piece.result), std::string_view("\n")})
-      for (const char c : text) fingerprint.add(static_cast<unsigned char>(c));
+      fingerprint.add(text);
   return fingerprint.text();
 }
 

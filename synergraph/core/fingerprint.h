@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 
 namespace synergraph {
 
@@ -12,10 +13,20 @@ namespace synergraph {
 class Fingerprint {
  public:
   void add(std::uint32_t value) { hash_ = (hash_ ^ value) * 0x100000001b3ULL; }
+  /// Byte after byte.
+  void add(std::string_view text) {
+    for (const char c : text) add(std::uint32_t{static_cast<unsigned char>(c)});
+  }
   std::string text() const { return fmt::format("{:016x}", hash_); }
 
  private:
   std::uint64_t hash_ = 0xcbf29ce484222325ULL;
 };
+
+inline std::string fingerprint_of(std::string_view text) {
+  Fingerprint fingerprint;
+  fingerprint.add(text);
+  return fingerprint.text();
+}
 
 }  // namespace synergraph

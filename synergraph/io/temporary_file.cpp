@@ -44,9 +44,7 @@ pid_t maker(std::string_view name) {
 std::string machine() {
   std::array<char, HOST_NAME_MAX + 1> host{};
   (void)gethostname(host.data(), host.size() - 1);
-  Fingerprint fingerprint;
-  for (const char c : host) fingerprint.add(static_cast<unsigned char>(c));
-  return fingerprint.text().substr(8);
+  return fingerprint_of({host.data(), host.size()}).substr(8);
 }
 
 /// Removes what dead processes of this machine have left. A live one, in whatever container, holds

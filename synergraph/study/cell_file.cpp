@@ -19,12 +19,6 @@ namespace {
 
 using nlohmann::ordered_json;
 
-std::string fingerprint_of(const std::string& text) {
-  Fingerprint fingerprint;
-  for (const char c : text) fingerprint.add(static_cast<unsigned char>(c));
-  return fingerprint.text();
-}
-
 std::string describe_training(const Cell& cell) {
   std::string text = fmt::format("results {}\n", kTrainingVersion);
   for (const auto& [name, value] : to_metadata(cell.train))

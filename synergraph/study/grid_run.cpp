@@ -123,7 +123,7 @@ class GridRun {
         cells_(cells(grid)),
         work_(board_directory(options), plan_of(grid, cells_),
               {.place = options.place,
-               .dearest_first = options.device.kind == DeviceKind::kCuda,
+               .dearest_first = beside_gpu(),
                .wait = options.wait,
                .timeout = options.timeout,
                .progress = [this](std::size_t k) { return fmt::format("{} steps", steps_done(k)); },
@@ -141,11 +141,9 @@ class GridRun {
     begin_progress();
     const int jobs = std::clamp(options_.jobs, 1, static_cast<int>(cells_.size()));
     std::optional<TaskQueue> measuring;
-    // While a GPU trains, the CPU measures.
-    if (options_.device.kind == DeviceKind::kCuda) measuring.emplace(kMeasuredAtOnce);
+    if (beside_gpu()) measuring.emplace(kMeasuredAtOnce);
     threads_ = measuring ? options_.execution.thread_count()
                          : std::max(1, options_.execution.thread_count() / jobs);
-    at_once_ = measuring ? 2 : 1;
     const auto together = [this](std::size_t a, std::size_t b) {
       return fleet_settings(cells_[a].train) == fleet_settings(cells_[b].train);
     };
@@ -208,6 +206,8 @@ class GridRun {
   }
 
  private:
+  /// While a GPU trains, the CPU measures.
+  bool beside_gpu() const { return options_.device.kind == DeviceKind::kCuda; }
   /// ResultsMissing where some are damaged, which are set aside, or have gone.
   std::vector<CellResult> results() {
     std::vector<CellResult> all;
@@ -339,7 +339,7 @@ class GridRun {
       const auto listener = [this, k, step_cost, name = title(cells_[k]), last = steps_done(k)](
                                 std::uint64_t step, std::uint64_t,
                                 const std::string& state) mutable {
-        cost_done_ = cost_done_ + step_cost * static_cast<double>(step - last);
+        cost_done_ += step_cost * static_cast<double>(step - last);
         last = step;
         progress_->update(k, step, fmt::format("{}: {}", name, state));
         work_.refresh();
@@ -363,15 +363,18 @@ class GridRun {
       const EvaluatorFactory evaluators = evaluator_factory(options_.device, outcome.model);
       CellResult result;
       std::vector<LayerSubsets> subsets;
-      parallel_for(measures_subsets(cell) ? 2 : 1, at_once_, [&](std::size_t part, int) {
-        if (part == 0) {
-          result = measure(cell, data, outcome, evaluators);
-        } else {
-          progress_->update(k, cell.train.steps(), name + ": measuring every subset of its heads");
-          subsets = measure_subsets(outcome.model, first(data, cell.measure.subset_samples),
-                                    cell.measure, options_.execution.part(threads_), evaluators);
-        }
-      });
+      parallel_for(
+          measures_subsets(cell) ? 2 : 1, beside_gpu() ? 2 : 1, [&](std::size_t part, int) {
+            if (part == 0) {
+              result = measure(cell, data, outcome, evaluators);
+            } else {
+              progress_->update(k, cell.train.steps(),
+                                name + ": measuring every subset of its heads");
+              subsets =
+                  measure_subsets(outcome.model, first(data, cell.measure.subset_samples),
+                                  cell.measure, options_.execution.part(threads_), evaluators);
+            }
+          });
       result.subsets = std::move(subsets);
       work_.persist([&] { write_result(result_path(k), result); });
     } catch (const Stopped&) {
@@ -410,7 +413,6 @@ class GridRun {
   std::atomic<double> cost_done_ = 0.0;
   SharedWork work_;
   int threads_ = 1;
-  int at_once_ = 1;  ///< parts of a cell's measuring
 };
 
 }  // namespace

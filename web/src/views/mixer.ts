@@ -2,7 +2,7 @@ import { Latest } from '../async';
 import { lines } from '../charts/lines';
 import { subsetLattice } from '../charts/subsets';
 import type { HeadValue, Mix, Mixer, Subsets } from '../core';
-import { bits, only, setName, switched, withAll, withShare } from '../data/mix';
+import { bits, only, setName, size, switched, withAll, withShare } from '../data/mix';
 import { headName } from '../data/intervals';
 import { measurementOf } from '../data/settings';
 import {
@@ -128,7 +128,8 @@ function mountMixer(root: HTMLElement, context: Context): Mounted {
     () => store.get().value,
     () => now.info.name,
   );
-  const table = () => subsets?.of.values.find((one) => one.value === store.get().value)?.table ?? null;
+  const liveValue = () => subsets?.of.values.find((one) => one.value === store.get().value);
+  const table = () => liveValue()?.table ?? null;
   const shownWords = () => `layer ${now.info.name}, sample ${now.info.samples[now.sample]}`;
   const where = h('p', { class: 'print-only' });
   const lattice = figure({
@@ -157,11 +158,11 @@ function mountMixer(root: HTMLElement, context: Context): Mounted {
     rows: Array.from(table()!, (value, set) => ({ set, value }))
       .slice(1)
       .map(({ set, value }) => ({
-        cells: [words(setName(set, now.info.heads)), cell(set.toString(2).replaceAll('0', '').length), cell(value)],
+        cells: [words(setName(set, now.info.heads)), cell(size(set)), cell(value)],
         marked: set === bits(shares()),
       })),
   });
-  const bestOf = () => subsets?.of.values.find((one) => one.value === store.get().value)?.best ?? null;
+  const bestOf = () => liveValue()?.best ?? null;
   const bestSets = figure({
     name: 'best-sets',
     of: shownWords,
