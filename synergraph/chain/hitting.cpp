@@ -44,6 +44,7 @@ std::vector<double> total_variation_curve(const Walk& walk, int steps) {
 
 HittingTimes truncated_hitting_times(const Walk& walk, std::int64_t cutoff) {
   SurvivalSweep sweep(walk);
+  sweep.flush_tiny();  // every sum is at least one
   const Execution execution;
   TruncatedSum sum(walk.nodes(), cutoff, execution);
   while (!sum.complete()) {

@@ -60,6 +60,12 @@ struct Search {
       if (open(k) && threshold[k].of_arrival == arrival) return true;
     return false;
   }
+  /// Is every threshold so large that flushed states do not show?
+  bool beyond_flushing() const {
+    return std::all_of(threshold.begin(), threshold.end(), [](const Threshold& each) {
+      return each.value >= Propagation::kBeyondFlushing;
+    });
+  }
   /// Records `when` for every open threshold that is met.
   void settle(double worst_survival, double least_arrival, double when) {
     for (std::size_t k = 0; k < time.size(); ++k)
@@ -89,6 +95,7 @@ void search_arrival(const Walk& walk, Search& search, std::int64_t stepping,
   std::vector<double> start(static_cast<std::size_t>(walk.nodes()), 0.0);
   start.back() = 1.0;
   Propagation states(walk.step, start.data());
+  states.flush_tiny();  // 1 - eps is at least 2^-53
   while (search.follows(true) && states.time() < stepping) {
     execution.check();
     states.advance(stepping - states.time());
@@ -200,6 +207,7 @@ WalkSummary summarise_walk(const Walk& walk, const WalkOptions& options,
                                     ? options.stepping
                                     : steps_worth_taking(walk.nodes(), summary.hitting.max, search);
   SurvivalSweep sweep(walk);
+  if (search.beyond_flushing()) sweep.flush_tiny();
   TruncatedSum sum(walk.nodes(), options.cutoff, execution);
   search_arrival(walk, search, stepping, execution);
   for (;;) {

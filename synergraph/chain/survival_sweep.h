@@ -34,6 +34,9 @@ class SurvivalSweep {
 
   const Walk& walk() const { return walk_; }
 
+  /// See Propagation::flush_tiny().
+  void flush_tiny() { states_.flush_tiny(); }
+
   /// Takes nodes from `count` on as died out.
   void restrict_to(int count) { states_.restrict_to(count); }
 

@@ -139,6 +139,7 @@ std::optional<double> SurvivalTotal::run() {
   among_sources.rows = among_sources.cols = sources_;
   std::fill_n(part(2), sources_, 1.0);
   Propagation states(among_sources, part(0), part(1), part(2));
+  states.flush_tiny();  // every node's sum is at least one
   for (;;) {
     const std::int64_t time = states.time();
     const std::int64_t until = time < kFirstSteps    ? kFirstSteps

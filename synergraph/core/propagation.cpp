@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "synergraph/core/kernels/kernels.h"
+#include "synergraph/core/underflow.h"
 
 namespace synergraph {
 
@@ -28,13 +29,23 @@ int Propagation::panel() {
   return kPanelRegisters * kernels().doubles;
 }
 
-void Propagation::advance(std::int64_t steps) {
-  runs_ =
-      static_cast<int>(std::clamp<std::int64_t>((steps + lanes_ - 1) / lanes_, 1, kPanelRegisters));
+void Propagation::advance_panel() {
   if (scale_ == nullptr)
     kernels().advance(upper_, states_.data(), pitch_, active_, runs_);
   else
     kernels().advance_scaled(upper_, scale_, stay_, states_.data(), pitch_, active_, runs_);
+}
+
+void Propagation::advance(std::int64_t steps) {
+  runs_ =
+      static_cast<int>(std::clamp<std::int64_t>((steps + lanes_ - 1) / lanes_, 1, kPanelRegisters));
+  if (flush_) {
+    const FlushUnderflow flush;
+    advance_panel();
+    flushed_ = flushed_ || flush.happened();
+  } else {
+    advance_panel();
+  }
   length_ = runs_ * lanes_;
   time_ += length_;
 }

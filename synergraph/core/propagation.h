@@ -25,6 +25,15 @@ class Propagation {
   /// U(j, j) = stay[j]. All three must outlive this object.
   Propagation(ConstMatrixView rows, const double* scale, const double* stay, const double* start);
 
+  /// From now on states below 2^-1022 are zero, where the CPU can do that: states that die out pass
+  /// through there, each step a hundred times as long. As long as no row of U sums to more than
+  /// one, or no column does, states lose less than 2^-1022 a node and step: nothing that shows in a
+  /// number from kBeyondFlushing on.
+  void flush_tiny() { flush_ = true; }
+  static constexpr double kBeyondFlushing = 0x1.0p-900;
+  /// Has any state been lost so?
+  bool flushed() const { return flushed_; }
+
   /// Computes the next panel, the states x_t for time() <= t < time() + length() of the old time().
   /// Its length is `steps` rounded up to full registers, at most panel().
   void advance(std::int64_t steps);
@@ -70,6 +79,8 @@ class Propagation {
   int active() const { return active_; }
 
  private:
+  void advance_panel();
+
   // Node j's row: the panel, then the state after it; padded to keep rows on cache lines. Step k of
   // the panel is in lane k / runs_ of register k % runs_, so that steps that follow each other are
   // in registers that follow each other: the recurrence along time needs no shuffles.
@@ -86,6 +97,8 @@ class Propagation {
   int length_ = 0;
   int runs_ = 1;  // registers in the newest panel
   int active_;
+  bool flush_ = false;
+  bool flushed_ = false;
 };
 
 }  // namespace synergraph

@@ -32,11 +32,10 @@ Matrix transposed(ConstMatrixView diffusion) {
   return columns;
 }
 
-/// All options from one propagation. `columns` is the diffusion transposed; both may be one matrix.
-std::vector<Fidelity> follow(ConstMatrixView diffusion, ConstMatrixView columns,
+/// All options from one propagation, as it is advanced.
+std::vector<Fidelity> follow(Propagation& states, ConstMatrixView diffusion,
                              const std::vector<FidelityOptions>& options,
                              const Execution& execution) {
-  Propagation states = signal(columns);
   std::unique_ptr<SlowSignal> slow;
   std::vector<FidelityTracker> trackers;
   trackers.reserve(options.size());
@@ -61,6 +60,26 @@ std::vector<Fidelity> follow(ConstMatrixView diffusion, ConstMatrixView columns,
   results.reserve(options.size());
   for (FidelityTracker& tracker : trackers) results.push_back(tracker.take());
   return results;
+}
+
+/// Is every node's fidelity so large that flushed states do not show in it?
+bool beyond_flushing(const std::vector<Fidelity>& results) {
+  return std::all_of(results.begin(), results.end(), [](const Fidelity& result) {
+    return std::all_of(result.node.begin(), result.node.end(),
+                       [](double phi) { return phi >= Propagation::kBeyondFlushing; });
+  });
+}
+
+/// `columns` is the diffusion transposed; both may be one matrix.
+std::vector<Fidelity> follow(ConstMatrixView diffusion, ConstMatrixView columns,
+                             const std::vector<FidelityOptions>& options,
+                             const Execution& execution) {
+  Propagation quick = signal(columns);
+  quick.flush_tiny();
+  std::vector<Fidelity> results = follow(quick, diffusion, options, execution);
+  if (!quick.flushed() || beyond_flushing(results)) return results;
+  Propagation whole = signal(columns);
+  return follow(whole, diffusion, options, execution);
 }
 
 }  // namespace

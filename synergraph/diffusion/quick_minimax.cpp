@@ -15,7 +15,7 @@ constexpr double kQuickRounding = 1e-14;
 constexpr std::int64_t kFirstQuickSteps = 8;
 // Of a diffusion that needs more, digits would be lost in stepping.
 constexpr std::int64_t kMostSteps = 200;
-// What is smaller may have lost digits to underflow.
+// What is smaller may have lost digits to underflow, or to what is flushed.
 constexpr double kLeast = 1e-200;
 
 /// Follows the signal at the sink: see FidelityTracker, which does so for every node.
@@ -114,6 +114,7 @@ std::optional<double> MinimaxSearch::run() {
   std::fill_n(passing(), nodes_, 0.0);
   passing()[nodes_ - 1] = 1.0;  // the start
   Propagation states(diffusion_.columns, scale(), stay(), passing());
+  states.flush_tiny();
   for (;;) {
     std::int64_t steps = states.time() == 0 ? kFirstQuickSteps : Propagation::panel();
     if (fixed()) steps = std::min(steps, options_.horizon - states.time());

@@ -234,5 +234,16 @@ TEST(MixingTime, StopsWhileArrivalsAreStepped) {
   EXPECT_THROW(mixing_time(walk, 0.9, {.stop = [] { return true; }}), Stopped);
 }
 
+// s_t = 2^(-51 t), and 2^-1071 after 21 steps is still above the threshold.
+TEST(MixingTime, ThresholdsMayBeBelowTheSmallestNormalNumber) {
+  Matrix rows(2, 2);
+  rows(0, 0) = 0x1.0p-51;
+  rows(0, 1) = 1.0 - 0x1.0p-51;
+  rows(1, 1) = 1.0;
+  const Walk walk = walk_of_rows(rows);
+  const std::vector<double> expected = {1.0, 20.0, 21.0, 22.0};
+  EXPECT_EQ(mixing_times(walk, {0.25, 0x1.0p-1020, 0x1.0p-1071, 0x1.0p-1072}), expected);
+}
+
 }  // namespace
 }  // namespace synergraph

@@ -3,6 +3,8 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cmath>
+#include <limits>
 #include <vector>
 
 #include "tests/support/random_numbers.h"
@@ -135,6 +137,55 @@ TEST(Propagation, NodesLeftOutCountAsZero) {
     expected.push_back(step(upper, expected.back()));
   ASSERT_EQ(states.active(), kActive);
   expect_panel(states, expected);
+}
+
+// Flushed or not, states differ by what the flushed ones were worth; whoever asks learns of it, and
+// other arithmetic goes on as before.
+TEST(Propagation, FlushesWhatIsNoNormalNumber) {
+  constexpr int kSize = 70;
+  constexpr double kLeastNormal = std::numeric_limits<double>::min();
+  Matrix upper = testing_support::random_upper(kSize, 11);
+  for (int j = 0; j < kSize; ++j) {
+    double sum = 0.0;
+    for (int i = j; i < kSize; ++i) {
+      upper(j, i) = std::exp2(-300.0 * upper(j, i)) * ((i + j) % 7 == 0 ? 0x1.0p-200 : 1.0);
+      sum += upper(j, i);
+    }
+    for (int i = j; i < kSize; ++i) upper(j, i) /= 2.0 * sum;
+  }
+  const std::vector<double> start(kSize, 0x1.0p-900);
+  Propagation kept(upper, start.data());
+  Propagation flushed(upper, start.data());
+  flushed.flush_tiny();
+  int tiny = 0;
+  while (kept.time() < 160) {
+    kept.advance();
+    flushed.advance();
+    for (int j = 0; j < kSize; ++j)
+      for (int k = 0; k <= kept.length(); ++k) {
+        const double value = kept.at(j, k);
+        tiny += value > 0.0 && value < kLeastNormal ? 1 : 0;
+        const double loss = 2.0 * kSize * static_cast<double>(kept.time()) * kLeastNormal;
+        ASSERT_NEAR(flushed.at(j, k), value, 1e-14 * value + loss);
+      }
+  }
+  EXPECT_GT(tiny, 0);
+  EXPECT_FALSE(kept.flushed());
+#if defined(__SSE2__)
+  EXPECT_TRUE(flushed.flushed());
+  for (int j = 0; j < kSize; ++j) {
+    const double value = flushed.current(j);
+    EXPECT_TRUE(value == 0.0 || value >= kLeastNormal) << j;
+  }
+#endif
+  volatile double least = kLeastNormal;
+  EXPECT_GT(least / 2.0, 0.0);
+
+  const std::vector<double> large(kSize, 1.0);
+  Propagation normal(testing_support::random_upper(kSize, 12), large.data());
+  normal.flush_tiny();
+  normal.advance(1);
+  EXPECT_FALSE(normal.flushed());
 }
 
 }  // namespace

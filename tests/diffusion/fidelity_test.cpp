@@ -516,5 +516,22 @@ TEST(Fidelity, IsAskedToStopForEveryNode) {
   EXPECT_THROW(signal_curves(diffusion, 5, {.stop = [] { return true; }}), Stopped);
 }
 
+// 3 -> 2 -> 1, everything else to node 0: node 1 sees 2^-530 2^-530 after two steps, and nothing
+// before or after. What has few digits left has them all the same.
+TEST(Fidelity, BelowTheSmallestNormalNumberIsKept) {
+  constexpr double kPart = 0x1.0p-530;
+  Matrix diffusion(4, 4);
+  diffusion(0, 0) = diffusion(1, 0) = diffusion(2, 0) = diffusion(3, 0) = 1.0;
+  diffusion(3, 2) = diffusion(2, 1) = kPart;
+  for (const bool every : {false, true})
+    for (const std::int64_t horizon : {0, 100}) {
+      const Fidelity found = fidelity(diffusion, {.horizon = horizon, .every_node = every});
+      EXPECT_EQ(found.minimax, 0x1.0p-1060);
+      EXPECT_EQ(found.minimax_node, 1);
+      EXPECT_EQ(found.minimax_time, 2.0);
+      EXPECT_EQ(found.node[2], kPart);
+    }
+}
+
 }  // namespace
 }  // namespace synergraph
