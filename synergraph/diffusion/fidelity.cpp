@@ -32,7 +32,7 @@ Matrix transposed(ConstMatrixView diffusion) {
   return columns;
 }
 
-/// All options from one propagation, as it is advanced.
+/// All options from one propagation. Nothing where states that were flushed might show.
 std::vector<Fidelity> follow(Propagation& states, ConstMatrixView diffusion,
                              const std::vector<FidelityOptions>& options,
                              const Execution& execution) {
@@ -53,21 +53,18 @@ std::vector<Fidelity> follow(Propagation& states, ConstMatrixView diffusion,
     execution.check();
     states.restrict_to(active);
     states.advance(steps);
-    for (FidelityTracker& tracker : trackers)
-      if (!tracker.done()) tracker.look();
+    for (FidelityTracker& tracker : trackers) {
+      if (tracker.done()) continue;
+      tracker.look();
+      if (!tracker.done()) continue;
+      if (states.flushed() && tracker.least() < Propagation::kBeyondFlushing) return {};
+      tracker.finish();
+    }
   }
   std::vector<Fidelity> results;
   results.reserve(options.size());
   for (FidelityTracker& tracker : trackers) results.push_back(tracker.take());
   return results;
-}
-
-/// Is every node's fidelity so large that flushed states do not show in it?
-bool beyond_flushing(const std::vector<Fidelity>& results) {
-  return std::all_of(results.begin(), results.end(), [](const Fidelity& result) {
-    return std::all_of(result.node.begin(), result.node.end(),
-                       [](double phi) { return phi >= Propagation::kBeyondFlushing; });
-  });
 }
 
 /// `columns` is the diffusion transposed; both may be one matrix.
@@ -77,7 +74,7 @@ std::vector<Fidelity> follow(ConstMatrixView diffusion, ConstMatrixView columns,
   Propagation quick = signal(columns);
   quick.flush_tiny();
   std::vector<Fidelity> results = follow(quick, diffusion, options, execution);
-  if (!quick.flushed() || beyond_flushing(results)) return results;
+  if (results.size() == options.size()) return results;
   Propagation whole = signal(columns);
   return follow(whole, diffusion, options, execution);
 }

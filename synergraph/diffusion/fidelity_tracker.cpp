@@ -122,10 +122,15 @@ void FidelityTracker::drop_dead_nodes() {
     above += states_.current(--active_);
 }
 
+double FidelityTracker::least_of(int count) const {
+  double least = kInfinity;
+  for (int j = 0; j < count; ++j) least = std::min(least, lower(j));
+  return least;
+}
+
 /// The first of the chosen nodes whose fidelity so far is, within rounding, the smallest.
 int FidelityTracker::smallest() const {
-  double least = kInfinity;
-  for (int j = 0; j < chosen_; ++j) least = std::min(least, lower(j));
+  const double least = least_of(chosen_);
   int first = 0;
   while (lower(first) > least * (1.0 + kRounding)) ++first;
   return first;
@@ -188,7 +193,6 @@ void FidelityTracker::look() {
     result_.certified = certify_chosen();
     done_ = result_.certified || states_.time() >= most_steps();
   }
-  if (done_) finish();
 }
 
 /// The peak of node j over all times that were not stepped through. Is it final?

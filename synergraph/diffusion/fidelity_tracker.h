@@ -25,12 +25,17 @@ class FidelityTracker {
 
   /// Takes in the newest panel of the signal.
   void look();
-  /// Is the result final? It does not change afterwards, whatever becomes of the signal.
+  /// Is no more of the signal needed? What is found does not change afterwards.
   bool done() const { return done_; }
+  /// Once done: what the signal did not tell.
+  void finish();
   /// Nodes from here on no longer change the result.
   int active() const { return active_; }
   /// Steps that are certainly of use.
   std::int64_t steps_left() const;
+
+  /// The smallest fidelity of any node so far.
+  double least() const { return least_of(nodes()); }
 
   Fidelity take() { return std::move(result_); }
 
@@ -55,6 +60,7 @@ class FidelityTracker {
   void look_at_panel(std::int64_t limit);
   bool all_final() const;
   void drop_dead_nodes();
+  double least_of(int count) const;
   int smallest() const;
   bool certify(int j);
   bool certify_chosen();
@@ -62,7 +68,6 @@ class FidelityTracker {
   void search_slowly();
   bool peak_slowly(int j, double enough);
   void close_bounds();
-  void finish();
 
   const FidelityOptions& options_;
   const Execution& execution_;
