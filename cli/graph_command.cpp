@@ -82,10 +82,14 @@ std::vector<double> raw_weights(const GraphArguments& arguments, const MultiHead
   return raw;
 }
 
-std::vector<double> head_weights(const GraphArguments& arguments, const MultiHeadGraph& graph) {
+/// The heads' weights, normalised. The graph takes those asked for: what is written of it is what
+/// is measured.
+std::vector<double> weigh_heads(const GraphArguments& arguments, MultiHeadGraph& graph) {
   const std::vector<double> raw = raw_weights(arguments, graph);
   try {
-    return normalised_weights(raw, graph.heads.size());
+    std::vector<double> weights = normalised_weights(raw, graph.heads.size());
+    for (std::size_t h = 0; h < raw.size(); ++h) graph.heads[h].weight = raw[h];
+    return weights;
   } catch (const InputError& error) {
     throw InputError(
         fmt::format("{}: {}", arguments.weights.empty() ? input_name(arguments.file) : "--weights",
@@ -130,10 +134,8 @@ int shown_steps(const Fidelity& combined) {
   return wanted > kMost ? kMost : static_cast<int>(wanted);
 }
 
-/// The page's graph has the weights that were measured.
-void write_page(const GraphArguments& arguments, MultiHeadGraph graph, const HeadsReport& report) {
-  const std::vector<double> raw = raw_weights(arguments, graph);
-  for (std::size_t h = 0; h < raw.size(); ++h) graph.heads[h].weight = raw[h];
+void write_page(const GraphArguments& arguments, const MultiHeadGraph& graph,
+                const HeadsReport& report) {
   Page page{"graph", input_title(arguments.file), json_report(report)};
   if (arguments.example != 0) page.title = fmt::format("Worked example {}", arguments.example);
   if (!arguments.generators.empty())
@@ -159,8 +161,8 @@ void run_graph(const GraphArguments& arguments) {
   MetricsOptions options =
       arguments.metrics.resolve(arguments.metrics.chosen_conventions().front());
   options.fidelity.every_node = arguments.json || arguments.page.wanted();  // JSON lists them
-  const MultiHeadGraph graph = load_graph(arguments);
-  const std::vector<double> weights = head_weights(arguments, graph);
+  MultiHeadGraph graph = load_graph(arguments);
+  const std::vector<double> weights = weigh_heads(arguments, graph);
   const std::vector<Head> heads = heads_of_graph(graph);
   DiffusionFigureOptions drawing{arguments.steps.value_or(0), graph.node_names, figure};
   if (arguments.figure.wanted()) check_diffusion_figure(heads, drawing);

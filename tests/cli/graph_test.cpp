@@ -53,6 +53,9 @@ TEST_F(GraphCommand, ReadsAFileAndWritesItBack) {
   EXPECT_EQ(report["heads"][0]["weight"], 0.75);
   EXPECT_EQ(json::parse(run("graph heads.txt --json --weights 1,1").out)["heads"][0]["weight"],
             0.5);
+  // What is written is what was measured.
+  EXPECT_EQ(run("graph heads.txt --weights 1,4 --text weighed.txt").status, 0);
+  EXPECT_EQ(json::parse(run("graph weighed.txt --json").out)["heads"][0]["weight"], 0.2);
 }
 
 TEST_F(GraphCommand, CsvHasOneRowAHeadAndOneForAll) {

@@ -58,6 +58,7 @@ export function arcs(options: ArcsOptions, width: number, theme: Theme): SVGSVGE
       const path = `M${x0},${middle}C${x0 + (x1 - x0) * 0.18},${middle + high * 1.28} ${x1 - (x1 - x0) * 0.18},${middle + high * 1.28} ${x1},${middle}`;
       const arc = s('path', {
         d: path,
+        tabindex: -1, // the table names the edges
         fill: 'none',
         stroke: colour,
         'stroke-width': (n > 30 ? 0.8 : 1.4) + 4.5 * flow,

@@ -27,10 +27,10 @@ export interface TableData {
 export const words = (text: string): Cell => ({ value: text, text });
 
 /** A value of a quantity. */
-export const measured = (id: string, value: number | null | undefined): Cell => ({
-  value: value ?? null,
-  text: format(quantityOf(id), value),
-});
+export function measured(id: string, value: number | null | undefined): Cell {
+  const q = quantityOf(id);
+  return { value: value === null && q.kind === 'steps' ? Infinity : (value ?? null), text: format(q, value) };
+}
 
 /** The column of a quantity. */
 export function columnOf(id: string): Column {
@@ -40,15 +40,17 @@ export function columnOf(id: string): Column {
 
 /** Values in order; what is infinite or does not exist comes last. */
 export function compareCells(a: Cell, b: Cell): number {
-  if (a.value === null || b.value === null) return Number(a.value === null) - Number(b.value === null);
+  const last = ({ value }: Cell) => value === null || value === Infinity;
+  if (last(a) || last(b)) return Number(last(a)) - Number(last(b));
   if (typeof a.value === 'number' && typeof b.value === 'number') return a.value - b.value;
   return String(a.value).localeCompare(String(b.value), 'en', { numeric: true });
 }
 
-/** Comma-separated values, numbers in full. */
+/** Comma-separated values, numbers in full, infinite ones as the program writes them. */
 export function toCsv(data: TableData): string {
+  const full = ({ value }: Cell) => (value === Infinity ? 'inf' : String(value ?? ''));
   const quoted = (text: string) => (/[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text);
-  const lines = [data.columns.map((c) => c.label), ...data.rows.map((r) => r.cells.map((c) => String(c.value ?? '')))];
+  const lines = [data.columns.map((c) => c.label), ...data.rows.map((r) => r.cells.map(full))];
   return lines.map((line) => line.map(quoted).join(',')).join('\n') + '\n';
 }
 

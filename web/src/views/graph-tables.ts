@@ -30,7 +30,10 @@ export function measuredTable(document: SystemDocument): TableData {
       measured('truncated_hitting_mean', of.truncated_hitting_time.mean),
       { value: of.minimax_fidelity.value, text: fidelityText(of) },
       words(of.minimax_fidelity.node),
-      { value: of.minimax_fidelity.time, text: of.minimax_fidelity.time === null ? 'limit' : digits(of.minimax_fidelity.time) },
+      {
+        value: of.minimax_fidelity.time ?? Infinity,
+        text: of.minimax_fidelity.time === null ? 'limit' : digits(of.minimax_fidelity.time),
+      },
     ],
   });
   return {

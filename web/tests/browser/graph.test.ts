@@ -49,6 +49,18 @@ describe('Graphs', () => {
     await expect.poll(() => page.locator('figure:has-text("The graph") [data-key]').count()).toBe(3);
   });
 
+  it('stops the Tab key only at what has a name', async () => {
+    const page = await open(`${empty}#graph`);
+    await ready(page);
+    const stops = new Set<string>();
+    for (let i = 0; i < 60; ++i) {
+      await page.keyboard.press('Tab');
+      stops.add(await page.evaluate(() => document.activeElement!.tagName));
+    }
+    expect(stops).toContain('g');
+    expect(stops).not.toContain('path');
+  });
+
   it('is typed; what is wrong is said in one line, and the page goes on', async () => {
     const page = await open(`${empty}#graph`);
     await ready(page);
