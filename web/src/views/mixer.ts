@@ -200,7 +200,11 @@ function mountMixer(root: HTMLElement, context: Context): Mounted {
   const pruning = pruningFigure(
     documentValue,
     () => now.info.heads,
-    (heads) => switchTo(heads.reduce((set, head) => set | (1 << head), 0)),
+    (heads) =>
+      switchTo(
+        heads.reduce((set, head) => set | (1 << head), 0),
+        now.info.weights,
+      ),
   );
   const ask = h('div', { class: 'card' });
   const weakestOf = (of: Mix) => open!.mixer.nodeNames.indexOf(of.combined.minimax_fidelity.node);
@@ -303,12 +307,12 @@ function mountMixer(root: HTMLElement, context: Context): Mounted {
     );
   const shares = () => now.weights;
   const setShares = (weights: readonly number[], kind: 'change' | 'edit' = 'edit') => store.set({ weights: [...weights] }, kind);
-  /** Turns on a set of heads, in the proportions of the sliders. */
-  const switchTo = (set: number) =>
+  /** Turns on a set of heads, in the proportions of the sliders or in those given. */
+  const switchTo = (set: number, weights = withAll(shares(), now.info.weights)) =>
     set !== 0 &&
     setShares(
       only(
-        withAll(shares(), now.info.weights),
+        weights,
         now.info.heads.map((_, head) => ((set >> head) & 1) === 1),
       ),
     );

@@ -77,6 +77,11 @@ describe('pages that the program writes', () => {
       return page.locator('.mix-row input[type=checkbox]:checked').count();
     };
     await expect.poll(two, { interval: 1000 }).toBe(2);
+    // With the data's weights, whatever the mix was: they are what the figure's value is of.
+    const shares = await page
+      .locator('.mix-row:has(input:checked) input[type=range]')
+      .evaluateAll((all) => all.map((one) => (one as HTMLInputElement).value));
+    expect(shares).toEqual(['0.5', '0.5']);
   });
 
   it('name tokens as told', async () => {
