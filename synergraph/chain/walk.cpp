@@ -13,15 +13,20 @@
 namespace synergraph {
 namespace {
 
-/// Rows in proportion to `weights`, from their diagonals on. They may be the rows themselves.
-void normalise_rows(Walk& walk, ConstMatrixView weights) {
+/// Rows [begin, end) in proportion to those of `weights`, from their diagonals on. They may be the
+/// rows themselves.
+void normalise_rows(Walk& walk, ConstMatrixView weights, int begin, int end) {
   const MatrixView step = walk.step.view();
-  if (!kernels().normalise_rows(weights, step, walk.leave.data(), 0, step.rows)) return;
-  for (int j = 0; j < step.rows; ++j) {
+  if (!kernels().normalise_rows(weights, step, walk.leave.data(), begin, end)) return;
+  for (int j = begin; j < end; ++j) {
     if (walk.leave[static_cast<std::size_t>(j)] >= 0.0) continue;
     scale_to_safe_range(weights.row(j) + j, step.rows - j, step.row(j) + j);
     kernels().normalise_rows(step, step, walk.leave.data(), j, j + 1);
   }
+}
+
+void normalise_rows(Walk& walk, ConstMatrixView weights) {
+  normalise_rows(walk, weights, 0, walk.nodes());
 }
 
 /// Row j of the published walk of a token that keeps most of its attention to itself: what is left
@@ -111,8 +116,8 @@ void cut_walk(ConstMatrixView columns, const double* rest, double whole, Walk& i
 
 Walk walk_of_attention(ConstMatrixView attention) {
   Walk walk = blank_walk(nodes_of(attention));
-  transpose_lower(attention, walk.step.view());
-  normalise_rows(walk, walk.step);
+  transpose_lower(attention, walk.step.view(),
+                  [&](int begin, int end) { normalise_rows(walk, walk.step, begin, end); });
   make_sink_absorbing(walk);
   return walk;
 }

@@ -4,12 +4,18 @@
 #include <array>
 #include <new>
 
+#if defined(__linux__)
+#include <sys/mman.h>
+#endif
+
 namespace synergraph {
 namespace {
 
-constexpr std::align_val_t kAlignment{64};
+constexpr std::size_t kLine = 64;
+constexpr std::size_t kLargePage = std::size_t{1} << 21U;
 constexpr std::size_t kSmallest = std::size_t{1} << 12U;  // smaller blocks are malloc's business
 constexpr std::size_t kLargest = std::size_t{1} << 21U;   // larger ones cost less than their use
+constexpr std::size_t kHuge = std::size_t{1} << 25U;  // malloc asks the system for each of these
 constexpr std::size_t kMostBytes = std::size_t{1} << 23U;
 constexpr std::size_t kMostBlocks = 64;
 
@@ -26,6 +32,24 @@ constexpr bool kKeep = false;  // so that a use after release is seen
 #else
 constexpr bool kKeep = true;
 #endif
+
+std::align_val_t alignment(std::size_t bytes) {
+  return std::align_val_t{bytes < kHuge ? kLine : kLargePage};
+}
+
+void* take(std::size_t bytes) {
+  void* block = ::operator new(bytes, alignment(bytes));
+#if defined(MADV_HUGEPAGE)
+  // Only advice: without effect, things still work. What is written once into small pages waits
+  // for the system more than for memory.
+  if (bytes >= kHuge) madvise(block, bytes / kLargePage * kLargePage, MADV_HUGEPAGE);
+#endif
+  return block;
+}
+
+void give_back(void* block, std::size_t bytes) {
+  ::operator delete(block, alignment(bytes));
+}
 
 /// Blocks of this thread that wait for their next use.
 struct Cache {
@@ -46,7 +70,7 @@ thread_local bool cache_gone = false;
 
 Cache::~Cache() {
   cache_gone = true;
-  for (std::size_t k = 0; k < count; ++k) ::operator delete(blocks[k].memory, kAlignment);
+  for (std::size_t k = 0; k < count; ++k) give_back(blocks[k].memory, blocks[k].bytes);
 }
 
 Cache& cache() {
@@ -73,7 +97,7 @@ void* allocate_aligned(std::size_t bytes) {
       return memory;
     }
   }
-  return ::operator new(bytes, kAlignment);
+  return take(bytes);
 }
 
 void release_aligned(void* block, std::size_t bytes) {
@@ -85,7 +109,7 @@ void release_aligned(void* block, std::size_t bytes) {
       return;
     }
   }
-  ::operator delete(block, kAlignment);
+  give_back(block, bytes);
 }
 
 }  // namespace synergraph

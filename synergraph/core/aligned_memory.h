@@ -9,7 +9,7 @@ namespace synergraph {
 
 /// Memory on 64-byte boundaries. Blocks of the size of a small matrix are kept for the next caller
 /// on the same thread: handing them back to the system and faulting them in again costs more than
-/// the work done in them.
+/// the work done in them. Those of 32 MiB and more are on large pages where the system has them.
 void* allocate_aligned(std::size_t bytes);
 void release_aligned(void* block, std::size_t bytes);
 

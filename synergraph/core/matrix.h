@@ -48,7 +48,12 @@ class Matrix {
   operator ConstMatrixView() const { return view(); }  // NOLINT: a matrix is a view of itself
 
  private:
-  static std::ptrdiff_t padded(int cols) { return (static_cast<std::ptrdiff_t>(cols) + 7) / 8 * 8; }
+  // Whole cache lines, in wide matrices an odd number of them: rows that lie a power of two apart
+  // would take each other's places in the caches.
+  static std::ptrdiff_t padded(int cols) {
+    const std::ptrdiff_t lines = (static_cast<std::ptrdiff_t>(cols) + 7) / 8;
+    return 8 * (lines < 32 ? lines : lines | 1);
+  }
   static std::size_t size(int rows, int cols) {
     return static_cast<std::size_t>(rows * padded(cols));
   }

@@ -51,8 +51,16 @@ void forward_substitute(ConstMatrixView upper, const double* factor, int begin, 
   kernels().forward_substitute(upper, factor, begin, x);
 }
 
-void transpose_lower(ConstMatrixView from, MatrixView to) {
-  kernels().transpose_lower(from, to);
+void transpose_lower(ConstMatrixView from, MatrixView to,
+                     const std::function<void(int begin, int end)>& done) {
+  const int n = from.rows;
+  // Of a large matrix, the rows that are written at a time are few enough to stay in the cache.
+  const int block = n > 256 ? 32 : n;
+  for (int begin = 0; begin < n; begin += block) {
+    const int end = std::min(n, begin + block);
+    kernels().transpose_lower(from, to, begin, end);
+    if (done) done(begin, end);
+  }
 }
 
 }  // namespace synergraph

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <functional>
+
 #include "synergraph/core/execution.h"
 #include "synergraph/core/matrix.h"
 
@@ -10,9 +12,10 @@ namespace synergraph {
 inline constexpr int kZeroBand = 32;
 
 /// result = upper * upper for an upper triangular matrix, n^3/6 multiply-adds. The kZeroBand
-/// entries to the left of the diagonal of `upper` must be zero; what is below the diagonal of
-/// `result` is left alone. The order of summation does not depend on the threads. `result` must not
-/// overlap `upper`. Stopped if it was asked to stop before the last strip of columns.
+/// entries to the left of the diagonal of `upper` must be zero; those of `result` may become zero,
+/// and what is further below is left alone. The order of summation does not depend on the threads.
+/// `result` must not overlap `upper`. Stopped if it was asked to stop before the last strip of
+/// columns.
 void square_upper(ConstMatrixView upper, MatrixView result, const Execution& execution = {});
 
 /// out = upper * in for an upper triangular matrix.
@@ -28,8 +31,10 @@ void add_upper(const Matrix& a, double weight, const Matrix& b, Matrix& out);
 void forward_substitute(ConstMatrixView upper, const double* factor, int begin, double* x);
 
 /// to(j, i) = from(i, j) for the lower triangle of `from`; the rest of `to` is left alone. `to` may
-/// be the matrix of `from` itself, whose upper triangle then mirrors the lower one.
-void transpose_lower(ConstMatrixView from, MatrixView to);
+/// be the matrix of `from` itself, whose upper triangle then mirrors the lower one. Rows of `to`
+/// that are complete are handed to `done`, if there is one, while they are in the cache.
+void transpose_lower(ConstMatrixView from, MatrixView to,
+                     const std::function<void(int begin, int end)>& done = {});
 
 }  // namespace synergraph
 #pragma GCC visibility pop

@@ -108,8 +108,9 @@ struct Kernels {
   /// x[i] = factor[i] (sum over k in [begin, i) of upper(k, i) x[k]) for i from begin + 1 on;
   /// x[begin] is given.
   void (*forward_substitute)(ConstMatrixView upper, const double* factor, int begin, double* x);
-  /// to(j, i) = from(i, j) for the lower triangle of `from`.
-  void (*transpose_lower)(ConstMatrixView from, MatrixView to);
+  /// to(j, i) = from(i, j) for the lower triangle of `from` and j in [begin, end), which are
+  /// multiples of 4 or the number of rows.
+  void (*transpose_lower)(ConstMatrixView from, MatrixView to, int begin, int end);
 
   // Walks: row j of a step matrix lies from its diagonal on; what is before that is left alone.
 

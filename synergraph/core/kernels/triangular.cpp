@@ -9,48 +9,80 @@ namespace {
 constexpr int kTileRows = kDoubles == 8 ? 8 : 4;
 constexpr int kTileVectors = kSquareRegisters;
 constexpr int kTileCols = kTileVectors * kDoubles;
+// Rows that a tile of the right factor serves one after the other while it is near.
+constexpr int kBlockRows = (kDoubles == 8 ? 1 : 4) * kTileRows;
 static_assert(kTileCols <= kZeroBand && kTileRows <= kZeroBand);
+static_assert(kTileVectors == 3);  // update_tile() knows them
 
-/// tile(r, c) += sum over k in [0, depth) of left[r][k] * packed[k][c].
-template <int kRows>
+/// tile(r, c) += sum over k in [begin, end) of left[r][k] * packed[k][c], in the registers from
+/// kFirst on.
+template <int kRows, int kFirst, int kVectors>
 inline void multiply_tile(const double* left, std::ptrdiff_t stride, const double* packed,
-                          int depth, Doubles (*tile)[kTileVectors]) {
-  for (int k = 0; k < depth; ++k) {
+                          int begin, int end, Doubles (*tile)[kVectors]) {
+  for (int k = begin; k < end; ++k) {
     const double* right = packed + static_cast<std::ptrdiff_t>(k) * kTileCols;
-    Doubles b[kTileVectors];
-    for (int v = 0; v < kTileVectors; ++v) {
+    Doubles b[kVectors];
+    for (int v = kFirst; v < kVectors; ++v) {
       b[v] = load<Doubles>(right + v * kDoubles);
       pin(b[v]);
     }
     for (int r = 0; r < kRows; ++r) {
       const Doubles a = splat<Doubles>(left[r * stride + k]);
-      for (int v = 0; v < kTileVectors; ++v) tile[r][v] += a * b[v];
+      for (int v = kFirst; v < kVectors; ++v) tile[r][v] += a * b[v];
     }
   }
 }
 
-/// Adds one depth's part to rows [row, row + kRows) of the tile at column `col`.
-template <int kRows>
+/// The same over all of [begin, depth), without the zeros of the right factor: column c of a tile
+/// that has its diagonal in row `diagonal` ends in row diagonal + c.
+template <int kRows, int kVectors, int kFirst = 0>
+inline void multiply_wedge(const double* left, std::ptrdiff_t stride, const double* packed,
+                           int begin, int depth, int diagonal, Doubles (*tile)[kVectors]) {
+  const int end = smaller(depth, diagonal + (kFirst + 1) * kDoubles);
+  multiply_tile<kRows, kFirst>(left, stride, packed, begin, end, tile);
+  if constexpr (kFirst + 1 < kVectors)
+    multiply_wedge<kRows, kVectors, kFirst + 1>(left, stride, packed, larger(begin, end), depth,
+                                                diagonal, tile);
+}
+
+/// Adds one depth's part to rows [row, row + kRows) of the tile at column `col`, of which kVectors
+/// registers hold columns of the matrix.
+template <int kRows, int kVectors>
 inline void update_rows(ConstMatrixView upper, MatrixView result, const double* packed, int row,
                         int col, int first, int depth, bool fresh) {
-  Doubles tile[kRows][kTileVectors] = {};
-  multiply_tile<kRows>(upper.row(row) + first, upper.stride, packed, depth, tile);
-  const bool whole = row + kRows - 1 <= col && col + kTileCols <= result.cols;
+  if (!fresh)
+    for (int r = 0; r < kRows; ++r)
+      for (int v = 0; v < kVectors; ++v)
+        __builtin_prefetch(result.row(row + r) + col + v * kDoubles);
+  Doubles tile[kRows][kVectors] = {};
+  multiply_wedge<kRows, kVectors>(upper.row(row) + first, upper.stride, packed, 0, depth,
+                                  col - first, tile);
   for (int r = 0; r < kRows; ++r) {
     double* out = result.row(row + r) + col;
-    if (whole) {
-      for (int v = 0; v < kTileVectors; ++v) {
+    if (col + kVectors * kDoubles <= result.cols) {
+      for (int v = 0; v < kVectors; ++v) {
         double* to = out + v * kDoubles;
         store(to, fresh ? tile[r][v] : load<Doubles>(to) + tile[r][v]);
       }
       continue;
     }
-    double values[kTileCols];
-    for (int v = 0; v < kTileVectors; ++v) store(values + v * kDoubles, tile[r][v]);
-    const int begin = larger(0, row + r - col);  // nothing is written below the diagonal
-    const int end = smaller(kTileCols, result.cols - col);
-    for (int c = begin; c < end; ++c) out[c] = fresh ? values[c] : out[c] + values[c];
+    double values[kVectors * kDoubles];
+    for (int v = 0; v < kVectors; ++v) store(values + v * kDoubles, tile[r][v]);
+    for (int c = 0; c < result.cols - col; ++c) out[c] = fresh ? values[c] : out[c] + values[c];
   }
+}
+
+/// The same for the tile at column `col`, whatever part of it lies in the matrix.
+template <int kRows>
+inline void update_tile(ConstMatrixView upper, MatrixView result, const double* packed, int row,
+                        int col, int first, int depth, bool fresh) {
+  const int columns = result.cols - col;
+  if (columns > 2 * kDoubles)
+    update_rows<kRows, 3>(upper, result, packed, row, col, first, depth, fresh);
+  else if (columns > kDoubles)
+    update_rows<kRows, 2>(upper, result, packed, row, col, first, depth, fresh);
+  else
+    update_rows<kRows, 1>(upper, result, packed, row, col, first, depth, fresh);
 }
 
 /// packed[k][.] = upper(first + k, col ..), zeros beyond the last column.
@@ -96,22 +128,25 @@ void square_strip(ConstMatrixView upper, MatrixView result, int tile_begin, int 
       const int depth = smaller(depth_end, (tile + 1) * kTileCols) - first;
       pack_tile(upper, first, depth, tile * kTileCols, packed + (tile - tile_begin) * depth_size);
     }
-    for (int row = 0; row < depth_end;) {
-      const int rows = row + kTileRows <= depth_end ? kTileRows : 1;
-      const int start = larger(first, row);
-      const bool fresh = start == row;  // the sum of row j begins at k = j
-      for (int tile = larger(tile_begin, row / kTileCols); tile < tile_end; ++tile) {
+    for (int block = 0; block < depth_end; block += kBlockRows) {
+      const int block_end = smaller(block + kBlockRows, depth_end);
+      for (int tile = larger(tile_begin, block / kTileCols); tile < tile_end; ++tile) {
         const int col = tile * kTileCols;
-        const int depth = smaller(depth_end, col + kTileCols) - start;
-        if (depth <= 0) continue;
-        const double* right = packed + (tile - tile_begin) * depth_size +
-                              static_cast<std::ptrdiff_t>(start - first) * kTileCols;
-        if (rows == kTileRows)
-          update_rows<kTileRows>(upper, result, right, row, col, start, depth, fresh);
-        else
-          update_rows<1>(upper, result, right, row, col, start, depth, fresh);
+        const double* right = packed + (tile - tile_begin) * depth_size;
+        for (int row = block; row < smaller(block_end, col + kTileCols);) {
+          const int start = larger(first, row);
+          const int depth = smaller(depth_end, col + kTileCols) - start;
+          const double* from = right + static_cast<std::ptrdiff_t>(start - first) * kTileCols;
+          const bool fresh = start == row;  // the sum of row j begins at k = j
+          if (row + kTileRows <= depth_end) {
+            update_tile<kTileRows>(upper, result, from, row, col, start, depth, fresh);
+            row += kTileRows;
+          } else {
+            update_tile<1>(upper, result, from, row, col, start, depth, fresh);
+            ++row;
+          }
+        }
       }
-      row += rows;
     }
   }
 }
@@ -171,19 +206,18 @@ void forward_substitute(ConstMatrixView upper, const double* factor, int begin, 
   }
 }
 
-void transpose_lower(ConstMatrixView from, MatrixView to) {
+void transpose_lower(ConstMatrixView from, MatrixView to, int begin, int end) {
   constexpr int kTile = 4;
   const int n = from.rows;
   const int whole = n - n % kTile;
-  // Of a large matrix, the rows that are written at a time are few enough to stay in the cache.
-  const int block = n > 256 ? 16 : larger(n, 1);
-  for (int first = 0; first < whole; first += block) {
-    for (int i0 = first; i0 < whole; i0 += kTile)
-      for (int j0 = first; j0 < smaller(i0, first + block); j0 += kTile)
-        transpose_tile(&from(i0, j0), from.stride, &to(j0, i0), to.stride);
+  for (int i0 = begin; i0 < whole; i0 += kTile)
+    for (int j0 = begin; j0 < smaller(i0, end); j0 += kTile)
+      transpose_tile(&from(i0, j0), from.stride, &to(j0, i0), to.stride);
+  for (int j = begin; j < end; ++j) {  // the tile on the diagonal, and what is less than a tile
+    int i = j;
+    for (; i < smaller(whole, j - j % kTile + kTile); ++i) to(j, i) = from(i, j);
+    for (i = larger(i, whole); i < n; ++i) to(j, i) = from(i, j);
   }
-  for (int i = 0; i < n; ++i)
-    for (int j = i < whole ? i - i % kTile : 0; j <= i; ++j) to(j, i) = from(i, j);
 }
 
 }  // namespace synergraph::SYNERGRAPH_ISA
