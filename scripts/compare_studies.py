@@ -1,0 +1,127 @@
+#!/usr/bin/env python3
+"""Do two studies of the same models tell the same? For instance one trained on a GPU, one on the CPU.
+
+    scripts/compare_studies.py cpu/results.json gpu/results.json [--convention exact] [--level 0.05]
+
+Of every task, number of heads and layer, the mean mixing time (cut) and the mean fidelity of each
+model, one value a seed: their means and ranges in both studies, and the p-value of the difference of
+ranks (Mann-Whitney, exact over all ways to deal the values out, ties by mid-ranks). All p-values
+are corrected together (Holm). Exit status 1 where a difference is significant, 2 where the studies
+are not of the same models.
+"""
+
+import argparse
+import functools
+import json
+import sys
+
+QUANTITIES = {"truncated_hitting_mean": "mixing time", "minimax_fidelity": "fidelity"}
+
+
+def fail(line):
+    print(f"compare_studies: {line}", file=sys.stderr)
+    sys.exit(2)
+
+
+def read(path, convention):
+    """{(task, heads, layer, quantity): {seed: value}}, and the settings that must agree."""
+    try:
+        with open(path, encoding="utf-8") as file:
+            document = json.load(file)
+        values = {}
+        for cell in document["cells"]:
+            for layer, summary in enumerate(cell[convention], 1):
+                for quantity in QUANTITIES:
+                    where = (cell["task"], cell["heads"], layer, quantity)
+                    values.setdefault(where, {})[cell["seed"]] = float(summary[quantity]["mean"])
+        training = document["settings"]["training"]
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        fail(f"{path}: not the results.json of a study ({type(error).__name__}: {error})")
+    if not values:
+        fail(f"{path}: no cell has {convention} measurements")
+    return values, training
+
+
+def middle_ranks(values):
+    """Twice the rank of each value, equal ones sharing theirs: whole numbers."""
+    ordered = sorted(values)
+    first, last = {}, {}
+    for place, value in enumerate(ordered, 1):
+        first.setdefault(value, place)
+        last[value] = place
+    return [first[value] + last[value] for value in values]
+
+
+def rank_test(a, b):
+    """Two-sided exact p-value that the ranks of a and b differ as much by chance alone."""
+    ranks = middle_ranks(a + b)
+    centre = len(a) * sum(ranks)  # times len(a) + len(b)
+    observed = abs(sum(ranks[: len(a)]) * len(ranks) - centre)
+
+    @functools.lru_cache(maxsize=None)
+    def ways(place, left):
+        """{sum of ranks: number of ways} to choose `left` of the values from `place` on."""
+        if left == 0:
+            return {0: 1}
+        if len(ranks) - place < left:
+            return {}
+        counts = dict(ways(place + 1, left))
+        for total, count in ways(place + 1, left - 1).items():
+            counts[total + ranks[place]] = counts.get(total + ranks[place], 0) + count
+        return counts
+
+    counts = ways(0, len(a))
+    extreme = sum(n for total, n in counts.items() if abs(total * len(ranks) - centre) >= observed)
+    return extreme / sum(counts.values())
+
+
+def corrected(p_values):
+    """Holm's correction."""
+    order = sorted(range(len(p_values)), key=p_values.__getitem__)
+    result, largest = [0.0] * len(p_values), 0.0
+    for place, index in enumerate(order):
+        largest = max(largest, min(1.0, (len(p_values) - place) * p_values[index]))
+        result[index] = largest
+    return result
+
+
+def text(values):
+    mean = sum(values) / len(values)
+    return f"{mean:.4g} ({min(values):.4g} – {max(values):.4g})"
+
+
+def main():
+    parser = argparse.ArgumentParser(
+        description=__doc__.split("\n\n")[0], epilog="Exit status 1: they differ; 2: nothing to compare."
+    )
+    parser.add_argument("first", help="results.json of a study")
+    parser.add_argument("second", help="results.json of another one")
+    parser.add_argument("--convention", choices=["published", "exact"], default="published")
+    parser.add_argument("--level", type=float, default=0.05, help="of significance, after correction (0.05)")
+    arguments = parser.parse_args()
+    first, training = read(arguments.first, arguments.convention)
+    second, other = read(arguments.second, arguments.convention)
+    if training != other:
+        names = sorted(k for k in {*training, *other} if training.get(k) != other.get(k))
+        fail(f"the studies were trained otherwise: {', '.join(names)}")
+    if first.keys() != second.keys():
+        fail("the studies are not of the same tasks, heads and layers")
+
+    p_values = [rank_test(list(first[w].values()), list(second[w].values())) for w in first]
+    holm = corrected(p_values)
+    print("| task | heads | layer | quantity | first | second | p | corrected |\n|---|---|---|---|---|---|---|---|")
+    for (where, values), p, q in zip(first.items(), p_values, holm):
+        task, heads, layer, quantity = where
+        print(f"| {task} | {heads} | L{layer} | {QUANTITIES[quantity]} | {text(values.values())} | "
+              f"{text(second[where].values())} | {p:.3f} | {q:.3f} |")
+    seeds = [{len(v) for v in study.values()} for study in (first, second)]
+    below = sum(p < arguments.level for p in p_values)
+    print(f"\n{len(p_values)} comparisons of {'/'.join(map(str, sorted(seeds[0])))} and "
+          f"{'/'.join(map(str, sorted(seeds[1])))} models ({arguments.convention} convention): "
+          f"{below} below {arguments.level:g} before correction, where {arguments.level * len(p_values):.1f} "
+          f"are expected by chance; smallest after correction {min(holm):.3f}.")
+    sys.exit(1 if min(holm) < arguments.level else 0)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,75 @@
+"""Tests scripts/compare_studies.py: its test of ranks by counting, and what it says of studies."""
+import importlib.util
+import itertools
+import json
+import os
+import random
+import subprocess
+import sys
+import tempfile
+import unittest
+
+SCRIPT = sys.argv[1]
+sys.dont_write_bytecode = True  # nothing beside the script
+spec = importlib.util.spec_from_file_location("compare_studies", SCRIPT)
+compare = importlib.util.module_from_spec(spec)
+spec.loader.exec_module(compare)
+
+
+def counted(a, b):
+    """The p-value by its definition: every way to deal the values out."""
+    values = a + b
+    rank = {v: sum(x < v for x in values) + (sum(x == v for x in values) + 1) / 2 for v in values}
+
+    def distance(chosen):
+        return abs(sum(rank[v] for v in chosen) - len(a) * (len(values) + 1) / 2)
+
+    deals = list(itertools.combinations(values, len(a)))
+    return sum(distance(d) >= distance(a) - 1e-9 for d in deals) / len(deals)
+
+
+def study(path, shift, epochs="25"):
+    def layer(value):
+        return {quantity: {"mean": value} for quantity in compare.QUANTITIES}
+
+    cells = [{"task": "copy", "heads": 4, "seed": seed, "published": [layer(shift + seed / 10)]}
+             for seed in range(8)]
+    with open(path, "w") as file:
+        json.dump({"settings": {"training": {"epochs": epochs}}, "cells": cells}, file)
+    return path
+
+
+def run(*arguments):
+    return subprocess.run([sys.executable, SCRIPT, *arguments], capture_output=True, text=True)
+
+
+class CompareStudies(unittest.TestCase):
+    def test_ranks_agree_with_counting(self):
+        for seed in range(40):
+            draws = random.Random(seed)
+            ties = seed % 2 == 0
+            a, b = ([draws.randrange(4) if ties else draws.random() for _ in range(draws.randrange(1, 7))]
+                    for _ in "ab")
+            self.assertAlmostEqual(compare.rank_test(a, b), counted(a, b), places=12)
+
+    def test_correction(self):
+        for corrected, expected in zip(compare.corrected([0.01, 0.04, 0.03]), [0.03, 0.06, 0.06]):
+            self.assertAlmostEqual(corrected, expected)
+        self.assertEqual(compare.corrected([0.5, 0.9]), [1.0, 1.0])
+
+    def test_studies(self):
+        with tempfile.TemporaryDirectory() as folder:
+            path = lambda name: os.path.join(folder, name)
+            one = study(path("1"), 3.0)
+            self.assertEqual(run(one, study(path("2"), 3.05)).returncode, 0)
+            apart = run(one, study(path("3"), 9.0))
+            self.assertEqual(apart.returncode, 1)
+            self.assertIn("2 below 0.05", apart.stdout)
+            for other in (study(path("4"), 3.0, epochs="4"), path("none"), SCRIPT):
+                refused = run(one, other)
+                self.assertEqual((refused.returncode, refused.stdout), (2, ""))
+                self.assertEqual(refused.stderr.count("\n"), 1)
+
+
+if __name__ == "__main__":
+    unittest.main(argv=sys.argv[:1])
