@@ -2,16 +2,9 @@
 
 #include <memory>
 
-#include "cli/attention_input.h"
+#include "cli/attention_command.h"
 #include "cli/commands.h"
 #include "cli/execution_options.h"
-#include "cli/figure_options.h"
-#include "cli/input.h"
-#include "cli/metrics_options.h"
-#include "cli/output.h"
-#include "cli/output_paths.h"
-#include "cli/page_options.h"
-#include "cli/shared_samples_options.h"
 #include "synergraph/report/layer_figure.h"
 #include "synergraph/report/layer_report.h"
 #include "synergraph/study/published.h"
@@ -19,16 +12,8 @@
 namespace synergraph::cli {
 namespace {
 
-struct AnalyzeArguments {
-  AttentionArguments input;
-  MetricsArguments metrics;
+struct AnalyzeArguments : AttentionCommand {
   bool per_head = false;
-  std::string per_sample;
-  std::string json;
-  FigureArguments figure;
-  PageArguments page;
-  bool quiet = false;
-  SharedSamplesArguments shared;
 };
 
 constexpr const char* kAnalyzeAbout =
@@ -50,16 +35,7 @@ constexpr const char* kAnalyzeDetails =
     "  synergraph analyze attention.npy --page attention.html";
 
 void run_analyze(const AnalyzeArguments& arguments) {
-  const FigureOptions figure = arguments.figure.resolve();
-  check_outputs({{"--figure", arguments.figure.file},
-                 {"--per-sample", arguments.per_sample},
-                 {"--json", arguments.json},
-                 {"--page", arguments.page.file}},
-                arguments.page.inputs(arguments.input.files()));
-  if (arguments.figure.wanted()) check_figure(arguments.figure.file);
-  const bool printed =
-      to_standard_output({arguments.per_sample, arguments.json, arguments.page.file});
-  arguments.shared.check();
+  const FigureOptions figure = arguments.check();
   LayerReport report;
   report.range = arguments.input.parse_range();
   report.per_head = arguments.per_head;
@@ -81,24 +57,14 @@ void run_analyze(const AnalyzeArguments& arguments) {
   const auto write = [&](Analysis analysis) {
     report.analysis = std::move(analysis);
     arguments.input.describe(input, report);
-    if (arguments.figure.wanted()) draw_layer_figure(arguments.figure.file, report, figure);
-    if (!arguments.per_sample.empty())
-      write_output(arguments.per_sample, format_csv(csv_table(report)));
-    if (!arguments.json.empty()) write_output(arguments.json, json_report(report));
-    if (arguments.page.wanted()) {
-      Page page{"analyze", input_title(arguments.input.file), json_report(report)};
-      page.step_limit = arguments.metrics.step_limit;
-      if (report.model && !report.task.empty() && has_published_size(*report.model))
-        page.published = {{report.task, report.model->heads}};
-      arguments.page.write(std::move(page), input, names);
-    }
-    if (!printed) print(format_report(report, output_columns()));
+    Page page{"analyze", {}, {}};
+    if (report.model && !report.task.empty() && has_published_size(*report.model))
+      page.published = {{report.task, report.model->heads}};
+    const auto draw = [&] { draw_layer_figure(arguments.figure.file, report, figure); };
+    arguments.write(report, draw, std::move(page), input, names);
   };
   if (arguments.shared.wanted()) {
-    const SharedSamples how = arguments.shared.resolve(
-        arguments.input.files(),
-        {arguments.figure.file, arguments.per_sample, arguments.json, arguments.page.file},
-        input.device);
+    const SharedSamples how = arguments.sharing(input);
     return arguments.shared.run(options.execution, [&] {
       return analyse_shared(*input.source, input.weights, options, how, write);
     });
@@ -118,20 +84,14 @@ void add_analyze_command(CLI::App& app) {
   arguments->input.add_to(command);
   arguments->metrics.options_of = convention_options;
   arguments->metrics.add_to(command, true);
-  const char* output = "Output";
   command
       .add_flag(
           "--per-head", arguments->per_head,
           "also measure each head alone, and the mixing synergy, as for --page, and show them")
-      ->group(output);
-  add_output(command, "--per-sample", arguments->per_sample,
-             "write every sample's numbers as CSV; - for standard output instead of the table");
-  add_output(command, "--json", arguments->json,
-             "write everything as JSON; - for standard output instead of the table");
-  arguments->figure.add_to(command, "draw speed and fidelity by layer", "layers");
-  arguments->page.add_to(command, true);
-  command.add_flag("--quiet", arguments->quiet, "no progress on stderr")->group(output);
-  arguments->shared.add_to(command);
+      ->group("Output");
+  arguments->table.option = "--per-sample";
+  arguments->add_outputs_to(command, "every sample's numbers", "table",
+                            "draw speed and fidelity by layer");
   command.callback([arguments] { run_analyze(*arguments); });
 }
 

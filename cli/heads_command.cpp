@@ -2,17 +2,10 @@
 
 #include <memory>
 
-#include "cli/attention_input.h"
+#include "cli/attention_command.h"
 #include "cli/commands.h"
 #include "cli/execution_options.h"
-#include "cli/figure_options.h"
-#include "cli/input.h"
-#include "cli/metrics_options.h"
 #include "cli/number_option.h"
-#include "cli/output.h"
-#include "cli/output_paths.h"
-#include "cli/page_options.h"
-#include "cli/shared_samples_options.h"
 #include "synergraph/analysis/head_importance.h"
 #include "synergraph/analysis/stack_analysis.h"
 #include "synergraph/core/error.h"
@@ -22,20 +15,12 @@
 namespace synergraph::cli {
 namespace {
 
-struct HeadsArguments {
-  AttentionArguments input;
-  MetricsArguments metrics;
+struct HeadsArguments : AttentionCommand {
   std::vector<std::string> values = all_names<HeadValue>();
   ImportanceOptions importance;
   bool stack = false;
   std::optional<double> residual;
   std::optional<int> token;
-  std::string csv;
-  std::string json;
-  FigureArguments figure;
-  PageArguments page;
-  bool quiet = false;
-  SharedSamplesArguments shared;
 };
 
 constexpr const char* kHeadsAbout =
@@ -102,15 +87,7 @@ void add_measurement_options(CLI::App& command, HeadsArguments& arguments) {
 }
 
 void run_heads(HeadsArguments& arguments) {
-  const FigureOptions figure = arguments.figure.resolve();
-  check_outputs({{"--figure", arguments.figure.file},
-                 {"--csv", arguments.csv},
-                 {"--json", arguments.json},
-                 {"--page", arguments.page.file}},
-                arguments.page.inputs(arguments.input.files()));
-  if (arguments.figure.wanted()) check_figure(arguments.figure.file);
-  const bool printed = to_standard_output({arguments.csv, arguments.json, arguments.page.file});
-  arguments.shared.check();
+  const FigureOptions figure = arguments.check();
   if (!arguments.stack && (arguments.residual || arguments.token))
     throw UsageError("--residual and --follow go with --stack");
 
@@ -144,20 +121,11 @@ void run_heads(HeadsArguments& arguments) {
     report.importance = std::move(importance);
     report.stack = std::move(through_layers);
     arguments.input.describe(input, report);
-    if (arguments.figure.wanted()) draw_importance_figure(arguments.figure.file, report, figure);
-    if (!arguments.csv.empty()) write_output(arguments.csv, format_csv(csv_table(report)));
-    if (!arguments.json.empty()) write_output(arguments.json, json_report(report));
-    if (arguments.page.wanted()) {
-      Page page{"heads", input_title(arguments.input.file), json_report(report)};
-      page.step_limit = arguments.metrics.step_limit;
-      arguments.page.write(std::move(page), input, names);
-    }
-    if (!printed) print(format_report(report, output_columns()));
+    const auto draw = [&] { draw_importance_figure(arguments.figure.file, report, figure); };
+    arguments.write(report, draw, {"heads", {}, {}}, input, names);
   };
   if (arguments.shared.wanted()) {
-    const SharedSamples how = arguments.shared.resolve(
-        arguments.input.files(),
-        {arguments.figure.file, arguments.csv, arguments.json, arguments.page.file}, input.device);
+    const SharedSamples how = arguments.sharing(input);
     return arguments.shared.run(options.execution, [&] {
       stack.execution = options.execution;
       return head_importance_shared(*input.source, input.weights, options,
@@ -190,16 +158,9 @@ void add_heads_command(CLI::App& app) {
           "pooled, "
           "of graphs per-head; with --convention published: published)");
   add_measurement_options(command, *arguments);
-  const char* output = "Output";
-  add_output(command, "--csv", arguments->csv,
-             "write a row for every layer, value and head as CSV; - for standard output instead of "
-             "the report");
-  add_output(command, "--json", arguments->json,
-             "write everything as JSON; - for standard output instead of the report");
-  arguments->figure.add_to(command, "draw pruning curves and interactions by layer", "layers");
-  arguments->page.add_to(command, true);
-  command.add_flag("--quiet", arguments->quiet, "no progress on stderr")->group(output);
-  arguments->shared.add_to(command);
+  arguments->table.option = "--csv";
+  arguments->add_outputs_to(command, "a row for every layer, value and head", "report",
+                            "draw pruning curves and interactions by layer");
   command.callback([arguments] { run_heads(*arguments); });
 }
 

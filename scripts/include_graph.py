@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """Checks what the library and the program include: the order of the folders, that nothing goes round in a circle, that what is
-installed needs nothing else and is in synergraph.h, and that the table in CONTRIBUTING.md says what each folder includes.
+installed needs nothing else and is in synergraph.h, that other libraries' headers are included where these are linked, and that
+CONTRIBUTING.md says what each folder includes and what each component links.
 
 A component is a header and the source of the same name; it depends on what either of them includes. Prints every violation and
 exits with status 1 if there is one.
@@ -18,10 +19,13 @@ EVERYTHING = ROOT / "synergraph" / "synergraph.h"
 ORDER = ["core", "graph", "chain", "diffusion", "heads", "subsets", "io", "cluster", "model", "train",
          "statistics", "analysis", "study", "report", "capi", "cli"]
 # Some may include even less than that.
-ONLY = {"io": {"core"}, "cluster": {"core", "io"}, "statistics": {"core"}, "cli": set(ORDER) - {"capi"}}
+ONLY = {"io": {"core"}, "cluster": {"core", "io"}, "statistics": {"core"}, "analysis": set(ORDER) - {"train"},
+        "cli": set(ORDER) - {"capi"}}
 # For sources of these folders only.
 KERNELS = "core/kernels/"
 KERNELS_ARE_FOR = {"core", "chain", "model", "train"}
+# Headers of other libraries, as CMake calls these; all components have fmt, and the system's threads come with metrics.
+LIBRARIES = {"nlohmann/": "nlohmann_json", "zip.h": "LibZip", "Random123/": "Random123", "CLI/": "CLI11", "cuda": "CUDA"}
 
 
 def includes():
@@ -29,7 +33,7 @@ def includes():
     files = {}
     for base, folder in ((ROOT / "synergraph", ROOT / "synergraph"), (ROOT, ROOT / "capi"), (ROOT, ROOT / "cli")):
         for path in sorted(folder.rglob("*")):
-            if path.suffix in (".h", ".cpp") and path != EVERYTHING:
+            if path.suffix in (".h", ".cpp", ".cu", ".cuh") and path != EVERYTHING:
                 files[path.relative_to(base).as_posix()] = INCLUDE.findall(path.read_text())
     return files
 
@@ -105,11 +109,46 @@ def wrong_rows(files):
             yield f"CONTRIBUTING.md: the row of `{here}` should end in | {row} |"
 
 
+def links():
+    """{component: what CMake links it to}; capi and cli are components, too."""
+    linked = {}
+    for lists in [ROOT / "synergraph/CMakeLists.txt", *(ROOT / "synergraph").glob("*/CMakeLists.txt"),
+                  ROOT / "capi/CMakeLists.txt", ROOT / "cli/CMakeLists.txt"]:
+        text = lists.read_text()
+        for names, body in re.findall(r"^foreach\(component ([^)]*)\)\n(.*?)^endforeach", text, re.MULTILINE | re.DOTALL):
+            text += "".join(body.replace("${component}", name) for name in names.split())
+        for name, needed in re.findall(r"^synergraph_component\((\w+) ?(\w*)\)", text, re.MULTILINE):
+            linked.setdefault(name, []).extend([needed] if needed else [])
+        for name, what in re.findall(r"target_(?:link_libraries|include_directories)\(synergraph_(\w+) ([^)]*)\)", text):
+            found = re.findall(r"synergraph::(\w+)|\b(?!synergraph|fmt)(\w+)::\w+|\{(RANDOM123)_", what)
+            names = ["Random123" if random else ours or other for ours, other, random in found]
+            linked.setdefault({"c": "capi"}.get(name, name), []).extend(names)
+    return linked
+
+
+def wrong_links(files):
+    linked = links()
+    rooms = {lists.parent.name: re.search(r"synergraph_room\((\w+)", lists.read_text())[1]
+             for lists in (ROOT / "synergraph").glob("*/CMakeLists.txt")}
+    for file in files:
+        here = rooms.get(room(file), room(file))
+        text = (ROOT / ("synergraph" if room(file) in rooms else "") / file).read_text()
+        for header in re.findall(r"^\s*#\s*include\s+<([^>]+)>", text, re.MULTILINE):
+            for begin, library in LIBRARIES.items():
+                if header.startswith(begin) and library not in linked[here]:
+                    yield f"{file} includes <{header}>: {here} does not link {library}"
+    web = re.search(r"^foreach\(room ([^)]*)\)", (ROOT / "web/core/CMakeLists.txt").read_text(), re.MULTILINE)[1]
+    graph = "".join(f"  {name} --> {' & '.join(what)}\n" for name, what in linked.items())
+    graph += f'  web["web/core: sources of {", ".join(web.split())}, capi"] --> nlohmann_json & Random123\n'
+    if f"```mermaid\ngraph LR\n{graph}```" not in (ROOT / "CONTRIBUTING.md").read_text():
+        yield f"CONTRIBUTING.md: the graph of what is linked should be\n{graph}"
+
+
 def main():
     files = includes()
     wrong = list(wrong_includes(files))
     wrong += [f"a circle: {', '.join(circle)}" for circle in circles(files)]
-    wrong += wrong_rows(files)
+    wrong += [*wrong_rows(files), *wrong_links(files)]
     print("\n".join(wrong) or f"{len(files)} files, no circle, all in order")
     return 1 if wrong else 0
 

@@ -56,7 +56,7 @@
 #include "synergraph/graph/multi_head_graph.h"
 #include "synergraph/heads/attention_view.h"
 #include "synergraph/heads/best_weights.h"
-#include "synergraph/heads/cross_head.h"
+#include "synergraph/heads/cross_head_share.h"
 #include "synergraph/heads/head.h"
 #include "synergraph/heads/head_systems.h"
 #include "synergraph/heads/measure.h"

@@ -58,7 +58,6 @@ class PartReader {
   void operator()(Values&... values) {
     (get(values), ...);
   }
-  bool at_end() const { return text_.empty(); }
 
  private:
   void copy(void* to, std::size_t size) {

@@ -50,8 +50,7 @@ MonteCarloEstimate simulate_sums(const Matrix& sums, const MonteCarloOptions& op
   if (options.cutoff < 0) throw UsageError("the cutoff cannot be negative");
   const int n = sums.rows();
   const auto size = static_cast<std::size_t>(n);
-  MonteCarloEstimate estimate{std::vector<double>(size), std::vector<double>(size),
-                              std::vector<double>(size)};
+  MonteCarloEstimate estimate{std::vector<double>(size)};
   std::vector<double> variance(size, 0.0);
   parallel_for(size, execution.threads, [&](std::size_t start, int) {
     const RandomStream stream(options.seed, Purpose::kWalk, static_cast<std::uint32_t>(start));
@@ -73,14 +72,11 @@ MonteCarloEstimate simulate_sums(const Matrix& sums, const MonteCarloOptions& op
     const double count = options.walks;
     estimate.node[start] = total / count;
     variance[start] = std::max(0.0, (squares - total * total / count) / (count - 1.0));
-    estimate.node_error[start] = std::sqrt(variance[start] / count);
   });
   double variance_sum = 0.0;
   double together = 0.0;  // the nodes' bounds, all of which hold at once with probability 0.95
-  for (std::size_t j = 0; j + 1 < size; ++j) {
-    estimate.node_bound[j] = bernstein(variance[j], options, 1.0);
+  for (std::size_t j = 0; j + 1 < size; ++j)
     together += bernstein(variance[j], options, n - 1.0) / n;
-  }
   for (std::size_t j = 0; j < size; ++j) {
     estimate.mean += estimate.node[j] / n;
     variance_sum += variance[j];

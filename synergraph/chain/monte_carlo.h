@@ -15,13 +15,11 @@ struct MonteCarloOptions {
   std::uint64_t seed = 1;
 };
 
-/// Estimates of E[min(T_j, cutoff)] and of their mean over start nodes, each with its standard
-/// error, and with a bound of its error that holds with probability 0.95 even where every walk took
-/// the same time because none met what is rare (empirical Bernstein and Hoeffding inequalities).
+/// Estimates of E[min(T_j, cutoff)], and of their mean over start nodes with its standard error and
+/// with a bound of its error that holds with probability 0.95 even where every walk took the same
+/// time because none met what is rare (empirical Bernstein and Hoeffding inequalities).
 struct MonteCarloEstimate {
   std::vector<double> node;
-  std::vector<double> node_error;
-  std::vector<double> node_bound;
   double mean = 0.0;
   double mean_error = 0.0;
   double mean_bound = 0.0;

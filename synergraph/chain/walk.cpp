@@ -171,12 +171,6 @@ Walk WalkSum::take() {
   return walk;
 }
 
-Walk combine_walks(const std::vector<const Walk*>& walks, const std::vector<double>& weights) {
-  WalkSum sum(walks.front()->nodes());
-  for (std::size_t h = 0; h < walks.size(); ++h) sum.add(*walks[h], weights[h]);
-  return sum.take();
-}
-
 std::vector<bool> reaches_sink(const Walk& walk) {
   std::vector<bool> reaches(static_cast<std::size_t>(walk.nodes()), false);
   reaches[static_cast<std::size_t>(walk.sink())] = true;

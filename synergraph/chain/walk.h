@@ -1,5 +1,6 @@
 #pragma once
 
+#include <span>
 #include <vector>
 
 #include "synergraph/core/convex_sum.h"
@@ -79,8 +80,13 @@ class WalkSum {
   ConvexSum leave_;
 };
 
-/// The same of walks that are all at hand.
-Walk combine_walks(const std::vector<const Walk*>& walks, const std::vector<double>& weights);
+/// The same in one call: walk(h) is the h-th and valid until the next call.
+template <class WalkOf>
+Walk combine_walks(int nodes, std::span<const double> weights, WalkOf walk) {
+  WalkSum sum(nodes);
+  for (std::size_t h = 0; h < weights.size(); ++h) sum.add(walk(static_cast<int>(h)), weights[h]);
+  return sum.take();
+}
 
 /// reaches[j]: can a walk from j arrive at the sink?
 std::vector<bool> reaches_sink(const Walk& walk);

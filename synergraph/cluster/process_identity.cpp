@@ -11,6 +11,8 @@
 #include <fstream>
 #include <sstream>
 
+#include "synergraph/core/parse_number.h"
+
 namespace synergraph {
 namespace {
 
@@ -29,10 +31,10 @@ ProcessState state_of(pid_t process) {
   std::istringstream fields(text.substr(name_end + 1));
   ProcessState state;
   fields >> state.state;
-  constexpr int kBetween = 18;  // from the fourth field to the one before the start
-  std::string skipped;
-  for (int k = 0; k < kBetween; ++k) fields >> skipped;
-  fields >> state.start;
+  constexpr int kAfterState = 19;  // the start
+  std::string field;
+  for (int k = 0; k < kAfterState; ++k) fields >> field;
+  parse_number(field, state.start);
   return state;
 }
 

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <span>
+
 #include "synergraph/core/matrix.h"
 
 #pragma GCC visibility push(default)
@@ -32,6 +34,14 @@ class ConvexSum {
   double weight_ = 0.0;
   double weight_rest_ = 0.0;
 };
+
+/// The mean of lower triangles of n rows: lower(h) is the h-th and valid until the next call.
+template <class Lower>
+Matrix convex_sum_of_lower(int n, std::span<const double> weights, Lower lower) {
+  ConvexSum sum(n, n, ConvexSum::Part::kLower);
+  for (std::size_t h = 0; h < weights.size(); ++h) sum.add(lower(static_cast<int>(h)), weights[h]);
+  return sum.take();
+}
 
 }  // namespace synergraph
 #pragma GCC visibility pop

@@ -1,13 +1,15 @@
+#include "synergraph/heads/cross_head_share.h"
+
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <numeric>
 
 #include "synergraph/chain/walk_powers.h"
 #include "synergraph/core/array_math.h"
 #include "synergraph/core/convex_sum.h"
 #include "synergraph/core/propagation.h"
 #include "synergraph/diffusion/slow_signal.h"
-#include "synergraph/heads/cross_head.h"
 
 namespace synergraph {
 namespace {
@@ -35,14 +37,9 @@ double signal_after(const MirroredMatrix& diffusion, double time, int node,
   return states.at(0, static_cast<int>(steps - (states.time() - states.length())));
 }
 
-/// D = sum_h w_h D_h over the heads that `chosen` accepts.
-template <class Chosen>
-Matrix combine(const MirroredHeads& heads, const std::vector<double>& weights, Chosen chosen) {
-  const int n = heads(0).nodes();
-  ConvexSum sum(n, n, ConvexSum::Part::kLower);
-  for (std::size_t h = 0; h < weights.size(); ++h)
-    if (weights[h] > 0.0 && chosen(h)) sum.add(heads(static_cast<int>(h)).view(), weights[h]);
-  return sum.take();
+/// D = sum_h w_h D_h.
+Matrix combine(const MirroredHeads& heads, const std::vector<double>& weights) {
+  return convex_sum_of_lower(heads(0).nodes(), weights, [&](int h) { return heads(h).view(); });
 }
 
 double share_of(double cross, double pure) {
@@ -54,7 +51,7 @@ double share_of(double cross, double pure) {
 /// p_s (w_g D_g) c_{t-1-s}. Heads come one at a time, each is paired with the sum of those before.
 double share_by_first_change(const MirroredHeads& heads, const std::vector<double>& weights,
                              int node, int steps) {
-  const MirroredMatrix combined(combine(heads, weights, [](std::size_t) { return true; }));
+  const MirroredMatrix combined(combine(heads, weights));
   const int count = combined.nodes() - node;
   const auto apply = [&](ConstMatrixView lower, const double* in, double factor, double* out) {
     for (int i = 0; i < count; ++i) out[i] = factor * dot(lower.row(i), in, i + 1);
@@ -97,14 +94,13 @@ double share_by_powers(const MirroredHeads& heads, const std::vector<double>& we
   const auto heaviest =
       static_cast<std::size_t>(std::max_element(weights.begin(), weights.end()) - weights.begin());
   const double weight = weights[heaviest];
-  double other_weight = 0.0;
-  for (std::size_t h = 0; h < weights.size(); ++h)
-    if (h != heaviest) other_weight += weights[h];
+  std::vector<double> rest = weights;
+  rest[heaviest] = 0.0;
+  const double other_weight = std::accumulate(rest.begin(), rest.end(), 0.0);
   const double mass = weight + other_weight;
-  const auto in = [&](auto chosen) { return way_back(combine(heads, weights, chosen)); };
-  const Walk one = in([&](std::size_t h) { return h == heaviest; });
-  const Walk others = in([&](std::size_t h) { return h != heaviest; });
-  const Walk all = in([](std::size_t) { return true; });
+  const Walk one = way_back(heads(static_cast<int>(heaviest)).view());
+  const Walk others = way_back(combine(heads, rest));
+  const Walk all = way_back(combine(heads, weights));
   const int n = all.nodes();
   Walk pairs{Matrix(2 * n, 2 * n), std::vector<double>(static_cast<std::size_t>(2 * n), 0.0)};
   for (int i = 0; i < n; ++i) {

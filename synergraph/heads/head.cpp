@@ -77,31 +77,29 @@ std::vector<double> learned_weights(ConstMatrixView output_projection, int heads
 }
 
 Matrix combine_diffusion(const std::vector<Head>& heads, const std::vector<double>& weights) {
-  const int n = heads.front().diffusion.rows();
-  ConvexSum sum(n, n, ConvexSum::Part::kLower);
-  for (std::size_t h = 0; h < heads.size(); ++h) sum.add(heads[h].diffusion, weights[h]);
-  return sum.take();
+  return convex_sum_of_lower(heads.front().diffusion.rows(), weights, [&](int h) {
+    return heads[static_cast<std::size_t>(h)].diffusion.view();
+  });
+}
+
+Walk head_walk(const MirroredMatrix& diffusion, Normalization normalization, const Walk* own) {
+  if (normalization == Normalization::kPublished) return published_walk_of_columns(diffusion);
+  return own != nullptr && normalization == Normalization::kPerHead ? *own
+                                                                    : walk_of_columns(diffusion);
 }
 
 Walk head_walk(const Head& head, Normalization normalization) {
-  if (normalization == Normalization::kPublished) return published_walk(head.diffusion);
-  if (normalization == Normalization::kPerHead && head.graph_walk) return *head.graph_walk;
-  return walk_of_attention(head.diffusion);
+  return head_walk(MirroredMatrix(head.diffusion), normalization,
+                   head.graph_walk ? &*head.graph_walk : nullptr);
 }
 
 Walk combine_walk(const std::vector<Head>& heads, const std::vector<double>& weights,
                   Normalization normalization) {
-  if (normalization == Normalization::kPublished)
-    return published_walk(combine_diffusion(heads, weights));
-  if (normalization == Normalization::kPooled)
-    return walk_of_attention(combine_diffusion(heads, weights));
-  std::vector<Walk> walks;
-  walks.reserve(heads.size());
-  for (const Head& head : heads) walks.push_back(head_walk(head, normalization));
-  std::vector<const Walk*> views;
-  views.reserve(heads.size());
-  for (const Walk& walk : walks) views.push_back(&walk);
-  return combine_walks(views, weights);
+  if (normalization != Normalization::kPerHead)
+    return head_walk(MirroredMatrix(combine_diffusion(heads, weights)), normalization);
+  return combine_walks(heads.front().diffusion.rows(), weights, [&](int h) {
+    return head_walk(heads[static_cast<std::size_t>(h)], normalization);
+  });
 }
 
 }  // namespace synergraph

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -39,7 +40,10 @@ std::vector<double> learned_weights(ConstMatrixView output_projection, int heads
 /// ConvexSum. Copies of one head give that head.
 Matrix combine_diffusion(const std::vector<Head>& heads, const std::vector<double>& weights);
 
-/// The walk of one head alone under a normalisation.
+/// The walk of one head alone under a normalisation; `own` is that along the edges of a graph. That
+/// of pooled heads is the walk of their combined diffusion.
+Walk head_walk(const MirroredMatrix& diffusion, Normalization normalization,
+               const Walk* own = nullptr);
 Walk head_walk(const Head& head, Normalization normalization);
 
 /// The walk of all heads together under a normalisation (theory: "Three walks").

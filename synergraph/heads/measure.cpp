@@ -11,19 +11,10 @@
 #include "synergraph/core/convex_sum.h"
 #include "synergraph/core/error.h"
 #include "synergraph/core/parallel.h"
-#include "synergraph/heads/cross_head.h"
+#include "synergraph/heads/cross_head_share.h"
 
 namespace synergraph {
 namespace {
-
-/// D = sum_h w_h D_h, as combine_diffusion() has it.
-MirroredMatrix combine(HeadSource& heads, const std::vector<double>& weights) {
-  const int n = heads.nodes();
-  ConvexSum sum(n, n, ConvexSum::Part::kLower);
-  for (int h = 0; h < heads.heads(); ++h)
-    sum.add(heads.head(h).view(), weights[static_cast<std::size_t>(h)]);
-  return MirroredMatrix(sum.take());
-}
 
 FidelityRange range_of(const Metrics& metrics) {
   return {metrics.fidelity.minimax, metrics.fidelity.minimax_upper};
@@ -110,7 +101,7 @@ void Measurement::measure_side_by_side(const MirroredMatrix& diffusion, bool wit
 }
 
 void Measurement::measure_combined() {
-  const MirroredMatrix diffusion = combine(heads_, weights_);
+  const MirroredMatrix diffusion(combine_diffusion(heads_, weights_));
   std::vector<Metrics*> into;
   for (HeadsMetrics& system : result_) into.push_back(&system.combined);
   measure_side_by_side(diffusion, true, into);
@@ -232,6 +223,10 @@ std::vector<HeadsMetrics> Measurement::run() {
 }
 
 }  // namespace
+
+Matrix combine_diffusion(HeadSource& heads, std::span<const double> weights) {
+  return convex_sum_of_lower(heads.nodes(), weights, [&](int h) { return heads.head(h).view(); });
+}
 
 std::vector<HeadsMetrics> measure(HeadSource& heads, const std::vector<double>& weights,
                                   const MeasureOptions& options) {

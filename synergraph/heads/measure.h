@@ -30,6 +30,9 @@ class HeadSource {
   virtual const Walk* own_walk(int /*h*/) { return nullptr; }
 };
 
+/// D = sum_h w_h D_h, as of heads in memory.
+Matrix combine_diffusion(HeadSource& heads, std::span<const double> weights);
+
 /// Heads in memory, which must outlive it. InputError unless they are square matrices of one size.
 class HeadList : public HeadSource {
  public:

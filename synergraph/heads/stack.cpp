@@ -145,12 +145,10 @@ void StackMeasurement::add(HeadSource& layer, const Vector& weights) {
   if (!rows_.empty()) throw InputError("a layer is added to a stack that is being followed");
   const int nodes = combined_.empty() ? layer.nodes() : combined_.front().rows();
   Vector convex = checked_layer(layer, combined_.size(), nodes, weights, options_);
-  ConvexSum sum(nodes, nodes, ConvexSum::Part::kLower);
-  for (int h = 0; h < layer.heads(); ++h) {
+  combined_.push_back(convex_sum_of_lower(nodes, convex, [&](int h) {
     options_.execution.check();
-    sum.add(layer.head(h).view(), convex[static_cast<std::size_t>(h)]);
-  }
-  combined_.push_back(sum.take());
+    return layer.head(h).view();
+  }));
   weights_.push_back(std::move(convex));
 }
 

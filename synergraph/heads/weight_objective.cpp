@@ -87,20 +87,17 @@ WeightObjective::WeightObjective(const HeadSystems& systems, WeightGoal goal,
   if (goal == WeightGoal::kFidelity || convention.normalization != Normalization::kPerHead) return;
   for (std::size_t s = 0; s < systems.size(); ++s) {
     walks_.emplace_back();
-    for (int h = 0; h < systems.heads(); ++h) {
-      const Walk* own = systems.own_walk(s, h);
-      walks_.back().push_back(own != nullptr ? *own : walk_of_columns(systems.diffusion(s, h)));
-    }
+    for (int h = 0; h < systems.heads(); ++h)
+      walks_.back().push_back(
+          head_walk(systems.diffusion(s, h), Normalization::kPerHead, systems.own_walk(s, h)));
   }
 }
 
 MirroredMatrix WeightObjective::combined_diffusion(std::size_t system,
                                                    std::span<const double> weights) const {
-  const int n = systems_.nodes(system);
-  ConvexSum sum(n, n, ConvexSum::Part::kLower);
-  for (int h = 0; h < heads(); ++h)
-    sum.add(systems_.diffusion(system, h).view(), weights[static_cast<std::size_t>(h)]);
-  return MirroredMatrix(sum.take());
+  return MirroredMatrix(convex_sum_of_lower(systems_.nodes(system), weights, [&](int h) {
+    return systems_.diffusion(system, h).view();
+  }));
 }
 
 Walk WeightObjective::combined_walk(std::size_t system, std::span<const double> weights) const {
@@ -111,17 +108,11 @@ Walk WeightObjective::combined_walk(std::size_t system, std::span<const double> 
 
 Walk WeightObjective::combined_walk(std::size_t system, const MirroredMatrix& diffusion,
                                     std::span<const double> weights) const {
-  switch (convention_.normalization) {
-    case Normalization::kPooled:
-      return walk_of_columns(diffusion);
-    case Normalization::kPublished:
-      return published_walk_of_columns(diffusion);
-    case Normalization::kPerHead:
-      break;
-  }
-  WalkSum sum(systems_.nodes(system));
-  for (std::size_t h = 0; h < weights.size(); ++h) sum.add(walks_[system][h], weights[h]);
-  return sum.take();
+  if (convention_.normalization != Normalization::kPerHead)
+    return head_walk(diffusion, convention_.normalization);
+  return combine_walks(systems_.nodes(system), weights, [&](int h) -> const Walk& {
+    return walks_[system][static_cast<std::size_t>(h)];
+  });
 }
 
 WeightObjective::Point WeightObjective::evaluate(std::span<const double> weights) const {

@@ -10,6 +10,21 @@
 namespace synergraph {
 namespace {
 
+/// Weights (rows x depth) times the columns of `in`, plus a bias.
+Gemm linear(const SequenceShape& shape, int rows, int depth, const float* weights, const float* in,
+            float* out, const float* bias) {
+  return {.rows = rows,
+          .cols = shape.columns,
+          .depth = depth,
+          .a = weights,
+          .a_stride = depth,
+          .b = in,
+          .b_stride = shape.stride,
+          .c = out,
+          .c_stride = shape.stride,
+          .bias = bias};
+}
+
 std::size_t rounded(std::ptrdiff_t count) {
   return static_cast<std::size_t>((count + 15) / 16 * 16);
 }
@@ -94,23 +109,14 @@ void SequencePass::project(const ModelTensors<const float>& model, int layer) {
   const LayerActivations& a = this->layer(layer);
   const int e = config_.width;
   kernels().rms_norm(shape_, a.x, weights.norm1, a.inverse_rms1, a.normed1);
-  kernels().multiply({.rows = 3 * e,
-                      .cols = shape_.columns,
-                      .depth = e,
-                      .a = weights.qkv_weight,
-                      .a_stride = e,
-                      .b = a.normed1,
-                      .b_stride = shape_.stride,
-                      .c = a.qkv,
-                      .c_stride = shape_.stride,
-                      .bias = weights.qkv_bias});
+  kernels().multiply(
+      linear(shape_, 3 * e, e, weights.qkv_weight, a.normed1, a.qkv, weights.qkv_bias));
 }
 
 void SequencePass::attend(const ModelTensors<const float>& model, int layer, const Dropout& dropout,
                           int sequence) {
   const LayerTensors<const float>& weights = model.layers[static_cast<std::size_t>(layer)];
   const LayerActivations& a = this->layer(layer);
-  const std::ptrdiff_t stride = shape_.stride;
   const int e = config_.width;
   const bool drop = dropout.active();
   const auto place = static_cast<std::uint64_t>(sequence);
@@ -123,56 +129,25 @@ void SequencePass::attend(const ModelTensors<const float>& model, int layer, con
 
   kernels().attention_forward(attention_, {a.qkv, a.weights, a.inverse_sums, a.attended, scratch_,
                                            drop ? a.attention_mask : nullptr, dropout.scale()});
-  kernels().multiply({.rows = e,
-                      .cols = shape_.columns,
-                      .depth = e,
-                      .a = weights.attn_weight,
-                      .a_stride = e,
-                      .b = a.attended,
-                      .b_stride = stride,
-                      .c = a.x2,
-                      .c_stride = stride,
-                      .source = a.x,
-                      .bias = weights.attn_bias});
+  Gemm attended = linear(shape_, e, e, weights.attn_weight, a.attended, a.x2, weights.attn_bias);
+  attended.source = a.x;
+  kernels().multiply(attended);
 
   kernels().rms_norm(shape_, a.x2, weights.norm2, a.inverse_rms2, a.normed2);
-  kernels().multiply({.rows = config_.hidden,
-                      .cols = shape_.columns,
-                      .depth = e,
-                      .a = weights.mlp_in,
-                      .a_stride = e,
-                      .b = a.normed2,
-                      .b_stride = stride,
-                      .c = a.hidden,
-                      .c_stride = stride,
-                      .bias = weights.mlp_in_bias,
-                      .relu = true});
-  kernels().multiply({.rows = e,
-                      .cols = shape_.columns,
-                      .depth = config_.hidden,
-                      .a = weights.mlp_out,
-                      .a_stride = config_.hidden,
-                      .b = a.hidden,
-                      .b_stride = stride,
-                      .c = scratch_,
-                      .c_stride = stride,
-                      .bias = weights.mlp_out_bias});
+  Gemm hidden =
+      linear(shape_, config_.hidden, e, weights.mlp_in, a.normed2, a.hidden, weights.mlp_in_bias);
+  hidden.relu = true;
+  kernels().multiply(hidden);
+  kernels().multiply(
+      linear(shape_, e, config_.hidden, weights.mlp_out, a.hidden, scratch_, weights.mlp_out_bias));
   const auto next = static_cast<std::size_t>(layer) + 1;
   kernels().add_residual(shape_, a.x2, scratch_, drop ? a.mlp_mask : nullptr, dropout.scale(),
                          next < layers_.size() ? layers_[next].x : output_);
 }
 
 void SequencePass::finish(const ModelTensors<const float>& model) {
-  kernels().multiply({.rows = config_.vocabulary,
-                      .cols = shape_.columns,
-                      .depth = config_.width,
-                      .a = model.output_weight,
-                      .a_stride = config_.width,
-                      .b = output_,
-                      .b_stride = shape_.stride,
-                      .c = logits_,
-                      .c_stride = shape_.stride,
-                      .bias = model.output_bias});
+  kernels().multiply(linear(shape_, config_.vocabulary, config_.width, model.output_weight, output_,
+                            logits_, model.output_bias));
 }
 
 }  // namespace synergraph

@@ -57,17 +57,13 @@ double never_share(const Group& group, std::size_t layer) {
 
 }  // namespace
 
-std::string_view name_of(Claim claim) {
-  return claim == Claim::kFaster ? "more heads mix faster" : "more heads are more faithful";
-}
-
 Table trend_table(const Findings& findings, Convention convention) {
   Table table;
   table.header = {"claim", "task", "layer", "effect", "p", "corrected p", "smallest p", "p-value"};
-  for (const Claim claim : {Claim::kFaster, Claim::kMoreFaithful})
+  for (const auto& [claim, name] : kNamesOf<Claim>)
     for (const Trend& trend : findings.trends) {
       if (trend.convention != convention || trend.claim != claim) continue;
-      table.rows.push_back({std::string(name_of(claim)), trend.task, layer_name(trend.layer),
+      table.rows.push_back({std::string(name), trend.task, layer_name(trend.layer),
                             correlation(trend.test.effect), p_value(trend.test.p_value),
                             p_value(trend.adjusted_p), p_value(trend.test.smallest_p),
                             method(trend.test)});

@@ -1,15 +1,10 @@
 #pragma once
 
-#include <string_view>
-
 #include "synergraph/report/table.h"
 #include "synergraph/study/findings.h"
 
 #pragma GCC visibility push(default)
 namespace synergraph {
-
-/// "more heads mix faster" and "more heads are more faithful".
-std::string_view name_of(Claim claim);
 
 /// The trend tests of one convention: a row a task, layer and claim.
 Table trend_table(const Findings& findings, Convention convention);

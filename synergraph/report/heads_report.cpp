@@ -31,25 +31,21 @@ ordered_json json_count(double value) {
   return value < kExact ? ordered_json(static_cast<std::int64_t>(value)) : ordered_json(value);
 }
 
-std::string eps_title(double eps) {
-  return fmt::format("T_mix({})", eps);
-}
-
 /// A number, or its interval where a certificate was not reached in time.
 std::string human_range(double lower, double upper) {
   return upper > lower ? fmt::format("[{}, {}]", human(lower), human(upper)) : human(lower);
 }
 
-std::string human_fidelity(const Fidelity& fidelity) {
-  return human_range(fidelity.minimax, fidelity.minimax_upper);
-}
-
-std::string human_optimal_time(const Fidelity& fidelity) {
-  return std::isinf(fidelity.minimax_time) ? "limit" : human_time(fidelity.minimax_time);
-}
-
 std::string node_name(const HeadsReport& report, int node) {
   return report.node_names[static_cast<std::size_t>(node)];
+}
+
+std::string best_head(const HeadsReport& report) {
+  return report.head_names[static_cast<std::size_t>(report.metrics.synergy.best_head)];
+}
+
+ordered_json json_bound(const MixingBound& bound) {
+  return {{"steps", json_number(bound.steps)}, {"valid_from_eps", bound.valid_from}};
 }
 
 ordered_json json_hitting(const HeadsReport& report, const HittingTimes& times) {
@@ -65,38 +61,102 @@ ordered_json json_metrics(const HeadsReport& report, const Metrics& metrics) {
     mixing.push_back(
         {{"eps", report.options.walk.eps[k]}, {"steps", json_number(metrics.walk.mixing[k])}});
   const Fidelity& fidelity = metrics.fidelity;
-  return {
-      {"forward_probability", json_number(metrics.forward_probability)},
-      {"mixing_bound",
-       {{"steps", json_number(metrics.bound.steps)}, {"valid_from_eps", metrics.bound.valid_from}}},
-      {"mixing_time", mixing},
-      {"hitting_time", json_hitting(report, metrics.walk.hitting)},
-      {"truncated_hitting_time", json_hitting(report, metrics.walk.truncated)},
-      {"minimax_fidelity",
-       {{"value", fidelity.minimax},
-        {"upper", fidelity.minimax_upper},
-        {"certified", fidelity.certified},
-        {"node", node_name(report, fidelity.minimax_node)},
-        {"time", json_number(fidelity.minimax_time)},
-        {"steps", json_count(fidelity.steps)}}},
-      {"node_fidelity", numbers(fidelity.node)},
-      {"node_fidelity_upper", numbers(fidelity.node_upper)},
-      {"optimal_time", numbers(fidelity.optimal_time)}};
+  return {{key_of(Quantity::kForwardProbability), json_number(metrics.forward_probability)},
+          {"mixing_bound", json_bound(metrics.bound)},
+          {"mixing_time", mixing},
+          {"hitting_time", json_hitting(report, metrics.walk.hitting)},
+          {"truncated_hitting_time", json_hitting(report, metrics.walk.truncated)},
+          {key_of(Quantity::kMinimaxFidelity),
+           {{"value", fidelity.minimax},
+            {"upper", fidelity.minimax_upper},
+            {"certified", fidelity.certified},
+            {"node", node_name(report, fidelity.minimax_node)},
+            {"time", json_number(fidelity.minimax_time)},
+            {"steps", json_count(fidelity.steps)}}},
+          {"node_fidelity", numbers(fidelity.node)},
+          {"node_fidelity_upper", numbers(fidelity.node_upper)},
+          {"optimal_time", numbers(fidelity.optimal_time)}};
 }
 
-std::vector<std::string> text_row(const HeadsReport& report, const std::string& name, double weight,
-                                  const Metrics& metrics) {
-  std::vector<std::string> row = {
-      name, human(weight), human(metrics.forward_probability),
-      std::isinf(metrics.bound.steps) ? "none" : human_time(metrics.bound.steps)};
-  for (const double time : metrics.walk.mixing) row.push_back(human_time(time));
-  row.push_back(human_time(metrics.walk.hitting.mean));
-  row.push_back(human_time(metrics.walk.hitting.max));
-  row.push_back(human_time(metrics.walk.truncated.mean));
-  row.push_back(human_fidelity(metrics.fidelity));
-  row.push_back(node_name(report, metrics.fidelity.minimax_node));
-  row.push_back(human_optimal_time(metrics.fidelity));
-  return row;
+/// A cell of a table and the title of its column.
+struct Cell {
+  std::string title, text;
+};
+using CellsOf = std::vector<Cell>(const HeadsReport& report, const std::string& name, double weight,
+                                  const Metrics& m);
+
+/// A table with a row a head and one for all together, which is weighed with one.
+Table table_of(const HeadsReport& report, CellsOf* cells_of) {
+  Table table;
+  const auto add = [&](const std::string& name, double weight, const Metrics& metrics) {
+    table.header.clear();
+    table.rows.emplace_back();
+    for (const Cell& cell : cells_of(report, name, weight, metrics)) {
+      table.header.push_back(cell.title);
+      table.rows.back().push_back(cell.text);
+    }
+  };
+  for (std::size_t h = 0; h < report.metrics.heads.size(); ++h)
+    add(report.head_names[h], report.weights[h], report.metrics.heads[h]);
+  add("combined", 1.0, report.metrics.combined);
+  return table;
+}
+
+std::vector<Cell> text_cells(const HeadsReport& report, const std::string& name, double weight,
+                             const Metrics& m) {
+  const double bound = m.bound.steps;
+  std::vector<Cell> cells = {{"", name},
+                             {"weight", human(weight)},
+                             {"p", human(m.forward_probability)},
+                             {"bound", std::isinf(bound) ? "none" : human_time(bound)}};
+  for (std::size_t k = 0; k < m.walk.mixing.size(); ++k)
+    cells.push_back(
+        {fmt::format("T_mix({})", report.options.walk.eps[k]), human_time(m.walk.mixing[k])});
+  const double time = m.fidelity.minimax_time;
+  cells.insert(cells.end(),
+               {{"hit mean", human_time(m.walk.hitting.mean)},
+                {"hit max", human_time(m.walk.hitting.max)},
+                {"hit cut", human_time(m.walk.truncated.mean)},
+                {"fidelity", human_range(m.fidelity.minimax, m.fidelity.minimax_upper)},
+                {"node", node_name(report, m.fidelity.minimax_node)},
+                {"at t", std::isinf(time) ? "limit" : human_time(time)}});
+  return cells;
+}
+
+std::vector<Cell> csv_cells(const HeadsReport& report, const std::string& name, double weight,
+                            const Metrics& m) {
+  const HeadsMetrics& all = report.metrics;
+  const std::vector<double>& eps = report.options.walk.eps;
+  const auto of_all = [&](const std::string& text) { return &m == &all.combined ? text : ""; };
+  const auto number = [&](const Quantity& q) -> Cell {
+    return {key_of(q),
+            q.of_system() ? exact(value_of(q, m, eps)) : of_all(exact(value_of(q, all, eps)))};
+  };
+  const auto text = [](bool value) { return value ? "true" : "false"; };
+  std::vector<Cell> cells = {{"head", name},
+                             {"weight", exact(weight)},
+                             number(Quantity::kForwardProbability),
+                             {"mixing_bound", exact(m.bound.steps)},
+                             {"mixing_bound_valid_from_eps", exact(m.bound.valid_from)}};
+  for (const double value : eps) cells.push_back(number(Quantity::mixing_time(value)));
+  cells.insert(cells.end(), {number(Quantity::kHittingMean),
+                             number(Quantity::kHittingMax),
+                             {"hitting_worst_node", node_name(report, m.walk.hitting.worst_node)},
+                             number(Quantity::kTruncatedHittingMean),
+                             number(Quantity::kTruncatedHittingMax),
+                             number(Quantity::kMinimaxFidelity),
+                             number(Quantity::kMinimaxFidelityUpper),
+                             {"minimax_node", node_name(report, m.fidelity.minimax_node)},
+                             number(Quantity::kMinimaxTime),
+                             {"certified", text(m.fidelity.certified)},
+                             {"best_head", of_all(best_head(report))},
+                             number(Quantity::kSynergy),
+                             number(Quantity::kMixingSynergy),
+                             number(Quantity::kCrossHeadShare),
+                             {"best_head_decided", of_all(text(all.synergy.best_head_decided))},
+                             {"synergy_lower", of_all(exact(all.synergy.lower))},
+                             {"synergy_upper", of_all(exact(all.synergy.upper))}});
+  return cells;
 }
 
 std::string describe(const HeadsReport& report) {
@@ -104,8 +164,7 @@ std::string describe(const HeadsReport& report) {
   const FidelityOptions& fidelity = report.options.fidelity;
   const Synergy& synergy = m.synergy;
   std::string text =
-      fmt::format("best head         {} (minimax fidelity {}{})\n",
-                  printable(report.head_names[static_cast<std::size_t>(synergy.best_head)]),
+      fmt::format("best head         {} (minimax fidelity {}{})\n", printable(best_head(report)),
                   human_range(synergy.best_head_fidelity, synergy.best_head_fidelity_upper),
                   synergy.best_head_decided ? "" : "; another may be better: not certified");
   const std::optional<bool> present = synergy.present();
@@ -143,59 +202,13 @@ std::string describe(const HeadsReport& report) {
 }  // namespace
 
 std::string format_report(const HeadsReport& report, std::size_t columns) {
-  Table table;
-  table.header = {"", "weight", "p", "bound"};
-  for (const double eps : report.options.walk.eps) table.header.push_back(eps_title(eps));
-  for (const char* title : {"hit mean", "hit max", "hit cut", "fidelity", "node", "at t"})
-    table.header.emplace_back(title);
-  const HeadsMetrics& metrics = report.metrics;
-  for (std::size_t h = 0; h < metrics.heads.size(); ++h)
-    table.rows.push_back(
-        text_row(report, report.head_names[h], report.weights[h], metrics.heads[h]));
-  table.rows.push_back(text_row(report, "combined", 1.0, metrics.combined));
   constexpr std::size_t kLabel = 18;  // what describe() begins its lines with
-  return format_text(table, columns) + '\n' + wrapped(describe(report), columns, kLabel);
+  return format_text(table_of(report, text_cells), columns) + '\n' +
+         wrapped(describe(report), columns, kLabel);
 }
 
 Table csv_table(const HeadsReport& report) {
-  Table table;
-  table.header = {"head", "weight", "forward_probability", "mixing_bound",
-                  "mixing_bound_valid_from_eps"};
-  for (const double eps : report.options.walk.eps)
-    table.header.push_back(key_of(Quantity::mixing_time(eps)));
-  for (const char* title :
-       {"hitting_mean", "hitting_max", "hitting_worst_node", "truncated_hitting_mean",
-        "truncated_hitting_max", "minimax_fidelity", "minimax_fidelity_upper", "minimax_node",
-        "minimax_time", "certified", "best_head", "synergy", "mixing_synergy", "cross_head_share",
-        "best_head_decided", "synergy_lower", "synergy_upper"})
-    table.header.emplace_back(title);
-  const HeadsMetrics& all = report.metrics;
-  const Synergy& synergy = all.synergy;
-  const auto row = [&](const std::string& name, double weight, const Metrics& m, bool combined) {
-    std::vector<std::string> cells = {name, exact(weight), exact(m.forward_probability),
-                                      exact(m.bound.steps), exact(m.bound.valid_from)};
-    for (const double time : m.walk.mixing) cells.push_back(exact(time));
-    const Fidelity& f = m.fidelity;
-    for (const std::string& cell :
-         {exact(m.walk.hitting.mean), exact(m.walk.hitting.max),
-          node_name(report, m.walk.hitting.worst_node), exact(m.walk.truncated.mean),
-          exact(m.walk.truncated.max), exact(f.minimax), exact(f.minimax_upper),
-          node_name(report, f.minimax_node), exact(f.minimax_time),
-          std::string(f.certified ? "true" : "false"),
-          combined ? report.head_names[static_cast<std::size_t>(synergy.best_head)] : std::string(),
-          combined ? exact(synergy.value) : std::string(),
-          combined ? exact(all.mixing_synergy) : std::string(),
-          combined ? exact(all.cross_head_share) : std::string(),
-          combined ? std::string(synergy.best_head_decided ? "true" : "false") : std::string(),
-          combined ? exact(synergy.lower) : std::string(),
-          combined ? exact(synergy.upper) : std::string()})
-      cells.push_back(cell);
-    table.rows.push_back(std::move(cells));
-  };
-  for (std::size_t h = 0; h < all.heads.size(); ++h)
-    row(report.head_names[h], report.weights[h], all.heads[h], false);
-  row("combined", 1.0, all.combined, true);
-  return table;
+  return table_of(report, csv_cells);
 }
 
 std::string json_report(const HeadsReport& report) {
@@ -209,6 +222,9 @@ std::string json_report(const HeadsReport& report) {
     head.update(json_metrics(report, metrics.heads[h]));
     heads.push_back(std::move(head));
   }
+  const auto number = [&](const Quantity& quantity) -> ordered_json {
+    return {key_of(quantity), json_number(value_of(quantity, metrics, options.walk.eps))};
+  };
   ordered_json json = {
       {"schema", "synergraph.graph"},
       {"schema_version", kHeadsSchema},
@@ -218,24 +234,20 @@ std::string json_report(const HeadsReport& report) {
       {"nodes", report.node_names},
       {"heads", std::move(heads)},
       {"combined", json_metrics(report, metrics.combined)},
-      {"effective_forward_probability", json_number(metrics.effective_forward_probability)},
-      {"effective_bound",
-       {{"steps", json_number(metrics.effective_bound.steps)},
-        {"valid_from_eps", metrics.effective_bound.valid_from}}},
-      {"adaptive_bound",
-       {{"steps", json_number(metrics.adaptive.steps)},
-        {"valid_from_eps", metrics.adaptive.valid_from}}},
-      {"best_head", report.head_names[static_cast<std::size_t>(synergy.best_head)]},
+      number(Quantity::kEffectiveForwardProbability),
+      {"effective_bound", json_bound(metrics.effective_bound)},
+      {"adaptive_bound", json_bound(metrics.adaptive)},
+      {"best_head", best_head(report)},
       {"best_head_decided", synergy.best_head_decided},
-      {"best_head_fidelity", synergy.best_head_fidelity},
+      number(Quantity::kBestHeadFidelity),
       {"best_head_fidelity_upper", synergy.best_head_fidelity_upper},
-      {"synergy", json_number(synergy.value)},
+      number(Quantity::kSynergy),
       {"synergy_lower", json_number(synergy.lower)},
       {"synergy_upper", json_number(synergy.upper)},
       {"synergy_present", present ? ordered_json(*present) : ordered_json(nullptr)},
-      {"mixing_synergy", json_number(metrics.mixing_synergy)},
+      number(Quantity::kMixingSynergy),
       {"mixing_synergy_present", metrics.mixing_synergy > 1.0},
-      {"cross_head_share", json_number(metrics.cross_head_share)}};
+      number(Quantity::kCrossHeadShare)};
   for (const MonteCarloEstimate& estimate : report.monte_carlo)
     json["monte_carlo"] = {{"truncated_hitting_mean", estimate.mean},
                            {"standard_error", estimate.mean_error},

@@ -7,6 +7,7 @@
 #include <bit>
 #include <cmath>
 
+#include "synergraph/core/parse_number.h"
 #include "synergraph/core/shorten_names.h"
 #include "synergraph/core/terminal.h"
 #include "synergraph/report/figure_axis.h"
@@ -247,8 +248,8 @@ class ImportanceFigure {
   std::size_t first_number() const {
     constexpr std::size_t kDigits = 9;
     const std::vector<std::string>& tics = plan_.labels.tics;
-    if (!is_number(tics.front()) || tics.front().size() > kDigits) return 1;
-    const std::size_t first = std::stoul(tics.front());
+    std::size_t first = 1;
+    if (tics.front().size() > kDigits || !parse_number(tics.front(), first)) return 1;
     for (std::size_t l = 0; l < tics.size(); ++l)
       if (tics[l] != fmt::format("{}", first + l)) return 1;
     return first;

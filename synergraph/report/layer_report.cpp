@@ -41,17 +41,20 @@ ordered_json json_layer(const LayerReport& report, std::size_t c, std::size_t l)
     head.update(json_numbers(measured.heads[h].numbers, options.walk.eps));
     heads.push_back(std::move(head));
   }
+  const auto number = [&](const Quantity& quantity) -> ordered_json {
+    return {key_of(quantity), json_summary(all[quantity])};
+  };
   ordered_json json = {{"name", layer.name},
                        {"samples", layer.samples},
                        {"tokens", layer.tokens},
                        {"combined", json_numbers(all.numbers, options.walk.eps)},
                        {"best_head", measured.best_head},
                        {"best_head_undecided", measured.best_head_undecided},
-                       {"best_head_fidelity", json_summary(all[Quantity::kBestHeadFidelity])},
-                       {"synergy", json_summary(all[Quantity::kSynergy])},
+                       number(Quantity::kBestHeadFidelity),
+                       number(Quantity::kSynergy),
                        {"synergy_share", all.synergy_share().value()},
                        {"synergy_undecided", all.synergy_undecided},
-                       {"cross_head_share", json_summary(all[Quantity::kCrossHeadShare])}};
+                       number(Quantity::kCrossHeadShare)};
   if (options.per_head_walks)
     for (const Quantity quantity :
          {Quantity::kMixingSynergy, Quantity::kEffectiveForwardProbability})

@@ -11,7 +11,6 @@ namespace synergraph {
 namespace {
 
 constexpr std::array kConventions = {Convention::kExact, Convention::kPublished};
-constexpr std::array kClaims = {Claim::kFaster, Claim::kMoreFaithful};
 
 /// The mean over samples of one number of a cell's layer; NaN where there is none.
 double value_of(const CellResult& result, Convention convention, int layer,
@@ -84,7 +83,7 @@ class TaskFindings {
   }
 
   void add_trends(std::vector<Trend>& into) const {
-    for (const Claim claim : kClaims)
+    for (const auto& [claim, name] : kNamesOf<Claim>)
       for (int layer = 0; layer < layers_; ++layer) {
         const TestResult test = jonckheere_terpstra(groups(claim, layer));
         if (!std::isnan(test.p_value))

@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "synergraph/core/names.h"
 #include "synergraph/statistics/intervals.h"
 #include "synergraph/statistics/rank_tests.h"
 #include "synergraph/study/cell.h"
@@ -14,6 +15,11 @@ namespace synergraph {
 
 /// A claim of the paper, as a trend along the head counts.
 enum class Claim { kFaster, kMoreFaithful };
+
+template <>
+inline constexpr NameTable<Claim, 2> kNamesOf<Claim>{
+    {{Claim::kFaster, "more heads mix faster"},
+     {Claim::kMoreFaithful, "more heads are more faithful"}}};
 
 /// One number of a (task, heads, layer) over seeds. Values are the cells' means over samples.
 struct SeedSummary {

@@ -147,9 +147,7 @@ GameIndices game_indices(std::span<const double> values, int order) {
   return {.shapley = std::move(found[0].shapley),
           .banzhaf = std::move(found[0].banzhaf),
           .pairs = std::move(found[1].shapley),
-          .triples = std::move(found[2].shapley),
-          .taylor_pairs = std::move(found[1].taylor),
-          .taylor_triples = std::move(found[2].taylor)};
+          .triples = std::move(found[2].shapley)};
 }
 
 std::vector<double> shapley_values(std::span<const double> values) {

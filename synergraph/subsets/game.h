@@ -27,10 +27,6 @@ struct GameIndices {
   std::vector<double> banzhaf;
   std::vector<double> pairs;    ///< Shapley interaction index: positive, they complement each other
   std::vector<double> triples;  ///< negative, they are redundant
-  /// Shapley-Taylor indices of order 2 and of order 3: of the sets of that size. Those of smaller
-  /// sets are dividends.
-  std::vector<double> taylor_pairs;
-  std::vector<double> taylor_triples;
 };
 
 /// All of them up to `order`, 1 to 3; the rest is left empty. In one pass: 5, 11 or 19 additions

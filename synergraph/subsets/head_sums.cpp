@@ -35,9 +35,8 @@ HeadSums::HeadSums(HeadSource& heads, std::span<const double> weights, const Sub
   for (int h = 0; h < heads.heads(); ++h) {
     const MirroredMatrix& head = heads.head(h);
     if (options_.fidelity || !per_head()) attention_.push_back(rows_of(head));
-    if (!options_.speed || !per_head()) continue;
-    const Walk* own = heads.own_walk(h);
-    walks_.push_back(rows_of(own != nullptr ? *own : walk_of_columns(head)));
+    if (options_.speed && per_head())
+      walks_.push_back(rows_of(head_walk(head, Normalization::kPerHead, heads.own_walk(h))));
   }
 }
 
@@ -103,10 +102,10 @@ std::optional<double> HeadSums::quick_mean(const HeadSum& sum) const {
 /// The attention of heads together, as combine_diffusion() has it.
 MirroredMatrix HeadSums::mean_attention(std::span<const int> heads,
                                         const std::vector<double>& weights) const {
-  ConvexSum sum(nodes_, nodes_, ConvexSum::Part::kLower);
-  for (std::size_t k = 0; k < heads.size(); ++k)
-    sum.add(square(attention_[static_cast<std::size_t>(heads[k])]), weights[k]);
-  return MirroredMatrix(sum.take());
+  return MirroredMatrix(convex_sum_of_lower(nodes_, weights, [&](int k) {
+    const int head = heads[static_cast<std::size_t>(k)];
+    return square(attention_[static_cast<std::size_t>(head)]);
+  }));
 }
 
 Walk HeadSums::mean_walk(std::span<const int> heads, const std::vector<double>& weights) const {
@@ -137,9 +136,8 @@ void HeadSums::measure_missing(std::span<const int> heads, const Execution& exec
     fidelity = {measured.minimax, measured.minimax_upper};
   }
   if (!need_mean) return;
-  const Walk walk = per_head()    ? mean_walk(heads, weights)
-                    : published() ? published_walk_of_columns(attention)
-                                  : walk_of_columns(attention);
+  const Walk walk = per_head() ? mean_walk(heads, weights)
+                               : head_walk(attention, options_.convention.normalization);
   mean = truncated_hitting_times(walk, options_.convention.walk.cutoff).mean;
 }
 

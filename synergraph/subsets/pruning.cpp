@@ -87,15 +87,6 @@ PruningPath shapley_path(std::span<const double> values) {
   return path_along(values, falling_order(shapley_values(values)));
 }
 
-PruningPath path_of_order(std::span<const double> values, std::vector<int> order) {
-  std::vector<int> sorted = order;
-  std::sort(sorted.begin(), sorted.end());
-  if (sorted != heads_in(all_heads(heads_of_table(values))))
-    throw InputError(fmt::format("an order of heads: expected each of the {} heads once",
-                                 heads_of_table(values)));
-  return path_along(values, std::move(order));
-}
-
 SubsetChoice smallest_subset(std::span<const double> values, double keep) {
   if (!(keep >= 0.0 && keep <= 1.0))
     throw InputError(fmt::format("keep {} of the value of all heads: expected 0 to 1", keep));

@@ -39,9 +39,6 @@ PruningPath greedy_removal(std::span<const double> values);
 /// By falling Shapley value.
 PruningPath shapley_path(std::span<const double> values);
 
-/// Any order: each head once.
-PruningPath path_of_order(std::span<const double> values, std::vector<int> order);
-
 /// The fewest heads that keep a share of the value of all, v(S) >= keep v(all), `keep` in [0, 1]:
 /// the best subset of that size. All heads if no subset does, as may be where v(all) is negative.
 SubsetChoice smallest_subset(std::span<const double> values, double keep = 0.95);

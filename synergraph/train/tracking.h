@@ -1,8 +1,12 @@
 #pragma once
 
+#include <array>
+#include <map>
+#include <utility>
 #include <vector>
 
 #include "synergraph/core/execution.h"
+#include "synergraph/heads/quantity.h"
 #include "synergraph/model/parameters.h"
 #include "synergraph/model/tasks.h"
 
@@ -11,15 +15,20 @@ namespace synergraph {
 
 /// How fast and how faithfully a layer's heads together move information to the last token: means
 /// over sequences, by the exact convention (pooled walk, certified fidelity over the sources).
-struct LayerTrack {
-  double mixing_time = 0.0;         ///< T_mix(1/4); infinite when it is for one sequence
-  double hitting_time = 0.0;        ///< mean over start nodes, untruncated; may be infinite
-  double truncated_time = 0.0;      ///< the same, cut at 100 steps: the mixing-time proxy
-  double fidelity = 0.0;            ///< minimax fidelity of the heads together
-  double best_head_fidelity = 0.0;  ///< of the best head alone
-};
+/// Times are infinite when they are for one sequence.
+using LayerTrack = std::map<Quantity, double>;
 
-/// The model's layers on the first `samples` of the inputs, with the learned head weights.
+/// What is tracked, and its keys in the log.
+inline constexpr std::array<std::pair<const char*, Quantity>, 5> kTrackedQuantities = {{
+    {"mixing_time", Quantity::mixing_time(0.25)},
+    {"hitting_time", Quantity::kHittingMean},
+    {"truncated_time", Quantity::kTruncatedHittingMean},
+    {"fidelity", Quantity::kMinimaxFidelity},
+    {"best_head_fidelity", Quantity::kBestHeadFidelity},
+}};
+
+/// The model's layers on the first `samples` of the inputs, with the learned head weights. Stopped
+/// if asked to stop.
 std::vector<LayerTrack> track_layers(const Model& model, const Sequences& inputs, int samples,
                                      const Execution& execution = {});
 

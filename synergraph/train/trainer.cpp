@@ -55,7 +55,10 @@ class Recorder : public LoopHooks {
     if (options_.track_every > 0 &&
         epochs_begun() % static_cast<std::uint64_t>(options_.track_every) == 0) {
       fetch();
-      line["layers"] = tracked_layers();
+      try {
+        line["layers"] = tracked_layers();
+      } catch (const Stopped&) {  // this epoch is not tracked; the run ends with a checkpoint
+      }
     }
     directory_.append_to_log(line.dump());
   }
@@ -79,13 +82,11 @@ class Recorder : public LoopHooks {
 
   nlohmann::ordered_json tracked_layers() const {
     auto layers = nlohmann::ordered_json::array();
-    for (const LayerTrack& layer : track_layers(run_.state.model, data_.judged_inputs, kTracked,
-                                                {.threads = options_.execution.threads}))
-      layers.push_back({{"mixing_time", layer.mixing_time},
-                        {"hitting_time", layer.hitting_time},
-                        {"truncated_time", layer.truncated_time},
-                        {"fidelity", layer.fidelity},
-                        {"best_head_fidelity", layer.best_head_fidelity}});
+    for (const LayerTrack& layer :
+         track_layers(run_.state.model, data_.judged_inputs, kTracked, options_.execution)) {
+      nlohmann::ordered_json& numbers = layers.emplace_back();
+      for (const auto& [key, quantity] : kTrackedQuantities) numbers[key] = layer.at(quantity);
+    }
     return layers;
   }
 

@@ -45,8 +45,9 @@ struct TrainOutcome {
 /// continue), run.json (RunNotes) and metrics.jsonl (one line an epoch: step, epoch, loss,
 /// accuracy, held_out_loss and held_out_accuracy, or training_pairs_loss and
 /// training_pairs_accuracy when nothing is held out, seconds, and with track_every the layers'
-/// LayerTrack). A run that was interrupted in any way and resumed ends in the same model and state,
-/// to the byte, as one that was not. The directory is locked meanwhile, unless it is claimed.
+/// LayerTrack, unless it was asked to stop meanwhile). A run that was interrupted in any way and
+/// resumed ends in the same model and state, to the byte, as one that was not. The directory is
+/// locked meanwhile, unless it is claimed.
 ///
 /// UsageError for settings without a run, and what RunDirectory throws for the directory (a
 /// RunConflict among them); InputError for data that do not fit, for files that cannot be read or

@@ -38,9 +38,6 @@ TEST(MonteCarlo, StandardErrorsAreThoseOfTheLaw) {
   // T from any node of a star is geometric with parameter 1/2: variance 2.
   const MonteCarloEstimate estimate =
       simulate(walk_of_graph(star_graph(20)), {.walks = 20000, .cutoff = 1000});
-  for (int j = 0; j < 19; ++j)
-    EXPECT_NEAR(estimate.node_error[static_cast<std::size_t>(j)], std::sqrt(2.0 / 20000),
-                0.05 * std::sqrt(2.0 / 20000));
   EXPECT_NEAR(estimate.mean_error, std::sqrt(19 * 2.0 / 20000) / 20,
               0.02 * std::sqrt(19 * 2.0 / 20000) / 20);
   EXPECT_EQ(estimate.node[19], 0.0);
@@ -82,7 +79,7 @@ TEST(MonteCarlo, ErrorsDivideByOneLess) {
     const MonteCarloEstimate estimate =
         simulate(walk_of_graph(star_graph(2)), {.walks = 2, .cutoff = 1000, .seed = seed});
     const double sum = 2.0 * estimate.node[0];
-    const double difference = 2.0 * estimate.node_error[0];
+    const double difference = 4.0 * estimate.mean_error;  // of two nodes, one is there
     EXPECT_EQ(difference, std::round(difference)) << seed;
     EXPECT_EQ(std::fmod(sum + difference, 2.0), 0.0) << seed;
     distinct += difference > 0.0 ? 1 : 0;
@@ -107,9 +104,6 @@ TEST(MonteCarlo, BoundsHoldWhereNothingRareWasSeen) {
     const HittingTimes times = truncated_hitting_times(random, 30);
     const MonteCarloEstimate sampled = simulate(random, {.walks = 20, .cutoff = 30, .seed = index});
     failed += std::abs(sampled.mean - times.mean) > sampled.mean_bound * (1 + 1e-12) ? 1 : 0;
-    for (std::size_t j = 0; j + 1 < times.node.size(); ++j)
-      failed += std::abs(sampled.node[j] - times.node[j]) > sampled.node_bound[j] ? 1 : 0;
-    EXPECT_EQ(sampled.node_bound.back(), 0.0);
   }
   EXPECT_EQ(failed, 0);
 }

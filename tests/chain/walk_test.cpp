@@ -135,9 +135,9 @@ TEST(Walk, OfCopiesIsTheWalk) {
   for (std::uint32_t index = 0; index < 100; ++index) {
     auto system = testing_support::random_attention_system(index);
     const Walk one = head_walk(system.heads.front(), Normalization::kPerHead);
-    const std::vector<const Walk*> copies(9, &one);
     RandomSequence draws(5, Purpose::kTest, index);
-    const Walk sum = combine_walks(copies, testing_support::random_weights(9, draws));
+    const Walk sum = combine_walks(one.nodes(), testing_support::random_weights(9, draws),
+                                   [&](int) -> const Walk& { return one; });
     EXPECT_EQ(sum.leave, one.leave);
     for (int j = 0; j < one.nodes(); ++j)
       for (int i = j; i < one.nodes(); ++i) ASSERT_EQ(sum.step(j, i), one.step(j, i));

@@ -1,15 +1,18 @@
-#include "synergraph/heads/cross_head.h"
-
 #include <gtest/gtest.h>
 
 #include <cmath>
 
 #include "synergraph/diffusion/fidelity.h"
+#include "synergraph/heads/cross_head_share.h"
 #include "synergraph/heads/measure.h"
+#include "tests/support/cross_head.h"
 #include "tests/support/random_inputs.h"
 
 namespace synergraph {
 namespace {
+
+using testing_support::cross_head;
+using testing_support::CrossHead;
 
 /// The multinomial expansion term by term: every sequence of heads, its weight and its product.
 /// Returns the pure and the cross sums of the sink's row.

@@ -4,7 +4,7 @@
 
 #include <cmath>
 
-#include "synergraph/heads/cross_head.h"
+#include "tests/support/cross_head.h"
 #include "tests/support/random_inputs.h"
 
 namespace synergraph {
@@ -133,7 +133,8 @@ TEST(Measure, GivesWhatTheDefinitionsGive) {
         if (std::isfinite(minimax.minimax_time)) {
           const auto steps = static_cast<std::int64_t>(minimax.minimax_time);
           expect_same(metrics.cross_head_share,
-                      cross_head(system.heads, system.weights, steps).share(minimax.minimax_node),
+                      testing_support::cross_head(system.heads, system.weights, steps)
+                          .share(minimax.minimax_node),
                       "share", 1e-11);
         }
       }

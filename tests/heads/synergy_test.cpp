@@ -6,7 +6,7 @@
 #include <cmath>
 
 #include "synergraph/core/error.h"
-#include "synergraph/heads/cross_head.h"
+#include "tests/support/cross_head.h"
 #include "tests/support/random_inputs.h"
 
 namespace synergraph {
@@ -28,7 +28,7 @@ TEST(WorkedExample1, HeadsThatFailAloneSucceedTogether) {
     const Matrix signal = signal_curves(combine_diffusion(heads, weights), 2);
     EXPECT_DOUBLE_EQ(signal(2, 0), w * (1.0 - w) / 4.0);
     for (const Head& head : heads) EXPECT_EQ(signal_curves(head.diffusion, 2)(2, 0), 0.0);
-    EXPECT_EQ(cross_head(heads, weights, 2).share(0), 1.0);
+    EXPECT_EQ(testing_support::cross_head(heads, weights, 2).share(0), 1.0);
   }
   const HeadsMetrics metrics = measure_heads(heads, {0.5, 0.5}, theory_options());
   for (const Metrics& head : metrics.heads) {

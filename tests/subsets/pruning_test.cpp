@@ -87,9 +87,6 @@ TEST(PruningPath, HasTheValuesOfItsPrefixesAndWhatTheyLose) {
         EXPECT_EQ(path.loss[k], best[k].value - path.value[k]);
         EXPECT_GE(path.loss[k], 0.0);
       }
-      const PruningPath again = path_of_order(values, path.order);
-      EXPECT_EQ(again.value, path.value);
-      EXPECT_EQ(again.loss, path.loss);
     }
   }
 }
@@ -205,13 +202,6 @@ TEST(SubsetsBeatingAll, AreCounted) {
     }
   }
   EXPECT_EQ(subsets_beating_all(std::vector<double>{0, 0.3 * (1.0 + 1e-15), 0, 0.3}).count, 0U);
-}
-
-TEST(PathOfOrder, TakesEachHeadOnce) {
-  const std::vector<double> values = random_game(3, 0);
-  EXPECT_THROW(path_of_order(values, {0, 1}), InputError);
-  EXPECT_THROW(path_of_order(values, {0, 1, 1}), InputError);
-  EXPECT_THROW(path_of_order(values, {0, 1, 3}), InputError);
 }
 
 }  // namespace

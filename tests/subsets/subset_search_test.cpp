@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <bit>
 #include <numeric>
 
 #include "synergraph/core/error.h"
@@ -53,8 +54,9 @@ TEST(FindSubsets, FindsWhatNoExchangeImproves) {
     std::iota(order.begin(), order.end(), 0);
     const FoundSubsets found =
         find_subsets(heads, function_of(table), {.exhaustive = 0, .orders = {order}});
-    const PruningPath given = path_of_order(table, order);
-    EXPECT_EQ(found.orders[0].value, given.value);
+    for (std::size_t first = 0; first < table.size(); first = 2 * first + 1)
+      EXPECT_EQ(found.orders[0].value[static_cast<std::size_t>(std::popcount(first))],
+                table[first]);
     for (std::size_t size = 0; size < best.size(); ++size) {
       const FoundSubset& here = found.best[size];
       ASSERT_EQ(here.heads.size(), size);

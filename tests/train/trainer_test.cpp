@@ -306,32 +306,42 @@ TEST_F(TrainerTest, TracksTheMeanOverTheSequences) {
     const Sequences one{
         1, 10, {data_.judged_inputs.row(sample), data_.judged_inputs.row(sample + 1)}};
     const auto single = track_layers(model, one, 1, {.threads = 1});
-    for (std::size_t layer = 0; layer < mean.size(); ++layer) {
-      mean[layer].mixing_time += single[layer].mixing_time / 3;
-      mean[layer].hitting_time += single[layer].hitting_time / 3;
-      mean[layer].truncated_time += single[layer].truncated_time / 3;
-      mean[layer].fidelity += single[layer].fidelity / 3;
-      mean[layer].best_head_fidelity += single[layer].best_head_fidelity / 3;
-    }
+    for (std::size_t layer = 0; layer < mean.size(); ++layer)
+      for (const auto& [quantity, value] : single[layer]) mean[layer][quantity] += value / 3;
   }
   ASSERT_EQ(all.size(), 2U);
   for (std::size_t layer = 0; layer < mean.size(); ++layer) {
-    EXPECT_DOUBLE_EQ(all[layer].mixing_time, mean[layer].mixing_time);
-    EXPECT_DOUBLE_EQ(all[layer].hitting_time, mean[layer].hitting_time);
-    EXPECT_DOUBLE_EQ(all[layer].truncated_time, mean[layer].truncated_time);
-    EXPECT_DOUBLE_EQ(all[layer].fidelity, mean[layer].fidelity);
-    EXPECT_DOUBLE_EQ(all[layer].best_head_fidelity, mean[layer].best_head_fidelity);
+    ASSERT_EQ(all[layer].size(), kTrackedQuantities.size());
+    for (const auto& [quantity, value] : all[layer])
+      EXPECT_DOUBLE_EQ(value, mean[layer].at(quantity)) << key_of(quantity);
   }
-  EXPECT_NE(all[0].fidelity, all[1].fidelity);
+  EXPECT_NE(all[0].at(Quantity::kMinimaxFidelity), all[1].at(Quantity::kMinimaxFidelity));
 
   // Each layer has its own head weights: those of the last change nothing else.
   float* projection = model.tensor("layers.1.attn.out_proj.weight");
   for (int row = 0; row < 16; ++row)
     for (int column = 0; column < 4; ++column) projection[row * 16 + column] *= 100.0F;
   const auto weighted = track_layers(model, data_.judged_inputs, 3, {.threads = 2});
-  EXPECT_EQ(weighted[0].fidelity, all[0].fidelity);
-  EXPECT_NE(weighted[1].fidelity, all[1].fidelity);
-  EXPECT_EQ(weighted[1].best_head_fidelity, all[1].best_head_fidelity);
+  EXPECT_EQ(weighted[0].at(Quantity::kMinimaxFidelity), all[0].at(Quantity::kMinimaxFidelity));
+  EXPECT_NE(weighted[1].at(Quantity::kMinimaxFidelity), all[1].at(Quantity::kMinimaxFidelity));
+  EXPECT_EQ(weighted[1].at(Quantity::kBestHeadFidelity), all[1].at(Quantity::kBestHeadFidelity));
+}
+
+TEST_F(TrainerTest, TracksNoLongerThanItIsAsked) {
+  TrainOptions how = options("a");
+  how.track_every = 1;
+  std::atomic<bool> stop{false};
+  how.execution.stop = [&] { return stop.load(); };
+  how.execution.progress.listener = [&](std::uint64_t step, std::uint64_t, const std::string&) {
+    stop = step == 7;  // the last of an epoch
+  };
+  EXPECT_EQ(train(settings_, data_, how).step, 7U);
+  EXPECT_EQ(read_run(how.directory).position.step, 7U);
+  how = resuming("a");
+  how.track_every = 1;
+  train(settings_, data_, how);
+  EXPECT_FALSE(log_lines("a")[0].contains("layers"));
+  EXPECT_TRUE(log_lines("a")[1].contains("layers"));
 }
 
 TEST_F(TrainerTest, TracksMixingAndFidelityOfEveryLayer) {
@@ -346,9 +356,10 @@ TEST_F(TrainerTest, TracksMixingAndFidelityOfEveryLayer) {
   train(settings_, data_, options("two"));
   const Model model = load_model(TensorFile::open(model_path(options("two").directory)));
   const auto expected = track_layers(model, data_.judged_inputs, 10, {.threads = 1});
-  EXPECT_EQ(lines[1]["layers"][0]["fidelity"], expected[0].fidelity);
-  EXPECT_EQ(lines[1]["layers"][1]["hitting_time"], expected[1].hitting_time);
-  EXPECT_EQ(lines[1]["layers"][1]["best_head_fidelity"], expected[1].best_head_fidelity);
+  EXPECT_EQ(lines[1]["layers"][0]["fidelity"], expected[0].at(Quantity::kMinimaxFidelity));
+  EXPECT_EQ(lines[1]["layers"][1]["hitting_time"], expected[1].at(Quantity::kHittingMean));
+  EXPECT_EQ(lines[1]["layers"][1]["best_head_fidelity"],
+            expected[1].at(Quantity::kBestHeadFidelity));
   ASSERT_EQ(lines[1]["layers"].size(), 2U);
   for (const auto& layer : lines[1]["layers"]) {
     // Attention of a model that has seen fourteen steps is near uniform: mean hitting times of a

@@ -3,7 +3,6 @@
 #include "capi/status.h"
 #include "door/door.h"
 #include "door/json.h"
-#include "synergraph/core/convex_sum.h"
 #include "synergraph/core/error.h"
 #include "synergraph/diffusion/fidelity.h"
 #include "synergraph/io/tensor_file.h"
@@ -143,13 +142,9 @@ int door_matrix(sg_attention* attention, int layer, int sample, int head, const 
     given.finish();
     std::vector<double> all;
     visit_heads(*attention, layer, sample, [&](HeadSource& heads) {
-      const int n = heads.nodes();
       if (head >= heads.heads()) throw UsageError("there is no such head");
       if (head >= 0) return append_triangle(all, heads.head(head).view(), true);
-      ConvexSum sum(n, n, ConvexSum::Part::kLower);
-      for (int h = 0; h < heads.heads(); ++h)
-        sum.add(heads.head(h).view(), request.weights[static_cast<std::size_t>(h)]);
-      append_triangle(all, sum.take(), true);
+      append_triangle(all, combine_diffusion(heads, request.weights), true);
     });
     return copied_numbers(all);
   });

@@ -25,14 +25,6 @@ std::vector<std::string> names(capi::Options& options, const char* key,
   return given;
 }
 
-Walk head_walk(HeadSource& heads, int h, Normalization normalization) {
-  const MirroredMatrix& diffusion = heads.head(h);
-  if (normalization == Normalization::kPublished) return published_walk_of_columns(diffusion);
-  const Walk* own = heads.own_walk(h);
-  return own != nullptr && normalization == Normalization::kPerHead ? *own
-                                                                    : walk_of_columns(diffusion);
-}
-
 }  // namespace
 
 Request::Request(const Place& place, capi::Options& options) {
@@ -57,18 +49,16 @@ void visit_series(HeadSource& heads, const Request& request,
   WalkSum walks(n);
   for (int h = 0; h < heads.heads(); ++h) {
     const auto at = static_cast<std::size_t>(h);
-    const Walk walk = head_walk(heads, h, normalization);
     const MirroredMatrix& diffusion = heads.head(h);
+    const Walk walk = head_walk(diffusion, normalization, heads.own_walk(h));
     visitor({request.head_names[at], diffusion, walk});
     diffusions.add(diffusion.view(), request.weights[at]);
     if (normalization == Normalization::kPerHead) walks.add(walk, request.weights[at]);
   }
   if (heads.heads() == 1) return;
   const MirroredMatrix diffusion(diffusions.take());
-  const Walk walk = normalization == Normalization::kPerHead ? walks.take()
-                    : normalization == Normalization::kPooled
-                        ? walk_of_columns(diffusion)
-                        : published_walk_of_columns(diffusion);
+  const Walk walk =
+      normalization == Normalization::kPerHead ? walks.take() : head_walk(diffusion, normalization);
   visitor({"combined", diffusion, walk});
 }
 

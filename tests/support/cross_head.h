@@ -1,13 +1,17 @@
-#include "synergraph/heads/cross_head.h"
+#pragma once
 
+#include <cstdint>
 #include <limits>
+#include <utility>
+#include <vector>
 
-namespace synergraph {
-namespace {
+#include "synergraph/heads/head.h"
+
+namespace synergraph::testing_support {
 
 /// out += factor * (row * diffusion), the row vector times a lower triangular matrix.
-void add_product(const std::vector<double>& row, const Matrix& diffusion, double factor,
-                 std::vector<double>& out) {
+inline void add_product(const std::vector<double>& row, const Matrix& diffusion, double factor,
+                        std::vector<double>& out) {
   for (int i = 0; i < diffusion.rows(); ++i) {
     const double amount = factor * row[static_cast<std::size_t>(i)];
     if (amount == 0.0) continue;
@@ -16,16 +20,24 @@ void add_product(const std::vector<double>& row, const Matrix& diffusion, double
   }
 }
 
-}  // namespace
+/// The signal at the sink after t steps, split by the paths that carry it (theory: "Cross-head
+/// pathway contribution"). All three are computed independently, from non-negative sums.
+struct CrossHead {
+  std::vector<double> whole;  ///< (D^t)(sink, j) of the combined diffusion
+  std::vector<double> pure;   ///< sum_h w_h^t (D_h^t)(sink, j): paths that stay in one head
+  std::vector<double> cross;  ///< paths that change head at least once
 
-double CrossHead::share(int j) const {
-  const auto at = static_cast<std::size_t>(j);
-  if (!(whole[at] > 0.0)) return std::numeric_limits<double>::quiet_NaN();
-  return cross[at] / (cross[at] + pure[at]);
-}
+  /// The share of node j's signal that changes head; NaN where there is no signal.
+  double share(int j) const {
+    const auto at = static_cast<std::size_t>(j);
+    if (!(whole[at] > 0.0)) return std::numeric_limits<double>::quiet_NaN();
+    return cross[at] / (cross[at] + pure[at]);
+  }
+};
 
-CrossHead cross_head(const std::vector<Head>& heads, const std::vector<double>& weights,
-                     std::int64_t steps) {
+/// The split of all nodes' signals after `steps` >= 0 steps, one step after the other.
+inline CrossHead cross_head(const std::vector<Head>& heads, const std::vector<double>& weights,
+                            std::int64_t steps) {
   const Matrix combined = combine_diffusion(heads, weights);
   const auto n = static_cast<std::size_t>(combined.rows());
   const std::vector<double> zero(n, 0.0);
@@ -71,4 +83,4 @@ CrossHead cross_head(const std::vector<Head>& heads, const std::vector<double>& 
   return result;
 }
 
-}  // namespace synergraph
+}  // namespace synergraph::testing_support

@@ -1,38 +1,22 @@
 #pragma once
 
-#include <cstdint>
 #include <functional>
 #include <optional>
 #include <vector>
 
 #include "synergraph/core/execution.h"
 #include "synergraph/core/mirrored_matrix.h"
-#include "synergraph/heads/head.h"
 
 #pragma GCC visibility push(default)
 namespace synergraph {
 
-/// The signal at the sink after t steps, split by the paths that carry it (theory: "Cross-head
-/// pathway contribution"). All three are computed independently, from non-negative sums.
-struct CrossHead {
-  std::vector<double> whole;  ///< (D^t)(sink, j) of the combined diffusion
-  std::vector<double> pure;   ///< sum_h w_h^t (D_h^t)(sink, j): paths that stay in one head
-  std::vector<double> cross;  ///< paths that change head at least once
-
-  /// The share of node j's signal that changes head; NaN where there is no signal.
-  double share(int j) const;
-};
-
-/// The split of all nodes' signals after `steps` >= 0 steps, one step after the other.
-CrossHead cross_head(const std::vector<Head>& heads, const std::vector<double>& weights,
-                     std::int64_t steps);
-
 /// Gives the diffusion of head h, valid until the next call.
 using MirroredHeads = std::function<const MirroredMatrix&(int h)>;
 
-/// The cross-head share of one node's signal after any number of steps, from heads that come one at
-/// a time: add() each of them, then share(). Nothing cancels: where most of the signal stays in one
-/// head, the paths that change head are summed themselves.
+/// The cross-head share (theory: "Cross-head pathway contribution") of one node's signal after any
+/// number of steps, from heads that come one at a time: add() each of them, then share(). Nothing
+/// cancels: where most of the signal stays in one head, the paths that change head are summed
+/// themselves.
 class CrossHeadShare {
  public:
   /// `whole` is the combined signal of the node at that time, which may be infinity. `weights` and
