@@ -57,7 +57,7 @@ void visit_heads(sg_attention& attention, std::int64_t layer, std::int64_t sampl
   const auto first = static_cast<int>(sample);
   for (const AttentionPiece& piece : attention.source->pieces(first, first + 1)) {
     if (piece.layer != AttentionPiece::kAllLayers && piece.layer != layer) continue;
-    const std::unique_ptr<AttentionReader> reader = attention.source->reader();
+    const std::unique_ptr<AttentionReader> reader = attention.source->reader({});
     reader->open(piece);
     reader->visit([&](int at, HeadSource& heads) {
       if (at == layer) visitor(heads);
@@ -262,7 +262,7 @@ int sg_attention_curves(sg_attention* attention, int64_t layer, int64_t sample, 
     if (steps < 0 || steps > kMostSignalSteps)
       throw UsageError(fmt::format("{} steps, expected 0 to {}", steps, kMostSignalSteps));
     const LayerWeights weights = attention->layer_weights();
-    run_call(call, kMeasureMemory, [&](const Execution& execution) {
+    run_call(call, kAttentionMemory, [&](const Execution& execution) {
       visit_heads(*attention, layer, sample, [&](HeadSource& heads) {
         const int n = heads.nodes();
         require_buffer(into, count, {heads.heads() + 1, steps + 1, n});
@@ -337,7 +337,7 @@ int sg_measure(sg_attention* attention, const char* options, const sg_call* call
       convention.fidelity.every_node = analysis.nodes;
     }
     const LayerWeights weights = attention->layer_weights();
-    run_call(call, kMeasureMemory, [&](const Execution& execution) {
+    run_call(call, kAttentionMemory, [&](const Execution& execution) {
       analysis.execution = execution;
       report.analysis = analyse(*attention->source, weights, analysis);
     });

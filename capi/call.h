@@ -8,9 +8,6 @@
 
 namespace synergraph::capi {
 
-/// The memory that attention is measured in unless a call says otherwise: that of the program.
-inline constexpr std::size_t kMeasureMemory = std::size_t{1152} << 20U;
-
 /// Carries work out as a call asks, NULL for the defaults, in `memory` bytes unless it asks for
 /// others. Where progress is to be heard, the work is done on another thread, while this one waits
 /// and calls: languages whose functions must not be called from any other thread can be called.

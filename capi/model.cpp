@@ -73,7 +73,7 @@ int sg_model_run(const sg_model* model, const int32_t* tokens, int64_t samples, 
     const Model& of = *model->model;
     const Sequences inputs = sequences_of(of.config(), tokens, samples, length);
     require_buffer(logits, count, {samples, length, of.config().vocabulary});
-    run_call(call, kMeasureMemory, [&](const Execution& execution) {
+    run_call(call, kAttentionMemory, [&](const Execution& execution) {
       const Evaluation outcome =
           evaluate(of, inputs, inputs, {.want_logits = true, .execution = execution});
       std::copy(outcome.logits.begin(), outcome.logits.end(), logits);

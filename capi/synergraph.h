@@ -73,7 +73,7 @@ typedef struct sg_call {
   size_t size;     /* sizeof(sg_call) */
   int32_t threads; /* 0: as many as this process has CPUs */
   uint64_t memory; /* bytes to work in, beside input and results, as far as that can be kept to; 0:
-                      about 1 GiB */
+                      about 1 GiB to measure attention, 4 GiB for the rest */
   sg_progress progress; /* NULL: none */
   void* user;           /* is handed to it */
 } sg_call;

@@ -42,7 +42,7 @@ void run_analyze(const AnalyzeArguments& arguments) {
   report.conventions = arguments.metrics.chosen_conventions();
   AnalysisOptions options;
   options.execution.threads = arguments.metrics.execution.threads;
-  options.execution.memory = std::size_t{1152} << 20U;  // the 1 GiB of docs/performance.md
+  options.execution.memory = kAttentionMemory;
   if (!arguments.quiet) options.execution.progress.stream = stderr;
   options.conventions.clear();
   for (const Convention convention : report.conventions) {

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <mutex>
 #include <utility>
 
 #include "synergraph/analysis/metrics_archive.h"
@@ -19,7 +18,7 @@ class SampleAnalysis {
       : source_(source), options_(options) {
     require_weights(source.layers(), weights);
     if (source.layers().empty()) throw InputError("there are no layers to measure");
-    if (options.conventions.empty()) throw UsageError("no convention to measure by");
+    check_conventions(options.conventions);
     analysis_ = {source.layers(), std::move(weights), options.conventions, {}};
     for (std::size_t c = 0; c < options.conventions.size(); ++c) {
       auto& layers = analysis_.samples.emplace_back();
@@ -28,20 +27,13 @@ class SampleAnalysis {
     }
   }
 
-  void measure(const std::vector<SampleRange>& ranges, const std::function<void()>& head_done) {
+  void measure(const std::vector<SampleRange>& ranges, const ProgressOptions& progress) {
     const std::vector<AttentionPiece> pieces = pieces_of(source_, ranges);
-    const SideBySide way = side_by_side(analysis_.layers, pieces.size(), options_.execution);
-    MeasureOptions sample_options;
-    sample_options.conventions = options_.conventions;
-    sample_options.nodes = options_.nodes;
-    sample_options.execution = way.each;
-    sample_options.head_done = head_done;
-    visit_samples(source_, pieces, way, [&](int layer, int sample, HeadSource& heads) {
-      const auto l = static_cast<std::size_t>(layer);
-      auto measured = synergraph::measure(heads, analysis_.weights[l], sample_options);
-      for (std::size_t c = 0; c < measured.size(); ++c)
-        analysis_.samples[c][l][static_cast<std::size_t>(sample)] = std::move(measured[c]);
-    });
+    if (pieces.empty()) return;
+    if (std::optional<Batch> batch = source_.batch(pieces))
+      measure_batch(pieces, std::move(*batch), progress);
+    else
+      visit(pieces, progress);
   }
 
   /// Calls visit(metrics) for all that was measured on the samples of a range.
@@ -63,6 +55,46 @@ class SampleAnalysis {
   }
 
  private:
+  void measure_batch(const std::vector<AttentionPiece>& pieces, Batch batch,
+                     const ProgressOptions& progress) {
+    for (std::size_t l = 0; l < batch.layers.size(); ++l)
+      batch.layers[l].weights = analysis_.weights[l];
+    batch.options.conventions = options_.conventions;
+    batch.options.nodes = options_.nodes;
+    batch.options.execution = options_.execution;
+    batch.options.execution.progress = progress;
+    BatchMetrics measured = options_.engine->measure(std::move(batch));
+    for (std::size_t c = 0; c < measured.sequences.size(); ++c)
+      for (std::size_t k = 0; k < pieces.size(); ++k)
+        sample_of(c, pieces[k].layer, pieces[k].sample) = std::move(measured.sequences[c][k]);
+  }
+
+  void visit(const std::vector<AttentionPiece>& pieces, const ProgressOptions& options) {
+    std::uint64_t heads = 0;
+    for (const AttentionPiece& piece : pieces)
+      for (int l = 0; l < static_cast<int>(analysis_.layers.size()); ++l)
+        if (piece.layer == AttentionPiece::kAllLayers || piece.layer == l)
+          heads += static_cast<std::uint64_t>(analysis_.layers[static_cast<std::size_t>(l)].heads);
+    Progress progress("heads", heads, 0, options);
+    const SideBySide way = side_by_side(analysis_.layers, pieces.size(), options_.execution);
+    MeasureOptions each;
+    each.conventions = options_.conventions;
+    each.nodes = options_.nodes;
+    each.execution = way.each;
+    each.head_done = [&] { progress.add(1); };
+    visit_samples(source_, pieces, way, [&](int layer, int sample, HeadSource& source) {
+      auto measured =
+          synergraph::measure(source, analysis_.weights[static_cast<std::size_t>(layer)], each);
+      for (std::size_t c = 0; c < measured.size(); ++c)
+        sample_of(c, layer, sample) = std::move(measured[c]);
+    });
+  }
+
+  HeadsMetrics& sample_of(std::size_t convention, int layer, int sample) {
+    return analysis_
+        .samples[convention][static_cast<std::size_t>(layer)][static_cast<std::size_t>(sample)];
+  }
+
   AttentionSource& source_;
   const AnalysisOptions& options_;
   Analysis analysis_;
@@ -72,16 +104,7 @@ class SampleAnalysis {
 
 Analysis analyse(AttentionSource& source, LayerWeights weights, const AnalysisOptions& options) {
   SampleAnalysis samples(source, std::move(weights), options);
-  std::uint64_t count = 0;
-  for (const AttentionLayer& layer : source.layers())
-    count += static_cast<std::uint64_t>(layer.samples) * static_cast<std::uint64_t>(layer.heads);
-  Progress progress("heads", count, 0, options.execution.progress);
-  std::mutex progress_mutex;
-  std::uint64_t done = 0;
-  samples.measure({{0, most_samples(source.layers())}}, [&] {
-    const std::lock_guard lock(progress_mutex);
-    progress.update(++done, "");
-  });
+  samples.measure({{0, most_samples(source.layers())}}, options.execution.progress);
   return samples.finish();
 }
 
@@ -93,7 +116,7 @@ SharedEnd analyse_shared(AttentionSource& source, LayerWeights weights,
   work.cost = 0.0;
   for (const AttentionLayer& layer : source.layers())
     work.cost += 1e-9 * (5.0 * layer.heads + 9.0) * std::pow(layer.nodes(), 3);
-  work.measure = [&](const std::vector<SampleRange>& ranges) { samples.measure(ranges, [] {}); };
+  work.measure = [&](const std::vector<SampleRange>& ranges) { samples.measure(ranges, {}); };
   work.take = [&](const SampleRange& range) {
     PartWriter part;
     archive_knowledge(part, source, range);

@@ -8,6 +8,7 @@
 #include "synergraph/analysis/layer_summary.h"
 #include "synergraph/analysis/shared_samples.h"
 #include "synergraph/core/execution.h"
+#include "synergraph/heads/metrics_engine.h"
 
 #pragma GCC visibility push(default)
 namespace synergraph {
@@ -17,6 +18,8 @@ struct AnalysisOptions {
   std::vector<MetricsOptions> conventions = {convention_options(Convention::kExact)};
   Execution execution = {};
   bool nodes = false;  ///< keep the numbers of every node, too
+  /// Measures attention in memory, see AttentionSource::batch(); what is visited, the CPU does.
+  const MetricsEngine* engine = &cpu_engine();
 };
 
 /// All that was measured: samples[convention][layer][sample], and layers over their samples.
@@ -28,7 +31,8 @@ struct Analysis {
   std::vector<std::vector<MeasuredLayer>> summaries = {};  ///< [convention][layer]
 };
 
-/// Measures every layer on every sample. Stopped if it was asked to stop before the last.
+/// Measures every layer on every sample. InputError where weights or conventions are wrong, before
+/// any attention is read. Stopped if it was asked to stop before the last.
 Analysis analyse(AttentionSource& source, LayerWeights weights, const AnalysisOptions& options);
 
 /// The same by several workers, see share_samples(): `finish` gets what analyse() would have given.

@@ -57,7 +57,7 @@ class AttentionFile : public AttentionSource {
 
   std::vector<AttentionPiece> pieces(int begin, int end) const override;
 
-  std::unique_ptr<AttentionReader> reader() override;
+  std::unique_ptr<AttentionReader> reader(const WorkingMemory& memory) override;
 
   FloatType element_type(int layer) const override {
     return own_elements(layer).value_or(FloatType::kFloat64);
@@ -222,13 +222,14 @@ void AttentionFile::copy_heads(const AttentionPiece& piece, const HeadCopy& copy
 /// Reads the small heads of a sample when it is opened, large ones when they are wanted.
 class FileReader : public AttentionReader {
  public:
-  explicit FileReader(const AttentionFile& file) : file_(file) {}
+  FileReader(const AttentionFile& file, WorkingMemory memory)
+      : file_(file), memory_(std::move(memory)) {}
 
   void open(const AttentionPiece& piece) override {
     layer_ = piece.layer;
     const AttentionLayer& shape = file_.layers()[static_cast<std::size_t>(piece.layer)];
     if (!heads_ || heads_->heads() != shape.heads || heads_->nodes() != shape.nodes())
-      heads_.emplace(shape.heads, shape.nodes());
+      heads_.emplace(shape.heads, shape.nodes(), memory_);
     heads_->start([this, piece](int head, Matrix& into) {
       file_.read(piece.layer, piece.sample, head, into);
     });
@@ -238,6 +239,7 @@ class FileReader : public AttentionReader {
 
  private:
   const AttentionFile& file_;
+  WorkingMemory memory_;
   int layer_ = 0;
   std::optional<SampleHeads> heads_;
 };
@@ -246,8 +248,8 @@ std::vector<AttentionPiece> AttentionFile::pieces(int begin, int end) const {
   return pieces_by_layer(layers_, begin, end);
 }
 
-std::unique_ptr<AttentionReader> AttentionFile::reader() {
-  return std::make_unique<FileReader>(*this);
+std::unique_ptr<AttentionReader> AttentionFile::reader(const WorkingMemory& memory) {
+  return std::make_unique<FileReader>(*this, memory);
 }
 
 }  // namespace

@@ -9,7 +9,7 @@ FloatType AttentionSource::element_type(int /*layer*/) const {
 }
 
 void AttentionSource::copy_heads(const AttentionPiece& piece, const HeadCopy& copy) {
-  const std::unique_ptr<AttentionReader> from = reader();
+  const std::unique_ptr<AttentionReader> from = reader({});
   from->open(piece);
   from->visit([&](int layer, HeadSource& heads) {
     LowerTriangle triangle(heads.nodes(), sizeof(double));

@@ -79,7 +79,14 @@ class AttentionSource {
   /// read.
   virtual std::vector<AttentionPiece> pieces(int begin, int end) const = 0;
 
-  virtual std::unique_ptr<AttentionReader> reader() = 0;
+  /// One that keeps what it reads in a part of this memory.
+  virtual std::unique_ptr<AttentionReader> reader(const WorkingMemory& memory) = 0;
+
+  /// These pieces as sequences of a batch, for an engine to read, without weights; nothing where
+  /// the attention must be visited.
+  virtual std::optional<Batch> batch(const std::vector<AttentionPiece>& /*pieces*/) const {
+    return std::nullopt;
+  }
 
   /// What the source itself knows of a sample that was visited, for one of which it was not:
   /// numbers in an order of its own.

@@ -25,7 +25,7 @@ std::vector<AttentionPiece> GraphSource::pieces(int begin, int end) const {
   return {{.sample = 0, .layer = AttentionPiece::kAllLayers}};
 }
 
-std::unique_ptr<AttentionReader> GraphSource::reader() {
+std::unique_ptr<AttentionReader> GraphSource::reader(const WorkingMemory& /*memory*/) {
   return std::make_unique<Reader>(heads_);
 }
 

@@ -18,7 +18,7 @@ class GraphSource : public AttentionSource {
   const std::vector<double>& weights() const { return weights_; }
 
   std::vector<AttentionPiece> pieces(int begin, int end) const override;
-  std::unique_ptr<AttentionReader> reader() override;
+  std::unique_ptr<AttentionReader> reader(const WorkingMemory& memory) override;
 
  private:
   class Reader;

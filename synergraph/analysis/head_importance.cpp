@@ -441,7 +441,7 @@ HeadSystems first_samples(AttentionSource& source, int layer, const ImportanceOp
       shape.samples);
   const int count = static_cast<int>(std::clamp(held, 1.0, static_cast<double>(wanted)));
   HeadSystems systems;
-  const std::unique_ptr<AttentionReader> reader = source.reader();
+  const std::unique_ptr<AttentionReader> reader = source.reader(options.execution.memory);
   for (const AttentionPiece& piece : source.pieces(0, count)) {
     if (piece.layer != AttentionPiece::kAllLayers && piece.layer != layer) continue;
     options.execution.check();
@@ -544,13 +544,8 @@ Importance head_importance(AttentionSource& source, LayerWeights weights,
   ImportanceSamples samples(source, std::move(weights), options);
   {
     Progress progress("subsets", samples.work(), 0, options.execution.progress);
-    std::mutex mutex;
-    std::uint64_t done = 0;
-    samples.measure({{0, most_samples(source.layers())}}, [&](std::uint64_t count) {
-      const std::lock_guard lock(mutex);
-      done += count;
-      progress.update(done, "");
-    });
+    samples.measure({{0, most_samples(source.layers())}},
+                    [&](std::uint64_t count) { progress.add(count); });
   }
   return samples.finish();
 }

@@ -46,10 +46,10 @@ void read_head(View<const float> attention, int begin, const std::string& name, 
 /// Runs the model on a sample.
 class ModelAttention::Reader : public AttentionReader {
  public:
-  explicit Reader(ModelAttention& source)
+  Reader(ModelAttention& source, const WorkingMemory& memory)
       : source_(source),
         evaluator_(source.evaluators_()),
-        heads_(source.model_.config().heads, source.end_ - source.begin_) {}
+        heads_(source.model_.config().heads, source.end_ - source.begin_, memory) {}
 
   void open(const AttentionPiece& piece) override { sample_ = piece.sample; }
 
@@ -99,8 +99,8 @@ std::vector<AttentionPiece> ModelAttention::pieces(int begin, int end) const {
   return all;
 }
 
-std::unique_ptr<AttentionReader> ModelAttention::reader() {
-  return std::make_unique<Reader>(*this);
+std::unique_ptr<AttentionReader> ModelAttention::reader(const WorkingMemory& memory) {
+  return std::make_unique<Reader>(*this, memory);
 }
 
 std::vector<double> ModelAttention::knowledge_of(int sample) const {

@@ -18,7 +18,7 @@ class ModelAttention : public AttentionSource {
                  EvaluatorFactory evaluators = {});
 
   std::vector<AttentionPiece> pieces(int begin, int end) const override;
-  std::unique_ptr<AttentionReader> reader() override;
+  std::unique_ptr<AttentionReader> reader(const WorkingMemory& memory) override;
 
   /// Its score by the task.
   std::vector<double> knowledge_of(int sample) const override;

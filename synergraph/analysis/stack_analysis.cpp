@@ -31,13 +31,14 @@ void require_stack(const std::vector<AttentionLayer>& layers) {
 /// layers, twice.
 class StackReader {
  public:
-  StackReader(AttentionSource& source, const LayerWeights& weights, const StackOptions& options)
-      : source_(source), weights_(weights), options_(options) {}
+  StackReader(AttentionSource& source, const LayerWeights& weights, const StackOptions& options,
+              WorkingMemory memory)
+      : source_(source), weights_(weights), options_(options), memory_(std::move(memory)) {}
 
   /// By one thread at a time.
   void open(int sample) {
     const std::vector<AttentionPiece> pieces = source_.pieces(sample, sample + 1);
-    while (readers_.size() < pieces.size()) readers_.push_back(source_.reader());
+    while (readers_.size() < pieces.size()) readers_.push_back(source_.reader(memory_));
     for (std::size_t k = 0; k < pieces.size(); ++k) readers_[k]->open(pieces[k]);
   }
 
@@ -71,6 +72,7 @@ class StackReader {
   AttentionSource& source_;
   const LayerWeights& weights_;
   const StackOptions& options_;
+  WorkingMemory memory_;
   std::vector<std::unique_ptr<AttentionReader>> readers_;
   std::vector<HeadSource*> sources_;
 };
@@ -145,7 +147,7 @@ void measure_stacks(AttentionSource& source, const LayerWeights& weights, const 
   parallel_for(count, way.at_once, [&](std::size_t number, int worker) {
     const std::size_t sample = number + static_cast<std::size_t>(range.begin);
     auto& reader = readers[static_cast<std::size_t>(worker)];
-    if (!reader) reader = std::make_unique<StackReader>(source, weights, each);
+    if (!reader) reader = std::make_unique<StackReader>(source, weights, each, way.memory);
     const bool good = opening.pass(number, [&] {
       execution.check();
       reader->open(static_cast<int>(sample));

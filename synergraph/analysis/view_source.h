@@ -1,7 +1,5 @@
 #pragma once
 
-#include <cstdint>
-#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -20,15 +18,9 @@ class ViewSource : public AttentionSource {
   explicit ViewSource(std::optional<double> row_tolerance = {},
                       MissingMass missing_mass = MissingMass::kError);
 
-  /// Adds a layer. InputError for a view that check_view() refuses, and where the sequences are not
-  /// in it.
-  void add(std::string name, const AttentionView& view);
-
-  /// Writes one head of a sample: tokens x tokens elements without gaps.
-  using Fetch = std::function<void(std::int64_t sample, std::int64_t head, void* into)>;
-  /// The same for a layer whose heads are fetched when they are read, each several times, from any
-  /// thread: of the view only extents and type count.
-  void add(std::string name, const AttentionView& view, Fetch fetch);
+  /// Adds a layer, in memory or fetched, see BatchLayer. InputError for what check_layer() refuses,
+  /// and where the sequences are not in it.
+  void add(std::string name, const AttentionView& view, FetchHead fetch = {});
 
   /// From now on these sequences of every layer; none: all samples whole. InputError where a layer
   /// does not have them.
@@ -38,23 +30,18 @@ class ViewSource : public AttentionSource {
   std::optional<TokenRange> common_range() const;
 
   std::vector<AttentionPiece> pieces(int begin, int end) const override;
-  std::unique_ptr<AttentionReader> reader() override;
+  std::unique_ptr<AttentionReader> reader(const WorkingMemory& memory) override;
+  std::optional<Batch> batch(const std::vector<AttentionPiece>& pieces) const override;
 
  private:
   class Reader;
 
   AttentionLayer described(std::string name, const AttentionView& view,
                            const std::vector<TokenSpan>& sequences) const;
-  TokenSpan span(int layer, int sample) const;
+  TokenSpan span(const AttentionPiece& piece) const;
 
-  std::optional<double> row_tolerance_;
-  MissingMass missing_mass_;
-  struct Layer {
-    AttentionView view;
-    Fetch fetch;  // none: the view has data
-  };
-  std::vector<Layer> data_;
-  std::vector<TokenSpan> sequences_;
+  Batch views_;                       // without sequences and weights
+  std::vector<TokenSpan> sequences_;  // of every layer
 };
 
 }  // namespace synergraph

@@ -39,16 +39,11 @@ bool Turnstile::pass(std::size_t number, const std::function<void()>& body) {
 
 SideBySide side_by_side(const std::vector<AttentionLayer>& layers, std::size_t pieces,
                         const Execution& execution) {
-  SideBySide way;
-  way.at_once = execution.thread_count();
+  auto at_once = static_cast<int>(
+      std::clamp<std::size_t>(pieces, 1, static_cast<std::size_t>(execution.thread_count())));
   for (const AttentionLayer& layer : layers)
-    way.at_once = std::min(way.at_once, systems_at_once(layer.heads, layer.nodes(), execution));
-  way.each = execution_of_each(execution, way.at_once);
-  if (pieces < static_cast<std::size_t>(way.at_once)) {
-    way.at_once = std::max(1, static_cast<int>(pieces));
-    way.each.threads = std::max(1, execution.thread_count() / way.at_once);
-  }
-  return way;
+    at_once = std::min(at_once, systems_at_once(layer.heads, layer.nodes(), execution));
+  return {at_once, execution_of_each(execution, at_once), execution.memory};
 }
 
 void visit_samples(AttentionSource& source, const std::vector<AttentionPiece>& pieces,
@@ -60,7 +55,7 @@ void visit_samples(AttentionSource& source, const std::vector<AttentionPiece>& p
     auto& reader = readers[static_cast<std::size_t>(worker)];
     const bool good = opening.pass(index, [&] {
       way.each.check();
-      if (!reader) reader = source.reader();
+      if (!reader) reader = source.reader(way.memory);
       reader->open(piece);
     });
     if (!good) return;
@@ -97,10 +92,11 @@ void require_weights(const std::vector<AttentionLayer>& layers,
                      const std::vector<std::vector<double>>& weights) {
   if (weights.size() != layers.size())
     throw InputError(fmt::format("weights of {} layers, for {}", weights.size(), layers.size()));
-  for (std::size_t l = 0; l < layers.size(); ++l)
-    if (weights[l].size() != static_cast<std::size_t>(layers[l].heads))
-      throw InputError(fmt::format("layer {}: {} weights for {} heads", layers[l].name,
-                                   weights[l].size(), layers[l].heads));
+  for (std::size_t l = 0; l < layers.size(); ++l) try {
+      (void)normalised_weights(weights[l], static_cast<std::size_t>(layers[l].heads));
+    } catch (const InputError& error) {
+      throw InputError(fmt::format("layer {}: {}", layers[l].name, error.what()));
+    }
 }
 
 }  // namespace synergraph

@@ -32,6 +32,7 @@ class Turnstile {
 struct SideBySide {
   int at_once = 1;
   Execution each;
+  WorkingMemory memory;  ///< of all together
 };
 
 /// As many at once as threads, memory and the number of pieces make sense of.
@@ -54,7 +55,7 @@ std::vector<AttentionPiece> pieces_by_layer(const std::vector<AttentionLayer>& l
 /// The largest number of samples of a layer.
 int most_samples(const std::vector<AttentionLayer>& layers);
 
-/// InputError unless there is one weight for every head of every layer.
+/// InputError unless there is one weight for every head of every layer, and they can be normalised.
 void require_weights(const std::vector<AttentionLayer>& layers,
                      const std::vector<std::vector<double>>& weights);
 

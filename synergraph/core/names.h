@@ -8,6 +8,8 @@
 #include <utility>
 #include <vector>
 
+#include "synergraph/core/error.h"
+
 #pragma GCC visibility push(default)
 namespace synergraph {
 
@@ -62,6 +64,16 @@ std::vector<std::string> all_names() {
   std::vector<std::string> names;
   for (const auto& [value, name] : kNamesOf<Enum>) names.emplace_back(name);
   return names;
+}
+
+/// InputError for a value that has no name, an integer that was made one: "`what` 7 is none of
+/// ...".
+template <Named Enum>
+void require_named(const std::string& what, Enum value) {
+  if (!name_of(value).empty()) return;
+  std::string names;
+  for (const std::string& name : all_names<Enum>()) names += (names.empty() ? "" : ", ") + name;
+  throw InputError(what + ' ' + std::to_string(static_cast<int>(value)) + " is none of " + names);
 }
 
 }  // namespace synergraph

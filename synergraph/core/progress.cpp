@@ -49,7 +49,13 @@ Progress::~Progress() {
   if (drawn_) std::fputc('\n', options_.stream);
 }
 
+void Progress::add(std::uint64_t count) {
+  const std::lock_guard lock(adding_);
+  update(done_ + count, "");
+}
+
 void Progress::update(std::uint64_t done, const std::string& detail) {
+  done_ = done;
   if (options_.listener) options_.listener(done, total_, detail);
   if (options_.stream == nullptr) return;
   if (!moving_ && done != first_) {
@@ -57,7 +63,6 @@ void Progress::update(std::uint64_t done, const std::string& detail) {
     first_ = done;
     start_ = Clock::now();
   }
-  done_ = done;
   detail_ = detail;
   pending_ = true;
   if (seconds_between(last_, Clock::now()) >= (terminal_ ? kRedraw : options_.interval)) print();

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <cstdio>
 #include <functional>
+#include <mutex>
 #include <string>
 
 #pragma GCC visibility push(default)
@@ -36,6 +37,9 @@ class Progress {
 
   /// `done` units are done; `detail` says how things stand. Cheap when there is nothing to print.
   void update(std::uint64_t done, const std::string& detail);
+  /// So many more are done. For work on several threads: it may be called from all of them, and
+  /// nothing else meanwhile.
+  void add(std::uint64_t count);
   /// Prints a line of its own, above the redrawn one.
   void note(const std::string& line);
   /// Prints the last state, whatever the interval.
@@ -57,6 +61,7 @@ class Progress {
   std::string detail_;
   Clock::time_point start_;
   Clock::time_point last_;
+  std::mutex adding_;
 };
 
 }  // namespace synergraph

@@ -50,5 +50,9 @@ class WorkingMemory {
   std::shared_ptr<Pool> pool_;
 };
 
+/// What the program and the C interface measure attention in unless told otherwise: with it, all
+/// that they take for 4096 tokens is less than 1 GiB (docs/performance.md).
+inline constexpr std::size_t kAttentionMemory = std::size_t{1152} << 20U;
+
 }  // namespace synergraph
 #pragma GCC visibility pop

@@ -157,7 +157,7 @@ void Measurement::measure_only_head() {
     else
       system.heads.front().fidelity = system.combined.fidelity;
   }
-  if (!walks() || conventions().front().walk.eps.empty()) return;
+  if (!walks()) return;
   const bool pooled = own == nullptr && any(Normalization::kPooled);
   const double time = pooled ? mixing({}, into, Normalization::kPooled)
                              : mixing(walk(), into, Normalization::kPerHead);
@@ -168,7 +168,6 @@ void Measurement::measure_only_head() {
 /// there are any.
 double Measurement::mixing(const Walk& walk, const std::vector<Metrics*>& measured,
                            Normalization normalization) const {
-  if (conventions().front().walk.eps.empty()) return std::numeric_limits<double>::quiet_NaN();
   for (std::size_t c = 0; c < conventions().size(); ++c)
     if (conventions()[c].normalization == normalization) return measured[c]->walk.mixing.front();
   WalkOptions options = conventions().front().walk;
@@ -230,18 +229,10 @@ Matrix combine_diffusion(HeadSource& heads, std::span<const double> weights) {
 
 std::vector<HeadsMetrics> measure(HeadSource& heads, const std::vector<double>& weights,
                                   const MeasureOptions& options) {
-  if (options.conventions.empty()) throw InputError("no convention to measure by");
+  check_conventions(options.conventions);
   if (heads.heads() < 1 || heads.nodes() < 1)
     throw InputError(
         fmt::format("{} heads of {} nodes: nothing to measure", heads.heads(), heads.nodes()));
-  const MetricsOptions& first = options.conventions.front();
-  for (const MetricsOptions& convention : options.conventions) {
-    if (convention.walk.eps.empty()) throw InputError("no eps of a mixing time");
-    if (convention.per_head_walks != first.per_head_walks ||
-        convention.walk.eps.front() != first.walk.eps.front())
-      throw InputError(
-          "conventions that are measured together differ in per_head_walks or in the first eps");
-  }
   if (options.measured != nullptr &&
       (options.measured->size() != options.conventions.size() ||
        options.measured->front().heads.size() != static_cast<std::size_t>(heads.heads())))

@@ -51,8 +51,7 @@ class HeadList : public HeadSource {
 
 /// How measure() goes about it.
 struct MeasureOptions {
-  /// One HeadsMetrics each. Their per_head_walks must agree, and their first eps, which is that of
-  /// the mixing synergy.
+  /// One HeadsMetrics each; see check_conventions().
   std::vector<MetricsOptions> conventions = {};
   bool nodes = false;                       ///< keep the numbers of every node, too
   Execution execution = {.threads = 1};     ///< of this system
@@ -64,7 +63,7 @@ struct MeasureOptions {
 
 /// Measures a multi-head system under all conventions, each head being read twice and one in memory
 /// at a time, unless nearly all of a signal stays in one head. Weights are normalised. InputError
-/// where they cannot be, where conventions disagree, and without a head, a node or a convention.
+/// where they cannot be, for what check_conventions() refuses, and without a head or a node.
 std::vector<HeadsMetrics> measure(HeadSource& heads, const std::vector<double>& weights,
                                   const MeasureOptions& options);
 

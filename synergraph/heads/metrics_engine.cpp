@@ -7,24 +7,25 @@
 namespace synergraph {
 namespace {
 
-// Steps of cutoffs and horizons, as on the command line.
-constexpr std::int64_t kMostAllowedSteps = 1000000000;
-
-std::vector<std::vector<double>> checked_weights(const AttentionView& view,
-                                                 std::span<const double> weights) {
+/// Convex, every list of them.
+std::vector<double> checked_weights(const BatchLayer& layer) {
+  const AttentionView& view = layer.view;
+  const std::vector<double>& weights = layer.weights;
   const auto heads = static_cast<std::size_t>(view.heads);
-  if (weights.empty()) return {normalised_weights(std::vector<double>(heads, 1.0), heads)};
+  if (weights.empty()) return convex_weights(std::vector<double>(heads, 1.0), heads);
   const std::size_t lists = weights.size() == heads ? 1 : static_cast<std::size_t>(view.samples);
   if (weights.size() % heads != 0 || weights.size() / heads != lists)
     throw InputError(
         fmt::format("{} weights for {} heads of {} samples: expected one a head, {}, or one a head "
                     "of every sample",
                     weights.size(), view.heads, view.samples, view.heads));
-  std::vector<std::vector<double>> checked;
+  std::vector<double> checked;
   for (std::size_t list = 0; list < lists; ++list) {
-    const std::span<const double> raw = weights.subspan(list * heads, heads);
+    const auto begin = weights.begin() + static_cast<std::ptrdiff_t>(list * heads);
     try {
-      checked.push_back(normalised_weights({raw.begin(), raw.end()}, heads));
+      const std::vector<double> convex =
+          convex_weights({begin, begin + static_cast<std::ptrdiff_t>(heads)}, heads);
+      checked.insert(checked.end(), convex.begin(), convex.end());
     } catch (const InputError& error) {
       if (lists == 1) throw;
       throw InputError(fmt::format("sample {}: {}", list, error.what()));
@@ -35,18 +36,26 @@ std::vector<std::vector<double>> checked_weights(const AttentionView& view,
 
 }  // namespace
 
-void check_convention(const MetricsOptions& convention) {
-  for (const double eps : convention.walk.eps)
-    if (!(eps > 0.0 && eps <= 1.0)) throw InputError(fmt::format("eps {} is not in (0, 1]", eps));
-  const auto within = [](const char* name, std::int64_t value, std::int64_t least,
-                         std::int64_t most) {
-    if (value < least || value > most)
-      throw InputError(fmt::format("{} {} is not in {} to {}", name, value, least, most));
-  };
-  within("cutoff", convention.walk.cutoff, 1, kMostAllowedSteps);
-  within("horizon", convention.fidelity.horizon, 0, kMostAllowedSteps);
-  if (convention.fidelity.step_limit < 1)
-    throw InputError(fmt::format("step limit {} is not positive", convention.fidelity.step_limit));
+std::vector<double> BatchLayer::weights_of(std::int64_t sample) const {
+  const auto heads = static_cast<std::ptrdiff_t>(view.heads);
+  const bool shared = weights.size() == static_cast<std::size_t>(heads);
+  const auto begin = weights.begin() + (shared ? 0 : static_cast<std::ptrdiff_t>(sample) * heads);
+  return {begin, begin + heads};
+}
+
+void Batch::in_layer(const BatchLayer& layer, const std::function<void()>& body) const {
+  try {
+    body();
+  } catch (const InputError& error) {
+    if (layers.size() == 1) throw;
+    throw InputError(fmt::format("layer {}, {}", layer.name, error.what()));
+  }
+}
+
+void check_layer(const BatchLayer& layer) {
+  AttentionView view = layer.view;
+  if (layer.fetch) view = attention_view(&layer, view.type, view.samples, view.heads, view.tokens);
+  check_view(view);
 }
 
 void check_sequence(const TokenSpan& sequence, const AttentionView& view) {
@@ -58,23 +67,45 @@ void check_sequence(const TokenSpan& sequence, const AttentionView& view) {
                                  sequence.sample, sequence.begin, sequence.end, view.tokens));
 }
 
+void check_rows(std::optional<double> row_tolerance, MissingMass missing_mass) {
+  if (row_tolerance && !(*row_tolerance >= 0.0))
+    throw InputError(
+        fmt::format("row tolerance {} is not a positive number or zero", *row_tolerance));
+  require_named("missing mass", missing_mass);
+}
+
 BatchMetrics MetricsEngine::measure(const AttentionView& attention, std::span<const double> weights,
                                     const BatchOptions& options) const {
-  check_view(attention);
-  Batch batch{attention, checked_weights(attention, weights), options};
-  if (options.conventions.empty()) throw InputError("no convention to measure by");
-  for (const MetricsOptions& convention : options.conventions) {
-    check_convention(convention);
-    if (convention.per_head_walks != options.conventions.front().per_head_walks)
-      throw InputError("one convention asks for the walks of every head, another does not");
+  return measure(Batch{{{attention, {weights.begin(), weights.end()}}}, options});
+}
+
+BatchMetrics MetricsEngine::measure(Batch batch) const {
+  const auto layers = static_cast<std::int64_t>(batch.layers.size());
+  if (layers == 0) throw InputError("there are no layers to measure");
+  BatchOptions& options = batch.options;
+  for (std::int64_t l = 0; l < layers; ++l) {
+    BatchLayer& layer = batch.layers[static_cast<std::size_t>(l)];
+    if (layer.name.empty()) layer.name = fmt::format("{}", l + 1);
+    batch.in_layer(layer, [&] {
+      check_layer(layer);
+      layer.weights = checked_weights(layer);
+    });
   }
-  if (options.row_tolerance && !(*options.row_tolerance >= 0.0))
-    throw InputError(
-        fmt::format("row tolerance {} is not a positive number or zero", *options.row_tolerance));
-  for (const TokenSpan& sequence : options.sequences) check_sequence(sequence, attention);
+  check_conventions(options.conventions);
+  check_rows(options.row_tolerance, options.missing_mass);
+  for (const TokenSpan& sequence : options.sequences) {
+    if (sequence.layer < 0 || sequence.layer >= layers)
+      throw InputError(
+          fmt::format("layer {} was asked for, there are 0:{}", sequence.layer, layers));
+    const BatchLayer& layer = batch.layer_of(sequence);
+    batch.in_layer(layer, [&] { check_sequence(sequence, layer.view); });
+  }
   if (options.sequences.empty())
-    for (std::int64_t sample = 0; sample < attention.samples; ++sample)
-      batch.options.sequences.push_back({sample, 0, attention.tokens});
+    for (std::int64_t l = 0; l < layers; ++l) {
+      const AttentionView& view = batch.layers[static_cast<std::size_t>(l)].view;
+      for (std::int64_t sample = 0; sample < view.samples; ++sample)
+        options.sequences.push_back({sample, 0, view.tokens, l});
+    }
   return measure_batch(batch);
 }
 

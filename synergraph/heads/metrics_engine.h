@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <span>
 #include <string>
@@ -20,16 +21,16 @@ struct TokenSpan {
   std::int64_t sample = 0;
   std::int64_t begin = 0;
   std::int64_t end = 0;
+  std::int64_t layer = 0;  ///< that the sample is of, in a batch of several
 };
 
 /// What is measured on a batch of attention, and how.
 struct BatchOptions {
-  /// All from one pass. Their per_head_walks must agree; their first eps is that of the mixing
-  /// synergy.
+  /// All from one pass; see check_conventions().
   std::vector<MetricsOptions> conventions = {convention_options(Convention::kExact)};
   /// Rows of these tokens are read, checked whole, and what they give to keys before `begin` is
   /// left out. Padding may hold anything: outside of a sequence, entries that are no shares of a
-  /// row, NaN among them, count as zero. Empty: every sample, all its tokens.
+  /// row, NaN among them, count as zero. Empty: every sample of every layer, all its tokens.
   std::vector<TokenSpan> sequences = {};
   /// How far a row's sum may be from 1; nothing: what rounding explains, in the element type or in
   /// the shorter one that a row's entries show.
@@ -46,23 +47,51 @@ struct BatchMetrics {
   std::vector<std::vector<HeadsMetrics>> sequences;
 };
 
-/// InputError unless the convention's eps, cutoff, horizon and step limit are in their ranges.
-void check_convention(const MetricsOptions& convention);
+/// Writes one head of a sample: tokens x tokens elements without gaps.
+using FetchHead = std::function<void(std::int64_t sample, std::int64_t head, void* into)>;
+
+/// A layer of attention.
+struct BatchLayer {
+  AttentionView view;
+  /// One for every head, the same for all samples; or one for every head of every sample,
+  /// [sample][head]; or none, for equal ones. They are normalised.
+  std::vector<double> weights = {};
+  /// Errors name it where there are several layers; empty: its number, from 1.
+  std::string name = {};
+  /// Where heads are not in memory: fetches them when they are read, each several times, on any
+  /// thread. Of the view, only extents and type count then.
+  FetchHead fetch = {};
+
+  /// The weights on a sample, of a layer that has some.
+  std::vector<double> weights_of(std::int64_t sample) const;
+};
+
+/// Layers that are measured together: their sequences side by side, whichever layer they are of.
+struct Batch {
+  std::vector<BatchLayer> layers;
+  BatchOptions options = {};
+
+  const BatchLayer& layer_of(const TokenSpan& sequence) const {
+    return layers[static_cast<std::size_t>(sequence.layer)];
+  }
+
+  /// Does something with a layer: an InputError begins with its name, where there are several.
+  void in_layer(const BatchLayer& layer, const std::function<void()>& body) const;
+};
+
+/// The nodes of a sequence: its tokens, and the one that takes what is missing.
+inline int nodes_of(const TokenSpan& sequence, const BatchOptions& options) {
+  return static_cast<int>(sequence.end - sequence.begin) + extra_nodes(options.missing_mass);
+}
+
+/// InputError unless check_view() accepts the view; where heads are fetched, its extents and type.
+void check_layer(const BatchLayer& layer);
 
 /// InputError unless the view has the sequence's sample and tokens.
 void check_sequence(const TokenSpan& sequence, const AttentionView& view);
 
-/// A batch that has been checked, all but the attention itself, and completed.
-struct Batch {
-  AttentionView view;
-  /// Convex, of the heads: one list for every sample, or one for all.
-  std::vector<std::vector<double>> weights;
-  BatchOptions options;  ///< with the sequences
-
-  const std::vector<double>& weights_of(std::int64_t sample) const {
-    return weights[weights.size() == 1 ? 0 : static_cast<std::size_t>(sample)];
-  }
-};
+/// InputError unless rows can be read like this; see BatchOptions.
+void check_rows(std::optional<double> row_tolerance, MissingMass missing_mass);
 
 /// Measures batches of attention on some device. Results are a function of the batch alone.
 class MetricsEngine {
@@ -75,22 +104,25 @@ class MetricsEngine {
   /// The device, as provenance names it.
   virtual std::string name() const = 0;
 
-  /// Measures every sequence. `weights`: one for every head, the same for all samples; or one for
-  /// every head of every sample, [sample][head]; or none, for equal ones. They are normalised.
+  /// Measures every sequence of one layer; weights as BatchLayer has them.
   ///
-  /// InputError, in one line, for whatever is wrong: extents and strides (check_view), weights,
-  /// sequences, options, and attention that is not causal, finite, non-negative or does not sum to
-  /// one in a row; then it names sample, head and row of the first such sequence. Stopped if asked
-  /// to stop.
+  /// InputError, in one line, for whatever is wrong. Before any attention is read: extents and
+  /// strides (check_view), weights, sequences, options. Then attention that is not causal, finite,
+  /// non-negative or does not sum to one in a row: sample, head and row of the first such sequence.
+  /// Stopped if asked to stop.
   BatchMetrics measure(const AttentionView& attention, std::span<const double> weights = {},
                        const BatchOptions& options = {}) const;
 
+  /// The same for several layers.
+  BatchMetrics measure(Batch batch) const;
+
  private:
-  /// The rest. The attention's memory is one that the engine can read.
+  /// The rest, for a batch that has been checked, all but the attention itself, and completed:
+  /// there are sequences, names, and convex weights. The engine can read the attention's memory.
   virtual BatchMetrics measure_batch(const Batch& batch) const = 0;
 };
 
-/// Measures samples side by side on the CPU's threads, nothing of the attention being copied but
+/// Measures sequences side by side on the CPU's threads, nothing of the attention being copied but
 /// the heads at hand.
 const MetricsEngine& cpu_engine();
 

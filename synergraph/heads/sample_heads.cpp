@@ -10,10 +10,11 @@
 namespace synergraph {
 namespace {
 
-// Heads of one sample are kept in memory up to this many bytes.
-constexpr double kKeptBytes = 64 << 20;
-// Of the working memory: for the heads at hand.
+// Of the working memory: for the heads at hand, and what is made of each.
 constexpr double kHeadsShare = 4.0 / 9.0;
+// For all heads of one sample. Reading more of them twice takes little beside measuring them.
+constexpr double kKeptShare = 1.0 / 4.0;
+constexpr double kMostKept = 64 << 20;
 // Matrices of working memory that measuring one head takes beside the heads themselves.
 constexpr double kWorkMatrices = 8;
 
@@ -27,14 +28,15 @@ void clear_padding(double* begin, double* end) {
       begin, end, [](double entry) { return !(entry >= 0.0 && entry < 2.0); }, 0.0);
 }
 
-bool keeps_heads(int heads, int tokens) {
-  return heads * matrix_bytes(tokens) <= kKeptBytes;
+bool keeps_heads(int heads, int tokens, const WorkingMemory& memory) {
+  return heads * matrix_bytes(tokens) <=
+         std::min(kMostKept, kKeptShare * static_cast<double>(memory.bytes()));
 }
 
 }  // namespace
 
-SampleHeads::SampleHeads(int heads, int tokens)
-    : heads_(heads), tokens_(tokens), keep_(keeps_heads(heads, tokens)) {}
+SampleHeads::SampleHeads(int heads, int tokens, const WorkingMemory& memory)
+    : heads_(heads), tokens_(tokens), keep_(keeps_heads(heads, tokens, memory)) {}
 
 void SampleHeads::start(Reader reader) {
   reader_ = std::move(reader);
@@ -83,8 +85,33 @@ SampleHeads::Reader head_reader(const AttentionView& view, const TokenSpan& sequ
   };
 }
 
+SequenceReader::SequenceReader(const Batch& batch, WorkingMemory memory)
+    : batch_(batch), memory_(std::move(memory)) {}
+
+HeadSource& SequenceReader::read(const TokenSpan& sequence) {
+  const BatchLayer& layer = batch_.layer_of(sequence);
+  AttentionView view = layer.view;
+  if (layer.fetch) {  // one head stands for all of them
+    view = attention_view(nullptr, view.type, view.samples, view.heads, view.tokens);
+    fetched_.resize(static_cast<std::size_t>(view.strides.head));
+    view.data = fetched_.data();
+    view.strides.sample = view.strides.head = 0;
+  }
+  const auto heads = static_cast<int>(view.heads);
+  const int nodes = nodes_of(sequence, batch_.options);
+  if (!heads_ || heads_->heads() != heads || heads_->nodes() != nodes)
+    heads_.emplace(heads, nodes, memory_);
+  heads_->start([this, &layer, sample = sequence.sample,
+                 read = head_reader(view, sequence, batch_.options.row_tolerance,
+                                    batch_.options.missing_mass)](int head, Matrix& into) {
+    if (layer.fetch) layer.fetch(sample, head, fetched_.data());
+    batch_.in_layer(layer, [&] { read(head, into); });
+  });
+  return *heads_;
+}
+
 int systems_at_once(int heads, int tokens, const Execution& execution) {
-  const double kept = keeps_heads(heads, tokens) ? heads : 1;
+  const double kept = keeps_heads(heads, tokens, execution.memory) ? heads : 1;
   const double each = (kept + kWorkMatrices) * matrix_bytes(tokens);
   const double memory = kHeadsShare * static_cast<double>(execution.memory.bytes());
   return static_cast<int>(

@@ -7,6 +7,7 @@
 
 #include "synergraph/core/matrix.h"
 #include "synergraph/core/mirrored_matrix.h"
+#include "synergraph/core/working_memory.h"
 #include "synergraph/heads/measure.h"
 #include "synergraph/heads/metrics_engine.h"
 
@@ -20,7 +21,8 @@ class SampleHeads : public HeadSource {
   /// Reads one head into the lower triangle of an n x n matrix.
   using Reader = std::function<void(int head, Matrix& into)>;
 
-  SampleHeads(int heads, int tokens);
+  /// All heads are kept that a quarter of the memory holds, and 64 MiB.
+  SampleHeads(int heads, int tokens, const WorkingMemory& memory = {});
 
   int heads() const override { return heads_; }
   int nodes() const override { return tokens_; }
@@ -46,6 +48,22 @@ class SampleHeads : public HeadSource {
 SampleHeads::Reader head_reader(const AttentionView& view, const TokenSpan& sequence,
                                 std::optional<double> row_tolerance = {},
                                 MissingMass missing_mass = MissingMass::kError);
+
+/// Reads the heads of one sequence of a batch after the other, in memory that it uses again. A
+/// thread needs one of its own; the batch must outlive it.
+class SequenceReader {
+ public:
+  SequenceReader(const Batch& batch, WorkingMemory memory);
+
+  /// The heads, valid until the next call. Errors name the layer, too, where there are several.
+  HeadSource& read(const TokenSpan& sequence);
+
+ private:
+  const Batch& batch_;
+  WorkingMemory memory_;
+  std::optional<SampleHeads> heads_;
+  std::vector<std::byte> fetched_;
+};
 
 /// How many systems of this size are measured side by side, by threads and memory; at least 1. A
 /// part of the memory is for the heads and what is made of each, the rest for the powers of slow

@@ -1,8 +1,12 @@
 #include "synergraph/heads/synergy.h"
 
+#include <fmt/core.h>
+
 #include <algorithm>
 #include <cmath>
 #include <limits>
+
+#include "synergraph/core/error.h"
 
 namespace synergraph {
 
@@ -20,6 +24,37 @@ MetricsOptions graph_options(Convention convention) {
   MetricsOptions options = convention_options(convention);
   if (convention == Convention::kExact) options.normalization = Normalization::kPerHead;
   return options;
+}
+
+void check_convention(const MetricsOptions& convention) {
+  // Of cutoffs and horizons, as on the command line.
+  static constexpr std::int64_t kMostSteps = 1000000000;
+  const auto within = [](const char* name, std::int64_t value, std::int64_t least) {
+    if (value < least || value > kMostSteps)
+      throw InputError(fmt::format("{} {} is not in {} to {}", name, value, least, kMostSteps));
+  };
+  if (convention.walk.eps.empty()) throw InputError("no eps of a mixing time");
+  for (const double eps : convention.walk.eps)
+    if (!(eps > 0.0 && eps <= 1.0)) throw InputError(fmt::format("eps {} is not in (0, 1]", eps));
+  within("cutoff", convention.walk.cutoff, 1);
+  within("horizon", convention.fidelity.horizon, 0);
+  if (convention.fidelity.step_limit < 1)
+    throw InputError(fmt::format("step limit {} is not positive", convention.fidelity.step_limit));
+  require_named("normalization", convention.normalization);
+  require_named("nodes of the fidelity", convention.fidelity.nodes);
+}
+
+void check_conventions(const std::vector<MetricsOptions>& conventions) {
+  if (conventions.empty()) throw InputError("no convention to measure by");
+  const MetricsOptions& first = conventions.front();
+  for (const MetricsOptions& convention : conventions) {
+    check_convention(convention);
+    if (convention.per_head_walks != first.per_head_walks)
+      throw InputError("one convention asks for the walks of every head, another does not");
+    if (convention.walk.eps.front() != first.walk.eps.front())
+      throw InputError(fmt::format("the first eps of one convention is {}, of another {}",
+                                   first.walk.eps.front(), convention.walk.eps.front()));
+  }
 }
 
 double ratio(double a, double b) {

@@ -36,6 +36,14 @@ MetricsOptions convention_options(Convention convention);
 /// The same for graphs, whose heads walk along their own edges: exact has the per-head walk.
 MetricsOptions graph_options(Convention convention);
 
+/// InputError unless the convention has an eps, its eps, cutoff, horizon and step limit are in
+/// their ranges, and its enums have names.
+void check_convention(const MetricsOptions& convention);
+
+/// The same for conventions that are measured together, at least one: they must agree in
+/// per_head_walks and in the first eps, which is that of the mixing synergy.
+void check_conventions(const std::vector<MetricsOptions>& conventions);
+
 /// Speed and fidelity of one head, or of all heads together. Lists of nodes may be left out.
 struct Metrics {
   /// Of this walk itself; NaN where no walk was measured.

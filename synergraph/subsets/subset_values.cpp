@@ -158,7 +158,8 @@ SubsetValues subset_values(const AttentionView& attention, std::int64_t sample,
   if (sample < 0 || sample >= attention.samples)
     throw InputError(
         fmt::format("sample {} was asked for, there are 0:{}", sample, attention.samples));
-  SampleHeads heads(static_cast<int>(attention.heads), static_cast<int>(attention.tokens));
+  SampleHeads heads(static_cast<int>(attention.heads), static_cast<int>(attention.tokens),
+                    options.execution.memory);
   heads.start(head_reader(attention, {sample, 0, attention.tokens}));
   const std::vector<double> equal(static_cast<std::size_t>(attention.heads), 1.0);
   return subset_values(heads, weights.empty() ? equal : weights, options);

@@ -49,7 +49,7 @@ class AttentionFileTest : public InTemporaryDirectory {
   /// Every matrix of a source, in order of layer, sample and head.
   static std::vector<Matrix> all(AttentionSource& source) {
     std::vector<Matrix> matrices;
-    const auto reader = source.reader();
+    const auto reader = source.reader({});
     for (const AttentionPiece& piece : source.pieces(0, 1000)) {
       reader->open(piece);
       reader->visit([&](int, HeadSource& heads) {

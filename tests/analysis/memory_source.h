@@ -30,7 +30,9 @@ class MemorySource : public AttentionSource {
     return all;
   }
 
-  std::unique_ptr<AttentionReader> reader() override { return std::make_unique<Reader>(*this); }
+  std::unique_ptr<AttentionReader> reader(const WorkingMemory& /*memory*/) override {
+    return std::make_unique<Reader>(*this);
+  }
 
   const std::vector<Head>& system(int layer, int sample) const {
     return systems_[static_cast<std::size_t>(layer)][static_cast<std::size_t>(sample)];

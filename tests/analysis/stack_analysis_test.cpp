@@ -35,7 +35,7 @@ class StackAnalysisTest : public testing::Test {
 /// The attention of a source, kept.
 MemorySource::Systems kept_attention(AttentionSource& source) {
   MemorySource::Systems systems(source.layers().size());
-  const auto reader = source.reader();
+  const auto reader = source.reader({});
   for (const AttentionPiece& piece : source.pieces(0, source.layers().front().samples)) {
     reader->open(piece);
     reader->visit([&](int layer, HeadSource& heads) {

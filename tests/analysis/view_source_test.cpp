@@ -7,10 +7,13 @@
 #include "synergraph/analysis/stack_analysis.h"
 #include "synergraph/core/error.h"
 #include "synergraph/heads/quantity.h"
+#include "tests/io/temporary_directory.h"
 #include "tests/support/random_inputs.h"
 
 namespace synergraph {
 namespace {
+
+using ViewSourceFileTest = InTemporaryDirectory;
 
 constexpr int kSamples = 4;
 constexpr int kHeads = 3;
@@ -121,6 +124,109 @@ TEST(ViewSourceTest, NamesTheLayer) {
   } catch (const InputError& error) {
     EXPECT_THAT(error.what(), testing::StartsWith("layer bad, sample 0, head 0"));
   }
+}
+
+/// Says what it was asked, and measures nothing but which sequence it is.
+class AskedEngine : public MetricsEngine {
+ public:
+  std::string name() const override { return "asked"; }
+  mutable std::vector<Batch> asked;
+
+ private:
+  BatchMetrics measure_batch(const Batch& batch) const override {
+    asked.push_back(batch);
+    BatchMetrics result;
+    std::vector<HeadsMetrics> all;
+    for (const TokenSpan& span : batch.options.sequences) {
+      all.emplace_back().heads.resize(static_cast<std::size_t>(batch.layer_of(span).view.heads));
+      all.back().cross_head_share = static_cast<double>(100 * span.layer + span.sample);
+    }
+    result.sequences.assign(batch.options.conventions.size(), all);
+    return result;
+  }
+};
+
+// Attention in memory is what an engine measures: all layers at once.
+TEST(ViewSourceTest, IsMeasuredByTheEngine) {
+  const std::vector<double> values = random_values(6);
+  const AskedEngine engine;
+  AnalysisOptions options;
+  options.engine = &engine;
+  options.nodes = true;
+  options.execution.threads = 3;
+  options.conventions.front().walk.eps = {0.125};
+  ViewSource source(0.5, MissingMass::kNode);
+  source.add("a", attention_view(values.data(), kSamples, kHeads, kTokens));
+  source.add("b", attention_view(values.data(), 2, 2, kTokens), [](auto...) { FAIL(); });
+  const Analysis analysis = analyse(source, {{0.5, 0.25, 0.25}, {1.0, 0.0}}, options);
+  ASSERT_EQ(engine.asked.size(), 1U);
+  const Batch& batch = engine.asked.front();
+  ASSERT_EQ(batch.layers.size(), 2U);
+  EXPECT_EQ(batch.layers[0].view.data, values.data());
+  EXPECT_EQ(batch.layers[0].name, "a");
+  EXPECT_EQ(batch.layers[0].weights, (std::vector<double>{0.5, 0.25, 0.25}));
+  EXPECT_TRUE(batch.layers[1].fetch);
+  EXPECT_EQ(batch.options.sequences.size(), 6U);
+  EXPECT_EQ(batch.options.conventions.front().walk.eps, std::vector<double>{0.125});
+  EXPECT_EQ(batch.options.row_tolerance, 0.5);
+  EXPECT_EQ(batch.options.missing_mass, MissingMass::kNode);
+  EXPECT_TRUE(batch.options.nodes);
+  EXPECT_EQ(batch.options.execution.threads, 3);
+  ASSERT_EQ(analysis.samples[0][1].size(), 2U);
+  EXPECT_EQ(analysis.samples[0][0][3].cross_head_share, 3.0);
+  EXPECT_EQ(analysis.samples[0][1][1].cross_head_share, 101.0);
+}
+
+// Workers that share the samples ask it, too, each sample once; a layer may have fewer of them.
+TEST_F(ViewSourceFileTest, IsMeasuredByTheEngineInRanges) {
+  const std::vector<double> values = random_values(7);
+  const AskedEngine engine;
+  AnalysisOptions options;
+  options.engine = &engine;
+  ViewSource source;
+  source.add("a", attention_view(values.data(), kSamples, kHeads, kTokens));
+  source.add("b", attention_view(values.data(), 2, kHeads, kTokens));
+  SharedSamples how;
+  how.directory = path("shared");
+  how.settings = "a test";
+  how.least_cost = 1e-30;
+  std::optional<Analysis> analysis;
+  EXPECT_EQ(analyse_shared(source, uniform_weights(source.layers()), options, how,
+                           [&](Analysis all) { analysis = std::move(all); }),
+            SharedEnd::kMerged);
+  std::size_t measured = 0;
+  for (const Batch& batch : engine.asked) {
+    EXPECT_EQ(batch.layers.size(), 2U);
+    measured += batch.options.sequences.size();
+  }
+  EXPECT_EQ(measured, 6U);
+  ASSERT_TRUE(analysis);
+  EXPECT_EQ(analysis->samples[0][0][3].cross_head_share, 3.0);
+  EXPECT_EQ(analysis->samples[0][1][1].cross_head_share, 101.0);
+}
+
+// What is wrong with weights and conventions is found before anything is read, as InputError.
+TEST(ViewSourceTest, IsCheckedBeforeItIsRead) {
+  ViewSource source;
+  source.add("a", attention_view(static_cast<float*>(nullptr), kSamples, kHeads, kTokens),
+             [](auto...) { ADD_FAILURE() << "it was read"; });
+  const auto refused = [&](const char* message, const LayerWeights& weights, double eps) {
+    AnalysisOptions options;
+    options.conventions.front().walk.eps = {eps};
+    if (eps == 0.75) options.conventions.clear();
+    try {
+      (void)analyse(source, weights, options);
+      FAIL();
+    } catch (const InputError& error) {
+      EXPECT_STREQ(error.what(), message);
+    }
+  };
+  refused("weights of 0 layers, for 1", {}, 0.25);
+  refused("layer a: 2 weights for 3 heads", {{1, 1}}, 0.25);
+  refused("layer a: all head weights are zero", {{0, 0, 0}}, 0.25);
+  refused("eps -1 is not in (0, 1]", {{1, 1, 1}}, -1.0);
+  refused("no convention to measure by", {{1, 1, 1}}, 0.75);
+  EXPECT_THROW(ViewSource({}, static_cast<MissingMass>(5)), InputError);
 }
 
 }  // namespace

@@ -231,6 +231,10 @@ TEST(Measure, RefusesWhatCannotBeMeasured) {
     MirroredMatrix one_{Matrix(1, 1)};
   } one;
   EXPECT_THROW(measure(one, {1.0}, {.conventions = {options, other}}), InputError);
+  for (const double eps : {0.0, -1.0, 2.0}) {
+    other.walk.eps = {eps};
+    EXPECT_THROW(measure(one, {1.0}, {.conventions = {other}}), InputError) << eps;
+  }
   EXPECT_THROW(measure(one, {1.0}, {}), InputError);
   EXPECT_THROW(fidelity(Matrix()), InputError);
   EXPECT_THROW(walk_of_attention(Matrix(2, 3)), InputError);

@@ -12,6 +12,7 @@
 #include <limits>
 #include <numeric>
 #include <string>
+#include <utility>
 
 #include "synergraph/core/error.h"
 #include "synergraph/graph/attention_rounding.h"
@@ -311,6 +312,149 @@ TEST(MeasureView, ReportsProgressAndStops) {
   std::atomic<int> asked = 0;
   options.execution.stop = [&] { return ++asked > 2; };
   EXPECT_THROW(measure(attention.view(), {}, options), Stopped);
+}
+
+/// Layers of several shapes and types, weighted in all ways; the last is fetched. The same layer by
+/// layer is `alone`.
+struct Layers {
+  Layers() {
+    batch.options = both_conventions();
+    batch.layers = {{first.view(), {1, 2}, "a"},
+                    {second.view(), {1, 1, 1, 3, 2, 1}},
+                    {attention_view(static_cast<double*>(nullptr), 3, 2, 6), {}, "c"}};
+    batch.layers[2].fetch = [this](std::int64_t sample, std::int64_t head, void* into) {
+      std::memcpy(into, third.row(static_cast<int>(sample), static_cast<int>(head), 0),
+                  36 * sizeof(double));
+    };
+  }
+  BatchMetrics alone(int layer, const std::vector<TokenSpan>& sequences = {}) {
+    BatchOptions options = both_conventions();
+    options.sequences = sequences;
+    if (layer == 0) return measure(first.view(), std::array{1.0, 2.0}, options);
+    if (layer == 1) return measure(second.view(), batch.layers[1].weights, options);
+    return measure(third.view(), {}, options);
+  }
+
+  Attention first{1, 2, 8, 0};
+  Stored second{Attention(2, 3, 5, 1), FloatType::kFloat16};
+  Attention third{3, 2, 6, 2};
+  Batch batch;
+};
+
+TEST(MeasureBatch, EqualsItsLayersAlone) {
+  Layers layers;
+  for (const int threads : {1, 2, 16}) {
+    layers.batch.options.execution.threads = threads;
+    const BatchMetrics all = cpu_engine().measure(layers.batch);
+    for (std::size_t c = 0; c < 2; ++c) {
+      std::vector<std::vector<std::uint64_t>> expected;
+      for (int l = 0; l < 3; ++l) {
+        const BatchMetrics alone = layers.alone(l);
+        for (const HeadsMetrics& sequence : alone.sequences[c]) expected.push_back(bits(sequence));
+      }
+      ASSERT_EQ(all.sequences[c].size(), expected.size());
+      for (std::size_t s = 0; s < expected.size(); ++s)
+        EXPECT_EQ(bits(all.sequences[c][s]), expected[s]) << "sequence " << s;
+    }
+  }
+}
+
+TEST(MeasureBatch, SequencesAreOfAnyLayerInAnyOrder) {
+  Layers layers;
+  const std::vector<TokenSpan> sequences = {{2, 1, 5, 2}, {0, 0, 8, 0}, {1, 2, 5, 1}, {0, 0, 4, 2}};
+  layers.batch.options.sequences = sequences;
+  const BatchMetrics all = cpu_engine().measure(layers.batch);
+  for (std::size_t s = 0; s < sequences.size(); ++s) {
+    TokenSpan span = sequences[s];
+    const auto layer = static_cast<int>(std::exchange(span.layer, 0));
+    EXPECT_EQ(bits(all.sequences[1][s]), bits(layers.alone(layer, {span}).sequences[1][0]));
+  }
+}
+
+// Reading twice what is not kept changes nothing.
+TEST(MeasureBatch, MemoryChangesNothing) {
+  Layers layers;
+  const BatchMetrics expected = cpu_engine().measure(layers.batch);
+  layers.batch.options.execution.memory = 1000;
+  expect_equal(cpu_engine().measure(layers.batch), expected);
+}
+
+TEST(MeasureBatch, ReportsTheProgressOfAllLayers) {
+  Layers layers;
+  std::uint64_t last = 0;
+  layers.batch.options.execution.progress.listener = [&](std::uint64_t done, std::uint64_t total,
+                                                         const std::string&) {
+    EXPECT_EQ(total, 2U + 2 * 3 + 3 * 2);
+    EXPECT_EQ(done, ++last);
+  };
+  cpu_engine().measure(layers.batch);
+  EXPECT_EQ(last, 14U);
+}
+
+// Whatever is wrong beside the attention is found before any of it is read.
+TEST(MeasureBatch, IsCheckedBeforeAnythingIsRead) {
+  const auto refused = [](const std::string& message, const auto& change) {
+    Layers layers;
+    layers.batch.layers.erase(layers.batch.layers.begin());
+    for (BatchLayer& layer : layers.batch.layers)
+      layer.fetch = [](auto...) { ADD_FAILURE() << "it was read"; };
+    change(layers.batch);
+    try {
+      cpu_engine().measure(layers.batch);
+      FAIL() << "expected: " << message;
+    } catch (const InputError& error) {
+      EXPECT_EQ(error.what(), message);
+    }
+  };
+  const auto first = [](Batch& batch) -> MetricsOptions& { return batch.options.conventions[0]; };
+  const auto second = [](Batch& batch) -> MetricsOptions& { return batch.options.conventions[1]; };
+  refused("there are no layers to measure", [](Batch& b) { b.layers.clear(); });
+  refused("layer c, attention: 0 heads, expected 1 to 1073741823",
+          [](Batch& b) { b.layers[1].view.heads = 0; });
+  refused(
+      "layer 1, attention: unknown element type, expected float16, bfloat16, float32 or float64",
+      [](Batch& b) { b.layers[0].view.type = static_cast<FloatType>(7); });
+  refused("layer c, attention: there is no data", [](Batch& b) { b.layers[1].fetch = {}; });
+  refused(
+      "layer c, 3 weights for 2 heads of 3 samples: expected one a head, 2, or one a head of "
+      "every sample",
+      [](Batch& b) {
+        b.layers[1].weights = {1, 1, 1};
+      });
+  refused("layer 1, sample 1: all head weights are zero",
+          [](Batch& b) { b.layers[0].weights = {1, 1, 1, 0, 0, 0}; });
+  refused("layer c, head weight -1 is not finite and non-negative", [](Batch& b) {
+    b.layers[1].weights = {1, -1};
+  });
+  refused("layer 2 was asked for, there are 0:2", [](Batch& b) {
+    b.options.sequences = {{0, 0, 1, 2}};
+  });
+  refused("layer 1, sample 2 was asked for, there are 0:2", [](Batch& b) {
+    b.options.sequences = {{2, 0, 6, 1}, {2, 0, 5, 0}};
+  });
+  refused("layer c, sample 2: tokens 0:7 were asked for, it has 0:6", [](Batch& b) {
+    b.options.sequences = {{2, 0, 7, 1}};
+  });
+  refused("no convention to measure by", [](Batch& b) { b.options.conventions.clear(); });
+  refused("no eps of a mixing time", [&](Batch& b) { second(b).walk.eps.clear(); });
+  refused("eps 0 is not in (0, 1]", [&](Batch& b) { first(b).walk.eps = {0.25, 0.0}; });
+  refused("the first eps of one convention is 0.25, of another 0.5", [&](Batch& b) {
+    second(b).walk.eps = {0.5, 0.25};
+  });
+  refused("one convention asks for the walks of every head, another does not",
+          [&](Batch& b) { second(b).per_head_walks = false; });
+  refused("cutoff 0 is not in 1 to 1000000000", [&](Batch& b) { first(b).walk.cutoff = 0; });
+  refused("horizon -1 is not in 0 to 1000000000",
+          [&](Batch& b) { second(b).fidelity.horizon = -1; });
+  refused("step limit 0 is not positive", [&](Batch& b) { first(b).fidelity.step_limit = 0; });
+  refused("normalization 9 is none of per-head, pooled, published",
+          [&](Batch& b) { first(b).normalization = static_cast<Normalization>(9); });
+  refused("nodes of the fidelity -1 is none of sources, all",
+          [&](Batch& b) { second(b).fidelity.nodes = static_cast<FidelityNodes>(-1); });
+  refused("row tolerance -1 is not a positive number or zero",
+          [](Batch& b) { b.options.row_tolerance = -1.0; });
+  refused("missing mass 2 is none of error, node",
+          [](Batch& b) { b.options.missing_mass = static_cast<MissingMass>(2); });
 }
 
 /// Measuring is refused with a message that contains this.

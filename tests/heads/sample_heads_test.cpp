@@ -23,5 +23,17 @@ TEST(SampleHeads, LargeHeadsAreReadOneAtATime) {
   }
 }
 
+// A quarter of the memory holds both heads, or not quite.
+TEST(SampleHeads, AreKeptInAPartOfTheMemory) {
+  constexpr std::size_t kBoth = 2 * 64 * 64 * sizeof(double);
+  for (const std::size_t memory : {4 * kBoth, 4 * kBoth - 4}) {
+    int reads = 0;
+    SampleHeads heads(2, 64, memory);
+    heads.start([&](int, Matrix&) { ++reads; });
+    for (const int head : {0, 1, 0}) (void)heads.head(head);
+    EXPECT_EQ(reads, memory == 4 * kBoth ? 2 : 3);
+  }
+}
+
 }  // namespace
 }  // namespace synergraph

@@ -42,7 +42,9 @@ class InventedSource : public AttentionSource {
     for (int s = begin; s < std::min(end, layers_.front().samples); ++s) all.push_back({s});
     return all;
   }
-  std::unique_ptr<AttentionReader> reader() override { return nullptr; }
+  std::unique_ptr<AttentionReader> reader(const WorkingMemory& /*memory*/) override {
+    return nullptr;
+  }
   FloatType element_type(int /*layer*/) const override { return FloatType::kFloat16; }
   void copy_heads(const AttentionPiece& piece, const HeadCopy& copy) override {
     if (piece.sample == fails_) throw InputError("cannot be read");

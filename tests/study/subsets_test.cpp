@@ -52,7 +52,7 @@ std::vector<std::vector<double>> tables_of(const Model& model, const Sequences& 
   ModelAttention source(model, sequences, nullptr, {});
   const LayerWeights weights = weights_of_model(model);
   std::vector<std::vector<double>> tables(weights.size(), std::vector<double>(16, 0.0));
-  const auto reader = source.reader();
+  const auto reader = source.reader({});
   for (const AttentionPiece& piece : source.pieces(0, sequences.count)) {
     reader->open(piece);
     reader->visit([&](int layer, HeadSource& heads) {

@@ -8,7 +8,7 @@ namespace synergraph {
 std::vector<AttentionPiece> ModelAttention::pieces(int /*begin*/, int /*end*/) const {
   return {};
 }
-std::unique_ptr<AttentionReader> ModelAttention::reader() {
+std::unique_ptr<AttentionReader> ModelAttention::reader(const WorkingMemory& /*memory*/) {
   return nullptr;
 }
 std::optional<Evaluation> ModelAttention::evaluation() const {
