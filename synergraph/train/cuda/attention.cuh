@@ -325,12 +325,13 @@ struct Attention {
       for (int r = 0; r < 2; ++r) {
         sum[r] += __shfl_xor_sync(0xFFFFFFFFU, sum[r], 1);
         sum[r] += __shfl_xor_sync(0xFFFFFFFFU, sum[r], 2);
-        const float log_sum = shift[r] + log2f(sum[r]);
-        steep = steep || !(fabsf(log_sum) <= kSteep);
         if (kIsSteep && kPrecision == Precision::kTf32 && !(sum[r] < HUGE_VALF))
           broken[r] = kNotANumber;
-        if (place.t == 0 && block.has(place, r))
+        if (place.t == 0 && block.has(place, r)) {
+          const float log_sum = shift[r] + log2f(sum[r]);
           log_sums[block.head * kPositions + block.first() + place.g + 8 * r] = log_sum;
+          steep = steep || !(fabsf(log_sum) <= kSteep);  // or no number
+        }
       }
       store_rows(place, block, out, dropout.scale / sum[0], dropout.scale / sum[1], to, broken);
     }
