@@ -23,6 +23,7 @@
 #include "synergraph/study/measure_model.h"
 #include "synergraph/study/measure_subsets.h"
 #include "synergraph/train/checkpoint.h"
+#include "synergraph/train/device_full.h"
 #include "synergraph/train/make_evaluator.h"
 #include "synergraph/train/trainer.h"
 

@@ -4,7 +4,6 @@
 #include <string_view>
 #include <vector>
 
-#include "synergraph/core/error.h"
 #include "synergraph/core/names.h"
 #include "synergraph/train/precision.h"
 
@@ -28,12 +27,6 @@ struct Device {
   Precision precision = Precision::kTf32;  ///< of a GPU; the CPU computes in float32
 
   bool operator==(const Device&) const = default;
-};
-
-/// A device has too little memory left: fewer models at once may do.
-class DeviceFull : public InputError {
- public:
-  using InputError::InputError;
 };
 
 std::string name_of(const Device& device);  ///< "cpu", "cuda", "cuda:1"

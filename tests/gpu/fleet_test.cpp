@@ -7,6 +7,7 @@
 #include <sstream>
 
 #include "synergraph/core/error.h"
+#include "synergraph/train/device_full.h"
 #include "synergraph/train/loop.h"
 #include "synergraph/train/make_fleet.h"
 #include "tests/support/run_program.h"
