@@ -201,12 +201,12 @@ struct Attention {
     }
   }
 
-  /// Stores the block's rows of a head's features. The bits of `set` are set in what is stored of
-  /// each row.
+  /// Stores the block's rows of a head's features, with the bits of set0 (rows g) and set1 (g+8).
   static __device__ __forceinline__ void store_rows(const Place& place, const Block& block,
                                                     const float (&out)[kOut][4], float factor0,
                                                     float factor1, float* to,
-                                                    const std::uint32_t (&set)[2] = {0, 0}) {
+                                                    std::uint32_t set0 = 0,
+                                                    std::uint32_t set1 = 0) {
     const Address start =
         address_of(to) +
         4U * static_cast<unsigned>(at(block.first() + place.g, block.head * kHead + place.t));
@@ -214,13 +214,14 @@ struct Attention {
     for (int half = 0; half < 2; ++half) {
       if (!block.has(place, half)) break;
       const float factor = half == 0 ? factor0 : factor1;
+      const std::uint32_t set = half == 0 ? set0 : set1;
 #pragma unroll
       for (int n = 0; n < kOut; ++n)
 #pragma unroll
         for (int e = 0; e < (kHead < 8 ? 1 : 2); ++e)
           store_float(feature(flipped(start, 16U * static_cast<unsigned>(e)), n) +
                           4U * static_cast<unsigned>(8 * half * kWidth),
-                      with_bits(operand<kPrecision>(out[n][2 * half + e] * factor), set[half]));
+                      with_bits(operand<kPrecision>(out[n][2 * half + e] * factor), set));
     }
   }
 
@@ -333,7 +334,8 @@ struct Attention {
           steep = steep || !(fabsf(log_sum) <= kSteep);  // or no number
         }
       }
-      store_rows(place, block, out, dropout.scale / sum[0], dropout.scale / sum[1], to, broken);
+      store_rows(place, block, out, dropout.scale / sum[0], dropout.scale / sum[1], to, broken[0],
+                 broken[1]);
     }
     return __any_sync(0xFFFFFFFFU, steep) != 0;
   }
