@@ -298,8 +298,8 @@ struct Attention {
   }
 
   /// Of queries, keys and values in units 0 to 2: the heads' outputs go to unit 3. log_sums (heads
-  /// x positions) gets the logarithms, base 2, of the sums of exponentials. Returns whether the
-  /// warp has had steep scores.
+  /// x positions) gets the logarithms, base 2, of the sums of exponentials. Returns whether
+  /// this thread has seen steep scores.
   template <bool kIsSteep>
   static __device__ __forceinline__ bool attend(const AttentionDropout& dropout, float* log_sums) {
     const float* query = unit(0);
@@ -337,9 +337,9 @@ struct Attention {
       store_rows(place, block, out, dropout.scale / sum[0], dropout.scale / sum[1], to, broken[0],
                  broken[1]);
     }
-    return __any_sync(0xFFFFFFFFU, steep) != 0;
+    return steep;
   }
-  /// Where this returns true it is to be done again, by attend<true>().
+  /// Where a thread of the warp returns true it is to be done again, by attend<true>().
   static __device__ __noinline__ bool forward(AttentionDropout dropout, float* log_sums) {
     return attend<false>(dropout, log_sums);
   }

@@ -808,15 +808,21 @@ struct SequencePass {
     Heads::steep_key_value_gradient(attention_dropout(layer), dots(), inverse_sums());
     __syncthreads();
   }
+  /// Twice, so that where it follows the usual calls it can do without what the others change.
+  template <bool kIsSteep>
   static __device__ __noinline__ void do_qkv_backward(int layer) {
     SequencePass().qkv_backward(layer);
   }
 
+  /// The gradient of x2 becomes that of x.
   static __device__ __forceinline__ void attention_backward(int layer, bool steep) {
     const AttentionDropout dropout = attention_dropout(layer);
     if (steep) {
       do_steep_backward(layer);
-    } else if constexpr (kHeads == 1) {
+      do_qkv_backward<true>(layer);
+      return;
+    }
+    if constexpr (kHeads == 1) {
       Heads::one_head_gradients(dropout, dots(), dquery());
     } else {
       Heads::query_gradient(dropout, dots(), dquery());
@@ -824,6 +830,13 @@ struct SequencePass {
       Heads::key_value_gradient(dropout, dots());
       __syncthreads();
     }
+    do_qkv_backward<false>(layer);
+  }
+
+  /// What a call returned. The compiler sees by this that the warp stays together; it would not use
+  /// uniform registers in what follows otherwise.
+  static __device__ __forceinline__ bool any_of_warp(bool value) {
+    return __any_sync(0xFFFFFFFFU, value) != 0;
   }
 
   static __device__ void run(const SequenceArguments& args, const Trainee& trainee) {
@@ -831,8 +844,8 @@ struct SequencePass {
 #pragma unroll 1
     for (int layer = 0; layer < args.layout.layers; ++layer) {
       do_prepare_attention(layer);
-      if (Heads::forward(attention_dropout(layer), kept(layer) + Saved::kLogSums))
-        do_steep_forward(layer);
+      const bool seen = Heads::forward(attention_dropout(layer), kept(layer) + Saved::kLogSums);
+      if (any_of_warp(seen)) do_steep_forward(layer);
       do_finish_layer(layer);
     }
     do_compare();
@@ -842,8 +855,7 @@ struct SequencePass {
     for (int layer = args.layout.layers - 1; layer >= 0; --layer) {
       do_mlp_backward(layer);
       const bool steep = do_projection_backward(layer);
-      attention_backward(layer, steep);
-      do_qkv_backward(layer);
+      attention_backward(layer, any_of_warp(steep));
     }
     SequencePass().write_embedded();
   }
