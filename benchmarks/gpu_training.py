@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Time of a training step of the paper's model on a GPU: PyTorch, JAX and synergraph in one go.
 
-    benchmarks/gpu_training.py build/release/benchmarks/train_step
+    benchmarks/gpu_training.py build/cuda/benchmarks/train_step
 
 All train the architecture of docs/training.md on the same sizes: batch 50, length 100, width 64, four
 layers, dropout 0.1, Adam. One model has the GPU to itself, or many share it: PyTorch by a captured

@@ -93,7 +93,7 @@ TrainOutcome train_in(const Request& request, const TrainingData& data, const sg
   run_call(call, WorkingMemory().bytes(), [&](const Execution& execution) {
     TrainOptions options = request.options;
     const FleetSettings shape = fleet_settings(request.settings);
-    options.device = request.device.choose({&shape, 1});
+    options.device = request.device.choose({&shape, 1}, request.settings.sequences);
     options.execution = execution;
     try {
       outcome = train(request.settings, data, options);

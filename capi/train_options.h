@@ -28,8 +28,8 @@ struct DeviceChoice {
   Precision precision = Precision::kTf32;
 
   /// See choose_device().
-  Device choose(std::span<const FleetSettings> shapes) const {
-    return choose_device(name, precision, shapes);
+  Device choose(std::span<const FleetSettings> shapes, int sequences) const {
+    return choose_device(name, precision, shapes, 0, sequences);
   }
 };
 DeviceChoice take_device(Options& options);

@@ -99,6 +99,7 @@ AttentionInput AttentionArguments::open_checkpoint(const TensorFile& tensors,
   const ModelConfig& config = input.model->config();
   FleetSettings shape;
   shape.model = config;
+  shape.batch = 1;
   const Device chosen = choose_device(device, Precision::kFloat32, {&shape, 1}, worker);
   if (chosen.kind != DeviceKind::kCpu) input.device = synergraph::describe(chosen);
   Sequences sequences = tokens.empty() ? random_sequences(seed.value_or(1), samples.value_or(50),

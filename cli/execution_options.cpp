@@ -38,8 +38,8 @@ void DeviceArguments::add_to(CLI::App& command, const std::string& group) {
                ->capture_default_str());
 }
 
-Device DeviceArguments::choose(std::span<const FleetSettings> shapes) const {
-  return choose_device(name, *parse_name<Precision>(precision), shapes);
+Device DeviceArguments::choose(std::span<const FleetSettings> shapes, int sequences) const {
+  return choose_device(name, *parse_name<Precision>(precision), shapes, 0, sequences);
 }
 
 void run_until_stopped(Execution& execution, const std::function<void()>& body) {

@@ -18,8 +18,8 @@ struct DeviceArguments {
   std::string precision{name_of(Precision::kTf32)};
 
   void add_to(CLI::App& command, const std::string& group);
-  /// For models of these shapes; see choose_device().
-  Device choose(std::span<const FleetSettings> shapes) const;
+  /// For models of these shapes, each with so many sequences; see choose_device().
+  Device choose(std::span<const FleetSettings> shapes, int sequences) const;
 };
 
 /// Runs `body` with an execution that Ctrl-C and the other signals of StopOnSignals stop, and then

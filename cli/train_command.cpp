@@ -134,7 +134,7 @@ void run_train(const CLI::App& command, TrainArguments& arguments) {
     print_note(fmt::format("{}: no run there: starting one", options.directory));
   const TrainingData data = make_data(command, arguments);
   const FleetSettings shape = fleet_settings(arguments.settings);
-  options.device = arguments.device.choose({&shape, 1});
+  options.device = arguments.device.choose({&shape, 1}, arguments.settings.sequences);
   options.execution.stop = StopOnSignals::requested;
   const TrainOutcome outcome = train_until_signal(arguments, data);
   if (!outcome.finished) {

@@ -16,13 +16,13 @@ packages=$!
 
 if [ "$quick" != --quick ]; then
   step "formatting"
-  find synergraph capi cli tests benchmarks fuzz web/core -name '*.h' -o -name '*.cpp' -o -name '*.c' | xargs clang-format --dry-run -Werror
+  find synergraph capi cli tests benchmarks fuzz web/core -name '*.h' -o -name '*.cpp' -o -name '*.c' -o -name '*.cu' -o -name '*.cuh' | xargs clang-format --dry-run -Werror
 fi
 
 step "release build and tests"
 # With the code for GPUs, for one kind of them, where there is a compiler for it.
 cmake --preset release -DSYNERGRAPH_PRECOMPILE=ON -DSYNERGRAPH_BUILD_BENCHMARKS=OFF -DSYNERGRAPH_CUDA=AUTO \
-  -DCMAKE_CUDA_ARCHITECTURES=80-real >/dev/null
+  -DCMAKE_CUDA_ARCHITECTURES=80-real | grep 'Training on GPUs'
 cmake --build --preset release -- --quiet
 wait "$packages"
 cmake --preset release >/dev/null  # finds what has come since

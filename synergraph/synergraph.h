@@ -136,6 +136,7 @@
 #include "synergraph/train/checkpoint.h"
 #include "synergraph/train/data.h"
 #include "synergraph/train/device.h"
+#include "synergraph/train/device_full.h"
 #include "synergraph/train/fleet.h"
 #include "synergraph/train/loop.h"
 #include "synergraph/train/make_evaluator.h"

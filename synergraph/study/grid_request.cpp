@@ -3,10 +3,12 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <limits>
 #include <numeric>
 
 #include "synergraph/core/error.h"
 #include "synergraph/core/terminal.h"
+#include "synergraph/train/data.h"
 #include "synergraph/train/make_fleet.h"
 
 namespace synergraph {
@@ -43,15 +45,27 @@ GridSettings grid_settings(const GridRequest& request) {
   return grid;
 }
 
+void cut_sets(const GridSettings& grid, int room, GridOptions& options) {
+  const int side_by_side = kCudaCells / static_cast<int>(grid.tasks.size() * grid.seeds.size());
+  if (options.jobs == 0) options.jobs = side_by_side;
+  options.jobs = std::max(1, std::min(options.jobs, room));
+  options.set_size = std::clamp(room / options.jobs, 1, kCudaSet);
+}
+
 void choose_grid_device(const GridSettings& grid, std::string_view name, Precision precision,
                         GridOptions& options) {
   std::vector<FleetSettings> shapes;
   for (const Cell& cell : cells(grid)) shapes.push_back(fleet_settings(cell.train));
-  options.device = choose_device(name, precision, shapes, options.place.local_rank);
-  const bool cuda = options.device.kind == DeviceKind::kCuda;
-  if (cuda) options.set_size = kCudaSet;
-  const int side_by_side = kCudaCells / static_cast<int>(grid.tasks.size() * grid.seeds.size());
-  if (options.jobs == 0) options.jobs = cuda ? std::max(side_by_side, 1) : 1;
+  const int sequences = grid.train.sequences + kJudged;
+  options.device = choose_device(name, precision, shapes, options.place.local_rank, sequences);
+  if (options.device.kind == DeviceKind::kCuda) {
+    int room = std::numeric_limits<int>::max();
+    for (const FleetSettings& shape : shapes)
+      room = std::min(room, fleet_room(options.device, shape, sequences));
+    cut_sets(grid, room, options);
+  } else if (options.jobs == 0) {
+    options.jobs = 1;
+  }
 }
 
 }  // namespace synergraph

@@ -30,9 +30,13 @@ struct GridRequest {
 /// The study that is wanted. UsageError for another preset.
 GridSettings grid_settings(const GridRequest& request);
 
-/// Chooses the device for all cells of a grid, see choose_device(), for a GPU sets of cells, and
-/// the jobs unless they are given. Of several workers on a machine each has a GPU of its own, as
-/// far as there are enough.
+/// Sets of cells for a GPU, and the jobs unless they are given: the GPU has memory for `room` cells
+/// at once, and no more are in training. Results do not depend on that.
+void cut_sets(const GridSettings& grid, int room, GridOptions& options);
+
+/// Chooses the device for all cells of a grid, see choose_device(), for a GPU sets of cells that
+/// fit in the memory it has free, and the jobs unless they are given. Of several workers on a
+/// machine each has a GPU of its own, as far as there are enough.
 void choose_grid_device(const GridSettings& grid, std::string_view name, Precision precision,
                         GridOptions& options);
 

@@ -23,6 +23,7 @@
 #include "synergraph/study/measure_model.h"
 #include "synergraph/study/measure_subsets.h"
 #include "synergraph/train/checkpoint.h"
+#include "synergraph/train/device_full.h"
 #include "synergraph/train/make_evaluator.h"
 #include "synergraph/train/trainer.h"
 
@@ -304,9 +305,12 @@ class GridRun {
     std::vector<TrainResult> trained;
     try {
       trained = train(set, data);
+    } catch (const DeviceFull&) {
+      return run_halves(set, std::current_exception(), measuring);
     } catch (const std::bad_alloc&) {
-      for (const std::size_t k : set) work_.fail(k, std::current_exception());
-      return;
+      return fail(set, std::current_exception());
+    } catch (const InputError&) {  // of the device: runs have their own
+      return fail(set, std::current_exception());
     }
     for (std::size_t j = 0; j < set.size(); ++j) {
       if (trained[j].error) {
@@ -325,6 +329,19 @@ class GridRun {
           finish();
       }
     }
+  }
+
+  void fail(const CellSet& set, const std::exception_ptr& error) {
+    for (const std::size_t k : set) work_.fail(k, error);
+  }
+  /// The device has not the memory for all at once that it seemed to have. What was trained so far
+  /// goes on from its checkpoints.
+  void run_halves(const CellSet& set, const std::exception_ptr& error,
+                  std::optional<TaskQueue>& measuring) {
+    if (set.size() == 1) return fail(set, error);
+    const auto middle = set.begin() + static_cast<std::ptrdiff_t>(set.size() / 2);
+    run_set({set.begin(), middle}, measuring);
+    run_set({middle, set.end()}, measuring);
   }
 
   std::vector<TrainResult> train(const CellSet& set,

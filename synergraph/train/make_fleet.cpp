@@ -3,6 +3,7 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <limits>
 
 #include "synergraph/core/error.h"
 #include "synergraph/train/cpu/cpu_fleet.h"
@@ -17,19 +18,24 @@ std::unique_ptr<Fleet> make_fleet(const Device& device, const FleetSettings& set
                                           : make_cpu_fleet(settings, execution);
 }
 
-std::string refusal(const Device& device, const FleetSettings& settings) {
-  return device.kind == DeviceKind::kCuda ? cuda_refusal(device, settings) : "";
+std::string refusal(const Device& device, const FleetSettings& settings, int sequences) {
+  return device.kind == DeviceKind::kCuda ? cuda_refusal(device, settings, sequences) : "";
+}
+
+int fleet_room(const Device& device, const FleetSettings& settings, int sequences) {
+  return device.kind == DeviceKind::kCuda ? cuda_room(device, settings, sequences)
+                                          : std::numeric_limits<int>::max();
 }
 
 Device choose_device(std::string_view name, Precision precision,
-                     std::span<const FleetSettings> shapes, int number) {
+                     std::span<const FleetSettings> shapes, int number, int sequences) {
   const bool automatic = name == kAutomatic;
   Device device = automatic ? Device{DeviceKind::kCuda} : parse_device(name);
   if (number > 0 && (automatic || name == name_of(DeviceKind::kCuda)))
     device.index = number % std::max(1, cuda_count());
   device.precision = precision;
   for (const FleetSettings& shape : shapes) {
-    const std::string why = refusal(device, shape);
+    const std::string why = refusal(device, shape, sequences);
     if (why.empty()) continue;
     if (automatic) return {};
     throw InputError(fmt::format("{}: {}", name, why));

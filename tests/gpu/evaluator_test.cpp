@@ -128,6 +128,33 @@ TEST_P(CudaEvaluatorTest, RowsAreDistributions) {
       });
 }
 
+// As Evaluate.AttentionOfHugeScoresIsADistribution.
+TEST_P(CudaEvaluatorTest, AttentionOfHugeScoresIsADistribution) {
+  ModelConfig other = config();
+  other.length = 37;
+  const Sequences inputs = random_sequences(1, 2, other.length, other.vocabulary);
+  for (const double size : {1e4, 1e6, 1e8, 1e9, 4e9, 1e10, 1e11, 1e13}) {
+    Model model(other);
+    initialise(model, 1);
+    for (const ParameterInfo& tensor : model.layout().tensors())
+      if (tensor.name.ends_with("attn.W_q.weight"))
+        for (std::size_t k = 0; k < tensor.size; ++k)
+          model.values()[tensor.offset + k] *= static_cast<float>(size);
+    const SequenceScore score = evaluator_factory(kCard, model)()->run(
+        inputs.row(0), inputs.row(1), [&](int layer, const float* attention) {
+          for (int row = 0; row < other.heads * other.length; ++row) {
+            double sum = 0.0;
+            for (int key = 0; key < other.length; ++key) {
+              ASSERT_GE(*attention, 0.0F) << size << ", layer " << layer;
+              sum += *attention++;
+            }
+            ASSERT_NEAR(sum, 1.0, 40 * 0x1p-24) << size << ", layer " << layer;
+          }
+        });
+    EXPECT_TRUE(std::isfinite(score.loss)) << size;
+  }
+}
+
 TEST_P(CudaEvaluatorTest, ThreadsThatRunAtOnceBesideATrainingGetTheSameNumbers) {
   const Model model = model_of(config());
   const Model other = model_of({.vocabulary = 10, .length = 37, .heads = 4});

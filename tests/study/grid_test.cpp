@@ -19,6 +19,7 @@
 #include "synergraph/core/random.h"
 #include "synergraph/io/atomic_file.h"
 #include "synergraph/study/cell_file.h"
+#include "synergraph/study/grid_request.h"
 #include "synergraph/study/measure_model.h"
 #include "synergraph/train/checkpoint.h"
 
@@ -398,6 +399,29 @@ TEST(AttainableAccuracy, OfCycleLacksTheFirstToken) {
   EXPECT_EQ(attainable_accuracy(settings), 1.0);
   settings.task = "cycle";
   EXPECT_DOUBLE_EQ(attainable_accuracy(settings), (99.0 + 1.0 / 256.0) / 100.0);
+}
+
+TEST(CutSets, NoMoreCellsAreTrainedAtOnceThanFit) {
+  GridSettings grid = small_grid();  // two cells of a shape: two sets of them side by side
+  for (const int jobs : {0, 1, 2, 7})
+    for (const int room : {0, 1, 2, 3, 5, 10, 63, 64, 65, 200, std::numeric_limits<int>::max()}) {
+      GridOptions options;
+      options.jobs = jobs;
+      cut_sets(grid, room, options);
+      EXPECT_GE(options.jobs, 1);
+      EXPECT_LE(options.jobs, jobs == 0 ? 2 : jobs);
+      EXPECT_GE(options.set_size, 1);
+      EXPECT_LE(options.set_size, 64);
+      EXPECT_LE(std::int64_t{options.jobs} * options.set_size, std::max(room, 1));
+    }
+  GridOptions options;
+  cut_sets(grid, 1000, options);  // as if there were no limit
+  EXPECT_EQ(options.jobs, 2);
+  EXPECT_EQ(options.set_size, 64);
+  options.jobs = 0;
+  cut_sets(grid, 9, options);
+  EXPECT_EQ(options.jobs, 2);
+  EXPECT_EQ(options.set_size, 4);
 }
 
 }  // namespace

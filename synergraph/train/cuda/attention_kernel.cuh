@@ -24,7 +24,9 @@ struct AttentionShared {
   int width;
 
   SYNERGRAPH_HD constexpr int row() const { return width + 1; }
-  SYNERGRAPH_HD constexpr int normed() const { return width * kWidth; }  ///< after a matrix of the head
+  SYNERGRAPH_HD constexpr int normed() const {
+    return width * kWidth;
+  }  ///< after a matrix of the head
   SYNERGRAPH_HD constexpr int queries() const { return normed() + kPositions * kNormedRow; }
   SYNERGRAPH_HD constexpr int keys() const { return queries() + kPositions * row(); }
   SYNERGRAPH_HD constexpr int size() const { return keys() + kPositions * row(); }
@@ -133,10 +135,12 @@ __global__ void __launch_bounds__(kAttentionThreads)
       if (lane + kKeysAtOnce * r <= query) largest = fmaxf(largest, weights[r]);
     }
     largest = of_warp<true>(largest);
+    const bool steep = fabsf(largest) > 0x1.0p20F;  // see Attention::kSteep
     float sum = 0.0F;
 #pragma unroll
     for (int r = 0; r < kKeyRounds; ++r) {
-      weights[r] = lane + kKeysAtOnce * r <= query ? expf(weights[r] - largest) : 0.0F;
+      const float less = steep ? __fsub_rn(weights[r], largest) : weights[r] - largest;
+      weights[r] = lane + kKeysAtOnce * r <= query ? expf(less) : 0.0F;
       sum += weights[r];
     }
     sum = of_warp<false>(sum);

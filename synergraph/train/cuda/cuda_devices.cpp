@@ -3,7 +3,8 @@
 #include <cuda_runtime_api.h>
 #include <fmt/core.h>
 
-#include "synergraph/train/cuda/device_memory.h"
+#include "synergraph/train/cuda/current_device.h"
+#include "synergraph/train/cuda/engine.h"
 #include "synergraph/train/cuda/layout.h"
 
 namespace synergraph {
@@ -17,6 +18,7 @@ std::string version_text(int version) {
 /// Why there is no GPU to be used; empty: there are `count`.
 std::string trouble(int& count) {
   const cudaError_t result = cudaGetDeviceCount(&count);
+  if (result != cudaSuccess) cudaGetLastError();
   int driver = 0;
   if (result == cudaErrorInsufficientDriver && cudaDriverGetVersion(&driver) == cudaSuccess) {
     if (driver == 0) return "no NVIDIA driver on this machine";
@@ -30,7 +32,7 @@ std::string trouble(int& count) {
 
 }  // namespace
 
-std::string cuda_trouble(int index) {
+std::string cuda_trouble(int index) try {
   int count = 0;
   std::string why = trouble(count);
   if (!why.empty()) return why;
@@ -46,11 +48,27 @@ std::string cuda_trouble(int index) {
     return fmt::format("{} is too small: {} KiB of shared memory a block are needed",
                        cuda_name(index), cuda::kSharedBytes >> 10U);
   return "";
+} catch (const InputError& error) {
+  return error.what();
 }
 
-void start_cuda(int index) {
+std::string start_cuda(int index) try {
   cuda::require(cudaInitDevice(index, cudaDeviceScheduleBlockingSync, cudaInitDeviceFlagsAreValid),
-                "choice of the device");
+                "start of the GPU");
+  const cuda::CurrentDevice current(index);
+  return cuda::kernel_trouble();
+} catch (const InputError& error) {
+  return error.what();
+}
+
+std::uint64_t cuda_free_bytes(int index) try {
+  const cuda::CurrentDevice current(index);
+  std::size_t free = 0;
+  std::size_t all = 0;
+  cuda::require(cudaMemGetInfo(&free, &all), "free memory");
+  return free;
+} catch (const InputError&) {
+  return 0;
 }
 
 int cuda_count() {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -9,7 +10,12 @@ namespace synergraph {
 std::string cuda_trouble(int index);
 
 /// Readies a GPU that can be used: threads that wait for it sleep, and others measure meanwhile.
-void start_cuda(int index);
+/// Returns why it does not take this program's work, as when another program has it for itself;
+/// empty: it does.
+std::string start_cuda(int index);
+
+/// Bytes of memory that a GPU that was started has free; 0 where it does not say.
+std::uint64_t cuda_free_bytes(int index);
 
 /// How many GPUs there are to be used.
 int cuda_count();

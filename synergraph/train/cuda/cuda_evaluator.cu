@@ -4,34 +4,34 @@
 #include <mutex>
 
 #include "synergraph/train/cuda/attention_kernel.cuh"
-#include "synergraph/train/cuda/cuda_devices.h"
 #include "synergraph/train/cuda/cuda_fleet.h"
+#include "synergraph/train/cuda/current_device.h"
 #include "synergraph/train/cuda/launch_sequences.h"
 #include "synergraph/train/cuda/packing.h"
 #include "synergraph/train/cuda/pinned_memory.h"
 #include "synergraph/train/cuda/sequence_kernel.cuh"
+#include "synergraph/train/cuda/stream.h"
 
 namespace synergraph {
 namespace cuda {
 namespace {
 
+int greatest_priority() {
+  int least = 0;
+  int greatest = 0;
+  require(cudaDeviceGetStreamPriorityRange(&least, &greatest), "priorities");
+  return greatest;
+}
+
 /// Where a sequence is run: a stream, and memory here and there.
 struct Workplace {
-  explicit Workplace(int index) : device(index) {
-    // What trains meanwhile has much to do, and somebody waits for this.
-    int least = 0;
-    int greatest = 0;
-    require(cudaDeviceGetStreamPriorityRange(&least, &greatest), "priorities");
-    require(cudaStreamCreateWithPriority(&stream, cudaStreamNonBlocking, greatest), "stream");
+  explicit Workplace(int index) : device(index), stream(greatest_priority()) {
     loss.reserve(1);
     correct.reserve(1);
   }
-  Workplace(const Workplace&) = delete;
-  Workplace& operator=(const Workplace&) = delete;
-  ~Workplace() { cudaStreamDestroy(stream); }
 
   int device;
-  cudaStream_t stream = nullptr;
+  Stream stream;  ///< what trains meanwhile has much to do, and somebody waits for this
   DeviceMemory<float> parameters;
   DeviceMemory<Trainee> trainee;
   DeviceMemory<std::int32_t> tokens;  ///< the row, which is 0, then the input and the target
@@ -49,8 +49,8 @@ struct Workplace {
 /// wait for all that the GPU has to do.
 class Workplaces {
  public:
+  /// The device is the current one.
   std::unique_ptr<Workplace> take(int device) {
-    require(cudaSetDevice(device), "choice of the device");
     const std::lock_guard lock(mutex_);
     const auto found = std::find_if(free_.begin(), free_.end(),
                                     [&](const auto& place) { return place->device == device; });
@@ -59,9 +59,10 @@ class Workplaces {
     free_.erase(found);
     return place;
   }
-  void give(std::unique_ptr<Workplace> place) {
+  void give(std::unique_ptr<Workplace> place) noexcept try {
     const std::lock_guard lock(mutex_);
     free_.push_back(std::move(place));
+  } catch (const std::exception&) {  // then it is not kept
   }
 
   static Workplaces& all() {
@@ -78,6 +79,7 @@ using Packed = std::shared_ptr<const std::vector<float>>;
 
 class CudaEvaluator final : public SequenceEvaluator {
  public:
+  /// The device is the current one.
   CudaEvaluator(int device, const ModelConfig& config, const Packed& packed)
       : config_(config), place_(Workplaces::all().take(device)) {
     Workplace& place = *place_;
@@ -112,17 +114,7 @@ class CudaEvaluator final : public SequenceEvaluator {
   SequenceScore run(const std::int32_t* input, const std::int32_t* target,
                     const LayerVisitor& visitor) override {
     Workplace& place = *place_;
-    require(cudaSetDevice(place.device), "choice of the device");
-    const auto length = static_cast<std::size_t>(config_.length);
-    std::int32_t* tokens = place.own_tokens.data();
-    tokens[0] = 0;
-    std::copy_n(input, length, tokens + 1);
-    std::copy_n(target, length, tokens + 1 + length);
-    place.tokens.upload(tokens, 1 + 2 * length, place.stream);
-    launch_forward();
-    if (visitor) launch_attention();
-    require(cudaGetLastError(), "forward pass");
-    require(cudaStreamSynchronize(place.stream), "forward pass");
+    launch(input, target, visitor != nullptr);
     if (visitor)
       for (int layer = 0; layer < config_.layers; ++layer)
         visitor(layer, place.own_attention.data() + static_cast<std::size_t>(layer) * layer_size());
@@ -130,6 +122,22 @@ class CudaEvaluator final : public SequenceEvaluator {
   }
 
  private:
+  /// Runs a sequence and waits for the end.
+  void launch(const std::int32_t* input, const std::int32_t* target, bool with_attention) {
+    Workplace& place = *place_;
+    const CurrentDevice current(place.device);
+    const auto length = static_cast<std::size_t>(config_.length);
+    std::int32_t* tokens = place.own_tokens.data();
+    tokens[0] = 0;
+    std::copy_n(input, length, tokens + 1);
+    std::copy_n(target, length, tokens + 1 + length);
+    place.tokens.upload(tokens, 1 + 2 * length, place.stream);
+    launch_forward();
+    if (with_attention) launch_attention();
+    require(cudaGetLastError(), "forward pass");
+    require(cudaStreamSynchronize(place.stream), "forward pass");
+  }
+
   Layout layout() const { return layout_of(config_); }
   Saved saved_layout() const { return {config_.layers, config_.heads}; }
   Masks masks() const { return {config_.heads}; }
@@ -183,9 +191,8 @@ EvaluatorFactory cuda_evaluators(const Device& device, const Model& model) {
   const ModelConfig& config = model.config();
   FleetSettings shape;
   shape.model = config;
-  const std::string why = cuda_refusal(device, shape);
+  const std::string why = cuda_shape_refusal(device, shape);
   if (!why.empty()) throw InputError(name_of(device) + ": " + why);
-  start_cuda(device.index);
   const std::vector<std::int32_t> places = cuda::packed_places(config);
   // The pass asks for the next layer's matrices before it knows that there is none.
   std::vector<float> packed(
@@ -194,6 +201,7 @@ EvaluatorFactory cuda_evaluators(const Device& device, const Model& model) {
     packed[static_cast<std::size_t>(places[k])] = model.values()[k];
   return [index = device.index, config,
           shared = std::make_shared<const std::vector<float>>(std::move(packed))] {
+    const cuda::CurrentDevice current(index);
     return std::make_unique<cuda::CudaEvaluator>(index, config, shared);
   };
 }

@@ -4,7 +4,7 @@
 
 #include "synergraph/train/cuda/cuda_devices.h"
 #include "synergraph/train/cuda/engine.h"
-#include "synergraph/train/cuda/packing.h"
+#include "synergraph/train/cuda/fleet_memory.h"
 
 namespace synergraph {
 namespace {
@@ -71,15 +71,25 @@ class CudaFleet : public Fleet {
 
 }  // namespace
 
-std::string cuda_refusal(const Device& device, const FleetSettings& settings) {
-  const std::string trouble = cuda_trouble(device.index);
-  return trouble.empty() ? cuda::refusal(settings.model) : trouble;
+std::string cuda_shape_refusal(const Device& device, const FleetSettings& settings) {
+  std::string why = cuda_trouble(device.index);
+  if (why.empty()) why = cuda::refusal(settings.model);
+  return why.empty() ? start_cuda(device.index) : why;
+}
+
+std::string cuda_refusal(const Device& device, const FleetSettings& settings, int sequences) {
+  std::string why = cuda_shape_refusal(device, settings);
+  if (!why.empty()) return why;
+  return cuda::memory_refusal(cuda_free_bytes(device.index), settings, sequences);
+}
+
+int cuda_room(const Device& device, const FleetSettings& settings, int sequences) {
+  return cuda::models_in(cuda_free_bytes(device.index), settings, sequences);
 }
 
 std::unique_ptr<Fleet> make_cuda_fleet(const Device& device, const FleetSettings& settings) {
-  const std::string refusal = cuda_refusal(device, settings);
+  const std::string refusal = cuda_shape_refusal(device, settings);
   if (!refusal.empty()) throw InputError(name_of(device) + ": " + refusal);
-  start_cuda(device.index);
   return std::make_unique<CudaFleet>(device, settings);
 }
 

@@ -7,13 +7,30 @@
 #include <utility>
 
 #include "synergraph/core/error.h"
+#include "synergraph/train/device_full.h"
 
 namespace synergraph::cuda {
 
+/// The line that says what was tried and what came of it. The runtime forgets the error, which the
+/// thread's next call would report again otherwise, unless it is one that stays.
+inline std::string error_text(cudaError_t result, const char* what) {
+  cudaGetLastError();
+  return std::string("CUDA: ") + what + ": " + cudaGetErrorString(result);
+}
+
 /// InputError, naming what was tried, unless it worked.
 inline void require(cudaError_t result, const char* what) {
-  if (result != cudaSuccess)
-    throw InputError(std::string("CUDA: ") + what + ": " + cudaGetErrorString(result));
+  if (result != cudaSuccess) throw InputError(error_text(result, what));
+}
+
+/// The same of memory: DeviceFull where there is too little.
+inline void require_memory(cudaError_t result, std::size_t bytes, const char* what) {
+  if (result == cudaErrorMemoryAllocation) {
+    cudaGetLastError();
+    throw DeviceFull(std::string("CUDA: too little ") + what +
+                     " is left: " + std::to_string((bytes >> 20U) + 1) + " MiB more are needed");
+  }
+  require(result, what);
 }
 
 /// Memory on the device.
@@ -21,13 +38,11 @@ template <class T>
 class DeviceMemory {
  public:
   DeviceMemory() = default;
-  explicit DeviceMemory(std::size_t count) : count_(count) {
+  explicit DeviceMemory(std::size_t count) {
     if (count == 0) return;
-    const cudaError_t result = cudaMalloc(reinterpret_cast<void**>(&data_), count * sizeof(T));
-    if (result == cudaErrorMemoryAllocation)
-      throw InputError("CUDA: the GPU has too little memory left: " +
-                       std::to_string(count * sizeof(T) >> 20U) + " MiB more are needed");
-    require(result, "device memory");
+    require_memory(cudaMalloc(reinterpret_cast<void**>(&data_), count * sizeof(T)),
+                   count * sizeof(T), "memory of the GPU");
+    count_ = count;
   }
   DeviceMemory(DeviceMemory&& other) noexcept
       : data_(std::exchange(other.data_, nullptr)), count_(std::exchange(other.count_, 0)) {}

@@ -7,19 +7,22 @@
 
 #include "synergraph/core/random.h"
 #include "synergraph/model/dropout.h"
-#include "synergraph/train/cuda/device_memory.h"
+#include "synergraph/train/cuda/current_device.h"
+#include "synergraph/train/cuda/fleet_memory.h"
 #include "synergraph/train/cuda/launch_sequences.h"
 #include "synergraph/train/cuda/mask_kernel.cuh"
 #include "synergraph/train/cuda/packing.h"
 #include "synergraph/train/cuda/sequence_kernel.cuh"
+#include "synergraph/train/cuda/stream.h"
 #include "synergraph/train/cuda/update_kernel.cuh"
 
 namespace synergraph::cuda {
 namespace {
 
 struct Member {
-  DeviceMemory<float> numbers;      ///< parameters, operands, transposed, moments, gradient
-  DeviceMemory<std::int32_t> data;  ///< inputs, targets, and the same of the judged sequences
+  DeviceMemory<float> numbers;        ///< parameters, operands, transposed, moments, gradient
+  DeviceMemory<std::int32_t> broken;  ///< see Trainee
+  DeviceMemory<std::int32_t> data;    ///< inputs, targets, and the same of the judged sequences
   int sequences = 0;
   int judged = 0;
   std::uint64_t seed = 0;
@@ -45,8 +48,15 @@ class StepGraph {
   template <class Function>
   StepGraph(cudaStream_t stream, const Function& function) : stream_(stream) {
     require(cudaStreamBeginCapture(stream, cudaStreamCaptureModeThreadLocal), "capture");
-    function();
     cudaGraph_t graph = nullptr;
+    try {
+      function();
+    } catch (...) {  // a stream that is left in a capture would never run anything again
+      cudaStreamEndCapture(stream, &graph);
+      if (graph != nullptr) cudaGraphDestroy(graph);
+      cudaGetLastError();
+      throw;
+    }
     require(cudaStreamEndCapture(stream, &graph), "capture");
     const cudaError_t result = cudaGraphInstantiate(&graph_, graph, 0);
     cudaGraphDestroy(graph);
@@ -66,23 +76,16 @@ class StepGraph {
 }  // namespace
 
 struct Engine::Parts {
+  /// The device is the current one, here and in what follows.
   Parts(int device_index, const EngineSettings& engine_settings)
       : device(device_index),
         settings(engine_settings),
         dropout(settings.dropout, 0, 0),
         layout(layout_of(settings.model)),
         places(packed_places(settings.model)) {
-    require(cudaSetDevice(device), "choice of the device");
     require(cudaDeviceGetAttribute(&resident, cudaDevAttrMultiProcessorCount, device),
             "multiprocessors");
     resident *= kSequencesAtOnce;
-    require(cudaStreamCreate(&stream), "stream");
-    for (cudaStream_t& one : share_streams) require(cudaStreamCreate(&one), "stream");
-  }
-  ~Parts() {
-    cudaSetDevice(device);
-    cudaStreamDestroy(stream);
-    for (cudaStream_t one : share_streams) cudaStreamDestroy(one);
   }
 
   float* part(const Member& member, int index) const {
@@ -116,8 +119,8 @@ struct Engine::Parts {
   Dropout dropout;
   Layout layout;
   std::vector<std::int32_t> places;
-  cudaStream_t stream = nullptr;
-  std::array<cudaStream_t, kShares> share_streams{};
+  Stream stream;
+  std::array<Stream, kShares> share_streams;
   bool gradients = false;
   std::map<int, Member> members;
   int next = 0;
@@ -139,7 +142,6 @@ struct Engine::Parts {
 };
 
 void Engine::Parts::prepare(std::span<const EngineWork> work, bool judging) {
-  require(cudaSetDevice(device), "choice of the device");
   models = static_cast<int>(work.size());
   rounds = 0;
   steps.clear();
@@ -162,22 +164,21 @@ void Engine::Parts::prepare(std::span<const EngineWork> work, bool judging) {
     table.push_back({part(member, 0), part(member, 1), part(member, 2), part(member, 3),
                      part(member, 4), gradients ? part(member, 5) : nullptr, inputs, inputs + size,
                      rows.data() + first, static_cast<int>(one.rows.size()), -1, member.seed,
-                     member.step, Factors{}});
+                     member.step, Factors{}, judging ? nullptr : member.broken.data(), 0});
     first += one.rows.size();
   }
   trainees.reserve(table.size());
   trainees.upload(table.data(), table.size(), stream);
   const auto places_count = static_cast<std::size_t>(models) * settings.batch;
-  const std::size_t layers = places_count * settings.model.layers;
-  const Masks masks{settings.model.heads};
-  attention_masks.reserve(layers * masks.words());
-  mlp_masks.reserve(layers * Masks::kMlpBytes);
+  const PlaceSizes sizes(settings.model);
+  attention_masks.reserve(places_count * sizes.attention_masks);
+  mlp_masks.reserve(places_count * sizes.mlp_masks);
   if (judging || !dropout.active())
     require(cudaMemsetAsync(attention_masks.data(), 0xFF,
-                            layers * masks.words() * sizeof(std::uint32_t), stream),
+                            places_count * sizes.attention_masks * sizeof(std::uint32_t), stream),
             "masks");
-  saved.reserve(places_count * Saved{settings.model.layers, settings.model.heads}.size());
-  partial.reserve(places_count * layout.partial_size());
+  saved.reserve(places_count * sizes.saved);
+  partial.reserve(places_count * sizes.partial);
   losses.reserve(places_count);
   correct.reserve(places_count);
   round_losses.reserve(static_cast<std::size_t>(models) * rounds);
@@ -204,6 +205,7 @@ void Engine::Parts::launch_turn(const Share& share) {
                     share.count, rounds, trainees.data() + share.first, losses.data() + first,
                     correct.data() + first, round_losses.data() + share.first * rounds,
                     round_correct.data() + share.first * rounds});
+  require(cudaGetLastError(), "turn");
 }
 
 void Engine::Parts::launch_masks(const Share& share) {
@@ -218,6 +220,7 @@ void Engine::Parts::launch_masks(const Share& share) {
       layout, masks, settings.batch, static_cast<std::uint32_t>(Purpose::kDropout),
       dropout.threshold(), trainees.data() + share.first,
       attention_masks.data() + first * masks.words(), mlp_masks.data() + first * Masks::kMlpBytes});
+  require(cudaGetLastError(), "masks");
 }
 
 void Engine::Parts::launch_sequences(const Share& share, bool judging) {
@@ -256,37 +259,54 @@ void Engine::Parts::launch_update(const Share& share) {
                   share.stream>>>(update);
   embedding_kernel<<<dim3(blocks(layout.vocabulary + layout.length, kUpdateThreads / 32), y),
                      kUpdateThreads, 0, share.stream>>>(update);
+  require(cudaGetLastError(), "update");
 }
 
-Engine::Engine(int device, const EngineSettings& settings)
-    : parts_(std::make_unique<Parts>(device, settings)) {}
-Engine::~Engine() = default;
+std::string kernel_trouble() {
+  cudaFuncAttributes attributes{};
+  const cudaError_t result = cudaFuncGetAttributes(&attributes, turn_kernel);
+  if (result == cudaSuccess) return {};
+  if (result == cudaErrorNoKernelImageForDevice || result == cudaErrorInvalidDeviceFunction) {
+    cudaGetLastError();
+    return "this program was built for other GPUs (CMAKE_CUDA_ARCHITECTURES)";
+  }
+  return error_text(result, "kernels");
+}
+
+Engine::Engine(int device, const EngineSettings& settings) {
+  const CurrentDevice current(device);
+  parts_ = std::make_unique<Parts>(device, settings);
+}
+Engine::~Engine() = default;  // what it frees knows its device
 
 int Engine::add(const Numbers& numbers, std::uint32_t step, std::uint64_t seed,
                 const TrainingData& data) {
   Parts& parts = *parts_;
-  require(cudaSetDevice(parts.device), "choice of the device");
+  const CurrentDevice current(parts.device);
   const auto size = static_cast<std::size_t>(parts.layout.size());
   std::vector<std::int32_t> tokens;
   for (const Sequences* part :
        {&data.inputs, &data.targets, &data.judged_inputs, &data.judged_targets})
     tokens.insert(tokens.end(), part->tokens.begin(), part->tokens.end());
-  Member member{DeviceMemory<float>(6 * size),
+  Member member{DeviceMemory<float>(kCopies * size),
+                DeviceMemory<std::int32_t>(1),
                 DeviceMemory<std::int32_t>(tokens.size()),
                 data.inputs.count,
                 data.judged_inputs.count,
                 seed,
                 step};
-  std::vector<float> packed(6 * size, 0.0F);
+  std::vector<float> packed(kCopies * size, 0.0F);
   parts.pack(numbers.parameters, packed.data());
   parts.pack(numbers.first_moment, packed.data() + 3 * size);
   parts.pack(numbers.second_moment, packed.data() + 4 * size);
   member.numbers.upload(packed.data(), packed.size(), parts.stream);
   member.data.upload(tokens.data(), tokens.size(), parts.stream);
+  require(cudaMemsetAsync(member.broken.data(), 0, sizeof(std::int32_t), parts.stream), "state");
   Trainee trainee{};
   trainee.parameters = member.numbers.data();
   trainee.operands = member.numbers.data() + size;
   trainee.transposed = member.numbers.data() + 2 * size;
+  trainee.broken = member.broken.data();
   parts.trainees.reserve(1);
   parts.trainees.upload(&trainee, 1, parts.stream);
   operands_kernel<<<blocks(parts.layout.tokens() / 4, kUpdateThreads), kUpdateThreads, 0,
@@ -305,16 +325,24 @@ void Engine::remove(int member) {
 
 std::vector<std::vector<EngineResult>> Engine::run(std::span<const EngineWork> work) {
   Parts& parts = *parts_;
+  const CurrentDevice current(parts.device);
   parts.prepare(work);
-  std::vector<std::unique_ptr<StepGraph>> graphs;
   const std::vector<Share> shares = parts.shares();
-  for (const Share& share : shares) {
-    parts.launch_turn(share);
-    graphs.push_back(std::make_unique<StepGraph>(share.stream, [&] { parts.launch_step(share); }));
+  std::vector<std::unique_ptr<StepGraph>> graphs;
+  try {
+    for (const Share& share : shares) {
+      parts.launch_turn(share);
+      graphs.push_back(
+          std::make_unique<StepGraph>(share.stream, [&] { parts.launch_step(share); }));
+    }
+    for (int round = 0; round < parts.rounds; ++round)
+      for (const auto& graph : graphs) graph->launch();
+    for (const Share& share : shares) require(cudaStreamSynchronize(share.stream), "steps");
+  } catch (...) {  // nothing that was begun may still use what the next call writes
+    for (const Share& share : shares) cudaStreamSynchronize(share.stream);
+    cudaGetLastError();
+    throw;
   }
-  for (int round = 0; round < parts.rounds; ++round)
-    for (const auto& graph : graphs) graph->launch();
-  for (const Share& share : shares) require(cudaStreamSynchronize(share.stream), "steps");
   for (std::size_t k = 0; k < work.size(); ++k)
     parts.members.at(work[k].member).step += static_cast<std::uint32_t>(parts.steps[k]);
   return parts.results();
@@ -338,6 +366,7 @@ std::vector<std::vector<EngineResult>> Engine::Parts::results() {
 
 std::vector<JudgedResult> Engine::judge(std::span<const int> members) {
   Parts& parts = *parts_;
+  const CurrentDevice current(parts.device);
   std::vector<std::vector<std::int32_t>> rows;
   std::vector<EngineWork> work;
   for (const int number : members) {
@@ -351,7 +380,6 @@ std::vector<JudgedResult> Engine::judge(std::span<const int> members) {
     parts.launch_sequences(parts.all(), true);
     parts.launch_turn(parts.all());
   }
-  require(cudaGetLastError(), "judging");
   std::vector<JudgedResult> judged;
   for (const std::vector<EngineResult>& results : parts.results()) {
     JudgedResult sum{{}, static_cast<int>(rows[judged.size()].size())};
@@ -366,7 +394,7 @@ std::vector<JudgedResult> Engine::judge(std::span<const int> members) {
 
 std::uint32_t Engine::save(int member, const Numbers& numbers) const {
   const Parts& parts = *parts_;
-  require(cudaSetDevice(parts.device), "choice of the device");
+  const CurrentDevice current(parts.device);
   const Member& from = parts.members.at(member);
   std::vector<float> packed(from.numbers.size());
   from.numbers.download(packed.data(), packed.size(), parts.stream);
@@ -384,6 +412,7 @@ void Engine::keep_gradients() {
 
 std::vector<float> Engine::gradient(int member) const {
   const Parts& parts = *parts_;
+  const CurrentDevice current(parts.device);
   const Member& from = parts.members.at(member);
   std::vector<float> packed(from.numbers.size());
   from.numbers.download(packed.data(), packed.size(), parts.stream);
@@ -391,37 +420,6 @@ std::vector<float> Engine::gradient(int member) const {
   std::vector<float> gradient(parts.places.size());
   parts.unpack(packed.data() + 5 * static_cast<std::size_t>(parts.layout.size()), gradient.data());
   return gradient;
-}
-
-std::vector<std::pair<std::string, double>> Engine::timings(std::span<const EngineWork> work) {
-  Parts& parts = *parts_;
-  parts.prepare(work);
-  parts.launch_turn(parts.all());
-  std::vector<std::pair<std::string, double>> result = {
-      {"masks", 0.0}, {"sequences", 0.0}, {"update", 0.0}, {"turn", 0.0}};
-  cudaEvent_t events[5];
-  for (cudaEvent_t& event : events) require(cudaEventCreate(&event), "event");
-  for (int round = 0; round < parts.rounds; ++round) {
-    cudaEventRecord(events[0], parts.stream);
-    parts.launch_masks(parts.all());
-    cudaEventRecord(events[1], parts.stream);
-    parts.launch_sequences(parts.all());
-    cudaEventRecord(events[2], parts.stream);
-    parts.launch_update(parts.all());
-    cudaEventRecord(events[3], parts.stream);
-    parts.launch_turn(parts.all());
-    cudaEventRecord(events[4], parts.stream);
-    require(cudaStreamSynchronize(parts.stream), "timing");
-    for (std::size_t k = 0; k < 4; ++k) {
-      float milliseconds = 0.0F;
-      cudaEventElapsedTime(&milliseconds, events[k], events[k + 1]);
-      result[k].second += milliseconds / parts.rounds;
-    }
-  }
-  for (cudaEvent_t& event : events) cudaEventDestroy(event);
-  for (std::size_t k = 0; k < work.size(); ++k)
-    parts.members.at(work[k].member).step += static_cast<std::uint32_t>(parts.steps[k]);
-  return result;
 }
 
 }  // namespace synergraph::cuda

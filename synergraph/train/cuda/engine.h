@@ -47,6 +47,9 @@ struct JudgedResult {
   int sequences = 0;
 };
 
+/// Why the kernels do not run on the current device, as "built for other GPUs"; empty: they do.
+std::string kernel_trouble();
+
 /// Models of one shape in training on a GPU. See Fleet.
 class Engine {
  public:
@@ -65,9 +68,8 @@ class Engine {
 
   /// The gradient of each member's last step is kept from now on.
   void keep_gradients();
+  /// The gradient of the member's last step, in the order of ParameterLayout.
   std::vector<float> gradient(int member) const;
-  /// Milliseconds of the kernels of the last call of run(), one after another, by name.
-  std::vector<std::pair<std::string, double>> timings(std::span<const EngineWork> work);
 
  private:
   struct Parts;

@@ -15,6 +15,7 @@ void launch_sequence(const SequenceArguments& arguments, Precision precision, in
   require(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, kBytes),
           "shared memory");
   kernel<<<static_cast<unsigned>(sequences), kThreads, kBytes, stream>>>(arguments);
+  require(cudaGetLastError(), "sequences");
 }
 
 }  // namespace synergraph::cuda

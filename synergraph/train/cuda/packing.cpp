@@ -35,15 +35,6 @@ class Places {
 
 }  // namespace
 
-std::string refusal(const ModelConfig& config) {
-  if (config.width != kWidth) return fmt::format("width {}, not {}", config.width, kWidth);
-  if (config.hidden != kHidden) return fmt::format("hidden {}, not {}", config.hidden, kHidden);
-  if (config.length > kPositions)
-    return fmt::format("length {}, more than {}", config.length, kPositions);
-  if (config.heads > 16) return fmt::format("{} heads, more than 16", config.heads);
-  return {};
-}
-
 Layout layout_of(const ModelConfig& config) {
   return {config.layers, config.length, config.vocabulary};
 }

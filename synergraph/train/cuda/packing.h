@@ -8,9 +8,6 @@
 
 namespace synergraph::cuda {
 
-/// Why the engine cannot train models of these sizes; empty when it can.
-std::string refusal(const ModelConfig& config);
-
 Layout layout_of(const ModelConfig& config);
 
 /// Where every parameter lies on the device: entry k of the flat buffer is at places[k].

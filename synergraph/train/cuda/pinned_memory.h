@@ -19,7 +19,8 @@ class PinnedMemory {
     if (count <= count_) return;
     cudaFreeHost(std::exchange(data_, nullptr));
     count_ = 0;
-    require(cudaMallocHost(reinterpret_cast<void**>(&data_), count * sizeof(T)), "pinned memory");
+    require_memory(cudaMallocHost(reinterpret_cast<void**>(&data_), count * sizeof(T)),
+                   count * sizeof(T), "pinned memory");
     count_ = count;
   }
 

@@ -21,10 +21,12 @@ struct Trainee {
   const std::int32_t* targets;
   const std::int32_t* rows;  ///< the sequences in the order in which they are taken
   int row_count;
-  int round;           ///< steps done in this call, less one before the first
-  std::uint64_t seed;  ///< of the dropout masks
-  std::uint32_t step;  ///< steps done before this one
-  Factors factors;     ///< of this step
+  int round;                ///< steps done in this call, less one before the first
+  std::uint64_t seed;       ///< of the dropout masks
+  std::uint32_t step;       ///< steps done before this one
+  Factors factors;          ///< of this step
+  std::int32_t* broken;     ///< not zero: some parameter is beyond what products take; or null
+  std::int32_t was_broken;  ///< before this step
 
   /// Sequences of the current step, none when there is no step left.
   SYNERGRAPH_HD int count(int batch) const {

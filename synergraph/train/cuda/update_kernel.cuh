@@ -42,10 +42,25 @@ __device__ inline MatrixPlace matrix_at(const Layout& layout, int k) {
   return {0, 0, 0};
 }
 
-/// Writes what products take of four parameters from entry k on, which one thread of a tile holds.
+/// Parameters up to this are taken. Rounding makes zeros of what is no number, see kNotANumber, and
+/// with these none comes up where that would hide it: a normed entry is at most 8 times a gain, so
+/// that queries, keys, values and hidden features are sums of 64 products of at most 8 b^2 each,
+/// and a bias, which is less than 2^127 for b = 2^58. Scores, and whatever joins the residual
+/// stream, may be beyond all numbers: that is seen there.
+__device__ inline float largest_parameter(Precision precision) {
+  return precision == Precision::kTf32 ? 0x1.0p58F : 0x1.fffffep127F;
+}
+
+/// Writes what products take of four parameters from entry k on, which one thread of a tile holds,
+/// and notes in the trainee if one is beyond all that they take.
 __device__ inline void write_operands(const UpdateArguments& args, const Trainee& trainee, int k,
                                       const float (&parameters)[4]) {
   const MatrixPlace matrix = matrix_at(args.layout, k);
+  const float most = largest_parameter(args.precision);
+  bool sound = true;
+#pragma unroll
+  for (int e = 0; e < 4; ++e) sound = sound && fabsf(parameters[e]) <= most;
+  if (!sound) *trainee.broken = 1;
   float value[4];
 #pragma unroll
   for (int e = 0; e < 4; ++e)
@@ -190,6 +205,7 @@ __global__ void turn_kernel(const TurnArguments args) {
       loss += args.losses[model * args.batch + s];
       correct += args.correct[model * args.batch + s];
     }
+    if (trainee.was_broken != 0) loss = __longlong_as_double(0x7FF8000000000000LL);
     if (count > 0) {
       args.round_losses[model * args.rounds + trainee.round] = loss;
       args.round_correct[model * args.rounds + trainee.round] = correct;
@@ -197,6 +213,7 @@ __global__ void turn_kernel(const TurnArguments args) {
     }
   }
   ++trainee.round;
+  trainee.was_broken = trainee.broken != nullptr ? *trainee.broken : 0;
   const double next = trainee.step + 1.0;
   trainee.factors = {static_cast<float>(args.beta1),
                      static_cast<float>(args.beta2),

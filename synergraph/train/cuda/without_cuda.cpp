@@ -21,12 +21,17 @@ std::vector<std::string> cuda_devices() {
   return {};
 }
 
-std::string cuda_refusal(const Device& device, const FleetSettings& /*settings*/) {
+std::string cuda_refusal(const Device& device, const FleetSettings& /*settings*/,
+                         int /*sequences*/) {
   return cuda_trouble(device.index);
 }
 
-std::unique_ptr<Fleet> make_cuda_fleet(const Device& device, const FleetSettings& settings) {
-  throw InputError(name_of(device) + ": " + cuda_refusal(device, settings));
+int cuda_room(const Device& /*device*/, const FleetSettings& /*settings*/, int /*sequences*/) {
+  return 0;
+}
+
+std::unique_ptr<Fleet> make_cuda_fleet(const Device& device, const FleetSettings& /*settings*/) {
+  throw InputError(name_of(device) + ": " + cuda_trouble(device.index));
 }
 
 EvaluatorFactory cuda_evaluators(const Device& device, const Model& /*model*/) {
