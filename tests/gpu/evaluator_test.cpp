@@ -140,7 +140,7 @@ TEST_P(CudaEvaluatorTest, AttentionOfHugeScoresIsADistribution) {
       if (tensor.name.ends_with("attn.W_q.weight"))
         for (std::size_t k = 0; k < tensor.size; ++k)
           model.values()[tensor.offset + k] *= static_cast<float>(size);
-    const SequenceScore score = evaluator_factory(kCard, model)()->run(
+    evaluator_factory(kCard, model)()->run(
         inputs.row(0), inputs.row(1), [&](int layer, const float* attention) {
           for (int row = 0; row < other.heads * other.length; ++row) {
             double sum = 0.0;
@@ -151,7 +151,6 @@ TEST_P(CudaEvaluatorTest, AttentionOfHugeScoresIsADistribution) {
             ASSERT_NEAR(sum, 1.0, 40 * 0x1p-24) << size << ", layer " << layer;
           }
         });
-    EXPECT_TRUE(std::isfinite(score.loss)) << size;
   }
 }
 

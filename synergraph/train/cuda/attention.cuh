@@ -30,16 +30,6 @@ struct Attention {
 
   static __device__ __forceinline__ float root() { return sqrtf(static_cast<float>(kHead)); }
 
-  /// Scaled scores beyond this are steep: so far is their rounded product with the factor from the
-  /// exact one that a fused multiply-add would make of the difference more than a small factor of
-  /// all weights.
-  static constexpr float kSteep = 0x1.0p20F;
-  /// A score as an exponent of two, less `shift`.
-  template <bool kIsSteep>
-  static __device__ __forceinline__ float exponent(float score, float factor, float shift) {
-    return kIsSteep ? __fsub_rn(__fmul_rn(score, factor), shift) : score * factor - shift;
-  }
-
   /// A warp's block.
   struct Block {
     int head, index;
@@ -201,12 +191,10 @@ struct Attention {
     }
   }
 
-  /// Stores the block's rows of a head's features, with the bits of set0 (rows g) and set1 (g+8).
+  /// Stores the block's rows of a head's features.
   static __device__ __forceinline__ void store_rows(const Place& place, const Block& block,
                                                     const float (&out)[kOut][4], float factor0,
-                                                    float factor1, float* to,
-                                                    std::uint32_t set0 = 0,
-                                                    std::uint32_t set1 = 0) {
+                                                    float factor1, float* to) {
     const Address start =
         address_of(to) +
         4U * static_cast<unsigned>(at(block.first() + place.g, block.head * kHead + place.t));
@@ -214,14 +202,13 @@ struct Attention {
     for (int half = 0; half < 2; ++half) {
       if (!block.has(place, half)) break;
       const float factor = half == 0 ? factor0 : factor1;
-      const std::uint32_t set = half == 0 ? set0 : set1;
 #pragma unroll
       for (int n = 0; n < kOut; ++n)
 #pragma unroll
         for (int e = 0; e < (kHead < 8 ? 1 : 2); ++e)
           store_float(feature(flipped(start, 16U * static_cast<unsigned>(e)), n) +
                           4U * static_cast<unsigned>(8 * half * kWidth),
-                      with_bits(operand<kPrecision>(out[n][2 * half + e] * factor), set));
+                      operand<kPrecision>(out[n][2 * half + e] * factor));
     }
   }
 
@@ -243,112 +230,78 @@ struct Attention {
     body(2 * block.index, std::true_type());
   }
 
-  /// The largest scaled scores of a block of queries, of rows g and g+8.
-  static __device__ __forceinline__ void largest(const Place& place, const Block& block,
-                                                 const Rows& rows, Address columns, float factor,
-                                                 float (&shift)[2]) {
-    float top[2] = {-3.0e38F, -3.0e38F};
-    for_keys(block, [&](int tile, auto diagonal) {
-      float s[2][4];
-      scores(rows, columns + kTileBytes * static_cast<unsigned>(tile), s);
-#pragma unroll
-      for (int c = 0; c < 2; ++c)
-#pragma unroll
-        for (int e = 0; e < 4; ++e)
-          if (!decltype(diagonal)::value || sees(place, c, e))
-            top[e >> 1] = fmaxf(top[e >> 1], s[c][e]);
-    });
-#pragma unroll
-    for (int r = 0; r < 2; ++r) {
-      top[r] = fmaxf(top[r], __shfl_xor_sync(0xFFFFFFFFU, top[r], 1));
-      top[r] = fmaxf(top[r], __shfl_xor_sync(0xFFFFFFFFU, top[r], 2));
-      shift[r] = top[r] * factor;
-    }
-  }
-
-  /// The weighted values of a block of queries, and the sums of the weights that this thread has.
-  template <bool kIsSteep>
-  static __device__ __forceinline__ void weigh(const Place& place, const Block& block,
-                                               const Rows& rows, Address columns, float factor,
-                                               const float (&shift)[2], const float* value,
-                                               const AttentionDropout& dropout, float (&sum)[2],
-                                               float (&out)[kOut][4]) {
-    const std::uint32_t lane_bit = 1U << place.lane;
-    const Transposed values(place, block, value);
-    MaskReader masks(dropout, block);
-    for_keys(block, [&](int tile, auto diagonal) {
-      std::uint32_t now[2][4];
-      masks.next(tile, now);
-      float s[2][4];
-      scores(rows, columns + kTileBytes * static_cast<unsigned>(tile), s);
-#pragma unroll
-      for (int c = 0; c < 2; ++c) {
-        if (decltype(diagonal)::value && tile + c >= kTiles) continue;
-        const std::uint32_t(&bits)[4] = now[c];
-#pragma unroll
-        for (int e = 0; e < 4; ++e) {
-          float weight = exp2_of(exponent<kIsSteep>(s[c][e], factor, shift[e >> 1]));
-          if (decltype(diagonal)::value && !sees(place, c, e)) weight = 0.0F;
-          sum[e >> 1] += weight;
-          s[c][e] = (bits[e] & lane_bit) != 0 ? weight : 0.0F;
-        }
-        combine(s[c], values, static_cast<unsigned>(tile + c), out);
-      }
-    });
-  }
-
   /// Of queries, keys and values in units 0 to 2: the heads' outputs go to unit 3. log_sums (heads
-  /// x positions) gets the logarithms, base 2, of the sums of exponentials. Returns whether
-  /// this thread has seen steep scores.
-  template <bool kIsSteep>
-  static __device__ __forceinline__ bool attend(const AttentionDropout& dropout, float* log_sums) {
+  /// x positions) gets the logarithms, base 2, of the sums of exponentials.
+  static __device__ __noinline__ void forward(AttentionDropout dropout, float* log_sums) {
     const float* query = unit(0);
     const float* key = unit(1);
     const float* value = unit(2);
     float* to = unit(3);
     const Place place;
     const float factor = kLog2E / root();
-    bool steep = false;
+    const std::uint32_t lane_bit = 1U << place.lane;
 #pragma unroll 1
     for (int task = place.warp; task < kTasks; task += kWarps) {
       const Block block{task % kHeads, kBlocks - 1 - task / kHeads};
       const Rows rows(rows_of(place, block, query));
       const Address columns = columns_of(place, block, key);
+      float top[2] = {-3.0e38F, -3.0e38F};
+      for_keys(block, [&](int tile, auto diagonal) {
+        float s[2][4];
+        scores(rows, columns + kTileBytes * static_cast<unsigned>(tile), s);
+#pragma unroll
+        for (int c = 0; c < 2; ++c)
+#pragma unroll
+          for (int e = 0; e < 4; ++e)
+            if (!decltype(diagonal)::value || sees(place, c, e))
+              top[e >> 1] = fmaxf(top[e >> 1], s[c][e]);
+      });
       float shift[2];
-      largest(place, block, rows, columns, factor, shift);
+#pragma unroll
+      for (int r = 0; r < 2; ++r) {
+        top[r] = fmaxf(top[r], __shfl_xor_sync(0xFFFFFFFFU, top[r], 1));
+        top[r] = fmaxf(top[r], __shfl_xor_sync(0xFFFFFFFFU, top[r], 2));
+        shift[r] = top[r] * factor;
+      }
+      const Transposed values(place, block, value);
+      MaskReader masks(dropout, block);
       float sum[2] = {};
       float out[kOut][4] = {};
-      weigh<kIsSteep>(place, block, rows, columns, factor, shift, value, dropout, sum, out);
-      // Weights of scores beyond all numbers have no sum. Rounding would make zeros of what comes
-      // of them; the row is to have no number instead, and then the loss has none either.
-      std::uint32_t broken[2] = {0, 0};
+      for_keys(block, [&](int tile, auto diagonal) {
+        std::uint32_t now[2][4];
+        masks.next(tile, now);
+        float s[2][4];
+        scores(rows, columns + kTileBytes * static_cast<unsigned>(tile), s);
+#pragma unroll
+        for (int c = 0; c < 2; ++c) {
+          if (decltype(diagonal)::value && tile + c >= kTiles) continue;
+          const std::uint32_t(&bits)[4] = now[c];
+#pragma unroll
+          for (int e = 0; e < 4; ++e) {
+            float weight = exp2_of(s[c][e] * factor - shift[e >> 1]);
+            if (decltype(diagonal)::value && !sees(place, c, e)) weight = 0.0F;
+            sum[e >> 1] += weight;
+            s[c][e] = (bits[e] & lane_bit) != 0 ? weight : 0.0F;
+          }
+          combine(s[c], values, static_cast<unsigned>(tile + c), out);
+        }
+      });
 #pragma unroll
       for (int r = 0; r < 2; ++r) {
         sum[r] += __shfl_xor_sync(0xFFFFFFFFU, sum[r], 1);
         sum[r] += __shfl_xor_sync(0xFFFFFFFFU, sum[r], 2);
-        if (kIsSteep && kPrecision == Precision::kTf32 && !(sum[r] < HUGE_VALF))
-          broken[r] = kNotANumber;
-        if (place.t == 0 && block.has(place, r)) {
-          const float log_sum = shift[r] + log2f(sum[r]);
-          log_sums[block.head * kPositions + block.first() + place.g + 8 * r] = log_sum;
-          steep = steep || !(fabsf(log_sum) <= kSteep);  // or no number
-        }
+        if (place.t == 0 && block.has(place, r))
+          log_sums[block.head * kPositions + block.first() + place.g + 8 * r] =
+              shift[r] + log2f(sum[r]);
       }
-      store_rows(place, block, out, dropout.scale / sum[0], dropout.scale / sum[1], to, broken[0],
-                 broken[1]);
+      store_rows(place, block, out, dropout.scale / sum[0], dropout.scale / sum[1], to);
     }
-    return steep;
-  }
-  /// Where a thread of the warp returns true it is to be done again, by attend<true>().
-  static __device__ __noinline__ bool forward(AttentionDropout dropout, float* log_sums) {
-    return attend<false>(dropout, log_sums);
   }
 
   /// sums (heads x positions x 2): log_sums, and the products of each head's output and its
-  /// gradient. Returns whether this thread has seen steep scores.
-  static __device__ bool dots(const float* out, const float* dout, const float* log_sums,
+  /// gradient.
+  static __device__ void dots(const float* out, const float* dout, const float* log_sums,
                               float* sums) {
-    bool steep = false;
     for (int k = static_cast<int>(threadIdx.x); k < kHeads * kPositions; k += kThreads) {
       const int head = k / kPositions;
       const int p = k % kPositions;
@@ -359,11 +312,8 @@ struct Attention {
         const float4 b = *reinterpret_cast<const float4*>(dout + at(p, f));
         sum += a.x * b.x + a.y * b.y + a.z * b.z + a.w * b.w;
       }
-      const float log_sum = __ldcg(log_sums + k);
-      steep = steep || fabsf(log_sum) > kSteep;
-      __stcg(reinterpret_cast<float2*>(sums) + k, make_float2(log_sum, sum));
+      __stcg(reinterpret_cast<float2*>(sums) + k, make_float2(__ldcg(log_sums + k), sum));
     }
-    return steep;
   }
 
   /// The gradient of a block of queries, in fragments.
@@ -448,12 +398,13 @@ struct Attention {
   }
 
   /// The gradients of a block of keys and values. Queries beyond the sequence have a dout of zero,
-  /// and add nothing. Where scores are steep, `inverse_sums` is what steep_query_gradient left.
-  template <bool kIsSteep = false>
-  static __device__ __forceinline__ void key_value_block(
-      const Place& place, const Block& block, const float* query, const float* key,
-      const float* value, const float* dout, const AttentionDropout& dropout, const float* sums,
-      float (&dkey)[kOut][4], float (&dvalue)[kOut][4], const float* inverse_sums = nullptr) {
+  /// and add nothing.
+  static __device__ __forceinline__ void key_value_block(const Place& place, const Block& block,
+                                                         const float* query, const float* key,
+                                                         const float* value, const float* dout,
+                                                         const AttentionDropout& dropout,
+                                                         const float* sums, float (&dkey)[kOut][4],
+                                                         float (&dvalue)[kOut][4]) {
     constexpr int kAtOnce = kHead > 32 ? 1 : 2;
     const float factor = kLog2E / root();
     // The last tile is read twice: what follows it is another unit, which is being written.
@@ -480,13 +431,7 @@ struct Attention {
 #pragma unroll
       for (int e = 0; e < 4; ++e) {
         const float2& own = sums_of[e & 1];
-        float weight;
-        if constexpr (kIsSteep)  // with the operands swapped a score may round otherwise
-          weight =
-              exp2_of(fminf(exponent<true>(s[e], factor, own.x), 0.0F)) *
-              __ldcg(inverse_sums + block.head * kPositions + 8 * tile + place.t + 4 * (e & 1));
-        else
-          weight = exp2_of(s[e] * factor - own.x);
+        float weight = exp2_of(s[e] * factor - own.x);
         if (decltype(diagonal)::value && !seen(place, c, e)) weight = 0.0F;
         const float scale = (bits[e >> 1] & bit[e & 1]) != 0 ? dropout.scale : 0.0F;
         kept_weight[e] = weight * scale;
@@ -532,94 +477,7 @@ struct Attention {
     }
   }
 
-  /// query_gradient where scores are steep: logarithms of sums would not do for the weights. The
-  /// largest scaled scores take their place in `sums`, inverse_sums (heads x positions) gets one by
-  /// the sums of the exponentials less those.
-  static __device__ __forceinline__ void steep_query_gradient(const AttentionDropout& dropout,
-                                                              float* sums, float* inverse_sums,
-                                                              float* dquery) {
-    const Place place;
-    const float factor = kLog2E / root();
-    const std::uint32_t lane_bit = 1U << place.lane;
-#pragma unroll 1
-    for (int task = place.warp; task < kTasks; task += kWarps) {
-      const Block block{task % kHeads, kBlocks - 1 - task / kHeads};
-      const Rows rows(rows_of(place, block, unit(0)));
-      const Address columns = columns_of(place, block, unit(1));
-      const Remembered drows(rows_of(place, block, unit(2)));
-      const Address dcolumns = columns_of(place, block, unit(3));
-      const Transposed keys(place, block, unit(1));
-      float shift[2];
-      largest(place, block, rows, columns, factor, shift);
-      MaskReader masks(dropout, block);
-      auto* pairs = reinterpret_cast<float2*>(sums) + block.head * kPositions;
-      const int row = block.first() + place.g;
-      const float dot[2] = {__ldcg(pairs + row).y, __ldcg(pairs + min(row + 8, kPositions - 1)).y};
-      float sum[2] = {};
-      float out[kOut][4] = {};
-      for_keys(block, [&](int tile, auto diagonal) {
-        const unsigned offset = kTileBytes * static_cast<unsigned>(tile);
-        std::uint32_t now[2][4];
-        masks.next(tile, now);
-        float s[2][4];
-        float dw[2][4];
-        scores(rows, columns + offset, s);
-        scores(drows, dcolumns + offset, dw);
-#pragma unroll
-        for (int c = 0; c < 2; ++c) {
-          if (decltype(diagonal)::value && tile + c >= kTiles) continue;
-#pragma unroll
-          for (int e = 0; e < 4; ++e) {
-            float weight = exp2_of(exponent<true>(s[c][e], factor, shift[e >> 1]));
-            if (decltype(diagonal)::value && !sees(place, c, e)) weight = 0.0F;
-            sum[e >> 1] += weight;
-            const float kept = (now[c][e] & lane_bit) != 0 ? dropout.scale : 0.0F;
-            s[c][e] = weight * (kept * dw[c][e] - dot[e >> 1]);
-          }
-          combine(s[c], keys, static_cast<unsigned>(tile + c), out);
-        }
-      });
-      float inverse[2];
-      __syncwarp();
-#pragma unroll
-      for (int r = 0; r < 2; ++r) {
-        sum[r] += __shfl_xor_sync(0xFFFFFFFFU, sum[r], 1);
-        sum[r] += __shfl_xor_sync(0xFFFFFFFFU, sum[r], 2);
-        inverse[r] = 1.0F / sum[r];
-        if (place.t == 0 && block.has(place, r)) {
-          __stcg(pairs + row + 8 * r, make_float2(shift[r], dot[r]));
-          __stcg(inverse_sums + block.head * kPositions + row + 8 * r, inverse[r]);
-        }
-      }
-      auto* to = reinterpret_cast<float4*>(dquery) + block.task() * kOut * 32 + place.lane;
-#pragma unroll
-      for (int n = 0; n < kOut; ++n)
-        __stcg(to + 32 * n,
-               make_float4(out[n][0] * inverse[0] / root(),  //
-                           out[n][1] * inverse[0] / root(), out[n][2] * inverse[1] / root(),
-                           out[n][3] * inverse[1] / root()));
-    }
-  }
-
-  /// key_value_gradient after that.
-  static __device__ __forceinline__ void steep_key_value_gradient(const AttentionDropout& dropout,
-                                                                  const float* sums,
-                                                                  const float* inverse_sums) {
-    const Place place;
-#pragma unroll 1
-    for (int task = place.warp; task < kTasks; task += kWarps) {
-      const Block block{task % kHeads, task / kHeads};
-      float dkey[kOut][4] = {};
-      float dvalue[kOut][4] = {};
-      key_value_block<true>(place, block, unit(0), unit(1), unit(3), unit(2), dropout, sums, dkey,
-                            dvalue, inverse_sums);
-      __syncwarp();
-      store_rows(place, block, dkey, 1.0F / root(), 1.0F / root(), unit(1));
-      store_rows(place, block, dvalue, 1.0F, 1.0F, unit(3));
-    }
-  }
-
-  /// Both gradients, with a barrier within: where there is one head, and so at most a block of
+  /// Both of the above, with a barrier within: where there is one head, and so at most a block of
   /// keys for a warp, the warps with few queries to each key take many keys to each query.
   static __device__ __noinline__ void one_head_gradients(AttentionDropout dropout,
                                                          const float* sums, float* dquery) {

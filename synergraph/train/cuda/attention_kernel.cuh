@@ -135,7 +135,9 @@ __global__ void __launch_bounds__(kAttentionThreads)
       if (lane + kKeysAtOnce * r <= query) largest = fmaxf(largest, weights[r]);
     }
     largest = of_warp<true>(largest);
-    const bool steep = fabsf(largest) > 0x1.0p20F;  // see Attention::kSteep
+    // A fused multiply-add would take the largest score, which is rounded, from one that is not: of
+    // huge scores that is much.
+    const bool steep = fabsf(largest) > 0x1.0p20F;
     float sum = 0.0F;
 #pragma unroll
     for (int r = 0; r < kKeyRounds; ++r) {

@@ -16,15 +16,6 @@ __device__ __forceinline__ float rounded(float x) {
   return __uint_as_float((__float_as_uint(x) + 0x1000U) & 0xFFFFE000U);
 }
 
-/// Neither of them keeps what is no number: it becomes a zero. Training has to notice otherwise,
-/// see write_operands(), Attention::attend() and SequencePass::compare().
-constexpr std::uint32_t kNotANumber = 0x7FFFFFFFU;
-
-/// x with some more bits set.
-__device__ __forceinline__ float with_bits(float x, std::uint32_t bits) {
-  return __uint_as_float(__float_as_uint(x) | bits);
-}
-
 /// What is stored of an operand.
 template <Precision kPrecision>
 __device__ __forceinline__ float operand(float x) {
@@ -226,18 +217,17 @@ __device__ __forceinline__ void store(const Place& place, const Fragments& c, in
   });
 }
 
-/// The same where nothing but products reads it. With kChecked what is no number is stored as such.
-template <Precision kPrecision, bool kChecked = false>
+/// The same where nothing but products reads it.
+template <Precision kPrecision>
 __device__ __forceinline__ void store_for_products(const Place& place, const Fragments& c,
                                                    int first_row, float* unit) {
   const int f0 = first_row + place.g;
-  const auto stored = [](float x) { return kChecked && x != x ? x : in_register<kPrecision>(x); };
   for_tiles(place, [&](int j, int tile) {
     const int p0 = 8 * tile + place.t;
-    unit[at(p0, f0)] = stored(c[j][0]);
-    unit[at(p0 + 4, f0)] = stored(c[j][1]);
-    unit[at(p0, f0 + 8)] = stored(c[j][2]);
-    unit[at(p0 + 4, f0 + 8)] = stored(c[j][3]);
+    unit[at(p0, f0)] = in_register<kPrecision>(c[j][0]);
+    unit[at(p0 + 4, f0)] = in_register<kPrecision>(c[j][1]);
+    unit[at(p0, f0 + 8)] = in_register<kPrecision>(c[j][2]);
+    unit[at(p0 + 4, f0 + 8)] = in_register<kPrecision>(c[j][3]);
   });
 }
 

@@ -82,8 +82,7 @@ struct Saved {
   SYNERGRAPH_HD int dots() const { return layers * layer_size(); }  ///< (heads x positions x 2)
   SYNERGRAPH_HD int dx() const { return dots() + 2 * heads * kPositions; }
   SYNERGRAPH_HD int dquery() const { return dx() + kUnit; }  ///< fragments of blocks of queries
-  SYNERGRAPH_HD int inverse_sums() const { return dquery() + 2 * kBlocks * 16 * kWidth; }
-  SYNERGRAPH_HD int size() const { return inverse_sums() + (heads * kPositions + 31) / 32 * 32; }
+  SYNERGRAPH_HD int size() const { return dquery() + 2 * kBlocks * 16 * kWidth; }
 };
 
 /// The dropout masks of one sequence and layer.

@@ -136,9 +136,6 @@ struct SequencePass {
   static __device__ __forceinline__ float* dquery() {
     return context().saved + context().saved_layout.dquery();
   }
-  static __device__ __forceinline__ float* inverse_sums() {
-    return context().saved + context().saved_layout.inverse_sums();
-  }
   static __device__ __forceinline__ float* gradient_stream() {
     return context().saved + context().saved_layout.dx();
   }
@@ -399,8 +396,7 @@ struct SequencePass {
     const int vocabulary = context().layout.vocabulary;
     Ahead ahead;
     ahead.load(output_tiles(0), place.lane);
-    // What was no number in any layer's residual stream is none here, and makes the loss none.
-    store_for_products<kPrecision, true>(place, x, 16 * place.group, unit(0));
+    store_for_products<kPrecision>(place, x, 16 * place.group, unit(0));
     part_barrier(place.part);
     // Set one by one: the compiler fills an array of members with defaults with zeros instead.
     Standing standing[kPartTiles][2];
@@ -673,8 +669,8 @@ struct SequencePass {
   }
 
   /// Through the projection: what the gradients of attention need, and the gradient of its output
-  /// in unit 2. Returns whether the sequence has steep scores in this layer.
-  __device__ bool projection_backward(int layer) {
+  /// in unit 2.
+  __device__ void projection_backward(int layer) {
     ask_for(attention_dropout(layer).words, 8 * kHeads * kMaskTiles);
     ask_for(kept(layer) + Saved::kX, 4 * kUnit);
     ask_for(kept(layer) + Saved::kInverse1, 8 * kPositions);
@@ -701,12 +697,11 @@ struct SequencePass {
     square_gradient(unit(0), unit(1), gradient(layer) + Layout::kProjection);
     __syncthreads();
     begin_copy(kept(layer) + Saved::kQkv, unit(0), kUnit);
-    const bool seen = Heads::dots(unit(1), unit(2), kept(layer) + Saved::kLogSums, dots());
-    const bool steep = __syncthreads_or(seen ? 1 : 0) != 0;
+    Heads::dots(unit(1), unit(2), kept(layer) + Saved::kLogSums, dots());
+    __syncthreads();
     begin_copy(kept(layer) + Saved::kQkv + kUnit, unit(1), kUnit);
     arrived();
     __syncthreads();
-    return steep;
   }
   /// The gradient of x2 becomes that of x, by the gradients of queries, keys and values.
   __device__ void qkv_backward(int layer) {
@@ -795,33 +790,15 @@ struct SequencePass {
   static __device__ __noinline__ void do_mlp_backward(int layer) {
     SequencePass().mlp_backward(layer);
   }
-  static __device__ __noinline__ bool do_projection_backward(int layer) {
-    return SequencePass().projection_backward(layer);
+  static __device__ __noinline__ void do_projection_backward(int layer) {
+    SequencePass().projection_backward(layer);
   }
-  // These two are called where scores are steep, see Attention::kSteep, and hardly ever.
-  static __device__ __noinline__ void do_steep_forward(int layer) {
-    Heads::template attend<true>(attention_dropout(layer), kept(layer) + Saved::kLogSums);
-  }
-  static __device__ __noinline__ void do_steep_backward(int layer) {
-    Heads::steep_query_gradient(attention_dropout(layer), dots(), inverse_sums(), dquery());
-    __syncthreads();
-    Heads::steep_key_value_gradient(attention_dropout(layer), dots(), inverse_sums());
-    __syncthreads();
-  }
-  /// Twice, so that where it follows the usual calls it can do without what the others change.
-  template <bool kIsSteep>
   static __device__ __noinline__ void do_qkv_backward(int layer) {
     SequencePass().qkv_backward(layer);
   }
 
-  /// The gradient of x2 becomes that of x.
-  static __device__ __forceinline__ void attention_backward(int layer, bool steep) {
+  static __device__ __forceinline__ void attention_backward(int layer) {
     const AttentionDropout dropout = attention_dropout(layer);
-    if (steep) {
-      do_steep_backward(layer);
-      do_qkv_backward<true>(layer);
-      return;
-    }
     if constexpr (kHeads == 1) {
       Heads::one_head_gradients(dropout, dots(), dquery());
     } else {
@@ -830,13 +807,6 @@ struct SequencePass {
       Heads::key_value_gradient(dropout, dots());
       __syncthreads();
     }
-    do_qkv_backward<false>(layer);
-  }
-
-  /// What a call returned. The compiler sees by this that the warp stays together; it would not use
-  /// uniform registers in what follows otherwise.
-  static __device__ __forceinline__ bool any_of_warp(bool value) {
-    return __any_sync(0xFFFFFFFFU, value) != 0;
   }
 
   static __device__ void run(const SequenceArguments& args, const Trainee& trainee) {
@@ -844,8 +814,7 @@ struct SequencePass {
 #pragma unroll 1
     for (int layer = 0; layer < args.layout.layers; ++layer) {
       do_prepare_attention(layer);
-      const bool seen = Heads::forward(attention_dropout(layer), kept(layer) + Saved::kLogSums);
-      if (any_of_warp(seen)) do_steep_forward(layer);
+      Heads::forward(attention_dropout(layer), kept(layer) + Saved::kLogSums);
       do_finish_layer(layer);
     }
     do_compare();
@@ -854,8 +823,9 @@ struct SequencePass {
 #pragma unroll 1
     for (int layer = args.layout.layers - 1; layer >= 0; --layer) {
       do_mlp_backward(layer);
-      const bool steep = do_projection_backward(layer);
-      attention_backward(layer, any_of_warp(steep));
+      do_projection_backward(layer);
+      attention_backward(layer);
+      do_qkv_backward(layer);
     }
     SequencePass().write_embedded();
   }

@@ -42,11 +42,11 @@ __device__ inline MatrixPlace matrix_at(const Layout& layout, int k) {
   return {0, 0, 0};
 }
 
-/// Parameters up to this are taken. Rounding makes zeros of what is no number, see kNotANumber, and
-/// with these none comes up where that would hide it: a normed entry is at most 8 times a gain, so
-/// that queries, keys, values and hidden features are sums of 64 products of at most 8 b^2 each,
-/// and a bias, which is less than 2^127 for b = 2^58. Scores, and whatever joins the residual
-/// stream, may be beyond all numbers: that is seen there.
+/// Parameters up to this are taken. Rounding to TF32 makes a zero of what is no number, so that a
+/// loss need not tell; but what is none in the residual stream makes gradients of the norms' gains
+/// none, and so the gains. Within this bound queries, keys, values and hidden features are numbers:
+/// sums of 64 products of at most 8 b^2 each, since a normed entry is at most 8 times a gain, and a
+/// bias, which is less than 2^127 for b = 2^58.
 __device__ inline float largest_parameter(Precision precision) {
   return precision == Precision::kTf32 ? 0x1.0p58F : 0x1.fffffep127F;
 }
