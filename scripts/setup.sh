@@ -16,7 +16,7 @@ if [ "$level" = test ]; then
             openmpi-bin munge slurmctld slurmd slurm-client faketime"
 fi
 if [ "$level" = page ]; then
-  packages="$packages clang-19 lld-19 libc++-19-dev-wasm32 libc++abi-19-dev-wasm32 libclang-rt-19-dev-wasm32 wasi-libc binaryen chromium"
+  packages="$packages clang-19 lld-19 llvm-19 libc++-19-dev-wasm32 libc++abi-19-dev-wasm32 libclang-rt-19-dev-wasm32 wasi-libc binaryen chromium"
 fi
 
 if ! command -v dpkg-query >/dev/null; then
