@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { existsSync, readFileSync } from 'node:fs';
-import { gzipSync } from 'node:zlib';
+import { gzipAsync } from '@gfx/zopfli';
 import type { Plugin } from 'vite';
 
 const SUFFIX = '?gzip-base64';
@@ -10,12 +10,12 @@ export function gzipBase64(): Plugin {
   return {
     name: 'gzip-base64',
     enforce: 'pre',
-    load(id) {
+    async load(id) {
       if (!id.endsWith(SUFFIX)) return null;
       const file = id.slice(0, -SUFFIX.length);
       this.addWatchFile(file);
-      const bytes = existsSync(file) ? gzipSync(readFileSync(file), { level: 9 }) : Buffer.alloc(0);
-      return `export default ${JSON.stringify(bytes.toString('base64'))};`;
+      const bytes = existsSync(file) ? await gzipAsync(readFileSync(file), { numiterations: 5 }) : [];
+      return `export default ${JSON.stringify(Buffer.from(bytes).toString('base64'))};`;
     },
   };
 }

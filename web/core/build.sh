@@ -4,7 +4,7 @@
 #   web/core/build.sh           writes it
 #   web/core/build.sh --check   fails where the one that is kept differs from what the sources give
 #
-# Needs Debian's clang-19 lld-19 libc++-19-dev-wasm32 libc++abi-19-dev-wasm32 libclang-rt-19-dev-wasm32 wasi-libc binaryen cmake ninja-build.
+# Needs Debian's clang-19 lld-19 llvm-19 libc++-19-dev-wasm32 libc++abi-19-dev-wasm32 libclang-rt-19-dev-wasm32 wasi-libc binaryen cmake ninja-build.
 set -eu
 here=$(cd "$(dirname "$0")" && pwd)
 build=$here/../../build/wasm

@@ -11,6 +11,8 @@ constexpr int kTileVectors = kSquareRegisters;
 constexpr int kTileCols = kTileVectors * kDoubles;
 // Rows that a tile of the right factor serves one after the other while it is near.
 constexpr int kBlockRows = (kDoubles == 8 ? 1 : 4) * kTileRows;
+// Small registers waste little: the code of all widths is left out, which pages have to load.
+constexpr bool kSkipZeros = kDoubles > 2;
 static_assert(kTileCols <= kZeroBand && kTileRows <= kZeroBand);
 static_assert(kTileVectors == 3);  // update_tile() knows them
 
@@ -38,9 +40,9 @@ inline void multiply_tile(const double* left, std::ptrdiff_t stride, const doubl
 template <int kRows, int kVectors, int kFirst = 0>
 inline void multiply_wedge(const double* left, std::ptrdiff_t stride, const double* packed,
                            int begin, int depth, int diagonal, Doubles (*tile)[kVectors]) {
-  const int end = smaller(depth, diagonal + (kFirst + 1) * kDoubles);
+  const int end = kSkipZeros ? smaller(depth, diagonal + (kFirst + 1) * kDoubles) : depth;
   multiply_tile<kRows, kFirst>(left, stride, packed, begin, end, tile);
-  if constexpr (kFirst + 1 < kVectors)
+  if constexpr (kSkipZeros && kFirst + 1 < kVectors)
     multiply_wedge<kRows, kVectors, kFirst + 1>(left, stride, packed, larger(begin, end), depth,
                                                 diagonal, tile);
 }
@@ -77,7 +79,7 @@ template <int kRows>
 inline void update_tile(ConstMatrixView upper, MatrixView result, const double* packed, int row,
                         int col, int first, int depth, bool fresh) {
   const int columns = result.cols - col;
-  if (columns > 2 * kDoubles)
+  if (!kSkipZeros || columns > 2 * kDoubles)
     update_rows<kRows, 3>(upper, result, packed, row, col, first, depth, fresh);
   else if (columns > kDoubles)
     update_rows<kRows, 2>(upper, result, packed, row, col, first, depth, fresh);
