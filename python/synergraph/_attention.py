@@ -186,8 +186,14 @@ def of_layers(
     keep = [_add_layer(handle, name, layer, failures) for name, layer in layers]
     work = sum(float(np.prod(layer.shape, dtype=float)) * layer.shape[-1] for _, layer in layers)
     sinks = None
-    samples, _, tokens, _ = layers[0][1].shape[-4:]
-    spans = _spans(samples, tokens, lengths, padding, sink) if spans is None else spans
+    if spans is None:
+        samples, _, tokens, _ = layers[0][1].shape[-4:]
+        spans = _spans(samples, tokens, lengths, padding, sink)
+        for number, (name, layer) in enumerate(layers if spans is not None else [], 1):
+            own_samples, _, own_tokens, _ = layer.shape[-4:]
+            if (own_samples, own_tokens) != (samples, tokens):
+                raise InputError(f"layer {name or number}: {own_samples} samples of {own_tokens} tokens, the first layer has {samples} of "
+                                 f"{tokens}: sink and lengths are for layers of one size")
     if spans is not None:
         _library.check(_library.lib.sg_attention_set_sequences(
             handle.pointer, (_library.Sequence * len(spans))(*[_library.Sequence(*span) for span in spans]), len(spans)))

@@ -131,6 +131,17 @@ def test_sinks(attention):
     assert sg.measure(attention[0, 0], sink=[3, 4]).dims == ("sink",)
 
 
+def test_sinks_and_lengths_are_for_layers_of_one_size(attention):
+    long, short = attention[0], attention[0][:, :, :9, :9]  # its rows sum to one as they are causal
+    assert sg.measure([short, long]).fidelity.shape == (2, 3)
+    for options in ({"sink": -1}, {"sink": 3}, {"lengths": 5, "padding": "left"}):
+        for layers in ([short, long], {"a": short, "b": long}):
+            with pytest.raises(sg.InputError, match="layer (2|b): 3 samples of 12 tokens, the first layer has 3 of 9"):
+                sg.measure(layers, **options)
+        with pytest.raises(sg.InputError, match="layer 2: 2 samples of 12 tokens, the first layer has 3 of 12"):
+            sg.measure([long, long[:2]], **options)
+
+
 def test_several_sinks_are_sequences_in_documents(attention):
     document = sg.measure(attention, sink=[3, -1]).to_dict()
     assert document["range"] is None and document["sequences"] == [[s, 0, end] for s in range(3) for end in (4, 12)]
