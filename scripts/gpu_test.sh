@@ -50,7 +50,7 @@ tool=$(command -v compute-sanitizer || true)
   if [ -x "$place/compute-sanitizer" ]; then tool=$place/compute-sanitizer; fi
 done
 [ -n "$tool" ] || { echo "gpu_test: compute-sanitizer is not there" >&2; exit 1; }
-# A few steps of small batches with every number of heads, by both precisions, scores of every size, and the evaluator.
+# A few steps of small batches with every number of heads, by both precisions, and the evaluator.
 small='SmallRun.*'
 for kind in memcheck racecheck synccheck; do
   extra=()
