@@ -79,11 +79,11 @@ ordered_json json_metrics(const HeadsReport& report, const Metrics& metrics) {
 }
 
 /// A cell of a table and the title of its column.
-struct Cell {
+struct Shown {
   std::string title, text;
 };
-using CellsOf = std::vector<Cell>(const HeadsReport& report, const std::string& name, double weight,
-                                  const Metrics& m);
+using CellsOf = std::vector<Shown>(const HeadsReport& report, const std::string& name,
+                                   double weight, const Metrics& m);
 
 /// A table with a row a head and one for all together, which is weighed with one.
 Table table_of(const HeadsReport& report, CellsOf* cells_of) {
@@ -91,7 +91,7 @@ Table table_of(const HeadsReport& report, CellsOf* cells_of) {
   const auto add = [&](const std::string& name, double weight, const Metrics& metrics) {
     table.header.clear();
     table.rows.emplace_back();
-    for (const Cell& cell : cells_of(report, name, weight, metrics)) {
+    for (const Shown& cell : cells_of(report, name, weight, metrics)) {
       table.header.push_back(cell.title);
       table.rows.back().push_back(cell.text);
     }
@@ -102,13 +102,13 @@ Table table_of(const HeadsReport& report, CellsOf* cells_of) {
   return table;
 }
 
-std::vector<Cell> text_cells(const HeadsReport& report, const std::string& name, double weight,
-                             const Metrics& m) {
+std::vector<Shown> text_cells(const HeadsReport& report, const std::string& name, double weight,
+                              const Metrics& m) {
   const double bound = m.bound.steps;
-  std::vector<Cell> cells = {{"", name},
-                             {"weight", human(weight)},
-                             {"p", human(m.forward_probability)},
-                             {"bound", std::isinf(bound) ? "none" : human_time(bound)}};
+  std::vector<Shown> cells = {{"", name},
+                              {"weight", human(weight)},
+                              {"p", human(m.forward_probability)},
+                              {"bound", std::isinf(bound) ? "none" : human_time(bound)}};
   for (std::size_t k = 0; k < m.walk.mixing.size(); ++k)
     cells.push_back(
         {fmt::format("T_mix({})", report.options.walk.eps[k]), human_time(m.walk.mixing[k])});
@@ -123,21 +123,21 @@ std::vector<Cell> text_cells(const HeadsReport& report, const std::string& name,
   return cells;
 }
 
-std::vector<Cell> csv_cells(const HeadsReport& report, const std::string& name, double weight,
-                            const Metrics& m) {
+std::vector<Shown> csv_cells(const HeadsReport& report, const std::string& name, double weight,
+                             const Metrics& m) {
   const HeadsMetrics& all = report.metrics;
   const std::vector<double>& eps = report.options.walk.eps;
   const auto of_all = [&](const std::string& text) { return &m == &all.combined ? text : ""; };
-  const auto number = [&](const Quantity& q) -> Cell {
+  const auto number = [&](const Quantity& q) -> Shown {
     return {key_of(q),
             q.of_system() ? exact(value_of(q, m, eps)) : of_all(exact(value_of(q, all, eps)))};
   };
   const auto text = [](bool value) { return value ? "true" : "false"; };
-  std::vector<Cell> cells = {{"head", name},
-                             {"weight", exact(weight)},
-                             number(Quantity::kForwardProbability),
-                             {"mixing_bound", exact(m.bound.steps)},
-                             {"mixing_bound_valid_from_eps", exact(m.bound.valid_from)}};
+  std::vector<Shown> cells = {{"head", name},
+                              {"weight", exact(weight)},
+                              number(Quantity::kForwardProbability),
+                              {"mixing_bound", exact(m.bound.steps)},
+                              {"mixing_bound_valid_from_eps", exact(m.bound.valid_from)}};
   for (const double value : eps) cells.push_back(number(Quantity::mixing_time(value)));
   cells.insert(cells.end(), {number(Quantity::kHittingMean),
                              number(Quantity::kHittingMax),
