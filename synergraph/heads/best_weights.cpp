@@ -16,9 +16,8 @@ namespace {
 using Vector = std::vector<double>;
 
 /// As measure() has them.
-Vector convex_weights(std::span<const double> raw, const HeadSystems& systems) {
-  return synergraph::convex_weights({raw.begin(), raw.end()},
-                                    static_cast<std::size_t>(systems.heads()));
+Vector weights_for(std::span<const double> raw, const HeadSystems& systems) {
+  return convex_weights({raw.begin(), raw.end()}, static_cast<std::size_t>(systems.heads()));
 }
 
 Vector one_head(std::size_t heads, std::size_t head) {
@@ -181,7 +180,7 @@ WeightValue value_and_gradient(const HeadSystems& systems, std::span<const doubl
                                WeightGoal goal, const MetricsOptions& convention,
                                const Execution& execution) {
   const WeightObjective objective(systems, goal, convention, execution);
-  const WeightObjective::Point point = objective.evaluate(convex_weights(weights, systems));
+  const WeightObjective::Point point = objective.evaluate(weights_for(weights, systems));
   WeightValue result{point.value, {}};
   if (!std::isfinite(point.value)) return result;
   result.slope.assign(point.weights.size(), 0.0);
@@ -201,7 +200,7 @@ BestWeights best_weights(const HeadSystems& systems, std::span<const double> giv
                          const BestWeightsOptions& options) {
   const WeightObjective objective(systems, goal, options.convention, options.execution);
   const auto heads = static_cast<std::size_t>(systems.heads());
-  const Vector first = convex_weights(given, systems);
+  const Vector first = weights_for(given, systems);
   Search search(objective, options);
   BestWeights result;
 

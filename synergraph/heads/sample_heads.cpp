@@ -14,7 +14,7 @@ namespace {
 constexpr double kHeadsShare = 4.0 / 9.0;
 // For all heads of one sample. Reading more of them twice takes little beside measuring them.
 constexpr double kKeptShare = 1.0 / 4.0;
-constexpr double kMostKept = 64 << 20;
+constexpr double kMostHeadBytes = 64 << 20;
 // Matrices of working memory that measuring one head takes beside the heads themselves.
 constexpr double kWorkMatrices = 8;
 
@@ -30,7 +30,7 @@ void clear_padding(double* begin, double* end) {
 
 bool keeps_heads(int heads, int tokens, const WorkingMemory& memory) {
   return heads * matrix_bytes(tokens) <=
-         std::min(kMostKept, kKeptShare * static_cast<double>(memory.bytes()));
+         std::min(kMostHeadBytes, kKeptShare * static_cast<double>(memory.bytes()));
 }
 
 }  // namespace
