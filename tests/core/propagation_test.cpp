@@ -182,7 +182,8 @@ TEST(Propagation, FlushesWhatIsNoNormalNumber) {
   EXPECT_GT(least / 2.0, 0.0);
 
   const std::vector<double> large(kSize, 1.0);
-  Propagation normal(testing_support::random_upper(kSize, 12), large.data());
+  const Matrix other = testing_support::random_upper(kSize, 12);
+  Propagation normal(other, large.data());
   normal.flush_tiny();
   normal.advance(1);
   EXPECT_FALSE(normal.flushed());
