@@ -11,10 +11,11 @@ are not of the same models.
 """
 
 import argparse
-import functools
 import json
+import math
 import sys
 
+MOST_SEEDS = 32  # all ways to deal more of them out take long to count
 QUANTITIES = {"truncated_hitting_mean": "mixing time", "minimax_fidelity": "fidelity"}
 
 
@@ -32,13 +33,20 @@ def read(path, convention):
         for cell in document["cells"]:
             for layer, summary in enumerate(cell[convention], 1):
                 for quantity in QUANTITIES:
-                    where = (cell["task"], cell["heads"], layer, quantity)
-                    values.setdefault(where, {})[cell["seed"]] = float(summary[quantity]["mean"])
-        training = document["settings"]["training"]
-    except (OSError, ValueError, KeyError, TypeError) as error:
+                    where = (repr(str(cell["task"]))[1:-1], int(cell["heads"]), layer, quantity)  # nothing commands a terminal
+                    values.setdefault(where, {})[int(cell["seed"])] = float(summary[quantity]["mean"])
+        training = dict(document["settings"]["training"])
+    except (OSError, ValueError, KeyError, TypeError, RecursionError) as error:
         fail(f"{path}: not the results.json of a study ({type(error).__name__}: {error})")
     if not values:
         fail(f"{path}: no cell has {convention} measurements")
+    for (task, heads, layer, quantity), of_seed in values.items():
+        where = f"{path}: {task}, {heads} heads, layer {layer}"
+        if len(of_seed) > MOST_SEEDS:
+            fail(f"{where}: {len(of_seed)} seeds, at most {MOST_SEEDS} can be compared")
+        for seed, value in of_seed.items():
+            if not math.isfinite(value):
+                fail(f"{where}, seed {seed}: {quantity} is {value}")
     return values, training
 
 
@@ -58,19 +66,12 @@ def rank_test(a, b):
     centre = len(a) * sum(ranks)  # times len(a) + len(b)
     observed = abs(sum(ranks[: len(a)]) * len(ranks) - centre)
 
-    @functools.lru_cache(maxsize=None)
-    def ways(place, left):
-        """{sum of ranks: number of ways} to choose `left` of the values from `place` on."""
-        if left == 0:
-            return {0: 1}
-        if len(ranks) - place < left:
-            return {}
-        counts = dict(ways(place + 1, left))
-        for total, count in ways(place + 1, left - 1).items():
-            counts[total + ranks[place]] = counts.get(total + ranks[place], 0) + count
-        return counts
-
-    counts = ways(0, len(a))
+    ways = [{0: 1}] + [{} for _ in a]  # of choosing so many of the values so far: {sum of ranks: number}
+    for rank in ranks:
+        for chosen in range(len(a), 0, -1):
+            for total, count in ways[chosen - 1].items():
+                ways[chosen][total + rank] = ways[chosen].get(total + rank, 0) + count
+    counts = ways[len(a)]
     extreme = sum(n for total, n in counts.items() if abs(total * len(ranks) - centre) >= observed)
     return extreme / sum(counts.values())
 

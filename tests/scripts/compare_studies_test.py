@@ -28,12 +28,12 @@ def counted(a, b):
     return sum(distance(d) >= distance(a) - 1e-9 for d in deals) / len(deals)
 
 
-def study(path, shift, epochs="25"):
+def study(path, shift, epochs="25", seeds=8):
     def layer(value):
         return {quantity: {"mean": value} for quantity in compare.QUANTITIES}
 
     cells = [{"task": "copy", "heads": 4, "seed": seed, "published": [layer(shift + seed / 10)]}
-             for seed in range(8)]
+             for seed in range(seeds)]
     with open(path, "w") as file:
         json.dump({"settings": {"training": {"epochs": epochs}}, "cells": cells}, file)
     return path
@@ -65,7 +65,10 @@ class CompareStudies(unittest.TestCase):
             apart = run(one, study(path("3"), 9.0))
             self.assertEqual(apart.returncode, 1)
             self.assertIn("2 below 0.05", apart.stdout)
-            for other in (study(path("4"), 3.0, epochs="4"), path("none"), SCRIPT):
+            with open(path("deep"), "w") as file:
+                file.write("[" * 100000)
+            for other in (study(path("4"), 3.0, epochs="4"), path("none"), SCRIPT, path("deep"), study(path("5"), float("nan")),
+                          study(path("6"), 3.0, seeds=40)):
                 refused = run(one, other)
                 self.assertEqual((refused.returncode, refused.stdout), (2, ""))
                 self.assertEqual(refused.stderr.count("\n"), 1)
