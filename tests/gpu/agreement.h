@@ -6,6 +6,7 @@
 #include <cmath>
 #include <numbers>
 #include <span>
+#include <vector>
 
 #include "synergraph/train/device.h"
 #include "synergraph/train/fleet.h"
@@ -24,6 +25,23 @@ inline double norm(std::span<const float> a) {
   return std::sqrt(sum);
 }
 
+/// Models that do not fill the kernels: fewer heads than slots, heads that do not fill theirs, and
+/// rows, columns and hidden units that fill no tile.
+inline std::vector<ModelConfig> narrow_models() {
+  std::vector<ModelConfig> models = {
+      {.width = 48, .heads = 3, .hidden = 100}, {.width = 20, .heads = 5, .hidden = 33},
+      {.width = 36, .heads = 3, .hidden = 7},   {.width = 63, .heads = 1, .hidden = 128},
+      {.width = 26, .heads = 2, .hidden = 65},  {.width = 60, .heads = 15, .hidden = 64},
+      {.width = 9, .heads = 3, .hidden = 16},   {.width = 16, .heads = 16, .hidden = 40},
+      {.width = 2, .heads = 2, .hidden = 9},    {.width = 64, .heads = 4, .hidden = 20}};
+  for (ModelConfig& model : models) {
+    model.vocabulary = 101;
+    model.length = 37;
+    model.layers = 2;
+  }
+  return models;
+}
+
 /// |g - h| / |h| of the gradient g of a tensor on a GPU, h on the CPU.
 ///
 /// An operand of a product is rounded by 2^-11 of it (TF32); in float32 it is split in two such
@@ -33,14 +51,15 @@ inline double norm(std::span<const float> a) {
 ///
 /// A hidden unit near zero may be on here and off there. An activation that is off by d of its size
 /// changes its sign with probability d / pi, half of them are on: sqrt(2 d / pi) of the gradient
-/// through a layer's hidden units, and one unit of one position, 1 / sqrt(64 positions), in any
-/// case. Rounding is random, so that d is the root of the six products before it in each layer.
+/// through a layer's hidden units, and one unit of one position, in any case: of F / 2 that are on
+/// in each. Rounding is random, so that d is the root of the six products before it in each layer.
 inline double gradient_tolerance(Precision precision, const FleetSettings& settings) {
   const double rounding = precision == Precision::kTf32 ? 0x1p-11 : 0x1p-21;
   const int layers = settings.model.layers;
   const double off = std::sqrt(6.0 * layers) * rounding;
   const double flips = layers * std::sqrt(2.0 * off / std::numbers::pi);
-  const double one_flip = 1.0 / std::sqrt(64.0 * settings.batch * settings.model.length);
+  const double one_flip =
+      1.0 / std::sqrt(settings.model.hidden / 2.0 * settings.batch * settings.model.length);
   return (12 * layers + 3) * rounding + std::max(flips, one_flip);
 }
 

@@ -8,6 +8,7 @@
 #include "synergraph/core/parallel.h"
 #include "synergraph/train/make_evaluator.h"
 #include "synergraph/train/make_fleet.h"
+#include "tests/gpu/agreement.h"
 #include "tests/support/run_program.h"
 
 namespace synergraph {
@@ -53,6 +54,26 @@ std::vector<double> evaluated_on(const Device& device, const Model& model,
   return evaluated(*evaluator_factory(device, model)(), model.config(), inputs);
 }
 
+/// Queries and keys are sums of 64 products, scores of up to 64 more. Scores of models before
+/// training are about 1 and grow with the gain's fourth power (that of the norm and of the
+/// projection, twice), and so does what rounding makes of them, and of the weights; layers add
+/// up.
+void expect_agreement(const ModelConfig& config, float gain) {
+  const Model model = model_of(config, gain);
+  const Sequences inputs = random_sequences(3, 3, config.length, config.vocabulary);
+  const std::vector<double> here = evaluated_on(kCard, model, inputs);
+  const std::vector<double> there = evaluated_on({}, model, inputs);
+  ASSERT_EQ(here.size(), there.size());
+  const double tolerance = config.layers * 64 * 0x1p-24 * std::pow(gain, 4.0);
+  double furthest = 0.0;
+  for (std::size_t k = 0; k < here.size(); ++k) {
+    const double distance = std::abs(here[k] - there[k]);
+    if (!(distance <= furthest)) furthest = distance;  // also what is no number
+    EXPECT_EQ(there[k] == 0.0, here[k] == 0.0) << k;   // later keys, and nothing else
+  }
+  EXPECT_LE(furthest, tolerance);
+}
+
 class CudaEvaluatorTest : public testing::TestWithParam<int> {
  protected:
   void SetUp() override {
@@ -65,26 +86,6 @@ class CudaEvaluatorTest : public testing::TestWithParam<int> {
     ModelConfig config;
     config.heads = GetParam();
     return config;
-  }
-
-  /// Queries and keys are sums of 64 products, scores of up to 64 more. Scores of models before
-  /// training are about 1 and grow with the gain's fourth power (that of the norm and of the
-  /// projection, twice), and so does what rounding makes of them, and of the weights; layers add
-  /// up.
-  static void expect_agreement(const ModelConfig& config, float gain) {
-    const Model model = model_of(config, gain);
-    const Sequences inputs = random_sequences(3, 3, config.length, config.vocabulary);
-    const std::vector<double> here = evaluated_on(kCard, model, inputs);
-    const std::vector<double> there = evaluated_on({}, model, inputs);
-    ASSERT_EQ(here.size(), there.size());
-    const double tolerance = config.layers * 64 * 0x1p-24 * std::pow(gain, 4.0);
-    double furthest = 0.0;
-    for (std::size_t k = 0; k < here.size(); ++k) {
-      const double distance = std::abs(here[k] - there[k]);
-      if (!(distance <= furthest)) furthest = distance;  // also what is no number
-      EXPECT_EQ(there[k] == 0.0, here[k] == 0.0) << k;   // later keys, and nothing else
-    }
-    EXPECT_LE(furthest, tolerance);
   }
 };
 
@@ -107,6 +108,15 @@ TEST_P(CudaEvaluatorTest, OtherSizesAgreeWithTheCpu) {
   expect_agreement(other, 1.0F);
   other.length = 1;
   expect_agreement(other, 1.0F);
+}
+
+TEST(CudaEvaluator, NarrowModelsAgreeWithTheCpu) {
+  for (const ModelConfig& model : narrow_models()) {
+    FleetSettings shape;
+    shape.model = model;
+    if (const std::string why = refusal(kCard, shape); !why.empty()) GTEST_SKIP() << why;
+    expect_agreement(model, 1.0F);
+  }
 }
 
 TEST_P(CudaEvaluatorTest, RowsAreDistributions) {

@@ -10,10 +10,13 @@ namespace synergraph {
 namespace {
 
 /// Two models in training, two steps with batches of two and one, then judged and evaluated.
-void run_small(int heads, Precision precision) {
+void run_small(ModelConfig model, Precision precision) {
   const Device device{DeviceKind::kCuda, 0, precision};
+  model.vocabulary = 70;
+  model.length = 19;
+  model.layers = 2;
   FleetSettings settings;
-  settings.model = {.vocabulary = 70, .length = 19, .heads = heads, .layers = 2};
+  settings.model = model;
   settings.batch = 2;
   if (const std::string why = refusal(device, settings); !why.empty()) GTEST_SKIP() << why;
   TrainingData data = task_data(find_task("copy"), 1, 3, settings.model);
@@ -34,11 +37,17 @@ void run_small(int heads, Precision precision) {
 }
 
 TEST(SmallRun, HasEveryNumberOfHeads) {
-  for (const int heads : {1, 2, 4, 8, 16}) run_small(heads, Precision::kTf32);
+  for (const int heads : {1, 2, 4, 8, 16}) run_small({.heads = heads}, Precision::kTf32);
+}
+
+TEST(SmallRun, HasNarrowModels) {
+  for (const ModelConfig& model : {ModelConfig{.width = 36, .heads = 3, .hidden = 7},
+                                   ModelConfig{.width = 20, .heads = 5, .hidden = 33}})
+    run_small(model, Precision::kTf32);
 }
 
 TEST(SmallRun, InFloat32) {
-  for (const int heads : {1, 2, 4, 8, 16}) run_small(heads, Precision::kFloat32);
+  for (const int heads : {1, 2, 4, 8, 16}) run_small({.heads = heads}, Precision::kFloat32);
 }
 
 }  // namespace

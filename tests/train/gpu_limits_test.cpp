@@ -1,24 +1,51 @@
 // What a GPU takes, as far as it is known without one.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <limits>
 
 #include "synergraph/train/cuda/fleet_memory.h"
+#include "synergraph/train/cuda/packing.h"
 
 namespace synergraph::cuda {
 namespace {
 
 TEST(GpuLimits, RefusalsSayWhatIsWrongInOneLine) {
   EXPECT_EQ(refusal({}), "");
-  EXPECT_EQ(refusal({.width = 32}), "width 32, not 64");
-  EXPECT_EQ(refusal({.hidden = 256}), "hidden 256, not 128");
+  EXPECT_EQ(refusal({.width = 32}), "");
+  EXPECT_EQ(refusal({.width = 68}), "width 68, more than 64");
+  EXPECT_EQ(refusal({.hidden = 1}), "");
+  EXPECT_EQ(refusal({.hidden = 129}), "hidden 129, more than 128");
   EXPECT_EQ(refusal({.length = 104}), "");
   EXPECT_EQ(refusal({.length = 105}), "length 105, more than 104");
-  EXPECT_EQ(refusal({.heads = 32}), "32 heads, more than 16");
+  EXPECT_EQ(refusal({.heads = 32}),
+            "32 heads of width 2, more than the 16 for which there is room");
+  EXPECT_EQ(refusal({.width = 48, .heads = 4}), "");
+  EXPECT_EQ(refusal({.width = 60, .heads = 5}),
+            "5 heads of width 12, more than the 4 for which there is room");
   EXPECT_EQ(refusal({.layers = 32768}), "");
   EXPECT_EQ(refusal({.layers = 32769}), "32769 layers, more than 32768");
   EXPECT_EQ(refusal({.vocabulary = 1 << 22}), "");
   EXPECT_EQ(refusal({.vocabulary = (1 << 22) + 1}), "vocabulary 4194305, more than 4194304");
+}
+
+// Whatever its sizes, each number of a model has a place of its own, and heads do not share slots.
+TEST(GpuLimits, EveryParameterHasAPlaceOfItsOwn) {
+  for (const ModelConfig& config :
+       {ModelConfig{}, ModelConfig{.heads = 16, .layers = 1}, ModelConfig{.width = 48, .heads = 3},
+        ModelConfig{.vocabulary = 70, .length = 9, .width = 36, .heads = 3, .hidden = 7},
+        ModelConfig{.width = 3, .heads = 3, .hidden = 1}, ModelConfig{.width = 63, .heads = 1}}) {
+    ASSERT_EQ(refusal(config), "");
+    const Layout layout = layout_of(config);
+    std::vector<std::int32_t> places = packed_places(config);
+    EXPECT_EQ(places.size(), ParameterLayout(config).size());
+    std::sort(places.begin(), places.end());
+    EXPECT_EQ(std::adjacent_find(places.begin(), places.end()), places.end());
+    EXPECT_GE(places.front(), 0);
+    EXPECT_LT(places.back(), layout.size());
+    EXPECT_LE(config.heads, slots_of(config));
+    EXPECT_LE(config.width / config.heads, kWidth / slots_of(config));
+  }
 }
 
 TEST(GpuLimits, TheLargestModelsAreCountedInInts) {

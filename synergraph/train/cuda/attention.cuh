@@ -4,10 +4,11 @@
 
 namespace synergraph::cuda {
 
-/// Dropout of the attention weights of one sequence and layer.
-struct AttentionDropout {
-  const uint2* words;  ///< see Masks
-  float scale;
+/// What the attention of one sequence and layer is computed with.
+struct AttentionSettings {
+  const uint2* words;  ///< dropout's masks, see Masks
+  float scale;         ///< of what is kept
+  float inverse_root;  ///< of the heads' width
 
   /// The words of a head's tiles of eight queries with the keys from the first on.
   __device__ __forceinline__ const uint2* row(int head, int queries) const {
@@ -16,19 +17,17 @@ struct AttentionDropout {
   }
 };
 
-/// Attention with heads of kHead features. A warp takes a block of sixteen queries (or keys) of a
-/// head at a time: rows g and g+8 of a product are its own, the columns come in tiles of eight.
-/// The block's own two tiles are the diagonal, where some pairs are not seen.
+/// Attention with heads in slots of kHead features. Queries are multiplied by kLog2E and the
+/// inverse root of the heads' width, so that their products with keys are exponents of two: of such
+/// scores, however large, the largest less itself is zero. A warp takes a block of sixteen queries
+/// (or keys) of a head at a time: rows g and g+8 of a product are its own, the columns come in
+/// tiles of eight. The block's own two tiles are the diagonal, where some pairs are not seen.
 template <int kHead, Precision kPrecision>
 struct Attention {
   static constexpr int kHeads = kWidth / kHead;
   static constexpr int kSteps = kHead < 8 ? 1 : kHead / 8;  ///< of products over a head's features
   static constexpr int kOut = kSteps;                       ///< tiles of a head's features
   static constexpr int kTasks = kHeads * kBlocks;
-  static constexpr float kLog2E = 1.44269504088896341F;
-  static constexpr unsigned kTileBytes = 4 * 8 * kWidth;
-
-  static __device__ __forceinline__ float root() { return sqrtf(static_cast<float>(kHead)); }
 
   /// A warp's block.
   struct Block {
@@ -58,14 +57,13 @@ struct Attention {
                                                        const float* from) {
     const int tile = tile_of(place);
     const int feature = block.head * kHead + (kHead < 8 ? 0 : 4 * ((place.lane >> 3) & 1));
-    return address_of(from) +
-           4U * static_cast<unsigned>(at(8 * tile + column(place.lane & 7), feature));
+    return address_of(from) + 4U * static_cast<unsigned>(at(8 * tile + (place.lane & 7), feature));
   }
   /// The address of features 8k .. 8k + 7 of a head, from that of its first. 32 features further
-  /// nothing is flipped.
+  /// is the next panel.
   static __device__ __forceinline__ Address feature(Address first, int k) {
     return flipped(first, 32U * static_cast<unsigned>(k & 3)) +
-           128U * static_cast<unsigned>(k >> 2);
+           kPanelBytes * static_cast<unsigned>(k >> 2);
   }
 
   /// A block's rows as first operands, for more than one product.
@@ -94,50 +92,56 @@ struct Attention {
   // For two blocks at once there are not always registers enough.
   using BackwardRows = std::conditional_t<(kHead > 32), Remembered, Rows>;
 
-  /// Reads the masks of a block of queries, two tiles of keys at a time, a step ahead of their use.
-  struct MaskReader {
-    const uint2* rows[2];
-    int last;  ///< pair of tiles
-    uint2 ahead[2][2];
+  // The warp reads all words of a block's masks at once, a thread one or two; who needs them asks.
+  static constexpr std::uint32_t kWarp = 0xFFFFFFFFU;
 
-    __device__ __forceinline__ MaskReader(const AttentionDropout& dropout, const Block& block)
-        : rows{dropout.row(block.head, 2 * block.index),
-               dropout.row(block.head, 2 * block.index + 1)},
-          last(2 * block.index) {
-      fetch(0);
+  /// The masks of a block of queries: thread 16 r + k has those of tile k of the r-th row of tiles.
+  struct QueryMasks {
+    uint2 word;
+
+    __device__ __forceinline__ QueryMasks(const Place& place, const AttentionSettings& settings,
+                                          const Block& block)
+        : word(__ldg(settings.row(block.head, 2 * block.index + (place.lane >> 4)) +
+                     (place.lane & 15))) {
+      static_assert(kTiles <= 16);
     }
-    __device__ __forceinline__ void fetch(int tile) {
-#pragma unroll
-      for (int c = 0; c < 2; ++c)
-#pragma unroll
-        for (int r = 0; r < 2; ++r) ahead[c][r] = __ldg(rows[r] + tile + c);
-    }
-    /// The words of tiles `tile` and `tile` + 1: keys 0 to 3 and 4 to 7 of both rows of queries.
-    __device__ __forceinline__ void next(int tile, std::uint32_t (&words)[2][4]) {
+    /// The words of tiles `tile` and `tile` + 1: even and odd keys of both rows of queries.
+    __device__ __forceinline__ void get(int tile, std::uint32_t (&words)[2][4]) const {
 #pragma unroll
       for (int c = 0; c < 2; ++c)
 #pragma unroll
         for (int r = 0; r < 2; ++r) {
-          words[c][2 * r] = ahead[c][r].x;
-          words[c][2 * r + 1] = ahead[c][r].y;
+          words[c][2 * r] = __shfl_sync(kWarp, word.x, 16 * r + tile + c);
+          words[c][2 * r + 1] = __shfl_sync(kWarp, word.y, 16 * r + tile + c);
         }
-      fetch(min(tile + 2, last));
     }
   };
 
-  /// Reads masks and sums of a tile of queries, a step ahead of their use.
-  struct QueryReader {
-    const std::uint32_t* words;  ///< of the thread's keys
-    const float2* pairs;         ///< of the thread's queries
-    std::uint32_t bits[2];
-    float2 sums[2];
+  /// The masks of a block of keys: thread 4 k + 2 r + w has word w of the r-th of its tiles with
+  /// the k-th and the (k+8)-th tile of queries that see them.
+  struct KeyMasks {
+    std::uint32_t words[2];
+    int first;  ///< tile of queries
+    int own;    ///< word
 
-    __device__ __forceinline__ void fetch(int tile) {
-      const std::uint32_t* kept = words + tile * (tile + 1);
-      bits[0] = __ldg(kept);
-      bits[1] = __ldg(kept + 2);
-      sums[0] = __ldcg(pairs + 8 * tile);
-      sums[1] = __ldcg(pairs + 8 * tile + 4);
+    __device__ __forceinline__ KeyMasks(const Place& place, const AttentionSettings& settings,
+                                        const Block& block)
+        : first(2 * block.index), own(place.g & 1) {
+      static_assert(kTiles <= 16);
+      const auto* all = reinterpret_cast<const std::uint32_t*>(settings.row(block.head, 0)) +
+                        2 * first + (place.lane & 3);
+#pragma unroll
+      for (int half = 0; half < 2; ++half) {
+        const int tile = min(first + place.g + 8 * half, kTiles - 1);
+        words[half] = __ldg(all + tile * (tile + 1));
+      }
+    }
+    /// The words of the thread's keys with a tile of queries.
+    __device__ __forceinline__ void get(int tile, std::uint32_t (&bits)[2]) const {
+      const int k = tile - first;
+      const std::uint32_t from = k < 8 ? words[0] : words[1];
+      bits[0] = __shfl_sync(kWarp, from, 4 * (k & 7) + own);
+      bits[1] = __shfl_sync(kWarp, from, 4 * (k & 7) + 2 + own);
     }
   };
 
@@ -171,12 +175,12 @@ struct Attention {
 
   /// Where a thread reads the eight positions of the first tile of a unit, transposed.
   struct Transposed {
-    Address start[2];  ///< positions t and t+4
+    Address start[2];  ///< positions 2t and 2t+1
 
     __device__ Transposed(const Place& place, const Block& block, const float* from) {
       const int feature = (block.head * kHead + column(place.g)) & (kWidth - 1);
-      start[0] = address_of(from) + 4U * static_cast<unsigned>(at(place.t, feature));
-      start[1] = address_of(from) + 4U * static_cast<unsigned>(at(place.t + 4, feature));
+      start[0] = address_of(from) + 4U * static_cast<unsigned>(at(place.position(0, 0), feature));
+      start[1] = address_of(from) + 4U * static_cast<unsigned>(at(place.position(0, 1), feature));
     }
   };
   /// out += w V for one tile: w (16 x 8) as a product left it.
@@ -207,18 +211,18 @@ struct Attention {
 #pragma unroll
         for (int e = 0; e < (kHead < 8 ? 1 : 2); ++e)
           store_float(feature(flipped(start, 16U * static_cast<unsigned>(e)), n) +
-                          4U * static_cast<unsigned>(8 * half * kWidth),
+                          kTileBytes * static_cast<unsigned>(half),
                       operand<kPrecision>(out[n][2 * half + e] * factor));
     }
   }
 
   /// On the diagonal: whether entry e of tile c is a key that the query sees; keys are columns.
   static __device__ __forceinline__ bool sees(const Place& place, int c, int e) {
-    return 8 * c + place.t + 4 * (e & 1) <= place.g + 8 * (e >> 1);
+    return place.position(c, e & 1) <= place.g + 8 * (e >> 1);
   }
   /// The same with queries as columns.
   static __device__ __forceinline__ bool seen(const Place& place, int c, int e) {
-    return place.g + 8 * (e >> 1) <= 8 * c + place.t + 4 * (e & 1);
+    return place.g + 8 * (e >> 1) <= place.position(c, e & 1);
   }
 
   /// Calls body(first tile, whether it is the diagonal) for the keys of a block of queries, two
@@ -230,21 +234,21 @@ struct Attention {
     body(2 * block.index, std::true_type());
   }
 
-  /// Of queries, keys and values in units 0 to 2: the heads' outputs go to unit 3. log_sums (heads
+  /// Of queries, keys and values in units 0 to 2: the heads' outputs go to unit 3. log_sums (slots
   /// x positions) gets the logarithms, base 2, of the sums of exponentials.
-  static __device__ __noinline__ void forward(AttentionDropout dropout, float* log_sums) {
+  static __device__ __forceinline__ void forward(AttentionSettings settings, float* log_sums) {
     const float* query = unit(0);
     const float* key = unit(1);
     const float* value = unit(2);
     float* to = unit(3);
     const Place place;
-    const float factor = kLog2E / root();
     const std::uint32_t lane_bit = 1U << place.lane;
 #pragma unroll 1
     for (int task = place.warp; task < kTasks; task += kWarps) {
       const Block block{task % kHeads, kBlocks - 1 - task / kHeads};
       const Rows rows(rows_of(place, block, query));
       const Address columns = columns_of(place, block, key);
+      const QueryMasks masks(place, settings, block);
       float top[2] = {-3.0e38F, -3.0e38F};
       for_keys(block, [&](int tile, auto diagonal) {
         float s[2][4];
@@ -256,29 +260,26 @@ struct Attention {
             if (!decltype(diagonal)::value || sees(place, c, e))
               top[e >> 1] = fmaxf(top[e >> 1], s[c][e]);
       });
-      float shift[2];
 #pragma unroll
       for (int r = 0; r < 2; ++r) {
         top[r] = fmaxf(top[r], __shfl_xor_sync(0xFFFFFFFFU, top[r], 1));
         top[r] = fmaxf(top[r], __shfl_xor_sync(0xFFFFFFFFU, top[r], 2));
-        shift[r] = top[r] * factor;
       }
       const Transposed values(place, block, value);
-      MaskReader masks(dropout, block);
       float sum[2] = {};
       float out[kOut][4] = {};
       for_keys(block, [&](int tile, auto diagonal) {
         std::uint32_t now[2][4];
-        masks.next(tile, now);
         float s[2][4];
         scores(rows, columns + kTileBytes * static_cast<unsigned>(tile), s);
+        masks.get(tile, now);
 #pragma unroll
         for (int c = 0; c < 2; ++c) {
           if (decltype(diagonal)::value && tile + c >= kTiles) continue;
           const std::uint32_t(&bits)[4] = now[c];
 #pragma unroll
           for (int e = 0; e < 4; ++e) {
-            float weight = exp2_of(s[c][e] * factor - shift[e >> 1]);
+            float weight = exp2_of(s[c][e] - top[e >> 1]);
             if (decltype(diagonal)::value && !sees(place, c, e)) weight = 0.0F;
             sum[e >> 1] += weight;
             s[c][e] = (bits[e] & lane_bit) != 0 ? weight : 0.0F;
@@ -292,17 +293,17 @@ struct Attention {
         sum[r] += __shfl_xor_sync(0xFFFFFFFFU, sum[r], 2);
         if (place.t == 0 && block.has(place, r))
           log_sums[block.head * kPositions + block.first() + place.g + 8 * r] =
-              shift[r] + log2f(sum[r]);
+              top[r] + log2f(sum[r]);
       }
-      store_rows(place, block, out, dropout.scale / sum[0], dropout.scale / sum[1], to);
+      store_rows(place, block, out, settings.scale / sum[0], settings.scale / sum[1], to);
     }
   }
 
-  /// sums (heads x positions x 2): log_sums, and the products of each head's output and its
+  /// sums (slots x positions x 2): log_sums, and the products of each head's output and its
   /// gradient.
   static __device__ void dots(const float* out, const float* dout, const float* log_sums,
                               float* sums) {
-    for (int k = static_cast<int>(threadIdx.x); k < kHeads * kPositions; k += kThreads) {
+    for (int k = thread_again(); k < kHeads * kPositions; k += kThreads) {
       const int head = k / kPositions;
       const int p = k % kPositions;
       float sum = 0.0F;
@@ -320,17 +321,16 @@ struct Attention {
   static __device__ __forceinline__ void query_block(const Place& place, const Block& block,
                                                      const float* query, const float* key,
                                                      const float* value, const float* dout,
-                                                     const AttentionDropout& dropout,
+                                                     const AttentionSettings& settings,
                                                      const float* sums, float* dquery) {
-    const float factor = kLog2E / root();
-    const float inverse_root = 1.0F / root();
+    const float inverse_root = settings.inverse_root;
     const std::uint32_t lane_bit = 1U << place.lane;
     const BackwardRows rows(rows_of(place, block, query));
     const Address columns = columns_of(place, block, key);
     const BackwardRows drows(rows_of(place, block, dout));
     const Address dcolumns = columns_of(place, block, value);
     const Transposed keys(place, block, key);
-    MaskReader masks(dropout, block);
+    const QueryMasks masks(place, settings, block);
     const auto* pairs = reinterpret_cast<const float2*>(sums) + block.head * kPositions;
     const int row = block.first() + place.g;
     const float2 sums_of[2] = {__ldcg(pairs + row), __ldcg(pairs + min(row + 8, kPositions - 1))};
@@ -338,11 +338,11 @@ struct Attention {
     for_keys(block, [&](int tile, auto diagonal) {
       const unsigned offset = kTileBytes * static_cast<unsigned>(tile);
       std::uint32_t now[2][4];
-      masks.next(tile, now);
       float s[2][4];
       float dw[2][4];
       scores(rows, columns + offset, s);
       scores(drows, dcolumns + offset, dw);
+      masks.get(tile, now);
 #pragma unroll
       for (int c = 0; c < 2; ++c) {
         if (decltype(diagonal)::value && tile + c >= kTiles) continue;
@@ -350,9 +350,9 @@ struct Attention {
 #pragma unroll
         for (int e = 0; e < 4; ++e) {
           const float2& own = sums_of[e >> 1];
-          float weight = exp2_of(s[c][e] * factor - own.x);
+          float weight = exp2_of(s[c][e] - own.x);
           if (decltype(diagonal)::value && !sees(place, c, e)) weight = 0.0F;
-          const float kept = (bits[e] & lane_bit) != 0 ? dropout.scale : 0.0F;
+          const float kept = (bits[e] & lane_bit) != 0 ? settings.scale : 0.0F;
           s[c][e] = weight * (kept * dw[c][e] - own.y);
         }
         combine(s[c], keys, static_cast<unsigned>(tile + c), out);
@@ -365,8 +365,8 @@ struct Attention {
                                       out[n][2] * inverse_root, out[n][3] * inverse_root));
   }
   /// The gradient of the queries, in fragments.
-  static __device__ __noinline__ void query_gradient(AttentionDropout dropout, const float* sums,
-                                                     float* dquery) {
+  static __device__ __forceinline__ void query_gradient(AttentionSettings settings,
+                                                        const float* sums, float* dquery) {
     const float* query = unit(0);
     float* key = unit(1);
     float* value = unit(3);
@@ -375,7 +375,7 @@ struct Attention {
 #pragma unroll 1
     for (int task = place.warp; task < kTasks; task += kWarps)
       query_block(place, Block{task % kHeads, kBlocks - 1 - task / kHeads}, query, key, value, dout,
-                  dropout, sums, dquery);
+                  settings, sums, dquery);
   }
 
   /// What query_gradient left, into the queries' unit.
@@ -402,38 +402,42 @@ struct Attention {
   static __device__ __forceinline__ void key_value_block(const Place& place, const Block& block,
                                                          const float* query, const float* key,
                                                          const float* value, const float* dout,
-                                                         const AttentionDropout& dropout,
+                                                         const AttentionSettings& settings,
                                                          const float* sums, float (&dkey)[kOut][4],
                                                          float (&dvalue)[kOut][4]) {
     constexpr int kAtOnce = kHead > 32 ? 1 : 2;
-    const float factor = kLog2E / root();
     // The last tile is read twice: what follows it is another unit, which is being written.
     const unsigned last = kTileBytes * static_cast<unsigned>(kTiles - 1 - tile_of(place));
-    const std::uint32_t bit[2] = {1U << (4 * place.t + (place.g & 3)),
-                                  1U << (4 * place.t + 16 + (place.g & 3))};
+    const std::uint32_t bit[2] = {1U << (4 * place.position(0, 0) + (place.g >> 1)),
+                                  1U << (4 * place.position(0, 1) + (place.g >> 1))};
     const BackwardRows rows(rows_of(place, block, key));
     const Address columns = columns_of(place, block, query);
     const BackwardRows drows(rows_of(place, block, value));
     const Address dcolumns = columns_of(place, block, dout);
     const Transposed queries(place, block, query);
     const Transposed douts(place, block, dout);
-    const auto* pairs = reinterpret_cast<const float2*>(sums) + block.head * kPositions + place.t;
-    // The words of the block's keys, for the half of them that this thread has.
-    const auto* words = reinterpret_cast<const std::uint32_t*>(dropout.row(block.head, 0)) +
-                        4 * block.index + (place.g >> 2);
-    QueryReader reader{words, pairs};
-    reader.fetch(2 * block.index);
-    const auto add = [&](int tile, int c, float(&s)[4], const float(&dw)[4], auto diagonal) {
-      const std::uint32_t bits[2] = {reader.bits[0], reader.bits[1]};
-      const float2 sums_of[2] = {reader.sums[0], reader.sums[1]};
-      reader.fetch(min(tile + 1, kTiles - 1));
+    // Of the thread's two queries in a tile, a step ahead of their use.
+    const auto* pairs = reinterpret_cast<const float4*>(sums) +
+                        (block.head * kPositions + place.position(0, 0)) / 2;
+    float4 ahead[kAtOnce];
+    const auto fetch = [&](int tile) {
+#pragma unroll
+      for (int k = 0; k < kAtOnce; ++k) ahead[k] = __ldcg(pairs + 4 * min(tile + k, kTiles - 1));
+    };
+    fetch(2 * block.index);
+    const KeyMasks masks(place, settings, block);
+    const auto add = [&](int tile, int c, float(&s)[4], const float(&dw)[4], const float4& pair,
+                         auto diagonal) {
+      std::uint32_t bits[2];
+      masks.get(tile, bits);
+      const float2 sums_of[2] = {{pair.x, pair.y}, {pair.z, pair.w}};
       float kept_weight[4];
 #pragma unroll
       for (int e = 0; e < 4; ++e) {
         const float2& own = sums_of[e & 1];
-        float weight = exp2_of(s[e] * factor - own.x);
+        float weight = exp2_of(s[e] - own.x);
         if (decltype(diagonal)::value && !seen(place, c, e)) weight = 0.0F;
-        const float scale = (bits[e >> 1] & bit[e & 1]) != 0 ? dropout.scale : 0.0F;
+        const float scale = (bits[e >> 1] & bit[e & 1]) != 0 ? settings.scale : 0.0F;
         kept_weight[e] = weight * scale;
         s[e] = weight * (scale * dw[e] - own.y);
       }
@@ -444,11 +448,15 @@ struct Attention {
       const unsigned offset = min(kTileBytes * static_cast<unsigned>(tile), last);
       float s[kAtOnce][4];
       float dw[kAtOnce][4];
+      float4 now[kAtOnce];
+#pragma unroll
+      for (int k = 0; k < kAtOnce; ++k) now[k] = ahead[k];
+      fetch(tile + kAtOnce);
       scores(rows, columns + offset, s);
       scores(drows, dcolumns + offset, dw);
 #pragma unroll
       for (int k = 0; k < kAtOnce; ++k)
-        if (tile + k < kTiles) add(tile + k, c + k, s[k], dw[k], diagonal);
+        if (tile + k < kTiles) add(tile + k, c + k, s[k], dw[k], now[k], diagonal);
     };
 #pragma unroll 1
     for (int c = 0; c < 2; c += kAtOnce)
@@ -458,8 +466,8 @@ struct Attention {
       tiles(tile, 0, std::false_type());
   }
   /// The gradients of keys and values take their place.
-  static __device__ __noinline__ void key_value_gradient(AttentionDropout dropout,
-                                                         const float* sums) {
+  static __device__ __forceinline__ void key_value_gradient(AttentionSettings settings,
+                                                            const float* sums) {
     const float* query = unit(0);
     float* key = unit(1);
     float* value = unit(3);
@@ -470,32 +478,32 @@ struct Attention {
       const Block block{task % kHeads, task / kHeads};
       float dkey[kOut][4] = {};
       float dvalue[kOut][4] = {};
-      key_value_block(place, block, query, key, value, dout, dropout, sums, dkey, dvalue);
+      key_value_block(place, block, query, key, value, dout, settings, sums, dkey, dvalue);
       __syncwarp();
-      store_rows(place, block, dkey, 1.0F / root(), 1.0F / root(), key);
+      store_rows(place, block, dkey, kLn2, kLn2, key);  // of queries as they are kept
       store_rows(place, block, dvalue, 1.0F, 1.0F, value);
     }
   }
 
   /// Both of the above, with a barrier within: where there is one head, and so at most a block of
   /// keys for a warp, the warps with few queries to each key take many keys to each query.
-  static __device__ __noinline__ void one_head_gradients(AttentionDropout dropout,
-                                                         const float* sums, float* dquery) {
+  static __device__ __forceinline__ void one_head_gradients(AttentionSettings settings,
+                                                            const float* sums, float* dquery) {
     const float* query = unit(0);
     float* key = unit(1);
     float* value = unit(3);
     const float* dout = unit(2);
     const Place place;
     if (place.warp > 0)
-      query_block(place, Block{0, place.warp - 1}, query, key, value, dout, dropout, sums, dquery);
+      query_block(place, Block{0, place.warp - 1}, query, key, value, dout, settings, sums, dquery);
     const Block block{0, place.warp};
     float dkey[kOut][4] = {};
     float dvalue[kOut][4] = {};
     if (block.index < kBlocks)
-      key_value_block(place, block, query, key, value, dout, dropout, sums, dkey, dvalue);
+      key_value_block(place, block, query, key, value, dout, settings, sums, dkey, dvalue);
     __syncthreads();
     if (block.index >= kBlocks) return;
-    store_rows(place, block, dkey, 1.0F / root(), 1.0F / root(), key);
+    store_rows(place, block, dkey, kLn2, kLn2, key);  // of queries as they are kept
     store_rows(place, block, dvalue, 1.0F, 1.0F, value);
   }
 };

@@ -17,8 +17,8 @@ constexpr int kAttentionThreads = 256;
 constexpr int kKeysAtOnce = 32;
 constexpr int kKeyRounds = (kPositions + kKeysAtOnce - 1) / kKeysAtOnce;
 
-/// Shared memory of a head of `width` features, in floats. Rows of positions have one more than
-/// they need: the same feature of 32 positions then lies in 32 banks.
+/// Shared memory of a head in a slot of `width` features, in floats. Rows of positions have one
+/// more than they need: the same feature of 32 positions then lies in 32 banks.
 struct AttentionShared {
   static constexpr int kNormedRow = kWidth + 1;
   int width;
@@ -34,8 +34,8 @@ struct AttentionShared {
 
 /// Where keep() puts a feature of a position.
 __device__ __forceinline__ int kept_at(int position, int feature) {
-  const int lane = 4 * (feature % 8) + position % 4;
-  const int entry = 2 * (feature % 16 / 8) + position % 8 / 4;
+  const int lane = 4 * (feature % 8) + position % 8 / 2;
+  const int entry = 2 * (feature % 16 / 8) + position % 2;
   return 4 * ((position / 8 * 4 + feature / 16) * 32 + lane) + entry;
 }
 
@@ -94,9 +94,9 @@ __global__ void __launch_bounds__(kAttentionThreads)
     attention_kernel(const __grid_constant__ AttentionOutput output) {
   const int head = static_cast<int>(blockIdx.x);
   const int layer = static_cast<int>(blockIdx.y);
-  const int heads = output.saved_layout.heads;
+  const int heads = output.layout.heads;
   const int length = output.layout.length;
-  const AttentionShared shared{kWidth / heads};
+  const AttentionShared shared{kWidth / output.saved_layout.slots};
   const float* parameters = output.parameters + output.layout.layer(layer);
   const float* saved = output.saved + layer * output.saved_layout.layer_size();
   float* normed = shared_memory + shared.normed();
@@ -114,7 +114,7 @@ __global__ void __launch_bounds__(kAttentionThreads)
   project_head(parameters, length, head, 1, shared, keys);
 
   // A warp a query, a thread a key and those 32, 64, ... further.
-  const float scale = 1.0F / sqrtf(static_cast<float>(shared.width));
+  const float scale = 1.0F / sqrtf(static_cast<float>(output.layout.head_width()));
   const int lane = thread % 32;
   float* to =
       output.attention + static_cast<std::ptrdiff_t>(layer * heads + head) * length * length;

@@ -139,8 +139,8 @@ class CudaEvaluator final : public SequenceEvaluator {
   }
 
   Layout layout() const { return layout_of(config_); }
-  Saved saved_layout() const { return {config_.layers, config_.heads}; }
-  Masks masks() const { return {config_.heads}; }
+  Saved saved_layout() const { return {config_.layers, slots_of(config_)}; }
+  Masks masks() const { return {slots_of(config_)}; }
   std::size_t layer_size() const {
     const auto length = static_cast<std::size_t>(config_.length);
     return static_cast<std::size_t>(config_.heads) * length * length;
@@ -159,14 +159,14 @@ class CudaEvaluator final : public SequenceEvaluator {
     arguments.saved = place_->saved.data();
     arguments.losses = place_->loss.data();
     arguments.correct = place_->correct.data();
-    launch_sequences(config_.heads, arguments, Precision::kFloat32, 1, place_->stream);
+    launch_sequences(slots_of(config_), arguments, Precision::kFloat32, 1, place_->stream);
   }
 
   void launch_attention() {
     const std::size_t size = static_cast<std::size_t>(config_.layers) * layer_size();
     place_->attention.reserve(size);
     place_->own_attention.reserve(size);
-    const AttentionShared shared{kWidth / config_.heads};
+    const AttentionShared shared{kWidth / slots_of(config_)};
     const int bytes = shared.size() * static_cast<int>(sizeof(float));
     // The limit is the kernel's, for all threads and shapes alike: that of the widest head.
     constexpr int kMost = AttentionShared{kWidth}.size() * static_cast<int>(sizeof(float));
@@ -194,9 +194,7 @@ EvaluatorFactory cuda_evaluators(const Device& device, const Model& model) {
   const std::string why = cuda_shape_refusal(device, shape);
   if (!why.empty()) throw InputError(name_of(device) + ": " + why);
   const std::vector<std::int32_t> places = cuda::packed_places(config);
-  // The pass asks for the next layer's matrices before it knows that there is none.
-  std::vector<float> packed(
-      static_cast<std::size_t>(cuda::layout_of(config).size() + cuda::Layout::kLayer));
+  std::vector<float> packed(static_cast<std::size_t>(cuda::layout_of(config).size()));
   for (std::size_t k = 0; k < places.size(); ++k)
     packed[static_cast<std::size_t>(places[k])] = model.values()[k];
   return [index = device.index, config,

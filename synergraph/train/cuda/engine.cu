@@ -210,12 +210,12 @@ void Engine::Parts::launch_turn(const Share& share) {
 
 void Engine::Parts::launch_masks(const Share& share) {
   if (!dropout.active()) return;
-  const Masks masks{settings.model.heads};
+  const Masks masks{slots_of(settings.model)};
   const dim3 grid(static_cast<unsigned>(share.count * settings.batch),
                   static_cast<unsigned>(settings.model.layers));
   const std::size_t first =
       static_cast<std::size_t>(share.first) * settings.batch * settings.model.layers;
-  mask_kernel<<<grid, kMaskThreads, static_cast<std::size_t>(mask_memory(masks.heads)),
+  mask_kernel<<<grid, kMaskThreads, static_cast<std::size_t>(mask_memory(settings.model.heads)),
                 share.stream>>>(MaskArguments{
       layout, masks, settings.batch, static_cast<std::uint32_t>(Purpose::kDropout),
       dropout.threshold(), trainees.data() + share.first,
@@ -225,8 +225,9 @@ void Engine::Parts::launch_masks(const Share& share) {
 
 void Engine::Parts::launch_sequences(const Share& share, bool judging) {
   const ModelConfig& config = settings.model;
-  const Saved saved_layout{config.layers, config.heads};
-  const Masks masks{config.heads};
+  const int slots = slots_of(config);
+  const Saved saved_layout{config.layers, slots};
+  const Masks masks{slots};
   const std::size_t first = static_cast<std::size_t>(share.first) * settings.batch;
   const SequenceArguments arguments{layout,
                                     saved_layout,
@@ -244,9 +245,8 @@ void Engine::Parts::launch_sequences(const Share& share, bool judging) {
                                     losses.data() + first,
                                     correct.data() + first};
   const int sequences = share.count * settings.batch;
-  cuda::launch_sequences(config.heads, arguments,
-                         judging ? Precision::kFloat32 : settings.precision, sequences,
-                         share.stream);
+  cuda::launch_sequences(slots, arguments, judging ? Precision::kFloat32 : settings.precision,
+                         sequences, share.stream);
 }
 
 void Engine::Parts::launch_update(const Share& share) {

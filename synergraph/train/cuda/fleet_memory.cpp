@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <limits>
 
+#include "synergraph/train/cuda/packing.h"
+
 namespace synergraph::cuda {
 namespace {
 
@@ -23,11 +25,15 @@ std::uint64_t usable(std::uint64_t free_bytes) {
 }  // namespace
 
 std::string refusal(const ModelConfig& config) {
-  if (config.width != kWidth) return fmt::format("width {}, not {}", config.width, kWidth);
-  if (config.hidden != kHidden) return fmt::format("hidden {}, not {}", config.hidden, kHidden);
+  if (config.width > kWidth) return fmt::format("width {}, more than {}", config.width, kWidth);
+  if (config.hidden > kHidden)
+    return fmt::format("hidden {}, more than {}", config.hidden, kHidden);
   if (config.length > kPositions)
     return fmt::format("length {}, more than {}", config.length, kPositions);
-  if (config.heads > 16) return fmt::format("{} heads, more than 16", config.heads);
+  const int head_width = config.width / config.heads;
+  if (const int slot = head_slot(head_width); config.heads > kWidth / slot)
+    return fmt::format("{} heads of width {}, more than the {} for which there is room",
+                       config.heads, head_width, kWidth / slot);
   if (config.layers > kMostLayers)
     return fmt::format("{} layers, more than {}", config.layers, kMostLayers);
   if (config.vocabulary > kMostTokens)
@@ -45,11 +51,11 @@ static_assert(std::int64_t{kMostLayers + 1} * Layout::kLayer +
 
 PlaceSizes::PlaceSizes(const ModelConfig& config) {
   const auto layers = static_cast<std::size_t>(config.layers);
-  const Layout layout{config.layers, config.length, config.vocabulary};
-  attention_masks = layers * static_cast<std::size_t>(Masks{config.heads}.words());
+  const int slots = slots_of(config);
+  attention_masks = layers * static_cast<std::size_t>(Masks{slots}.words());
   mlp_masks = layers * Masks::kMlpBytes;
-  saved = static_cast<std::size_t>(Saved{config.layers, config.heads}.size());
-  partial = static_cast<std::size_t>(layout.partial_size());
+  saved = static_cast<std::size_t>(Saved{config.layers, slots}.size());
+  partial = static_cast<std::size_t>(layout_of(config).partial_size());
 }
 
 std::size_t PlaceSizes::bytes() const {
@@ -59,8 +65,7 @@ std::size_t PlaceSizes::bytes() const {
 
 std::uint64_t model_bytes(const FleetSettings& settings, int sequences) {
   const ModelConfig& config = settings.model;
-  const Layout layout{config.layers, config.length, config.vocabulary};
-  const auto numbers = static_cast<std::uint64_t>(layout.size());
+  const auto numbers = static_cast<std::uint64_t>(layout_of(config).size());
   const auto tokens =
       2 * static_cast<std::uint64_t>(sequences) * static_cast<std::uint64_t>(config.length);
   return 4 * (kCopies * numbers + tokens) +

@@ -64,14 +64,16 @@ __device__ __forceinline__ void product(float (&c)[4], const float (&a)[2], floa
   }
 }
 
-// A unit holds 64 features of all positions. Feature f of position p is at 64 p + (f ^ swizzle(p)):
-// 8 positions x 4 features and 4 positions x 8 features both lie in 32 different banks.
-__device__ __forceinline__ int swizzle(int position) {
-  return ((position & 3) << 3) | (position & 4);
-}
+// A unit holds 64 features of all positions, in two panels of 32. In its panel feature f of
+// position p is at 32 p + (f ^ 4 (p % 8)): 8 positions x 4 features, and the 4 even (or odd)
+// positions of a tile x 8 features, lie in 32 different banks.
 __device__ __forceinline__ int at(int position, int feature) {
-  return position * kWidth + (feature ^ swizzle(position));
+  static_assert(kPanelWidth == 32);
+  return (feature >> 5) * kPanel + position * kPanelWidth +
+         ((feature & 31) ^ ((position & 7) << 2));
 }
+constexpr unsigned kPanelBytes = 4 * kPanel;
+constexpr unsigned kTileBytes = 4 * 8 * kPanelWidth;  ///< of eight positions in a panel
 
 extern __shared__ __align__(1024) float shared_memory[];
 
@@ -80,8 +82,10 @@ __device__ __forceinline__ float* unit(int index) {
   return shared_memory + index * kUnit;
 }
 
-/// The columns of a tile of eight are taken in this order, so that thread 4g+t holds columns t and
-/// t+4 of a product, as it does of a first operand.
+/// The features of a tile of eight are taken in this order where they are columns, so that thread
+/// 4g+t holds features t and t+4 of a product, as it does of a first operand. Positions are taken
+/// as they come: it holds 2t and 2t+1, and where these are summed over, that is the order in which
+/// both operands have them.
 __device__ __forceinline__ int column(int n) {
   return (n >> 1) | ((n & 1) << 2);
 }
@@ -95,14 +99,18 @@ struct Place {
   int part;   ///< of positions
   int first;  ///< tile of the part
 
-  __device__ __forceinline__ Place()
-      : warp(static_cast<int>(threadIdx.x) >> 5),
-        lane(static_cast<int>(threadIdx.x) & 31),
+  __device__ __forceinline__ Place() : Place(thread_again()) {}
+  __device__ __forceinline__ explicit Place(int thread)
+      : warp(thread >> 5),
+        lane(thread & 31),
         g(lane >> 2),
         t(lane & 3),
         group(warp & 3),
         part(warp >> 2),
         first(part * (kPartTiles - 1) + (part > 0 ? 1 : 0)) {}
+
+  /// Its positions of a tile: e is 0 or 1.
+  __device__ __forceinline__ int position(int tile, int e) const { return 8 * tile + 2 * t + e; }
 
   /// Tile j of the part. Where there is none it is the one before, so that what is read is defined.
   __device__ __forceinline__ int tile(int j) const {
@@ -110,8 +118,8 @@ struct Place {
   }
 };
 
-/// What a thread holds of a product of 16 rows with its part of the positions: (row g, position t),
-/// (g, t+4), (g+8, t), (g+8, t+4) of each tile.
+/// What a thread holds of a product of 16 rows with its part of the positions: (row g, position
+/// 2t), (g, 2t+1), (g+8, 2t), (g+8, 2t+1) of each tile.
 using Fragments = float[kPartTiles][4];
 
 /// Calls body(tile of the part, tile) for every tile of the thread's part.
@@ -129,16 +137,14 @@ struct ColumnReader {
   unsigned last;  ///< from there to the last tile
 
   __device__ __forceinline__ ColumnReader(const Place& place, const float* from, int first_tile) {
-    const int position = column(place.lane & 7);
-    const int second = place.lane >> 4;
+    const int position = 8 * (first_tile + (place.lane >> 4)) + (place.lane & 7);
     start =
-        address_of(from) + 4U * static_cast<unsigned>(8 * (first_tile + second) * kWidth +
-                                                      at(position, 4 * ((place.lane >> 3) & 1)));
-    last = 4U * static_cast<unsigned>(8 * (place.tile(kPartTiles - 1) - place.first) * kWidth);
+        address_of(from) + 4U * static_cast<unsigned>(at(position, 4 * ((place.lane >> 3) & 1)));
+    last = kTileBytes * static_cast<unsigned>(place.tile(kPartTiles - 1) - place.first);
   }
   /// Operands of tiles `tile` and `tile` + 1: (t, g) and (t+4, g) of each.
   static __device__ __forceinline__ void load(std::uint32_t (&b)[4], Address from, int tile) {
-    load_matrices(b, from + 4U * static_cast<unsigned>(8 * tile * kWidth));
+    load_matrices(b, from + kTileBytes * static_cast<unsigned>(tile));
   }
 };
 
@@ -161,23 +167,24 @@ __device__ __forceinline__ constexpr unsigned unit_bytes(int index) {
 }
 
 /// c += A B with 16 rows of A (kSteps tiles in a row from `tiles` on, the first of them in
-/// `ahead`) and B the units from `unit` on.
+/// `ahead`) and B the units from `unit` on. Then `ahead` has the first tiles from `next` on.
 template <int kSteps, Precision kPrecision, bool kSkip = false>
 __device__ __forceinline__ void multiply(const Place& place, Ahead& ahead, const float* tiles,
-                                         const float* unit, Fragments& c) {
+                                         const float* unit, Fragments& c,
+                                         const float* next = nullptr) {
   static_assert(kSteps % kAhead == 0);
   constexpr int kLast = kPartTiles - 1;
   const ColumnReader reader(place, unit, place.first);
 #pragma unroll 2
   for (int block = 0; block < kSteps / kAhead; ++block) {
-    Ahead now = ahead;
+    const Ahead now = ahead;
     if (block + 1 < kSteps / kAhead) ahead.load(tiles + 128 * kAhead * (block + 1), place.lane);
 #pragma unroll
     for (int k = 0; k < kAhead; ++k) {
       const int step = kAhead * block + k;
-      // 32 features further nothing is flipped.
+      // 32 features further is the next panel.
       const Address start = flipped(reader.start, 32U * static_cast<unsigned>(step & 3)) +
-                            128U * static_cast<unsigned>((step >> 2) & 1) +
+                            kPanelBytes * static_cast<unsigned>((step >> 2) & 1) +
                             unit_bytes<kSkip>(step >> 3);
       const float a[4] = {now.tile[k].x, now.tile[k].y, now.tile[k].z, now.tile[k].w};
 #pragma unroll
@@ -192,6 +199,7 @@ __device__ __forceinline__ void multiply(const Place& place, Ahead& ahead, const
       product<kPrecision>(c[kLast], a, __uint_as_float(b[0]), __uint_as_float(b[1]));
     }
   }
+  if (next != nullptr) ahead.load(next, place.lane);
 }
 
 /// Sets the rows of c to the rows' biases.
@@ -209,11 +217,11 @@ __device__ __forceinline__ void store(const Place& place, const Fragments& c, in
                                       float* unit) {
   const int f0 = first_row + place.g;
   for_tiles(place, [&](int j, int tile) {
-    const int p0 = 8 * tile + place.t;
+    const int p0 = place.position(tile, 0);
     unit[at(p0, f0)] = operand<kPrecision>(c[j][0]);
-    unit[at(p0 + 4, f0)] = operand<kPrecision>(c[j][1]);
+    unit[at(p0 + 1, f0)] = operand<kPrecision>(c[j][1]);
     unit[at(p0, f0 + 8)] = operand<kPrecision>(c[j][2]);
-    unit[at(p0 + 4, f0 + 8)] = operand<kPrecision>(c[j][3]);
+    unit[at(p0 + 1, f0 + 8)] = operand<kPrecision>(c[j][3]);
   });
 }
 
@@ -223,11 +231,11 @@ __device__ __forceinline__ void store_for_products(const Place& place, const Fra
                                                    int first_row, float* unit) {
   const int f0 = first_row + place.g;
   for_tiles(place, [&](int j, int tile) {
-    const int p0 = 8 * tile + place.t;
+    const int p0 = place.position(tile, 0);
     unit[at(p0, f0)] = in_register<kPrecision>(c[j][0]);
-    unit[at(p0 + 4, f0)] = in_register<kPrecision>(c[j][1]);
+    unit[at(p0 + 1, f0)] = in_register<kPrecision>(c[j][1]);
     unit[at(p0, f0 + 8)] = in_register<kPrecision>(c[j][2]);
-    unit[at(p0 + 4, f0 + 8)] = in_register<kPrecision>(c[j][3]);
+    unit[at(p0 + 1, f0 + 8)] = in_register<kPrecision>(c[j][3]);
   });
 }
 
@@ -251,39 +259,59 @@ __device__ __forceinline__ void fetch(const Place& place, Fragments& c, const fl
   }
 }
 
-/// Copies `count` floats from shared to global memory with all threads; count is a multiple of 4.
-__device__ __forceinline__ void copy(const float* from, float* to, int count) {
-  const auto* source = reinterpret_cast<const float4*>(from);
-  auto* target = reinterpret_cast<float4*>(to);
-#pragma unroll 4
-  for (int k = static_cast<int>(threadIdx.x); k < count / 4; k += kThreads)
-    __stcg(target + k, source[k]);
+/// The same to where a unit has the part's positions, for the thread itself. All warps of the part
+/// are done with these before (part_barrier).
+__device__ __forceinline__ float4* own_place(const Place& place, float* unit) {
+  return reinterpret_cast<float4*>(unit + place.group / 2 * kPanel) + 32 * (place.group % 2) +
+         64 * place.first + place.lane;
+}
+__device__ __forceinline__ void put_aside(const Place& place, const Fragments& c, float* unit) {
+  float4* to = own_place(place, unit);
+  for_tiles(place,
+            [&](int j, int) { to[64 * j] = make_float4(c[j][0], c[j][1], c[j][2], c[j][3]); });
+}
+/// c += what was put aside.
+__device__ __forceinline__ void add_again(const Place& place, Fragments& c, float* unit) {
+  const float4* from = own_place(place, unit);
+  for_tiles(place, [&](int j, int) {
+    const float4 value = from[64 * j];
+    c[j][0] += value.x;
+    c[j][1] += value.y;
+    c[j][2] += value.z;
+    c[j][3] += value.w;
+  });
 }
 
 /// Asks for `bytes` of global memory, which will be read soon.
 __device__ __forceinline__ void prefetch(const void* from, int bytes) {
 #pragma unroll 1
-  for (int k = 128 * static_cast<int>(threadIdx.x); k < bytes; k += 128 * kThreads)
+  for (int k = 128 * thread_again(); k < bytes; k += 128 * kThreads)
     prefetch_line(static_cast<const char*>(from) + k);
+}
+
+/// Copies `count` floats from shared to global memory with all threads; count is a multiple of 4.
+__device__ __forceinline__ void copy(const float* from, float* to, int count) {
+  const auto* source = reinterpret_cast<const float4*>(from);
+  auto* target = reinterpret_cast<float4*>(to);
+#pragma unroll 4
+  for (int k = thread_again(); k < count / 4; k += kThreads) __stcg(target + k, source[k]);
 }
 
 /// The same by the warps of a part, of its positions in a unit.
 __device__ __forceinline__ void copy_part(const Place& place, const float* unit, float* to) {
   const int tiles = kPartTiles - (place.part > 0 ? 1 : 0);
-  const int start = 8 * kWidth / 4 * place.first;
+  const int thread = thread_again() & 127;
+  const int start = (thread / 64 * kPanel + 8 * place.first * kPanelWidth) / 4 + thread % 64;
   const auto* source = reinterpret_cast<const float4*>(unit) + start;
   auto* target = reinterpret_cast<float4*>(to) + start;
-  for (int tile = 0; tile < tiles; ++tile) {
-    const int k = 128 * tile + (static_cast<int>(threadIdx.x) & 127);
-    __stcg(target + k, source[k]);
-  }
+  for (int tile = 0; tile < tiles; ++tile) __stcg(target + 64 * tile, source[64 * tile]);
 }
 
 /// The same to shared memory, begun only: arrived() and a barrier are to follow.
 __device__ __forceinline__ void begin_copy(const float* from, float* to, int count) {
   const Address target = address_of(to);
 #pragma unroll 4
-  for (int k = 4 * static_cast<int>(threadIdx.x); k < count; k += 4 * kThreads)
+  for (int k = 4 * thread_again(); k < count; k += 4 * kThreads)
     begin_copy(target + 4U * static_cast<unsigned>(k), from + k);
 }
 
@@ -318,7 +346,7 @@ __device__ __forceinline__ void leave_sums(const Place& place, const Fragments& 
   }
 }
 __device__ __forceinline__ void add_parts(const float* sums, int rows, float* to) {
-  const int row = static_cast<int>(threadIdx.x);
+  const int row = thread_again();
   if (row >= rows) return;
   float sum = sums[row];
 #pragma unroll
@@ -341,7 +369,7 @@ __device__ __forceinline__ void weight_gradient(const Place& place, const float*
   Address b_start[2];
 #pragma unroll
   for (int half = 0; half < 2; ++half) {
-    const int p = place.t + 4 * half;
+    const int p = place.position(0, half);
     a_start[half] = address_of(dy) +
                     4U * static_cast<unsigned>((row >> 3) * kUnit + at(p, 8 * (row & 7) + place.g));
     b_start[half] =
@@ -350,7 +378,7 @@ __device__ __forceinline__ void weight_gradient(const Place& place, const float*
   }
 #pragma unroll kUnroll
   for (int k = 0; k < kTiles; ++k) {
-    const unsigned tile = 4U * 8U * kWidth * static_cast<unsigned>(k);
+    const unsigned tile = kTileBytes * static_cast<unsigned>(k);
     float b[kCols][2];
 #pragma unroll
     for (int n = 0; n < kCols; ++n)

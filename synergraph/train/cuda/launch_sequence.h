@@ -9,7 +9,7 @@ namespace synergraph::cuda {
 
 struct SequenceArguments;
 
-/// Runs the pass over `sequences` sequences of models with heads of kHead features.
+/// Runs the pass over `sequences` sequences of models with heads in slots of kHead features.
 template <int kHead>
 void launch_sequence(const SequenceArguments& arguments, Precision precision, int sequences,
                      cudaStream_t stream);

@@ -6,14 +6,13 @@
 
 namespace synergraph::cuda {
 
-/// Runs the pass over `sequences` sequences of models with so many heads, one of those that
-/// refusal() lets through.
-inline void launch_sequences(int heads, const SequenceArguments& arguments, Precision precision,
+/// Runs the pass over `sequences` sequences of models whose heads lie in so many slots.
+inline void launch_sequences(int slots, const SequenceArguments& arguments, Precision precision,
                              int sequences, cudaStream_t stream) {
   const auto launch = [&](auto head) {
     launch_sequence<decltype(head)::value>(arguments, precision, sequences, stream);
   };
-  switch (kWidth / heads) {
+  switch (kWidth / slots) {
     case 4:
       return launch(std::integral_constant<int, 4>());
     case 8:

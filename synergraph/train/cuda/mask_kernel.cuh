@@ -81,7 +81,7 @@ __global__ void __launch_bounds__(kMaskThreads) mask_kernel(const MaskArguments 
   const int length = args.layout.length;
   const int rows = (length + 7) / 8;  // of eight queries, or positions
   const int whole = length / 8;
-  const int heads = args.mask_layout.heads;
+  const int heads = args.layout.heads;
   const int head_bytes = whole * (whole + 1) / 2 * 8 + (rows > whole ? length : 0);
   const int attention_bytes = (heads * head_bytes + 7) / 8 * 8;
   draw_bytes(args, seed, step, base + place * static_cast<std::uint64_t>(attention_bytes),
@@ -104,12 +104,12 @@ __global__ void __launch_bounds__(kMaskThreads) mask_kernel(const MaskArguments 
       std::uint32_t wide = (byte | (byte << 12U)) & 0x000F000FU;
       wide = (wide | (wide << 6U)) & 0x03030303U;
       wide = (wide | (wide << 3U)) & 0x11111111U;
-      word[key / 4] |= wide << (key % 4);
+      word[key % 2] |= wide << (key / 2);
     }
     words[head * kMaskTiles + row * (row + 1) / 2 + tile] = make_uint2(word[0], word[1]);
   }
   __syncthreads();
-  const int mlp_bytes = kWidth * rows;
+  const int mlp_bytes = (args.layout.width + 7) / 8 * 8 * rows;
   draw_bytes(args, seed, step,
              base + (std::uint64_t{1} << 40U) + place * static_cast<std::uint64_t>(mlp_bytes),
              mlp_bytes, mask_bytes);
@@ -117,7 +117,8 @@ __global__ void __launch_bounds__(kMaskThreads) mask_kernel(const MaskArguments 
   std::uint8_t* to = args.mlp_masks + index * Masks::kMlpBytes;
   for (int k = thread; k < Masks::kMlpBytes; k += kMaskThreads) {
     const int tile = Masks::mlp_tile(k % Masks::kMlpRow);
-    to[k] = tile < rows ? mask_bytes[k / Masks::kMlpRow * rows + tile] : 0;
+    const int feature = k / Masks::kMlpRow;
+    to[k] = feature < args.layout.width && tile < rows ? mask_bytes[feature * rows + tile] : 0;
   }
 }
 

@@ -8,15 +8,27 @@ namespace {
 /// Fills in the places of the tensors of a model.
 class Places {
  public:
-  explicit Places(const ModelConfig& config) : layout_(config), places_(layout_.size()) {}
+  explicit Places(const ModelConfig& config)
+      : head_width_(config.width / config.heads), layout_(config), places_(layout_.size()) {}
 
-  /// A matrix whose rows begin at row `first_row` of a device's matrix of `cols` columns.
-  void matrix(const std::string& name, int start, int first_row, int cols) {
+  enum class Of { kNothing, kRows, kColumns };
+
+  /// A matrix whose rows begin at row `first_row` of a device's matrix of `cols` columns. Its rows
+  /// or columns may be the features of heads.
+  void matrix(const std::string& name, int start, int first_row, int cols,
+              Of heads = Of::kNothing) {
     const ParameterInfo& tensor = layout_.find(name);
     for (int row = 0; row < tensor.shape[0]; ++row)
       for (int col = 0; col < tensor.shape[1]; ++col)
         places_[tensor.offset + static_cast<std::size_t>(row * tensor.shape[1] + col)] =
-            start + tiled(first_row + row, col, cols);
+            start + tiled(first_row + (heads == Of::kRows ? slotted(row) : row),
+                          heads == Of::kColumns ? slotted(col) : col, cols);
+  }
+  /// A vector of the features of heads.
+  void heads(const std::string& name, int start) {
+    const ParameterInfo& tensor = layout_.find(name);
+    for (std::size_t k = 0; k < tensor.size; ++k)
+      places_[tensor.offset + k] = start + slotted(static_cast<int>(k));
   }
   /// A tensor whose rows of `cols` entries (a vector: one row) follow each other.
   void rows(const std::string& name, int start, int cols) {
@@ -29,6 +41,12 @@ class Places {
   std::vector<std::int32_t> take() { return std::move(places_); }
 
  private:
+  /// Where a feature of a head is, with the heads in slots.
+  int slotted(int feature) const {
+    return feature / head_width_ * head_slot(head_width_) + feature % head_width_;
+  }
+
+  int head_width_;
   ParameterLayout layout_;
   std::vector<std::int32_t> places_;
 };
@@ -36,7 +54,11 @@ class Places {
 }  // namespace
 
 Layout layout_of(const ModelConfig& config) {
-  return {config.layers, config.length, config.vocabulary};
+  return {config.layers, config.length, config.vocabulary, config.width, config.heads};
+}
+
+int slots_of(const ModelConfig& config) {
+  return kWidth / head_slot(config.width / config.heads);
 }
 
 std::vector<std::int32_t> packed_places(const ModelConfig& config) {
@@ -52,12 +74,12 @@ std::vector<std::int32_t> packed_places(const ModelConfig& config) {
     int part = 0;
     for (const char* name : {"W_q", "W_k", "W_v"}) {
       places.matrix(prefix + "attn." + name + ".weight", start + Layout::kQkv, part * kWidth,
-                    kWidth);
-      places.rows(prefix + "attn." + name + ".bias", start + Layout::kQkvBias + part * kWidth,
-                  kWidth);
+                    kWidth, Places::Of::kRows);
+      places.heads(prefix + "attn." + name + ".bias", start + Layout::kQkvBias + part * kWidth);
       ++part;
     }
-    places.matrix(prefix + "attn.out_proj.weight", start + Layout::kProjection, 0, kWidth);
+    places.matrix(prefix + "attn.out_proj.weight", start + Layout::kProjection, 0, kWidth,
+                  Places::Of::kColumns);
     places.rows(prefix + "attn.out_proj.bias", start + Layout::kProjectionBias, kWidth);
     places.matrix(prefix + "mlp.0.weight", start + Layout::kMlpIn, 0, kWidth);
     places.rows(prefix + "mlp.0.bias", start + Layout::kMlpInBias, kHidden);

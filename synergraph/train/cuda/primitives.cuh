@@ -4,6 +4,14 @@
 
 namespace synergraph::cuda {
 
+/// The thread's number, read again: what is computed from it is not kept from one call to the next,
+/// where registers are short.
+__device__ __forceinline__ int thread_again() {
+  int thread;
+  asm volatile("mov.u32 %0, %%tid.x;" : "=r"(thread));
+  return thread;
+}
+
 /// An address in shared memory, in bytes.
 using Address = std::uint32_t;
 
@@ -85,6 +93,8 @@ __device__ __forceinline__ void multiply_add(float (&c)[4], const std::uint32_t 
       : "r"(a[0]), "r"(a[1]), "r"(b));
 }
 
+constexpr float kLog2E = 1.44269504088896341F;
+constexpr float kLn2 = 0.693147180559945309F;
 __device__ __forceinline__ float exp2_of(float x) {
   float y;
   asm("ex2.approx.ftz.f32 %0, %1;" : "=f"(y) : "f"(x));

@@ -40,6 +40,8 @@ struct Context {
   std::int32_t* correct;
   float dropout_scale;  ///< 1 without dropout
   float gradient_scale;
+  float inverse_width;
+  float inverse_root;  ///< of the heads' width
   bool dropout;
   bool training;
   bool prefetching;
@@ -83,16 +85,17 @@ struct Standing {
     best = above ? other.best : best;
     top = high;
   }
-  static constexpr float kLog2E = 1.44269504088896341F;
   static constexpr float kNothing = -3.0e38F;
 };
 
 /// Forward and backward pass of one sequence by one block of threads. What it knows is in shared
-/// memory, so that its parts can be calls, each with all registers to itself.
+/// memory, and each of its parts begins with the thread's number alone, so that each has all
+/// registers to itself. (In functions that are called, each load would first fetch where memory
+/// is.)
 template <int kHead, Precision kPrecision>
 struct SequencePass {
   using Heads = Attention<kHead, kPrecision>;
-  static constexpr int kHeads = kWidth / kHead;
+  static constexpr int kHeads = kWidth / kHead;             ///< slots
   static constexpr int kUnroll = kHeads == 1 ? 2 : kTiles;  ///< of weight gradients, as measured
 
   Place place;
@@ -121,9 +124,9 @@ struct SequencePass {
   static __device__ __forceinline__ float* gradient(int layer) {
     return context().partial + layer * Layout::kLayer;
   }
-  static __device__ __forceinline__ AttentionDropout attention_dropout(int layer) {
+  static __device__ __forceinline__ AttentionSettings attention_settings(int layer) {
     return {context().attention_masks + layer * (Masks{kHeads}.words() / 2),
-            context().dropout_scale};
+            context().dropout_scale, context().inverse_root};
   }
   /// Where x goes when `layer` is the next: the residual stream, or after the last layer, and on
   /// the way back, its gradient.
@@ -147,7 +150,7 @@ struct SequencePass {
     }
   }
 
-  /// The dropout mask of rows `row` and `row` + 8: bits 8j and 8j + 4 are for tile j.
+  /// The dropout mask of rows `row` and `row` + 8: bits 8j and 8j + 1 are for tile j.
   struct Dropped {
     std::uint64_t rows[2];
   };
@@ -155,7 +158,7 @@ struct SequencePass {
     const std::uint8_t* bytes = context().mlp_masks + layer * Masks::kMlpBytes +
                                 row * Masks::kMlpRow + place.part * Masks::kMlpPart;
     const auto* rows = reinterpret_cast<const unsigned long long*>(bytes);
-    return {{__ldg(rows) >> place.t, __ldg(rows + Masks::kMlpRow) >> place.t}};
+    return {{__ldg(rows) >> (2 * place.t), __ldg(rows + Masks::kMlpRow) >> (2 * place.t)}};
   }
   /// Multiplies what is kept by the scale, the rest by zero.
   __device__ __forceinline__ void drop(const Dropped& mask, Fragments& c) const {
@@ -166,7 +169,7 @@ struct SequencePass {
 #pragma unroll
       for (int e = 0; e < 4; ++e) {
         const auto word = static_cast<std::uint32_t>(mask.rows[e >> 1] >> (32 * (j / 4)));
-        c[j][e] = (word & (1U << (8 * (j % 4) + 4 * (e & 1)))) != 0 ? c[j][e] * scale : 0.0F;
+        c[j][e] = (word & (1U << (8 * (j % 4) + (e & 1)))) != 0 ? c[j][e] * scale : 0.0F;
       }
   }
 
@@ -196,17 +199,19 @@ struct SequencePass {
       to.dropout_scale = args.dropout ? args.dropout_scale : 1.0F;
       to.gradient_scale =
           static_cast<float>(1.0 / (static_cast<double>(trainee.count(args.batch)) * length));
+      to.inverse_width = 1.0F / static_cast<float>(args.layout.width);
+      to.inverse_root = 1.0F / sqrtf(static_cast<float>(args.layout.head_width()));
       to.dropout = args.dropout;
       to.training = args.training;
       to.prefetching = args.prefetching;
     }
-    for (int p = static_cast<int>(threadIdx.x); p < kPositions; p += kThreads)
+    for (int p = thread_again(); p < kPositions; p += kThreads)
       targets()[p] = p < length ? trainee.targets[start + p] : -1;
     Fragments x;
     for_tiles(place, [&](int j, int tile) {
 #pragma unroll
       for (int e = 0; e < 2; ++e) {
-        const int p = 8 * tile + place.t + 4 * e;
+        const int p = place.position(tile, e);
         x[j][e] = x[j][2 + e] = 0.0F;
         if (p < length) {
           const float* from = token + tokens[p] * kWidth + row;
@@ -234,7 +239,7 @@ struct SequencePass {
       for_tiles(place, [&](int j, int tile) {
 #pragma unroll
         for (int e = 0; e < 2; ++e)
-          part()[4 * (8 * tile + place.t + 4 * e) + place.group] = values[j][e];
+          part()[4 * place.position(tile, e) + place.group] = values[j][e];
       });
   }
   static __device__ __forceinline__ float summed(int position) {
@@ -247,6 +252,7 @@ struct SequencePass {
                                        float* inverse) {
     const float gain0 = __ldg(gain + row);
     const float gain1 = __ldg(gain + row + 8);
+    const float inverse_width = context().inverse_width;
     float squares[kPartTiles][2];
 #pragma unroll
     for (int j = 0; j < kPartTiles; ++j)
@@ -257,8 +263,8 @@ struct SequencePass {
     for_tiles(place, [&](int j, int tile) {
 #pragma unroll
       for (int e = 0; e < 2; ++e) {
-        const int p = 8 * tile + place.t + 4 * e;
-        const float r = rsqrtf(summed(p) * (1.0F / kWidth) + 0x1.0p-23F);
+        const int p = place.position(tile, e);
+        const float r = rsqrtf(summed(p) * inverse_width + 0x1.0p-23F);
         to[at(p, row)] = in_register<kPrecision>(x[j][e] * r * gain0);
         to[at(p, row + 8)] = in_register<kPrecision>(x[j][2 + e] * r * gain1);
         if (place.group == 0 && place.g == 0) __stcg(inverse + p, r);
@@ -270,8 +276,11 @@ struct SequencePass {
   __device__ __forceinline__ void fetch_inverses(const float* inverse, Inverses& r) const {
 #pragma unroll
     for (int j = 0; j < kPartTiles; ++j) {
-      r[j][0] = __ldcg(inverse + 8 * place.tile(j) + place.t);
-      r[j][1] = __ldcg(inverse + 8 * place.tile(j) + place.t + 4);
+      const auto* both =
+          reinterpret_cast<const float2*>(inverse + place.position(place.tile(j), 0));
+      const float2 two = __ldcg(both);
+      r[j][0] = two.x;
+      r[j][1] = two.y;
     }
   }
   /// The same again from what the forward pass kept.
@@ -282,7 +291,7 @@ struct SequencePass {
     for_tiles(place, [&](int j, int tile) {
 #pragma unroll
       for (int e = 0; e < 2; ++e) {
-        const int p = 8 * tile + place.t + 4 * e;
+        const int p = place.position(tile, e);
         to[at(p, row)] = in_register<kPrecision>(x[j][e] * r[j][e] * gain0);
         to[at(p, row + 8)] = in_register<kPrecision>(x[j][2 + e] * r[j][e] * gain1);
       }
@@ -291,9 +300,9 @@ struct SequencePass {
 
   // A layer. Every step ends with a barrier before its results are read.
 
-  /// Queries, keys and values, into units 0 to 2.
+  /// Queries (as Attention takes them), keys and values, into units 0 to 2.
   __device__ void prepare_attention(int layer) {
-    ask_for(attention_dropout(layer).words, 8 * kHeads * kMaskTiles);
+    ask_for(attention_settings(layer).words, 8 * kHeads * kMaskTiles);
     ask_for(context().mlp_masks + layer * Masks::kMlpBytes, Masks::kMlpBytes);
     ask_for(weights(layer) + Layout::kProjection, 4 * (Layout::kQkvBias - Layout::kProjection));
     Fragments x;
@@ -308,8 +317,14 @@ struct SequencePass {
       const float* bias = weights(layer) + Layout::kQkvBias + 64 * m + row;
       Fragments c;
       start_with(c, __ldg(bias), __ldg(bias + 8));
-      multiply<8, kPrecision>(place, ahead, tiles, unit(3), c);
-      if (m < 2) ahead.load(tiles + 4096, place.lane);
+      multiply<8, kPrecision>(place, ahead, tiles, unit(3), c, m < 2 ? tiles + 4096 : nullptr);
+      if (m == 0) {
+        const float factor = kLog2E * context().inverse_root;
+#pragma unroll
+        for (int j = 0; j < kPartTiles; ++j)
+#pragma unroll
+          for (int e = 0; e < 4; ++e) c[j][e] *= factor;
+      }
       store_for_products<kPrecision>(place, c, 16 * place.group, unit(m));
     }
     __syncthreads();
@@ -325,28 +340,26 @@ struct SequencePass {
     add_bias(x, weights(layer) + Layout::kProjectionBias);
     __syncthreads();
     multiply<8, kPrecision>(place, ahead, weights(layer) + Layout::kProjection + 1024 * place.group,
-                            unit(3), x);
+                            unit(3), x, weights(layer) + Layout::kMlpIn + 1024 * place.group);
     keep(place, x, kept(layer) + Saved::kX2);
     if (context().training) copy_part(place, unit(3), kept(layer) + Saved::kAttended);
-    ahead.load(weights(layer) + Layout::kMlpIn + 1024 * place.group, place.lane);
     norm(x, weights(layer) + Layout::kNorm2, unit(0), kept(layer) + Saved::kInverse2);
+    put_aside(place, x, unit(3));  // norm() has a barrier
     part_barrier(place.part);
+    const float* mlp_out = weights(layer) + Layout::kMlpOut + 2048 * place.group;
 #pragma unroll 1
     for (int m = 0; m < 2; ++m) {
       const float* tiles = weights(layer) + Layout::kMlpIn + 1024 * (4 * m + place.group);
       const float* bias = weights(layer) + Layout::kMlpInBias + 64 * m + row;
       Fragments c;
       start_with(c, __ldg(bias), __ldg(bias + 8));
-      multiply<8, kPrecision>(place, ahead, tiles, unit(0), c);
-      if (m < 1) ahead.load(tiles + 4096, place.lane);
+      multiply<8, kPrecision>(place, ahead, tiles, unit(0), c, m < 1 ? tiles + 4096 : mlp_out);
 #pragma unroll
       for (int j = 0; j < kPartTiles; ++j)
 #pragma unroll
         for (int e = 0; e < 4; ++e) c[j][e] = fmaxf(c[j][e], 0.0F);
       store<kPrecision>(place, c, 16 * place.group, unit(1 + m));
     }
-    const float* mlp_out = weights(layer) + Layout::kMlpOut + 2048 * place.group;
-    ahead.load(mlp_out, place.lane);
     const Dropped mask = dropped(layer);
     part_barrier(place.part);
     if (context().training) {
@@ -358,11 +371,8 @@ struct SequencePass {
     start_with(c, __ldg(bias), __ldg(bias + 8));
     multiply<16, kPrecision>(place, ahead, mlp_out, unit(1), c);
     drop(mask, c);
-#pragma unroll
-    for (int j = 0; j < kPartTiles; ++j)
-#pragma unroll
-      for (int e = 0; e < 4; ++e) x[j][e] += c[j][e];
-    keep(place, x, stream(layer + 1));
+    add_again(place, c, unit(3));
+    keep(place, c, stream(layer + 1));
   }
 
   __device__ __forceinline__ void add_bias(Fragments& x, const float* bias) {
@@ -377,12 +387,12 @@ struct SequencePass {
     }
   }
 
-  /// The logits of 64 tokens, from unit 0.
-  __device__ __forceinline__ void logits(int chunk, Ahead& ahead, Fragments& c) {
+  /// The logits of 64 tokens, from unit 0. `ahead` then has the first tiles from `next` on.
+  __device__ __forceinline__ void logits(int chunk, Ahead& ahead, Fragments& c, const float* next) {
     const float* bias =
         context().parameters + context().layout.output_bias() + chunk * kChunk + row;
     start_with(c, __ldg(bias), __ldg(bias + 8));
-    multiply<8, kPrecision>(place, ahead, output_tiles(chunk), unit(0), c);
+    multiply<8, kPrecision>(place, ahead, output_tiles(chunk), unit(0), c, next);
   }
   __device__ __forceinline__ const float* output_tiles(int chunk) const {
     return context().parameters + context().layout.output() + 1024 * (4 * chunk + place.group);
@@ -407,15 +417,14 @@ struct SequencePass {
 #pragma unroll 1
     for (int chunk = 0; chunk < chunks; ++chunk) {
       Fragments c;
-      logits(chunk, ahead, c);
-      ahead.load(output_tiles(chunk + 1 < chunks ? chunk + 1 : 0), place.lane);
+      logits(chunk, ahead, c, output_tiles(chunk + 1 < chunks ? chunk + 1 : 0));
       const int token = chunk * kChunk + row;
       for_tiles(place, [&](int j, int tile) {
 #pragma unroll
         for (int e = 0; e < 2; ++e) {
-          const int target = targets()[8 * tile + place.t + 4 * e] - token;
+          const int target = targets()[place.position(tile, e)] - token;
           if (target == 0 || target == 8)
-            answers()[8 * tile + place.t + 4 * e] = target == 0 ? c[j][e] : c[j][2 + e];
+            answers()[place.position(tile, e)] = target == 0 ? c[j][e] : c[j][2 + e];
         }
       });
 #pragma unroll
@@ -440,7 +449,7 @@ struct SequencePass {
           mine.merge(other);
         }
         if (place.g == 0 && (j < kPartTiles - 1 || place.part == 0))
-          standing_of(8 * (place.first + j) + place.t + 4 * e, place.group) =
+          standing_of(place.position(place.first + j, e), place.group) =
               make_float4(mine.top, mine.rest, __int_as_float(mine.best), 0.0F);
       }
     part_barrier(place.part);
@@ -476,7 +485,7 @@ struct SequencePass {
   }
   /// Loss and number of correct answers, with a barrier within.
   __device__ void conclude() {
-    const int inside = static_cast<int>(threadIdx.x) & 127;
+    const int inside = thread_again() & 127;
     const int p = 8 * place.first + inside;
     if (inside < 8 * (kPartTiles - (place.part > 0 ? 1 : 0))) {
       const Standing all = merged(p);
@@ -522,20 +531,19 @@ struct SequencePass {
     for (int chunk = 0; chunk < chunks; ++chunk) {
       float* gradient = unit(2 + (chunk & 1));
       Fragments c;
-      logits(chunk, ahead, c);
       const float* back = context().transposed + context().layout.output() +
                           128 * (8 * chunks * place.group + 8 * chunk);
-      ahead.load(back, place.lane);
+      logits(chunk, ahead, c, back);
       const float gradient_scale = context().gradient_scale;
       const int token = chunk * kChunk + row;
       for_tiles(place, [&](int j, int tile) {
 #pragma unroll
         for (int e = 0; e < 4; ++e) {
           const int own = token + 8 * (e >> 1);
-          const int p = 8 * tile + place.t + 4 * (e & 1);
+          const int p = place.position(tile, e & 1);
           const int target = targets()[p];
           const float2 end = end_of(p);
-          float value = exp2_of((c[j][e] - end.x) * Standing::kLog2E) * end.y;
+          float value = exp2_of((c[j][e] - end.x) * kLog2E) * end.y;
           if (target == own) value -= gradient_scale;
           c[j][e] = target < 0 || own >= vocabulary ? 0.0F : value;
         }
@@ -546,10 +554,10 @@ struct SequencePass {
       __syncthreads();
       add_parts(chunk_sums, 64,
                 context().partial + context().layout.output_bias() + chunk * kChunk);
-      multiply<8, kPrecision>(place, ahead, back, gradient, x);
+      multiply<8, kPrecision>(place, ahead, back, gradient, x,
+                              output_tiles(chunk + 1 < chunks ? chunk + 1 : 0));
       square_gradient(gradient, unit(0),
                       context().partial + context().layout.output() + chunk * kChunk * kWidth);
-      ahead.load(output_tiles(chunk + 1 < chunks ? chunk + 1 : 0), place.lane);
     }
     keep(place, x, gradient_stream());
     __syncthreads();
@@ -568,6 +576,7 @@ struct SequencePass {
                                                 float* gain_sums) {
     const float gain0 = __ldg(gain + row);
     const float gain1 = __ldg(gain + row + 8);
+    const float inverse_width = context().inverse_width;
     float products[kPartTiles][2];
 #pragma unroll
     for (int j = 0; j < kPartTiles; ++j)
@@ -581,9 +590,9 @@ struct SequencePass {
     for_tiles(place, [&](int j, int tile) {
 #pragma unroll
       for (int e = 0; e < 2; ++e) {
-        const int p = 8 * tile + place.t + 4 * e;
+        const int p = place.position(tile, e);
         const float factor = r[j][e];
-        const float shrink = summed(p) * factor * factor * factor * (1.0F / kWidth);
+        const float shrink = summed(p) * factor * factor * factor * inverse_width;
         dx[j][e] += dy[j][e] * (factor * gain0) - x[j][e] * shrink;
         dx[j][2 + e] += dy[j][2 + e] * (factor * gain1) - x[j][2 + e] * shrink;
         dy[j][e] *= x[j][e] * factor;
@@ -626,15 +635,15 @@ struct SequencePass {
     for (int m = 0; m < 2; ++m) {
       const float* tiles = back(layer) + Layout::kMlpOut + 1024 * (4 * m + place.group);
       start_with(dhidden[m], 0.0F, 0.0F);
-      multiply<8, kPrecision>(place, ahead, tiles, unit(0), dhidden[m]);
-      if (m < 1) ahead.load(tiles + 4096, place.lane);
+      multiply<8, kPrecision>(place, ahead, tiles, unit(0), dhidden[m],
+                              m < 1 ? tiles + 4096 : nullptr);
       const float* hidden = unit(1 + m);
       for_tiles(place, [&](int j, int tile) {
-        const int p = 8 * tile + place.t;
+        const int p = place.position(tile, 0);
         if (!(hidden[at(p, row)] > 0.0F)) dhidden[m][j][0] = 0.0F;
-        if (!(hidden[at(p + 4, row)] > 0.0F)) dhidden[m][j][1] = 0.0F;
+        if (!(hidden[at(p + 1, row)] > 0.0F)) dhidden[m][j][1] = 0.0F;
         if (!(hidden[at(p, row + 8)] > 0.0F)) dhidden[m][j][2] = 0.0F;
-        if (!(hidden[at(p + 4, row + 8)] > 0.0F)) dhidden[m][j][3] = 0.0F;
+        if (!(hidden[at(p + 1, row + 8)] > 0.0F)) dhidden[m][j][3] = 0.0F;
       });
       leave_sums(place, dhidden[m], 64 * m + 16 * place.group, sums() + 64);
     }
@@ -671,7 +680,7 @@ struct SequencePass {
   /// Through the projection: what the gradients of attention need, and the gradient of its output
   /// in unit 2.
   __device__ void projection_backward(int layer) {
-    ask_for(attention_dropout(layer).words, 8 * kHeads * kMaskTiles);
+    ask_for(attention_settings(layer).words, 8 * kHeads * kMaskTiles);
     ask_for(kept(layer) + Saved::kX, 4 * kUnit);
     ask_for(kept(layer) + Saved::kInverse1, 8 * kPositions);
     begin_copy(kept(layer) + Saved::kAttended, unit(1), kUnit);
@@ -733,7 +742,7 @@ struct SequencePass {
     multiply<24, kPrecision, true>(place, ahead, qkv, unit(0), dy);
     pass_norm(dy, kept(layer) + Saved::kX, kept(layer) + Saved::kInverse1,
               weights(layer) + Layout::kNorm1, gradient(layer) + Layout::kNorm1, sums() + 128);
-    const int thread = static_cast<int>(threadIdx.x);
+    const int thread = thread_again();
     if (thread < 192) {
       // A bias of the keys adds the same to all scores of a query: its gradient is zero.
       const float* parts = shared_memory + Shared::kColumnSums;
@@ -749,7 +758,7 @@ struct SequencePass {
   /// Sums over the positions of the features of units 0 and 3.
   __device__ __forceinline__ void column_sums() {
     constexpr int kRows = kPositions / Shared::kColumnParts;
-    const int thread = static_cast<int>(threadIdx.x);
+    const int thread = thread_again();
     const int feature = thread & 63;
     const int which = (thread >> 6) & 1;
     const int column_part = thread >> 7;
@@ -766,66 +775,44 @@ struct SequencePass {
     fetch(place, x, gradient_stream());
     float* to = context().partial + context().layout.embedded();
     for_tiles(place, [&](int j, int tile) {
-      const int p = 8 * tile + place.t;
+      const int p = place.position(tile, 0);
       to[p * kWidth + row] = x[j][0];
-      to[(p + 4) * kWidth + row] = x[j][1];
+      to[(p + 1) * kWidth + row] = x[j][1];
       to[p * kWidth + row + 8] = x[j][2];
-      to[(p + 4) * kWidth + row + 8] = x[j][3];
+      to[(p + 1) * kWidth + row + 8] = x[j][3];
     });
   }
 
-  // The parts are calls: each then has all registers to itself.
-  static __device__ __noinline__ void do_prepare_attention(int layer) {
-    SequencePass().prepare_attention(layer);
-  }
-  static __device__ __noinline__ void do_finish_layer(int layer) {
-    SequencePass().finish_layer(layer);
-  }
-  static __device__ __noinline__ void do_compare() {
-    SequencePass().compare();
-  }
-  static __device__ __noinline__ void do_judge_backward() {
-    SequencePass().judge_backward();
-  }
-  static __device__ __noinline__ void do_mlp_backward(int layer) {
-    SequencePass().mlp_backward(layer);
-  }
-  static __device__ __noinline__ void do_projection_backward(int layer) {
-    SequencePass().projection_backward(layer);
-  }
-  static __device__ __noinline__ void do_qkv_backward(int layer) {
-    SequencePass().qkv_backward(layer);
-  }
-
   static __device__ __forceinline__ void attention_backward(int layer) {
-    const AttentionDropout dropout = attention_dropout(layer);
+    const AttentionSettings settings = attention_settings(layer);
     if constexpr (kHeads == 1) {
-      Heads::one_head_gradients(dropout, dots(), dquery());
+      Heads::one_head_gradients(settings, dots(), dquery());
     } else {
-      Heads::query_gradient(dropout, dots(), dquery());
+      Heads::query_gradient(settings, dots(), dquery());
       __syncthreads();
-      Heads::key_value_gradient(dropout, dots());
+      Heads::key_value_gradient(settings, dots());
       __syncthreads();
     }
   }
 
-  static __device__ void run(const SequenceArguments& args, const Trainee& trainee) {
+  static __device__ __forceinline__ void run(const SequenceArguments& args,
+                                             const Trainee& trainee) {
     SequencePass().embed(args, trainee);
 #pragma unroll 1
     for (int layer = 0; layer < args.layout.layers; ++layer) {
-      do_prepare_attention(layer);
-      Heads::forward(attention_dropout(layer), kept(layer) + Saved::kLogSums);
-      do_finish_layer(layer);
+      SequencePass().prepare_attention(layer);
+      Heads::forward(attention_settings(layer), kept(layer) + Saved::kLogSums);
+      SequencePass().finish_layer(layer);
     }
-    do_compare();
+    SequencePass().compare();
     if (!args.training) return;
-    do_judge_backward();
+    SequencePass().judge_backward();
 #pragma unroll 1
     for (int layer = args.layout.layers - 1; layer >= 0; --layer) {
-      do_mlp_backward(layer);
-      do_projection_backward(layer);
+      SequencePass().mlp_backward(layer);
+      SequencePass().projection_backward(layer);
       attention_backward(layer);
-      do_qkv_backward(layer);
+      SequencePass().qkv_backward(layer);
     }
     SequencePass().write_embedded();
   }

@@ -46,7 +46,7 @@ __device__ inline MatrixPlace matrix_at(const Layout& layout, int k) {
 /// loss need not tell; but what is none in the residual stream makes gradients of the norms' gains
 /// none, and so the gains. Within this bound queries, keys, values and hidden features are numbers:
 /// sums of 64 products of at most 8 b^2 each, since a normed entry is at most 8 times a gain, and a
-/// bias, which is less than 2^127 for b = 2^58.
+/// bias, times log2(e) at most, which is less than 2^127 for b = 2^58.
 __device__ inline float largest_parameter(Precision precision) {
   return precision == Precision::kTf32 ? 0x1.0p58F : 0x1.fffffep127F;
 }
