@@ -22,7 +22,9 @@ void validate(const AdamOptions& options) {
   require(positive(options.learning_rate), "learning rate", "positive", options.learning_rate);
   require(decay(options.beta1), "beta1", "in [0, 1)", options.beta1);
   require(decay(options.beta2), "beta2", "in [0, 1)", options.beta2);
-  require(positive(options.epsilon), "epsilon", "positive", options.epsilon);
+  // Where a gradient has always been zero, nothing else is divided by.
+  require(positive(static_cast<float>(options.epsilon)), "epsilon", "positive as a float32",
+          options.epsilon);
 }
 
 void adam_update(const AdamOptions& options, std::uint32_t step, const AdamBuffers& buffers,

@@ -23,7 +23,7 @@ Device parse_device(std::string_view name) {
     if (*kind == DeviceKind::kCuda && parse_number(name.substr(colon + 1), index) && index >= 0)
       return {*kind, index};
   }
-  throw UsageError(fmt::format("unknown device {}: expected one of cpu, cuda, cuda:0, cuda:1, ...",
+  throw UsageError(fmt::format("unknown device {}: expected auto, cpu, cuda, cuda:1, ...",
                                quoted_text(std::string(name))));
 }
 

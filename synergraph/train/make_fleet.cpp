@@ -35,6 +35,7 @@ Device choose_device(std::string_view name, Precision precision,
     device.index = number % std::max(1, cuda_count());
   device.precision = precision;
   for (const FleetSettings& shape : shapes) {
+    validate(shape.model);
     const std::string why = refusal(device, shape, sequences);
     if (why.empty()) continue;
     if (automatic) return {};

@@ -154,18 +154,23 @@ TEST(Devices, HaveNames) {
       FAIL() << name;
     } catch (const UsageError& error) {
       EXPECT_EQ(error.what(),
-                "unknown device '" + name + "': expected one of cpu, cuda, cuda:0, cuda:1, ...");
+                "unknown device '" + name + "': expected auto, cpu, cuda, cuda:1, ...");
     }
   }
 }
 
 TEST(ChooseDevice, FallsBackToTheCpuOnlyWhenLeftToChoose) {
   FleetSettings settings;
-  settings.model.width = 48;  // no GPU takes that
+  settings.model.width = 128;  // no GPU takes that
   EXPECT_EQ(choose_device("auto", Precision::kTf32, {&settings, 1}), Device());
   EXPECT_EQ(choose_device("cpu", Precision::kTf32, {&settings, 1}), Device());
   EXPECT_THROW(choose_device("cuda", Precision::kTf32, {&settings, 1}), InputError);
   EXPECT_THROW(choose_device("tpu", Precision::kTf32, {&settings, 1}), UsageError);
+  for (const int heads : {0, -1, 3}) {  // no model at all, on any device
+    settings.model = {.heads = heads};
+    for (const char* name : {"auto", "cpu", "cuda"})
+      EXPECT_THROW(choose_device(name, Precision::kTf32, {&settings, 1}), UsageError);
+  }
 }
 
 }  // namespace

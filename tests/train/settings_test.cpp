@@ -77,6 +77,8 @@ TEST(Settings, RunsThatCannotBeAreRefused) {
   EXPECT_THAT(message([](TrainSettings& s) { s.dropout = 1.0; }), HasSubstr("dropout must be"));
   EXPECT_THAT(message([](TrainSettings& s) { s.adam.learning_rate = -1; }),
               HasSubstr("learning rate must be positive"));
+  EXPECT_THAT(message([](TrainSettings& s) { s.adam.epsilon = 1e-50; }),
+              HasSubstr("epsilon must be positive as a float32, not 1e-50"));
 }
 
 TEST(Settings, RunsAtTheEdgeOfWhatCanBeAreTaken) {
@@ -84,6 +86,7 @@ TEST(Settings, RunsAtTheEdgeOfWhatCanBeAreTaken) {
   settings.batch = settings.sequences;
   settings.dropout = 0.0;
   settings.adam.beta1 = settings.adam.beta2 = 0.0;
+  settings.adam.epsilon = 1e-44;
   settings.epochs = 0;
   EXPECT_NO_THROW(validate(settings));
 
