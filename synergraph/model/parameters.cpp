@@ -50,14 +50,13 @@ ParameterLayout::ParameterLayout(const ModelConfig& config) {
 void ParameterLayout::add(std::string name, std::vector<std::int64_t> shape) {
   std::size_t size = 1;
   for (const std::int64_t extent : shape) size *= static_cast<std::size_t>(extent);
+  places_.emplace(name, tensors_.size());
   tensors_.push_back({std::move(name), std::move(shape), size_, size});
   size_ += size;
 }
 
 const ParameterInfo& ParameterLayout::find(std::string_view name) const {
-  for (const ParameterInfo& tensor : tensors_) {
-    if (tensor.name == name) return tensor;
-  }
+  if (const auto found = places_.find(name); found != places_.end()) return tensors_[found->second];
   throw InputError(fmt::format("the model has no tensor '{}'", name));
 }
 

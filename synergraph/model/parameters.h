@@ -1,6 +1,8 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
+#include <map>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -34,6 +36,8 @@ class ParameterLayout {
   void add(std::string name, std::vector<std::int64_t> shape);
 
   std::vector<ParameterInfo> tensors_;
+  std::map<std::string, std::size_t, std::less<>>
+      places_;  ///< by name: models may have many layers
   std::size_t size_ = 0;
 };
 
