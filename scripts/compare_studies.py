@@ -6,8 +6,10 @@
 Of every task, number of heads and layer, the mean mixing time (cut) and the mean fidelity of each
 model, one value a seed: their means and ranges in both studies, and the p-value of the difference of
 ranks (Mann-Whitney, exact over all ways to deal the values out, ties by mid-ranks). All p-values
-are corrected together (Holm). Exit status 1 where a difference is significant, 2 where the studies
-are not of the same models.
+are corrected together (Holm). Where both studies have the same seeds the values are pairs, which this
+test does not use: it errs towards finding no difference. Exit status 1 where a difference is
+significant, 2 where the studies are not of the same models and measurements, or have too few seeds
+for any difference to be significant.
 """
 
 import argparse
@@ -16,11 +18,13 @@ import math
 import sys
 
 MOST_SEEDS = 32  # all ways to deal more of them out take long to count
+MEASUREMENT = ("samples", "cutoff", "horizon", "eps")  # settings that must agree beside those of training
 QUANTITIES = {"truncated_hitting_mean": "mixing time", "minimax_fidelity": "fidelity"}
 
 
 def fail(line):
-    print(f"compare_studies: {line}", file=sys.stderr)
+    shown = line.encode(sys.stderr.encoding or "ascii", "backslashreplace").decode(sys.stderr.encoding or "ascii")
+    print("compare_studies: " + "".join(c if c.isprintable() else repr(c)[1:-1] for c in shown), file=sys.stderr)
     sys.exit(2)
 
 
@@ -33,10 +37,13 @@ def read(path, convention):
         for cell in document["cells"]:
             for layer, summary in enumerate(cell[convention], 1):
                 for quantity in QUANTITIES:
-                    where = (repr(str(cell["task"]))[1:-1], int(cell["heads"]), layer, quantity)  # nothing commands a terminal
-                    values.setdefault(where, {})[int(cell["seed"])] = float(summary[quantity]["mean"])
-        training = dict(document["settings"]["training"])
-    except (OSError, ValueError, KeyError, TypeError, RecursionError) as error:
+                    task = ascii(str(cell["task"]))[1:-1].replace("|", "\\x7c")  # nothing commands a terminal, or ends a column
+                    of_seed = values.setdefault((task, int(cell["heads"]), layer, quantity), {})
+                    if int(cell["seed"]) in of_seed:
+                        raise ValueError(f"two cells have seed {int(cell['seed'])}")
+                    of_seed[int(cell["seed"])] = float(summary[quantity]["mean"])
+        settings = {**document["settings"]["training"], **{k: document["settings"].get(k) for k in MEASUREMENT}}
+    except (OSError, ValueError, KeyError, TypeError, OverflowError, RecursionError) as error:
         fail(f"{path}: not the results.json of a study ({type(error).__name__}: {error})")
     if not values:
         fail(f"{path}: no cell has {convention} measurements")
@@ -47,7 +54,7 @@ def read(path, convention):
         for seed, value in of_seed.items():
             if not math.isfinite(value):
                 fail(f"{where}, seed {seed}: {quantity} is {value}")
-    return values, training
+    return values, settings
 
 
 def middle_ranks(values):
@@ -86,43 +93,69 @@ def corrected(p_values):
     return result
 
 
+def least(a, b):
+    """The smallest p-value that so many values can give: all of one study beyond all of the other."""
+    return rank_test([*range(a)], [*range(a, a + b)])
+
+
 def text(values):
     mean = sum(values) / len(values)
-    return f"{mean:.4g} ({min(values):.4g} – {max(values):.4g})"
+    return f"{mean:.4g} ({min(values):.4g} to {max(values):.4g})"
+
+
+def p_text(p):
+    return f"{p:.3f}" if p >= 0.001 else "< 0.001"
+
+
+def significance(word):
+    level = float(word)
+    if not 0.0 < level < 1.0:
+        raise ValueError
+    return level
 
 
 def main():
     parser = argparse.ArgumentParser(
-        description=__doc__.split("\n\n")[0], epilog="Exit status 1: they differ; 2: nothing to compare."
+        description=__doc__.split("\n\n")[0], epilog="Exit status 1: they differ; 2: they cannot be compared."
     )
     parser.add_argument("first", help="results.json of a study")
     parser.add_argument("second", help="results.json of another one")
     parser.add_argument("--convention", choices=["published", "exact"], default="published")
-    parser.add_argument("--level", type=float, default=0.05, help="of significance, after correction (0.05)")
+    parser.add_argument("--level", type=significance, default=0.05, help="of significance, after correction (0.05)")
     arguments = parser.parse_args()
-    first, training = read(arguments.first, arguments.convention)
+    first, settings = read(arguments.first, arguments.convention)
     second, other = read(arguments.second, arguments.convention)
-    if training != other:
-        names = sorted(k for k in {*training, *other} if training.get(k) != other.get(k))
-        fail(f"the studies were trained otherwise: {', '.join(names)}")
+    if settings != other:
+        names = sorted(k for k in {*settings, *other} if settings.get(k) != other.get(k))
+        fail(f"the studies were trained or measured otherwise: {', '.join(names)}")
     if first.keys() != second.keys():
         fail("the studies are not of the same tasks, heads and layers")
 
+    sizes = {(len(first[w]), len(second[w])) for w in first}
+    smallest = min(least(*size) for size in sizes)
+    if smallest * len(first) >= arguments.level:
+        fail(f"too few seeds to tell: the smallest p-value of {' or '.join(f'{a} and {b}' for a, b in sorted(sizes))} models is "
+             f"{smallest:.3g}, {min(1.0, smallest * len(first)):.3g} corrected for {len(first)} comparisons")
     p_values = [rank_test(list(first[w].values()), list(second[w].values())) for w in first]
     holm = corrected(p_values)
     print("| task | heads | layer | quantity | first | second | p | corrected |\n|---|---|---|---|---|---|---|---|")
     for (where, values), p, q in zip(first.items(), p_values, holm):
         task, heads, layer, quantity = where
         print(f"| {task} | {heads} | L{layer} | {QUANTITIES[quantity]} | {text(values.values())} | "
-              f"{text(second[where].values())} | {p:.3f} | {q:.3f} |")
+              f"{text(second[where].values())} | {p_text(p)} | {p_text(q)} |")
     seeds = [{len(v) for v in study.values()} for study in (first, second)]
     below = sum(p < arguments.level for p in p_values)
     print(f"\n{len(p_values)} comparisons of {'/'.join(map(str, sorted(seeds[0])))} and "
           f"{'/'.join(map(str, sorted(seeds[1])))} models ({arguments.convention} convention): "
-          f"{below} below {arguments.level:g} before correction, where {arguments.level * len(p_values):.1f} "
-          f"are expected by chance; smallest after correction {min(holm):.3f}.")
+          f"{below} below {arguments.level:g} before correction, where chance alone gives at most "
+          f"{arguments.level * len(p_values):.1f} in the mean; smallest after correction {p_text(min(holm))}.")
     sys.exit(1 if min(holm) < arguments.level else 0)
 
 
 if __name__ == "__main__":
-    main()
+    try:
+        main()
+        sys.stdout.flush()
+    except OSError as error:  # a full disk, a closed pipe
+        sys.stdout = None  # nothing is left to be written at the end
+        fail(f"standard output: {error.strerror}")

@@ -28,14 +28,14 @@ def counted(a, b):
     return sum(distance(d) >= distance(a) - 1e-9 for d in deals) / len(deals)
 
 
-def study(path, shift, epochs="25", seeds=8):
+def study(path, shift, epochs="25", seeds=8, cutoff=100, task="copy"):
     def layer(value):
         return {quantity: {"mean": value} for quantity in compare.QUANTITIES}
 
-    cells = [{"task": "copy", "heads": 4, "seed": seed, "published": [layer(shift + seed / 10)]}
+    cells = [{"task": task, "heads": 4, "seed": seed, "published": [layer(shift + seed / 10)]}
              for seed in range(seeds)]
     with open(path, "w") as file:
-        json.dump({"settings": {"training": {"epochs": epochs}}, "cells": cells}, file)
+        json.dump({"settings": {"training": {"epochs": epochs}, "cutoff": cutoff}, "cells": cells}, file)
     return path
 
 
@@ -67,11 +67,28 @@ class CompareStudies(unittest.TestCase):
             self.assertIn("2 below 0.05", apart.stdout)
             with open(path("deep"), "w") as file:
                 file.write("[" * 100000)
-            for other in (study(path("4"), 3.0, epochs="4"), path("none"), SCRIPT, path("deep"), study(path("5"), float("nan")),
+            with open(one) as file:
+                text = file.read()
+            with open(path("twice"), "w") as file:
+                document = json.loads(text)
+                document["cells"] *= 2
+                json.dump(document, file)
+            with open(path("huge"), "w") as file:
+                file.write(text.replace("3.0", "1" + "0" * 400, 1))
+            for other in (path("twice"), path("huge"), study(path("7"), 3.0, cutoff=3), study(path("8"), 3.0, task="a\x1b|\n"),
+                          study(path("4"), 3.0, epochs="4"), path("none"), SCRIPT, path("deep"), study(path("5"), float("nan")),
                           study(path("6"), 3.0, seeds=40)):
                 refused = run(one, other)
                 self.assertEqual((refused.returncode, refused.stdout), (2, ""))
                 self.assertEqual(refused.stderr.count("\n"), 1)
+            few = run(study(path("9"), 3.0, seeds=3), study(path("10"), 9.0, seeds=3))
+            self.assertEqual((few.returncode, few.stdout), (2, ""))
+            self.assertIn("the smallest p-value of 3 and 3 models is 0.1, 0.2 corrected", few.stderr)
+            for level in ("0", "1", "nan", "-1"):
+                self.assertEqual(run(one, one, "--level", level).returncode, 2)
+            with open("/dev/full", "w") as full:
+                refused = subprocess.run([sys.executable, SCRIPT, one, one], stdout=full, stderr=subprocess.PIPE, text=True)
+            self.assertEqual((refused.returncode, refused.stderr.count("\n")), (2, 1))
 
 
 if __name__ == "__main__":
