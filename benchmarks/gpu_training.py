@@ -6,7 +6,8 @@
 All train the architecture of docs/training.md on the same sizes: batch 50, length 100, width 64, four
 layers, dropout 0.1, Adam. One model has the GPU to itself, or many share it: PyTorch by a captured
 graph and a stream for each, JAX by vmap over the models and scan over the steps. Times are
-milliseconds a model and step, ratios those to synergraph. What is not installed is left out.
+milliseconds a model and step, ratios those to synergraph. PyTorch and JAX need CUDA; where one of
+them is missing its rows are empty, and a line says why. Takes five minutes.
 """
 
 import argparse
@@ -160,7 +161,9 @@ def timed(run, steps, models):
 def synergraph_times(binary, heads, models, precision):
     command = [binary, "--json", "--device", "cuda", "--precision", precision, "--heads", str(heads),
                "--models", str(models), "--steps", "5"]
-    done = subprocess.run(command, check=True, capture_output=True, text=True)
+    done = subprocess.run(command, capture_output=True, text=True)
+    if done.returncode != 0:
+        sys.exit((done.stderr.strip().splitlines() or [f"{binary} failed"])[-1])
     return json.loads(done.stdout)["ms"] / models
 
 
@@ -199,15 +202,21 @@ def ask(worker, options, models):
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("train_step", help="the benchmark of that name, built with SYNERGRAPH_CUDA")
-    parser.add_argument("--heads", type=int, nargs="*", default=[1, 4, 8, 16])
-    parser.add_argument("--models", type=int, default=32, help="that share the GPU")
-    parser.add_argument("--programs", nargs="*", default=list(PROGRAMS), help="of: %(default)s")
+    parser.add_argument("--heads", type=int, nargs="+", default=[1, 4, 8, 16])
+    parser.add_argument("--models", type=int, default=32, help="that share the GPU, at least 2")
+    parser.add_argument("--programs", nargs="+", default=list(PROGRAMS), choices=PROGRAMS, metavar="PROGRAM",
+                        help="of: " + "; ".join(PROGRAMS))
     parser.add_argument("--worker", help=argparse.SUPPRESS)
     options = parser.parse_args()
     if options.worker:
         for heads in options.heads:
             print(work(options.worker, options.train_step, heads, options.models), flush=True)
         return
+    if options.models < 2:
+        parser.error("--models: at least 2 share a GPU")
+    if not os.access(options.train_step, os.X_OK):
+        parser.error(f"{options.train_step}: no such program")
+    measured = False
     print(f"{'ms a model-step, ratio':40}" + "".join(f"{h:>14} heads" for h in options.heads))
     for models in (1, options.models):
         ours = [None] * len(options.heads)
@@ -216,11 +225,14 @@ def main():
             if models > 1 and not many:
                 continue
             values = ask(worker, options, models)
+            measured = measured or any(values)
             if worker == "tf32":
                 ours = values
             cells = [f"{value:11.3f} {f'({value / own:.1f}x)' if own else '':8}" if value else f"{'-':>20}"
                      for value, own in zip(values, ours)]
             print(f"{models:3} models  {name:29}{''.join(cells)}", flush=True)
+    if not measured:
+        sys.exit("gpu_training: nothing could be measured")
 
 
 if __name__ == "__main__":

@@ -9,6 +9,7 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <chrono>
+#include <exception>
 #include <numeric>
 #include <vector>
 
@@ -73,7 +74,7 @@ Timing time_steps(Fleet& fleet, const std::vector<FleetWork>& work, int count, i
 
 }  // namespace
 
-int main(int argc, char** argv) {
+int main(int argc, char** argv) try {
   CLI::App app{"Time of one training step of the paper's model."};
   std::vector<int> heads = {1, 4, 8, 16};
   int threads = 0;
@@ -135,4 +136,7 @@ int main(int argc, char** argv) {
           count, time.median * 1e3, time.best * 1e3, rate, 100.0 * rate / peak,
           100.0 * rate / time.products);
   }
+} catch (const std::exception& error) {
+  fmt::print(stderr, "train_step: {}\n", error.what());
+  return 1;
 }
