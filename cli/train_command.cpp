@@ -143,11 +143,11 @@ void run_train(const CLI::App& command, TrainArguments& arguments) {
     StopOnSignals::end_program();
   }
   print(wrapped(
-      fmt::format("{} step{} in {}\n"
+      fmt::format("{} step{} in {} on {}\n"
                   "training loss {:.6g}, accuracy {:.4f}; {} loss {:.6g}, accuracy {:.4f}\n"
                   "wrote {}\n",
                   outcome.step, outcome.step == 1 ? "" : "s", format_duration(outcome.seconds),
-                  outcome.loss, outcome.accuracy,
+                  describe(options.device), outcome.loss, outcome.accuracy,
                   data.held_out ? "held-out"
                                 : fmt::format("without dropout, on {} of the training pairs:",
                                               data.judged_inputs.count),
