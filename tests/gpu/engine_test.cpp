@@ -70,8 +70,8 @@ void expect_gradients(const FleetSettings& settings, Precision precision) {
   for (const ParameterInfo& tensor : batch.layout().tensors()) {
     const std::span g(there.data() + tensor.offset, tensor.size);
     const std::span h(batch.gradient() + tensor.offset, tensor.size);
-    // The keys' biases have none at all. Where a query sees but one key its weight is 1: queries and
-    // keys have none but the rounding of two equal numbers, each as large as what values get.
+    // The keys' biases have none at all. Where a query sees but one key its weight is 1: queries
+    // and keys have none but the rounding of two equal numbers, each as large as what values get.
     double size = norm(h);
     if (const std::size_t place = tensor.name.find("attn.W_");
         settings.model.length == 1 && place != std::string::npos) {
