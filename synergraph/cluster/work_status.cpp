@@ -54,10 +54,11 @@ std::map<std::string, SeenWorker> workers_on(const WorkBoard& board) {
     worker.status.name = fmt::format("{}, process {} on {}", note->place.name(),
                                      note->process.process, note->process.host);
     if (!note->with.empty()) worker.status.name += ", " + note->with;
+    worker.status.name = printable(worker.status.name);  // one line, whatever the note says
     worker.status.dead = life_of(note->process) == Life::kDead;
     if (now) worker.status.silent = std::max(0.0, *now - seconds_of(entry.path().string()));
     worker.status.pieces = note->tally.pieces;
-    worker.status.doing = note->tally.doing;
+    worker.status.doing = printable(note->tally.doing);
     workers.emplace(note->token, std::move(worker));
   }
   return workers;

@@ -22,7 +22,8 @@ TEST(WorkStatus, TellsWhatIsDoneByWhomAndWhatHasFailed) {
   for (const char* name : {"a", "b", "c", "d"})
     plan.pieces.push_back({name, "done", std::string("cell ") + name, 1.0});
   plan.pieces.back().cost = 5.0;
-  SharedWork work((root / "cells").string(), plan, {.place = {0, 2}});
+  SharedWork work((root / "cells").string(), plan,
+                  {.place = {0, 2}, .with = "one\n  worker 2 of 2"});
   for (int k = 0; k < 3; ++k) ASSERT_EQ(work.take().size(), 1U);  // d and two others
   write_file(result_path(work.board(), plan.pieces[3]), "{}\n");
   work.finish(3);
@@ -48,6 +49,7 @@ TEST(WorkStatus, TellsWhatIsDoneByWhomAndWhatHasFailed) {
   EXPECT_THAT(text, HasSubstr("1 of 4 cells done (62.5 % of the work), 1 failed"));
   EXPECT_THAT(text, HasSubstr("worker 1 of 2, process"));
   EXPECT_THAT(text, HasSubstr("at work on cell "));
+  EXPECT_THAT(text, HasSubstr("one\\x0a  worker 2 of 2"));  // a line of its own for nobody else
   std::filesystem::remove_all(root);
 }
 
