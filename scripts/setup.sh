@@ -42,7 +42,8 @@ echo "setup: installing$missing"
 log=$(mktemp)
 trap 'rm -f "$log"' EXIT
 export DEBIAN_FRONTEND=noninteractive
-if ! { $run apt-get update && $run apt-get install -y --no-install-recommends $missing; } >"$log" 2>&1; then
+wait="-o DPkg::Lock::Timeout=600"  # others may be installing
+if ! { $run apt-get $wait update && $run apt-get $wait install -y --no-install-recommends $missing; } >"$log" 2>&1; then
   echo "setup: could not install$missing: $(grep -m1 '^E:' "$log" || tail -n 1 "$log")" >&2
   exit 1
 fi
