@@ -23,8 +23,7 @@ QUANTITIES = {"truncated_hitting_mean": "mixing time", "minimax_fidelity": "fide
 
 
 def fail(line):
-    shown = line.encode(sys.stderr.encoding or "ascii", "backslashreplace").decode(sys.stderr.encoding or "ascii")
-    print("compare_studies: " + "".join(c if c.isprintable() else repr(c)[1:-1] for c in shown), file=sys.stderr)
+    print("compare_studies: " + "".join(c if c.isprintable() else repr(c)[1:-1] for c in line), file=sys.stderr)
     sys.exit(2)
 
 
@@ -149,13 +148,14 @@ def main():
           f"{'/'.join(map(str, sorted(seeds[1])))} models ({arguments.convention} convention): "
           f"{below} below {arguments.level:g} before correction, where chance alone gives at most "
           f"{arguments.level * len(p_values):.1f} in the mean; smallest after correction {p_text(min(holm))}.")
-    sys.exit(1 if min(holm) < arguments.level else 0)
+    return 1 if min(holm) < arguments.level else 0
 
 
 if __name__ == "__main__":
     try:
-        main()
-        sys.stdout.flush()
+        status = main()
+        sys.stdout.flush()  # what is still to be written fails here, not after the status
     except OSError as error:  # a full disk, a closed pipe
         sys.stdout = None  # nothing is left to be written at the end
         fail(f"standard output: {error.strerror}")
+    sys.exit(status)

@@ -28,13 +28,13 @@ for argument in "$@"; do
   esac
 done
 root=$(cd "$(dirname "$0")/.." && pwd)
-own=${directory:+no}
+given=$directory
 directory=${directory:-$root/build/cuda}
 program=$directory/tests/gpu/test_gpu
 cd "$root"
 
 ours() { grep -qs "^CMAKE_HOME_DIRECTORY:INTERNAL=$root\$" "$directory/CMakeCache.txt"; }
-if [ -z "$as_is" ] && { [ -z "$own" ] || ours; }; then
+if [ -z "$as_is" ] && { [ -z "$given" ] || ours; }; then
   [ -f "$directory/build.ninja" ] || cmake --preset cuda -B "$directory" >/dev/null
   cmake --build "$directory" --target test_gpu synergraph_cli -- --quiet
 fi
