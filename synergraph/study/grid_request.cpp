@@ -57,8 +57,11 @@ void choose_grid_device(const GridSettings& grid, std::string_view name, Precisi
   std::vector<FleetSettings> shapes;
   for (const Cell& cell : cells(grid)) shapes.push_back(fleet_settings(cell.train));
   const int sequences = grid.train.sequences + kJudged;
-  if (!options.merge_only)  // which computes nothing
+  // What only merges computes nothing: any device will do that has a name.
+  if (!options.merge_only)
     options.device = choose_device(name, precision, shapes, options.place.local_rank, sequences);
+  else if (name != kAutomatic)
+    parse_device(name);
   if (options.device.kind == DeviceKind::kCuda) {
     int room = std::numeric_limits<int>::max();
     for (const FleetSettings& shape : shapes)

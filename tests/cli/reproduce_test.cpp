@@ -244,6 +244,9 @@ TEST_F(ReproduceTest, WorkersWriteWhatIsMissing) {
   ASSERT_EQ(run(study).status, 0);
   EXPECT_TRUE(exists("study/tables/mixing-copy.csv"));
   expect_refusal(small_ + "--out nowhere --merge", 1, "there is no study here");
+  // Which needs no device, but a name of one.
+  expect_refusal(small_ + "--out nowhere --merge --device cuda", 1, "there is no study here");
+  expect_refusal(small_ + "--out nowhere --merge --device abacus", 2, "unknown device");
   EXPECT_FALSE(exists("nowhere"));
 }
 
