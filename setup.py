@@ -45,7 +45,6 @@ def own_names(folder):
         data = (folder / name).read_bytes()
         for other in others:  # entries of string tables; the new name is as long
             data = data.replace(b"\0%s\0" % other.encode(), b"\0%s\0" % own_name(other).encode())
-        data = data.replace(b"\0$ORIGIN:\0", b"\0$ORIGIN\0\0")  # CMake's colon would add the current directory
         (folder / name).unlink()
         (folder / (name if name == NAME else own_name(name))).write_bytes(data)
 

@@ -7,12 +7,17 @@
 #include <utility>
 
 #include "capi/call.h"
+#include "capi/option_names.h"
 #include "capi/options.h"
 #include "capi/result.h"
 #include "capi/status.h"
 #include "synergraph/analysis/analysis.h"
+#include "synergraph/analysis/array_readings.h"
 #include "synergraph/analysis/attention_file.h"
+#include "synergraph/analysis/layer_choice.h"
 #include "synergraph/analysis/model_attention.h"
+#include "synergraph/analysis/padded_sequences.h"
+#include "synergraph/analysis/shape_diagnosis.h"
 #include "synergraph/core/convex_sum.h"
 #include "synergraph/core/error.h"
 #include "synergraph/diffusion/fidelity.h"
@@ -27,6 +32,41 @@ ViewSource& arrays_in(sg_attention* attention) {
   require(attention, "attention");
   if (auto* views = dynamic_cast<ViewSource*>(attention->source.get())) return *views;
   throw UsageError("this attention does not come from arrays");
+}
+
+SequenceSource& sequences_in(sg_attention* attention) {
+  require(attention, "attention");
+  if (auto* source = dynamic_cast<SequenceSource*>(attention->source.get())) return *source;
+  throw UsageError("this attention comes neither from arrays nor from a file");
+}
+
+/// How the caller's arrays were read, from {"arrays": [[shape, axes], ...], "each": "layer",
+/// "by_default": true}.
+std::string take_reading(Options& options) {
+  const std::optional<nlohmann::json> given = options.take("reading");
+  if (!given) return {};
+  ArrayReadings readings;
+  try {
+    for (const nlohmann::json& array : given->at("arrays")) {
+      const auto shape = array.at(0).get<Shape>();
+      const AttentionAxes axes = parse_axes(array.at(1).get<std::string>());
+      if (shape.size() != axes.size()) throw UsageError("options: reading: axes of another shape");
+      readings.add(shape, axes);
+    }
+    return readings.text(given->at("each").get<std::string>(), given->at("by_default").get<bool>());
+  } catch (const nlohmann::json::exception&) {
+    throw UsageError(R"(options: 'reading' is not {"arrays", "each", "by_default"})");
+  }
+}
+
+std::vector<std::string> names_of(const char* const* names, std::size_t count) {
+  if (count > 0) require(names, "names");
+  std::vector<std::string> copies;
+  for (std::size_t k = 0; k < count; ++k) {
+    require(names[k], "a name");
+    copies.emplace_back(names[k]);
+  }
+  return copies;
 }
 
 /// More than any array has, which would not even be read.
@@ -68,8 +108,10 @@ void visit_heads(sg_attention& attention, std::int64_t layer, std::int64_t sampl
 AttentionView view_of(const void* data, int dtype, const int64_t shape[4], const int64_t* strides) {
   AttentionView view = attention_view(data, float_type_of(dtype), shape[0], shape[1], shape[2]);
   if (shape[2] != shape[3])
-    throw InputError(fmt::format("attention: {} queries and {} keys, expected as many of both",
-                                 shape[2], shape[3]));
+    throw InputError(fmt::format("attention: {} quer{} and {} keys, expected as many of both{}{}",
+                                 shape[2], shape[2] == 1 ? "y" : "ies", shape[3],
+                                 shape[2] == 1 ? ": " : "",
+                                 shape[2] == 1 ? generation_advice() : ""));
   if (strides != nullptr) view.strides = {strides[0], strides[1], strides[2], strides[3]};
   return view;
 }
@@ -105,14 +147,15 @@ LayerWeights sg_attention::layer_weights() const {
 }
 
 void sg_attention::describe(InputReport& report) const {
-  report.weights = given.empty() ? weights_from : "given";
-  report.reading = source->reading();
+  report.weights = given.empty() ? weights_from : given_from;
+  report.reading = with_names_of_options(source->reading());
   report.range = range;
-  if (const auto* views = dynamic_cast<const ViewSource*>(source.get())) {
-    if (const auto common = views->common_range())
+  if (const auto* cut = dynamic_cast<const SequenceSource*>(source.get());
+      cut != nullptr && !cut->sequences().empty()) {
+    if (const auto common = cut->common_range())
       report.range = *common;
     else
-      report.sequences = views->sequences();
+      report.sequences = cut->sequences();
   }
   if (!model) return;
   report.model = model->config();
@@ -127,10 +170,18 @@ int sg_attention_create(const char* options, sg_attention** attention) {
     Options given(options);
     const auto row_tolerance = given.take_number("row_tolerance", 0.0, 1.0);
     const auto missing_mass = given.take_name<MissingMass>("missing_mass");
+    const auto weights_from = given.take_text("weights_from");
+    std::string reading = take_reading(given);
     given.finish();
+    if (weights_from && *weights_from != "given" && *weights_from != "learned")
+      throw UsageError(fmt::format("options: weights_from: {} is not one of given, learned",
+                                   quoted_text(*weights_from)));
     auto made = std::make_unique<sg_attention>();
-    made->source =
+    auto views =
         std::make_unique<ViewSource>(row_tolerance, missing_mass.value_or(MissingMass::kError));
+    views->set_reading(std::move(reading));
+    made->source = std::move(views);
+    made->given_from = weights_from.value_or("given");
     return made.release();
   });
 }
@@ -166,13 +217,53 @@ int sg_attention_add_function(sg_attention* attention, const char* name, sg_read
 int sg_attention_set_sequences(sg_attention* attention, const sg_sequence* sequences,
                                size_t count) {
   return guarded([&] {
-    ViewSource& views = arrays_in(attention);
+    SequenceSource& source = sequences_in(attention);
     if (count > 0) require(sequences, "sequences");
     require_count(count, "sequences");
     std::vector<TokenSpan> spans;
     for (std::size_t k = 0; k < count; ++k)
       spans.push_back({sequences[k].sample, sequences[k].begin, sequences[k].end});
-    views.choose(std::move(spans));
+    source.choose(std::move(spans));
+  });
+}
+
+int sg_attention_set_lengths(sg_attention* attention, const int64_t* lengths, size_t count,
+                             const char* padding, const int64_t* sinks, size_t sink_count) {
+  return guarded([&] {
+    SequenceSource& source = sequences_in(attention);
+    if (count > 0) require(lengths, "lengths");
+    if (sink_count > 0) require(sinks, "sinks");
+    require_count(count, "lengths");
+    require_count(sink_count, "sinks");
+    SequenceChoice choice{
+        {lengths, lengths + count}, PaddingSide::kRight, {sinks, sinks + sink_count}};
+    if (padding != nullptr) choice.padding = named_option<PaddingSide>("padding", padding);
+    source.choose(count + sink_count == 0 ? std::vector<TokenSpan>()
+                                          : padded_sequences(source.whole_layers(), choice));
+  });
+}
+
+int sg_choose_layers(const char* layers, const char* const* names, size_t count,
+                     unsigned char* chosen) {
+  return guarded([&] {
+    require(layers, "layers");
+    const std::vector<std::string> given = names_of(names, count);
+    const LayerChoice choice{std::string(layers)};
+    if (count == 0) return;
+    require(chosen, "chosen");
+    const std::vector<std::size_t> places = choice.places(given);
+    std::fill_n(chosen, count, static_cast<unsigned char>(0));
+    for (const std::size_t place : places) chosen[place] = 1;
+  });
+}
+
+int sg_layers_advice(const char* const* names, size_t count, const char* const* others,
+                     size_t other_count, char** text) {
+  return making(text, [&] {
+    const std::vector<std::string> fitting = names_of(names, count);
+    if (fitting.empty()) throw UsageError("no names");
+    return copied_text(
+        printable(with_names_of_options(layers_advice(fitting, names_of(others, other_count)))));
   });
 }
 
@@ -324,7 +415,7 @@ int sg_measure(sg_attention* attention, const char* options, const sg_call* call
   return making(result, [&] {
     require(attention, "attention");
     Options given(options);
-    const MetricsChoice choice = take_metrics(given, convention_options);
+    const MetricsChoice choice = take_metrics(given, convention_options, true);
     LayerReport report;
     report.conventions = choice.names;
     report.per_head = given.take_bool("per_head").value_or(false);

@@ -20,6 +20,7 @@ struct sg_attention {
   synergraph::LayerWeights weights;  ///< none: equal ones
   std::vector<double> given;         ///< raw weights of the caller, instead
   std::string weights_from = "uniform";
+  std::string given_from = "given";  ///< what reports call the caller's weights
   synergraph::TokenRange range;
   bool heads_from_name = false;
   std::string task;

@@ -175,15 +175,15 @@ int sg_graph_measure(const sg_graph* graph, const char* options, const sg_call* 
     for (const GraphHead& head : graph->complete().heads) raw.push_back(head.weight);
     raw = given.take_numbers("weights", 0.0, std::numeric_limits<double>::max()).value_or(raw);
     given.finish();
-    if (choice.names.size() > 1) throw UsageError("options: graphs take one convention");
-    const std::vector<Head> heads = heads_of_graph(graph->graph);
     HeadsReport report;
     report.node_names = graph->graph.node_names;
     report.options = choice.conventions.front();
     report.options.fidelity.every_node = true;
-    report.weights = normalised_weights(raw, heads.size());
-    for (const Head& head : heads) report.head_names.push_back(head.name);
+    report.weights = normalised_weights(raw, graph->graph.heads.size());
+    for (const GraphHead& head : graph->graph.heads) report.head_names.push_back(head.name);
     run_call(call, WorkingMemory().bytes(), [&](const Execution& execution) {
+      const std::vector<Head> heads =
+          heads_of_graph(graph->graph, execution.memory.bytes(), ", or give the call more memory");
       report.metrics = measure_heads(heads, report.weights, report.options, execution);
     });
     return new sg_result(std::move(report));

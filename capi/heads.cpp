@@ -52,7 +52,6 @@ int sg_heads(sg_attention* attention, const char* options, const sg_call* call,
     const auto residual = given.take_number("residual", 0.0, 1.0);
     const auto follow = given.take_count("follow", 0, std::numeric_limits<int>::max());
     given.finish();
-    if (choice.names.size() > 1) throw UsageError("options: subsets of heads take one convention");
     if (!with_stack && (residual || follow))
       throw UsageError("options: residual and follow go with stack");
     stack.residual = residual.value_or(stack.residual);

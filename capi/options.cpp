@@ -134,12 +134,13 @@ void Options::finish() const {
   if (object_.empty()) return;
   const std::string& key = object_.begin().key();
   if (known_.empty())
-    throw UsageError(fmt::format("options: {}: there are none here", quoted_text(key)));
+    throw UsageError(fmt::format("options: {}: this call takes no options", quoted_text(key)));
   throw UsageError(
       fmt::format("options: {} is not one of {}", quoted_text(key), fmt::join(known_, ", ")));
 }
 
-MetricsChoice take_metrics(Options& options, MetricsOptions (*options_of)(Convention)) {
+MetricsChoice take_metrics(Options& options, MetricsOptions (*options_of)(Convention),
+                           bool several) {
   MetricsChoice choice;
   const std::vector<std::string> names =
       options.take_texts("convention").value_or(std::vector<std::string>{"exact"});
@@ -147,12 +148,20 @@ MetricsChoice take_metrics(Options& options, MetricsOptions (*options_of)(Conven
     choice.names = {Convention::kExact, Convention::kPublished};
   } else {
     for (const std::string& text : names) {
-      const auto name = named_option<Convention>("convention", text);
+      const auto known = parse_name<Convention>(text);
+      if (!known)
+        throw UsageError(fmt::format("options: convention: {} is not one of {}{}",
+                                     quoted_text(text), fmt::join(all_names<Convention>(), ", "),
+                                     several ? ", both" : ""));
+      const Convention name = *known;
       if (std::find(choice.names.begin(), choice.names.end(), name) != choice.names.end())
         throw UsageError(fmt::format("options: the convention {} is given twice", text));
       choice.names.push_back(name);
     }
   }
+  if (!several && choice.names.size() > 1)
+    throw UsageError(fmt::format("options: convention: expected one convention, {}, not both",
+                                 fmt::join(all_names<Convention>(), " or ")));
 
   const auto normalization = options.take_name<Normalization>("normalization");
   const auto nodes = options.take_name<FidelityNodes>("nodes");

@@ -50,6 +50,8 @@ class Options {
     const std::optional<std::string> name = take_text(key);
     return name ? std::optional(named_option<Enum>(key, *name)) : std::nullopt;
   }
+  /// Any value.
+  std::optional<nlohmann::json> take(const char* key);
   /// [begin, end], the latter perhaps null; all tokens if it is not there.
   TokenRange take_range(const char* key);
 
@@ -62,8 +64,6 @@ class Options {
   void finish() const;
 
  private:
-  std::optional<nlohmann::json> take(const char* key);
-
   nlohmann::json object_;
   std::vector<std::string> known_;
 };
@@ -75,7 +75,8 @@ struct MetricsChoice {
 };
 
 /// "convention", "normalization", "nodes", "horizon", "eps", "cutoff" and "step_limit", over what
-/// `options_of` says of a convention.
-MetricsChoice take_metrics(Options& options, MetricsOptions (*options_of)(Convention));
+/// `options_of` says of a convention. `several`: more than one convention may be asked for.
+MetricsChoice take_metrics(Options& options, MetricsOptions (*options_of)(Convention),
+                           bool several = false);
 
 }  // namespace synergraph::capi

@@ -91,7 +91,12 @@ typedef struct sg_attention sg_attention;
 /* Attention in memory, no layer yet. Options:
  *   "row_tolerance"  how far a row's sum may be from 1; unless given, what rounding explains
  *   "missing_mass"   "error" (default), or "node": rows sum to less than 1 on purpose, and one more
- *                    node, the first of every sample, takes what is missing */
+ *                    node, the first of every sample, takes all that is missing: the
+ *                    tolerance is for sums above 1 alone
+ *   "weights_from"   what reports call the weights of sg_attention_set_weights(): "given" (default)
+ *                    or "learned"
+ *   "reading"        how the arrays were read, for the first lines of reports: {"arrays": [[shape,
+ *                    "head,query,key"], ...], "each": "layer" or "sample", "by_default": true} */
 SG_API int sg_attention_create(const char* options, sg_attention** attention);
 
 /* Adds a layer: the array (samples, heads, tokens, tokens) at `data`, whose last axes are query and
@@ -116,12 +121,19 @@ typedef struct sg_sequence {
   int64_t sample, begin, end;
 } sg_sequence;
 
-/* What is measured of arrays, in every layer: these sequences, so that padding can be left out and
- * a sample can have several sinks. They become the samples of what is measured, and where no range
- * of tokens says which they are, its document lists them as "sequences". Padding may hold anything:
- * NaN there is no error. Unless given: every sample, all its tokens. */
+/* What is measured of arrays and of files, in every layer: these sequences, so that padding can be
+ * left out and a sample can have several sinks. They become the samples of what is measured, and
+ * where no range of tokens says which they are, its document lists them as "sequences". Padding may
+ * hold anything: NaN there is no error. Unless given: every sample, all its tokens. */
 SG_API int sg_attention_set_sequences(sg_attention* attention, const sg_sequence* sequences,
                                       size_t count);
+
+/* The same by what is known of padded samples: their lengths, one for all or one a sample (none:
+ * all tokens), the side that padding is on, "left" or "right" (NULL), and the sinks of every sample
+ * (none: the last token; negative ones count from the end). For layers with the same numbers of
+ * samples and tokens. */
+SG_API int sg_attention_set_lengths(sg_attention* attention, const int64_t* lengths, size_t count,
+                                    const char* padding, const int64_t* sinks, size_t sink_count);
 
 /* Head weights, not negative: one for every head of a layer, the same in all layers; or one for
  * every head of all layers, layer after layer. They are normalised. Unless given: equal ones, those
@@ -130,13 +142,23 @@ SG_API int sg_attention_set_weights(sg_attention* attention, const double* weigh
 
 /* The attention in a file (.npy, .npz, .safetensors, .pt), as `synergraph analyze FILE` reads it.
  * Options:
- *   "layers"         regular expression that chooses an archive's tensors
- *   "axes"           what the arrays' axes are: "layer,head,query,key"
+ *   "layers"         numbers of layers as outputs show them, "3", "0,2", "4-7", or a regular
+ *                    expression for the names of an archive's tensors
+ *   "axes"           what the arrays' axes are: "layer,head,query,key"; with one axis more than an
+ *                    archive's arrays have, the first is what the arrays are, "layer" or "sample"
  *   "range"          [begin, end]: tokens that are measured; end may be null
  *   "row_tolerance", "missing_mass"  as above
  *   "weights"        a file with (heads) or (layers, heads) weights
  *   "out_proj"       a file with attention output projections: learned weights */
 SG_API int sg_attention_open(const char* path, const char* options, sg_attention** attention);
+
+/* Which layers of these names "layers" chooses, as above: chosen[k] becomes 1 or 0. */
+SG_API int sg_choose_layers(const char* layers, const char* const* names, size_t count,
+                            unsigned char* chosen);
+
+/* How to choose layers of these names and none of the others, in words. */
+SG_API int sg_layers_advice(const char* const* names, size_t count, const char* const* others,
+                            size_t other_count, char** text);
 
 /* Number of layers. */
 SG_API int sg_attention_layers(const sg_attention* attention, int64_t* layers);

@@ -11,6 +11,7 @@
 #include "capi/status.h"
 #include "capi/train_options.h"
 #include "synergraph/core/error.h"
+#include "synergraph/io/own_file.h"
 #include "synergraph/train/checkpoint.h"
 #include "synergraph/train/run_directory.h"
 #include "synergraph/train/trainer.h"
@@ -47,7 +48,7 @@ Request take_request(const char* directory, Options& given, bool own_pairs) {
   if (*directory == '\0') throw UsageError("the directory has no name");
   Request request;
   TrainOptions& options = request.options;
-  options.directory = directory;
+  options.directory = user_directory(directory);
   options.resume = given.take_bool("resume").value_or(false);
   if (options.resume && has_run(options.directory)) {
     request.settings = read_settings(options.directory);

@@ -5,6 +5,8 @@
 #include "cli/attention_command.h"
 #include "cli/commands.h"
 #include "cli/execution_options.h"
+#include "cli/page_documents.h"
+#include "synergraph/core/error.h"
 #include "synergraph/report/layer_figure.h"
 #include "synergraph/report/layer_report.h"
 #include "synergraph/study/published.h"
@@ -14,6 +16,7 @@ namespace {
 
 struct AnalyzeArguments : AttentionCommand {
   bool per_head = false;
+  bool page_heads = false;  ///< the page has what heads are worth, too
 };
 
 constexpr const char* kAnalyzeAbout =
@@ -36,6 +39,10 @@ constexpr const char* kAnalyzeDetails =
 
 void run_analyze(const AnalyzeArguments& arguments) {
   const FigureOptions figure = arguments.check();
+  if (arguments.page_heads && arguments.shared.wanted())
+    throw UsageError(
+        "--page-heads: not with --shard-dir; run heads with --shard-dir and --page, whose page has "
+        "both");
   LayerReport report;
   report.range = arguments.input.parse_range();
   report.per_head = arguments.per_head;
@@ -53,11 +60,12 @@ void run_analyze(const AnalyzeArguments& arguments) {
   const AttentionInput input = arguments.input.open(report.range, arguments.shared.local_rank());
   if (arguments.figure.wanted())
     check_layer_figure(input.source->layers(), report.conventions.size(), figure);
-  const std::vector<std::string> names = arguments.page.read_names(input);
+  const TokenNames names = arguments.page.read_names(input);
+  std::vector<std::string> also;
   const auto write = [&](Analysis analysis) {
     report.analysis = std::move(analysis);
     arguments.input.describe(input, report);
-    Page page{"analyze", {}, {}};
+    Page page{"analyze", {}, {}, also};
     if (report.model && !report.task.empty() && has_published_size(*report.model))
       page.published = {{report.task, report.model->heads}};
     const auto draw = [&] { draw_layer_figure(arguments.figure.file, report, figure); };
@@ -70,8 +78,12 @@ void run_analyze(const AnalyzeArguments& arguments) {
     });
   }
   Analysis analysis;
-  run_until_stopped(options.execution,
-                    [&] { analysis = analyse(*input.source, input.weights, options); });
+  run_until_stopped(options.execution, [&] {
+    analysis = analyse(*input.source, input.weights, options);
+    if (!arguments.page_heads) return;
+    arguments.input.describe(input, report);
+    also = {heads_document(input, report, arguments.metrics, options.execution)};
+  });
   write(std::move(analysis));
 }
 
@@ -92,6 +104,12 @@ void add_analyze_command(CLI::App& app) {
   arguments->table.option = "--per-sample";
   arguments->add_outputs_to(command, "every sample's numbers", "table",
                             "draw speed and fidelity by layer");
+  command
+      .add_flag(
+          "--page-heads", arguments->page_heads,
+          "also measure what heads are worth, as the command heads does, and show it in the page")
+      ->needs("--page")
+      ->group("Output");
   command.callback([arguments] { run_analyze(*arguments); });
 }
 

@@ -51,18 +51,24 @@ struct AttentionCommand {
   /// Writes a report to wherever it is wanted; `names` are of the page's tokens.
   template <class Report, class Draw>
   void write(const Report& report, const Draw& draw, Page shown, const AttentionInput& from,
-             const std::vector<std::string>& names) const {
+             const TokenNames& names) const {
+    write_page(report, std::move(shown), from, names);  // first: it may find that FILE has changed
     if (figure.wanted()) draw();
     if (!table.path.empty()) write_output(table.path, format_csv(csv_table(report)));
     if (!json.empty()) write_output(json, json_report(report));
-    if (page.wanted()) {
-      shown.title = input_title(input.file);
-      shown.document = json_report(report);
-      shown.step_limit = metrics.step_limit;
-      page.write(std::move(shown), from, names);
-    }
     if (!to_standard_output({table.path, json, page.file}))
       print(format_report(report, output_columns()));
+  }
+
+ private:
+  template <class Report>
+  void write_page(const Report& report, Page shown, const AttentionInput& from,
+                  const TokenNames& names) const {
+    if (!page.wanted()) return;
+    shown.title = input_title(input.file);
+    shown.document = json_report(report);
+    shown.step_limit = metrics.step_limit;
+    page.write(std::move(shown), from, names);
   }
 };
 

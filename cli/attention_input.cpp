@@ -11,7 +11,9 @@
 #include "synergraph/analysis/attention_file.h"
 #include "synergraph/analysis/graph_source.h"
 #include "synergraph/analysis/model_attention.h"
+#include "synergraph/analysis/padded_sequences.h"
 #include "synergraph/core/error.h"
+#include "synergraph/core/split.h"
 #include "synergraph/core/terminal.h"
 #include "synergraph/graph/multi_head_graph.h"
 #include "synergraph/model/load_model.h"
@@ -33,6 +35,11 @@ bool is_checkpoint(const TensorFile& file) {
   });
 }
 
+/// Whether --lengths is a list of whole numbers and not a file's name.
+bool is_length_list(const std::string& lengths) {
+  return lengths.find_first_not_of("0123456789,") == std::string::npos;
+}
+
 /// Whether --weights is a list of numbers and not a file's name.
 bool is_list(const std::string& weights) {
   return weights.find_first_not_of("0123456789.,+-eE") == std::string::npos;
@@ -48,12 +55,19 @@ void check_weights_file(const std::string& weights) {
 }  // namespace
 
 std::vector<NamedPath> AttentionArguments::files() const {
-  return {
-      {"FILE", file}, {"--tokens", tokens}, {"--weights", weights}, {"--out-proj", projections}};
+  return {{"FILE", file},
+          {"--tokens", tokens},
+          {"--weights", weights},
+          {"--out-proj", projections},
+          {"--lengths", lengths}};
 }
 
 TokenRange AttentionArguments::parse_range() const {
+  if (lengths.empty() && !padding.empty()) throw UsageError("--padding goes with --lengths");
+  if (!lengths.empty() && !range.empty())
+    throw UsageError("--lengths and --range exclude each other");
   TokenRange chosen;
+  if (!lengths.empty()) return chosen;
   if (!range.empty()) {
     const std::size_t colon = range.find(':');
     if (colon == std::string::npos)
@@ -83,9 +97,10 @@ bool AttentionArguments::runs_elsewhere() const {
 AttentionInput AttentionArguments::open_checkpoint(const TensorFile& tensors,
                                                    const TokenRange& token_range,
                                                    int worker) const {
-  if (!layers.empty() || !axes.empty() || row_tolerance || missing() != MissingMass::kError)
+  if (!layers.empty() || !axes.empty() || row_tolerance || missing() != MissingMass::kError ||
+      !lengths.empty())
     throw UsageError(
-        fmt::format("{} is a checkpoint: --layers, --axes, --row-tolerance and "
+        fmt::format("{} is a checkpoint: --layers, --axes, --lengths, --row-tolerance and "
                     "--missing-mass are for files of attention",
                     tensors.path()));
   if (tokens.empty() && task.empty())
@@ -120,18 +135,40 @@ AttentionInput AttentionArguments::open_attention(const TensorFile& tensors,
         "checkpoints",
         tensors.path()));
   AttentionInput input;
-  input.source =
+  std::unique_ptr<SequenceSource> source =
       open_attention_file(tensors, {layers, token_range, row_tolerance,
                                     axes.empty() ? AttentionAxes() : parse_axes(axes), missing()});
+  if (!lengths.empty()) try {
+      choose_sequences(*source);
+    } catch (const InputError& error) {
+      throw InputError(fmt::format("{}: {}", tensors.path(), error.what()));
+    }
+  input.source = std::move(source);
   return input;
+}
+
+void AttentionArguments::choose_sequences(SequenceSource& source) const {
+  SequenceChoice choice;
+  if (is_length_list(lengths))
+    for (const std::string_view length : split(lengths, ','))
+      choice.lengths.push_back(parse_option<std::int64_t>("--lengths", length, {1}));
+  else
+    choice.lengths = lengths_of_file(lengths);
+  if (!padding.empty()) choice.padding = parse_name<PaddingSide>(padding).value();
+  if (sink) choice.sinks.push_back(*sink);
+  source.choose(padded_sequences(source.whole_layers(), choice));
 }
 
 AttentionInput AttentionArguments::open_graph(const ByteSource& bytes) const {
   if (!layers.empty() || !axes.empty() || row_tolerance || !tokens.empty() || !task.empty() ||
       heads != 0 || samples || seed || sink || !range.empty() || !projections.empty() ||
-      missing() != MissingMass::kError || runs_elsewhere())
+      missing() != MissingMass::kError || !lengths.empty() || runs_elsewhere())
     throw UsageError(fmt::format("{} is a graph: of the options on input only --weights is for it",
                                  bytes.name()));
+  if (bytes.size() > kMostGraphBytes)
+    throw InputError(fmt::format(
+        "{}: neither attention nor a checkpoint, and larger than the limit of {} bytes for a graph",
+        bytes.name(), kMostGraphBytes));
   MultiHeadGraph graph = parse_graph_text(bytes.read_string(0, bytes.size()), bytes.name());
   AttentionInput input;
   for (const GraphHead& head : graph.heads) input.head_names.push_back(head.name);
@@ -197,6 +234,13 @@ AttentionInput AttentionArguments::open(const TokenRange& token_range, int worke
 void AttentionArguments::describe(const AttentionInput& input, InputReport& report) const {
   report.weights = input.weights_from;
   report.reading = input.source->reading();
+  if (const auto* source = dynamic_cast<const SequenceSource*>(input.source.get());
+      source != nullptr && !lengths.empty()) {
+    if (const auto common = source->common_range())
+      report.range = *common;
+    else
+      report.sequences = source->sequences();
+  }
   if (!input.model) return;
   report.model = input.model->config();
   report.device = input.device;
@@ -216,15 +260,18 @@ void AttentionArguments::add_to(CLI::App& command, bool graphs) {
       ->required()
       ->group(group);
   command
-      .add_option("--layers", layers,
-                  "regular expression that chooses an archive's tensors (default: all); layers "
-                  "come in natural order, 2 before 10")
-      ->type_name("REGEX")
+      .add_option(
+          "--layers", layers,
+          "layers to analyse: numbers as the output shows them, such as 3 or 0,2 or 4-7, or "
+          "a regular expression for the names of an archive's tensors (default: all); "
+          "layers come in natural order, 2 before 10")
+      ->type_name("LAYERS")
       ->group(group);
   command
       .add_option("--axes", axes,
                   "what the arrays' axes are: some of layer,sample,head,query,key, in any order "
-                  "(default: the last of these, as many as there are)")
+                  "(default: the last of these, as many as there are); with one axis more than an "
+                  "archive's arrays have, the first is what the arrays are, layers or samples")
       ->type_name("LIST")
       ->group(group);
   add_number(command, "--sink", sink,
@@ -238,6 +285,17 @@ void AttentionArguments::add_to(CLI::App& command, bool graphs) {
           "remains of each row is renormalised")
       ->type_name("A:B")
       ->group(group);
+  command
+      .add_option("--lengths", lengths,
+                  "numbers of tokens without padding, one for all samples or one a sample: a list, "
+                  "or a file; padding is left out, whatever it holds")
+      ->type_name("LIST")
+      ->check(not_empty())
+      ->group(group);
+  command
+      .add_option("--padding", padding, "side that padding is on, with --lengths (default: right)")
+      ->check(CLI::IsMember(all_names<PaddingSide>()))
+      ->group(group);
   add_number(command, "--row-tolerance", row_tolerance,
              "how far a row's sum may be from 1 (default: what rounding explains, to the file's "
              "element type or to the shorter one that the values show)",
@@ -247,7 +305,7 @@ void AttentionArguments::add_to(CLI::App& command, bool graphs) {
       .add_option(
           "--missing-mass", missing_mass,
           "rows that sum to less than 1 beyond rounding are an error; or, in models with a "
-          "learned sink logit, one more node, the first, takes what is missing and keeps it")
+          "learned sink logit, one more node, the first, takes all that is missing and keeps it")
       ->check(CLI::IsMember(all_names<MissingMass>()))
       ->capture_default_str()
       ->group(group);

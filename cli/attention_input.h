@@ -48,6 +48,8 @@ struct AttentionArguments {
   std::string range;
   std::optional<double> row_tolerance;
   std::string missing_mass = "error";
+  std::string lengths;
+  std::string padding;
 
   /// `graphs`: files of graphs are read, too.
   void add_to(CLI::App& command, bool graphs = false);
@@ -55,6 +57,7 @@ struct AttentionArguments {
   /// Files that are read, and the options that name them.
   std::vector<NamedPath> files() const;
 
+  /// The range of tokens that is read; with lengths all of them, of which sequences are chosen.
   TokenRange parse_range() const;
 
   /// Opens the file. On a machine with several GPUs the worker of this number takes one of its own,
@@ -72,6 +75,8 @@ struct AttentionArguments {
                                  int worker) const;
   AttentionInput open_attention(const TensorFile& tensors, const TokenRange& token_range) const;
   AttentionInput open_graph(const ByteSource& bytes) const;
+  /// Leaves padding out.
+  void choose_sequences(SequenceSource& source) const;
   void choose_weights(AttentionInput& input) const;
 
   bool graphs_ = false;

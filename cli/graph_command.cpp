@@ -33,6 +33,7 @@ struct GraphArguments {
   MetricsArguments metrics;
   int monte_carlo = 0;
   std::uint64_t seed = 1;
+  std::size_t memory = WorkingMemory().bytes() >> 20U;
   bool json = false;
   bool csv = false;
   std::optional<int> steps;
@@ -65,8 +66,7 @@ MultiHeadGraph load_graph(const GraphArguments& arguments) {
   if (arguments.no_self_loops && arguments.generators.empty())
     throw UsageError("--no-self-loops goes with --generate; a file says 'self-loops off'");
   if (!arguments.file.empty()) {
-    constexpr std::size_t kMostBytes = std::size_t{1} << 31U;
-    return parse_graph_text(read_text(arguments.file, kMostBytes), input_name(arguments.file));
+    return parse_graph_text(read_text(arguments.file, kMostGraphBytes), input_name(arguments.file));
   }
   if (arguments.example != 0) return worked_example(arguments.example);
   std::vector<GraphHead> heads;
@@ -163,7 +163,8 @@ void run_graph(const GraphArguments& arguments) {
   options.fidelity.every_node = arguments.json || arguments.page.wanted();  // JSON lists them
   MultiHeadGraph graph = load_graph(arguments);
   const std::vector<double> weights = weigh_heads(arguments, graph);
-  const std::vector<Head> heads = heads_of_graph(graph);
+  const std::vector<Head> heads =
+      heads_of_graph(graph, arguments.memory << 20U, ", or raise the limit with --memory");
   DiffusionFigureOptions drawing{arguments.steps.value_or(0), graph.node_names, figure};
   if (arguments.figure.wanted()) check_diffusion_figure(heads, drawing);
 
@@ -224,6 +225,10 @@ void add_graph_command(CLI::App& app) {
       ->default_str("")
       ->group("Measurement");
   add_number(command, "--seed", arguments->seed, "of the sampled walks")->group("Measurement");
+  add_number(command, "--memory", arguments->memory,
+             "limit on the memory for the matrices of the graph, in MiB",
+             {1, std::size_t{1} << 30U})
+      ->group("Measurement");
   const char* output = "Output";
   command.add_flag("--json", arguments->json, "print everything as JSON")->group(output);
   command.add_flag("--csv", arguments->csv, "print the table as CSV")->group(output);

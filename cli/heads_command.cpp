@@ -6,6 +6,7 @@
 #include "cli/commands.h"
 #include "cli/execution_options.h"
 #include "cli/number_option.h"
+#include "cli/page_documents.h"
 #include "synergraph/analysis/head_importance.h"
 #include "synergraph/analysis/stack_analysis.h"
 #include "synergraph/core/error.h"
@@ -114,15 +115,22 @@ void run_heads(HeadsArguments& arguments) {
     }
   if (arguments.figure.wanted())
     check_importance_figure(input.source->layers(), options, arguments.stack, figure);
-  const std::vector<std::string> names = arguments.page.read_names(input);
+  const TokenNames names = arguments.page.read_names(input);
 
   stack.residual = arguments.residual.value_or(stack.residual);
+  std::vector<std::string> also;
+  const auto measure_layers = [&] {
+    if (!arguments.page.wanted() || input.graph) return;
+    arguments.input.describe(input, report);
+    also = {layers_document(input, report, arguments.metrics, options.execution)};
+  };
   const auto write = [&](Importance importance, std::optional<StackAnalysis> through_layers) {
     report.importance = std::move(importance);
     report.stack = std::move(through_layers);
     arguments.input.describe(input, report);
+    if (arguments.shared.wanted()) measure_layers();
     const auto draw = [&] { draw_importance_figure(arguments.figure.file, report, figure); };
-    arguments.write(report, draw, {"heads", {}, {}}, input, names);
+    arguments.write(report, draw, {"heads", {}, {}, also}, input, names);
   };
   if (arguments.shared.wanted()) {
     const SharedSamples how = arguments.sharing(input);
@@ -139,6 +147,7 @@ void run_heads(HeadsArguments& arguments) {
     stack.execution = options.execution;
     if (arguments.stack) through_layers = analyse_stack(*input.source, input.weights, stack);
     importance = head_importance(*input.source, input.weights, options);
+    measure_layers();
   });
   write(std::move(importance), std::move(through_layers));
 }

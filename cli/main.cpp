@@ -2,20 +2,23 @@
 #include <algorithm>
 #include <csignal>
 #include <exception>
+#include <filesystem>
 #include <string>
 
 #include "cli/output.h"
 #include "cli/program.h"
+#include "cli/stop_signals.h"
 #include "synergraph/core/error.h"
+#include "synergraph/io/system_error.h"
 
 namespace {
 
 constexpr int kBadData = 1;
 constexpr int kBadUsage = 2;
 
-/// One line on stderr, whatever bytes a file put into the message.
+/// One line on stderr, broken on a terminal alone, whatever bytes a file put into the message.
 int fail(const std::string& message, int status) {
-  synergraph::cli::print_note("synergraph: " + message);
+  synergraph::cli::print_error("synergraph: " + message);
   return status;
 }
 
@@ -44,6 +47,7 @@ int run(int argc, char** argv) {
 
 int main(int argc, char** argv) {
   synergraph::cli::reserve_standard_streams();
+  synergraph::cli::leave_nothing_on_signals();
   (void)std::signal(SIGXFSZ, SIG_IGN);  // a file over the limit is an error of the write
   try {
     const int status = argc > 0 ? run(argc, argv) : 0;
@@ -53,6 +57,9 @@ int main(int argc, char** argv) {
     return fail(error.what(), kBadUsage);
   } catch (const synergraph::Error& error) {
     return fail(error.what(), kBadData);
+  } catch (const std::filesystem::filesystem_error& error) {
+    return fail(error.path1().string() + ": " + synergraph::reason_text(error.code().value()),
+                kBadData);
   } catch (const std::bad_alloc&) {
     return fail("out of memory", kBadData);
   } catch (const std::exception& error) {

@@ -43,6 +43,11 @@ void print_note(const std::string& line) {
   std::fwrite(shown.data(), 1, shown.size(), stderr);
 }
 
+void print_error(const std::string& line) {
+  const std::string shown = wrapped(printable(line), terminal_columns(stderr), 2) + '\n';
+  std::fwrite(shown.data(), 1, shown.size(), stderr);
+}
+
 std::size_t output_columns() {
   return terminal_columns(stdout);
 }

@@ -19,6 +19,9 @@ void write_output(const std::string& path, const std::string& text);
 /// A line on standard error, printable.
 void print_note(const std::string& line);
 
+/// The same for what went wrong; a terminal gets it broken at blanks, a pipe on one line.
+void print_error(const std::string& line);
+
 /// Columns that print() has: those of the terminal, or no limit.
 std::size_t output_columns();
 

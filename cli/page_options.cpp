@@ -26,7 +26,8 @@ void PageArguments::add_to(CLI::App& command, bool attention, const char* group)
       ->group(group);
   command
       .add_option("--page-tokens", tokens,
-                  "text file that names the tokens in the page, one a line")
+                  "file that names the tokens in the page: text with one name a line, or lists of "
+                  "names in .json or .jsonl, one for all samples or one a sample")
       ->type_name("FILE")
       ->check(not_empty())
       ->needs(page)
@@ -38,22 +39,18 @@ std::vector<NamedPath> PageArguments::inputs(std::vector<NamedPath> files) const
   return files;
 }
 
-std::vector<std::string> PageArguments::read_names(const AttentionInput& input) const {
+TokenNames PageArguments::read_names(const AttentionInput& input) const {
   if (tokens.empty()) return {};
   if (input.graph) throw UsageError("--page-tokens: a graph has names of its own");
   constexpr std::size_t kMostBytes = std::size_t{16} << 20U;
-  const std::string text = read_file(tokens, kMostBytes);
-  std::vector<std::string> names;
-  for (std::size_t begin = 0; begin < text.size();) {
-    const std::size_t end = std::min(text.find('\n', begin), text.size());
-    const bool cut = end > begin && text[end - 1] == '\r';
-    names.push_back(text.substr(begin, end - begin - (cut ? 1 : 0)));
-    begin = end + 1;
-  }
-  const AttentionLayer& layer = input.source->layers().front();
-  if (names.size() != static_cast<std::size_t>(layer.tokens))
-    throw InputError(fmt::format("{}: {} lines for {} tokens", tokens, names.size(), layer.tokens));
-  if (layer.nodes() > layer.tokens) names.insert(names.begin(), "missing mass");
+  TokenNames names = parse_token_names(read_regular_file(tokens, kMostBytes), tokens);
+  const std::vector<AttentionLayer>& layers = input.source->layers();
+  int all = 0;
+  for (const AttentionLayer& layer : layers) all = std::max(all, layer.samples);
+  const AttentionLayer& first = layers.front();
+  check_token_names(names, all, first.tokens, tokens);
+  if (first.nodes() > first.tokens)
+    for (std::vector<std::string>& list : names) list.insert(list.begin(), "missing mass");
   return names;
 }
 
@@ -62,8 +59,7 @@ void PageArguments::write(const Page& page) const {
   if (!left_out.empty()) print_note(left_out);
 }
 
-void PageArguments::write(Page page, const AttentionInput& input,
-                          std::vector<std::string> names) const {
+void PageArguments::write(Page page, const AttentionInput& input, TokenNames names) const {
   if (input.graph) {
     MultiHeadGraph graph = *input.graph;
     for (std::size_t h = 0; input.weights_from != "graph" && h < graph.heads.size(); ++h)

@@ -14,7 +14,7 @@ namespace synergraph::cli {
 /// --page, shared by the commands that have one.
 struct PageArguments {
   std::string file;
-  std::string tokens;  ///< a file with their names
+  std::string tokens;  ///< a file with their names (page_tokens.h)
   std::optional<int> samples;
 
   /// `attention`: the page holds attention, of --page-samples samples, with --page-tokens.
@@ -26,13 +26,13 @@ struct PageArguments {
   std::vector<NamedPath> inputs(std::vector<NamedPath> files) const;
 
   /// The names of --page-tokens. UsageError or InputError unless they fit the attention.
-  std::vector<std::string> read_names(const AttentionInput& input) const;
+  TokenNames read_names(const AttentionInput& input) const;
 
   /// Writes it, and notes what was left out.
   void write(const Page& page) const;
 
   /// The same with the attention, or the graph, that was read, and names of tokens.
-  void write(Page page, const AttentionInput& input, std::vector<std::string> names) const;
+  void write(Page page, const AttentionInput& input, TokenNames names) const;
 };
 
 }  // namespace synergraph::cli

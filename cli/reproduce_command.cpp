@@ -76,8 +76,10 @@ void check_page(const PageArguments& page, const std::string& directory) {
   for (const char* name : {"results.json", "report.html"})
     if (is_same_file(page.file, directory + '/' + name))
       throw UsageError(fmt::format("--page: {} is {} of --out", quoted_text(page.file), name));
-  const fs::path folder = fs::absolute(page.file).parent_path();
-  if (fs::weakly_canonical(folder / "") == fs::weakly_canonical(fs::absolute(directory) / ""))
+  std::error_code none;
+  const fs::path folder = fs::absolute(page.file, none).parent_path();
+  const fs::path study = fs::absolute(directory, none);
+  if (fs::weakly_canonical(folder / "", none) == fs::weakly_canonical(study / "", none))
     make_directory(directory);
   check_outputs({{"--page", page.file}}, {});
 }
@@ -129,10 +131,10 @@ void run_reproduce(const ReproduceArguments& arguments) {
   choose_grid_device(report.grid, arguments.device.name,
                      *parse_name<Precision>(arguments.device.precision), options);
   const GridMerge merge{[&] {
-                          std::vector<std::string> files =
-                              study_files(options.directory, figures.draw);
-                          files.push_back(arguments.page.file);
-                          return files_stamp(files);
+                          const std::string study = files_stamp(
+                              study_files(options.directory, figures.draw), NamedBy::kProgram);
+                          const std::string page = files_stamp({arguments.page.file});
+                          return study.empty() || page.empty() ? "" : study + ", " + page;
                         },
                         [&](std::vector<CellResult> results) {
                           report.results = std::move(results);

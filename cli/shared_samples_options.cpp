@@ -14,6 +14,7 @@
 #include "cli/output.h"
 #include "synergraph/core/error.h"
 #include "synergraph/core/fingerprint.h"
+#include "synergraph/core/terminal.h"
 #include "synergraph/core/version.h"
 #include "synergraph/io/byte_source.h"
 #include "synergraph/io/file_stamp.h"
@@ -108,7 +109,12 @@ SharedSamples SharedSamplesArguments::resolve(const std::vector<NamedPath>& inpu
   for (const NamedPath& input : inputs) {
     if (input.path == kStandardInput)
       throw UsageError("--shard-dir: workers cannot share standard input");
-    if (!std::filesystem::is_regular_file(input.path)) continue;  // a list of weights
+    std::error_code none;
+    const auto kind = std::filesystem::status(input.path, none).type();
+    if (kind == std::filesystem::file_type::fifo)
+      throw UsageError(
+          fmt::format("--shard-dir: workers cannot share the pipe {}", quoted_text(input.path)));
+    if (kind != std::filesystem::file_type::regular) continue;  // a list of weights
     how.settings += fmt::format("{} has {}\n", input.option, content_of(input.path));
     files.push_back(input.path);
     how.changed = std::max(how.changed, changed_at(input.path).value_or(how.changed));

@@ -2,10 +2,13 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <atomic>
 #include <cstdio>
 #include <ctime>
 #include <string_view>
+
+#include "synergraph/io/leftovers.h"
 
 namespace synergraph::cli {
 namespace {
@@ -19,20 +22,29 @@ static_assert(std::atomic<double>::is_always_lock_free && std::atomic<bool>::is_
 // Signals as near as this are one request: timeout sends its own to the program and to its group.
 constexpr double kSameRequest = 0.3;
 
+// Signals that end no process. SIGKILL and SIGSTOP cannot be caught.
+constexpr std::array kHarmless = {SIGCHLD, SIGCONT, SIGTSTP, SIGTTIN, SIGTTOU, SIGURG, SIGWINCH};
+
 double now() {
   timespec time{};
   clock_gettime(CLOCK_MONOTONIC, &time);
   return static_cast<double>(time.tv_sec) + 1e-9 * static_cast<double>(time.tv_nsec);
 }
 
-void take_default_action(int signal) {
+/// Calls only what a signal's handler may, as do all handlers.
+[[noreturn]] void take_default_action(int signal) {
+  remove_leftovers();
   struct sigaction action {};
   action.sa_handler = SIG_DFL;
   sigaction(signal, &action, nullptr);
+  sigset_t only{};
+  sigemptyset(&only);
+  sigaddset(&only, signal);
+  pthread_sigmask(SIG_UNBLOCK, &only, nullptr);  // a handler's own signal waits for its end
   (void)std::raise(signal);
+  _exit(128 + signal);  // the first process of a container survives its default actions
 }
 
-/// Calls only what a signal's handler may.
 void request_stop(int signal) {
   if (stop_requested.load()) {
     if (now() - stop_time.load() > kSameRequest) take_default_action(signal);
@@ -68,10 +80,21 @@ bool StopOnSignals::requested() {
 }
 
 void StopOnSignals::end_program() {
-  take_default_action(stop_signal);
-  // The first process of a container survives its default actions.
   std::fflush(nullptr);
-  _exit(128 + stop_signal);
+  take_default_action(stop_signal);
+}
+
+void leave_nothing_on_signals() {
+  for (int signal = 1; signal <= SIGRTMAX; ++signal) {
+    if (std::find(kHarmless.begin(), kHarmless.end(), signal) != kHarmless.end()) continue;
+    struct sigaction before {};
+    if (sigaction(signal, nullptr, &before) != 0 || (before.sa_flags & SA_SIGINFO) != 0 ||
+        before.sa_handler != SIG_DFL)
+      continue;
+    struct sigaction action {};
+    action.sa_handler = take_default_action;
+    sigaction(signal, &action, nullptr);
+  }
 }
 
 }  // namespace synergraph::cli

@@ -13,6 +13,7 @@
 #include "cli/training_options.h"
 #include "synergraph/core/error.h"
 #include "synergraph/core/terminal.h"
+#include "synergraph/io/own_file.h"
 #include "synergraph/train/checkpoint.h"
 #include "synergraph/train/make_fleet.h"
 #include "synergraph/train/run_directory.h"
@@ -128,6 +129,7 @@ TrainOutcome train_until_signal(const TrainArguments& arguments, const TrainingD
 
 void run_train(const CLI::App& command, TrainArguments& arguments) {
   TrainOptions& options = arguments.options;
+  options.directory = user_directory(options.directory);
   if (options.resume && has_run(options.directory))
     inherit_settings(command, arguments);
   else if (options.resume)

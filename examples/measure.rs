@@ -1,6 +1,6 @@
 //! Attention measured from Rust, through the C interface (docs/c.md), without a crate:
 //!
-//!     rustc --edition 2021 measure.rs $(pkg-config --libs-only-L synergraph)
+//!     eval rustc --edition 2021 measure.rs $(pkg-config --libs-only-L synergraph)
 //!     ./measure
 use std::ffi::{c_char, c_int, c_void, CStr, CString};
 use std::ptr::{null, null_mut};

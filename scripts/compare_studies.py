@@ -8,8 +8,8 @@ model, one value a seed: their means and ranges in both studies, and the p-value
 ranks (Mann-Whitney, exact over all ways to deal the values out, ties by mid-ranks). All p-values
 are corrected together (Holm). Where both studies have the same seeds the values are pairs, which this
 test does not use: it errs towards finding no difference. Exit status 1 where a difference is
-significant, 2 where the studies are not of the same models and measurements, or have too few seeds
-for any difference to be significant.
+significant, 2 where the studies cannot be compared: they are not of the same models and measurements, they
+have too few seeds for any difference to be significant, the memory does not hold them, Ctrl-C.
 """
 
 import argparse
@@ -151,11 +151,25 @@ def main():
     return 1 if min(holm) < arguments.level else 0
 
 
-if __name__ == "__main__":
+def guarded():
+    """The exit status, or why there is none: status 1 is for studies that differ, and for nothing else."""
     try:
         status = main()
         sys.stdout.flush()  # what is still to be written fails here, not after the status
+        return status, None
     except OSError as error:  # a full disk, a closed pipe
         sys.stdout = None  # nothing is left to be written at the end
-        fail(f"standard output: {error.strerror}")
-    sys.exit(status)
+        return 2, f"standard output: {error.strerror}"
+    except MemoryError:
+        return 2, "the memory does not hold these studies"
+    except KeyboardInterrupt:
+        return 2, "interrupted"
+    except Exception as error:
+        return 2, f"{type(error).__name__}: {error}"
+
+
+if __name__ == "__main__":
+    exit_status, problem = guarded()  # what an exception held on to is released here
+    if problem is not None:
+        fail(problem)
+    sys.exit(exit_status)

@@ -1,9 +1,9 @@
 import { defineConfig } from 'vitest/config';
-import { gzipBase64, singleFile } from './vite.plugins.ts';
+import { gzipText, singleFile } from './vite.plugins.ts';
 
 export default defineConfig({
-  plugins: [gzipBase64(), singleFile()],
-  worker: { plugins: () => [gzipBase64()] },
+  plugins: [gzipText(), singleFile()],
+  worker: { plugins: () => [gzipText()] },
   build: {
     target: 'es2022',
     outDir: 'dist',

@@ -2,20 +2,21 @@ import { createHash } from 'node:crypto';
 import { existsSync, readFileSync } from 'node:fs';
 import { gzipAsync } from '@gfx/zopfli';
 import type { Plugin } from 'vite';
+import { encode91 } from './src/core/base91.ts';
 
-const SUFFIX = '?gzip-base64';
+const SUFFIX = '?gzip-text';
 
-/** `import text from 'file?gzip-base64'`: the file compressed, as text; empty where there is no file. */
-export function gzipBase64(): Plugin {
+/** `import { text, length } from 'file?gzip-text'`: the file compressed, as text, and its bytes; none where there is no file. */
+export function gzipText(): Plugin {
   return {
-    name: 'gzip-base64',
+    name: 'gzip-text',
     enforce: 'pre',
     async load(id) {
       if (!id.endsWith(SUFFIX)) return null;
       const file = id.slice(0, -SUFFIX.length);
       this.addWatchFile(file);
-      const bytes = existsSync(file) ? await gzipAsync(readFileSync(file), { numiterations: 5 }) : [];
-      return `export default ${JSON.stringify(Buffer.from(bytes).toString('base64'))};`;
+      const bytes = existsSync(file) ? await gzipAsync(readFileSync(file), { numiterations: 15 }) : [];
+      return `export const text = ${JSON.stringify(encode91(Uint8Array.from(bytes)))}, length = ${bytes.length};`;
     },
   };
 }

@@ -1,8 +1,8 @@
 import { defineConfig } from 'vitest/config';
-import { gzipBase64 } from './vite.plugins.ts';
+import { gzipText } from './vite.plugins.ts';
 
 export default defineConfig({
-  plugins: [gzipBase64()],
+  plugins: [gzipText()],
   test: {
     include: ['**/*.test.ts'],
     globalSetup: ['tests/browser/launch.ts'],

@@ -13,7 +13,7 @@ makes one, and `reproduce` is the paper's study.
 """
 
 from ._attention import learned_weights
-from ._errors import Error, InputError, Stopped, UsageError
+from ._errors import Error, InputError, OptionError, Stopped, UsageError
 from ._graph import Graph
 from ._heads import HeadValues, heads
 from ._library import lib as _lib
@@ -35,7 +35,7 @@ def isa() -> str:
 
 
 __all__ = [
-    "Document", "Error", "Graph", "GraphResult", "HeadValues", "InputError", "Measurement", "Model", "Numbers", "Result", "Stopped",
-    "Study", "Training", "UsageError", "Watch", "__version__", "fidelity", "heads", "isa", "learned_weights", "load_model", "measure",
+    "Document", "Error", "Graph", "GraphResult", "HeadValues", "InputError", "Measurement", "Model", "Numbers", "OptionError", "Result",
+    "Stopped", "Study", "Training", "UsageError", "Watch", "__version__", "fidelity", "heads", "isa", "learned_weights", "load_model", "measure",
     "mixing_time", "reproduce", "signal_curves", "train", "watch",
 ]

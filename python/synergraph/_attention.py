@@ -4,19 +4,22 @@ from __future__ import annotations
 
 import ctypes
 import os
-from ctypes import c_double, c_int64
-from typing import Any, Dict, List, Mapping, Optional, Sequence, Tuple, Union
+from ctypes import c_double, c_int64, c_uint8
+from typing import Any, Dict, List, Optional, Sequence, Tuple, Union
 
 import numpy as np
 from numpy.typing import NDArray
 
-from . import _device, _library
-from ._errors import InputError
+from . import _device, _library, _options
+from ._errors import InputError, OptionError
+from ._inputs import given, refuse_parameters
+from ._options import axis_names
 from ._progress import Progress, progress_function
-from ._views import HeadFunction, View, is_array, numbers, ordered, parse_axes, view_of, whole_numbers
+from ._views import HeadFunction, View, as_numpy, numbers, numpy_type, ordered, parse_axes, shape_of, view_of, whole_numbers
 
 Path = Union[str, "os.PathLike[str]"]
 Axes = Union[str, Sequence[str], None]
+LayerNumbers = Union[None, int, str, Sequence[int]]  # or a regular expression
 
 
 class Attention:
@@ -56,6 +59,9 @@ class Attention:
 
     def set_weights(self, weights: Any) -> None:
         """Weights (heads), (layers, heads), or one list a layer."""
+        if isinstance(weights, str):
+            raise OptionError(f"weights: {_options.shown(weights)} is not a list of numbers; learned ones come from "
+                              "synergraph.learned_weights(projection, heads)")
         if isinstance(weights, (list, tuple)) and weights and all(np.ndim(one) == 1 for one in weights):
             flat = np.concatenate([numbers(one, "weights").ravel() for one in weights])
         else:
@@ -71,7 +77,7 @@ class Attention:
     def shape(self, layer: int) -> Tuple[int, int, int]:
         """Samples, heads and tokens."""
         shape = (c_int64 * 3)()
-        layer = _library.whole(layer, "layer", 2**31 - 1)
+        layer = _options.whole(layer, "layer", 2**31 - 1)
         _library.check(_library.lib.sg_attention_shape(self.handle.pointer, layer, shape))
         return shape[0], shape[1], shape[2]
 
@@ -95,37 +101,20 @@ class Attention:
         return into
 
 
-def _spans(samples: int, tokens: int, lengths: Any, padding: str, sink: Any) -> Optional[List[Tuple[int, int, int]]]:
-    """The sequences (sample, begin, end), sinks of a sample together; None: all samples whole."""
-    if padding not in ("left", "right"):
-        raise InputError(f"padding: {padding!r} is neither 'left' nor 'right'")
-    if lengths is None and sink is None:
-        return None
-    begins = np.zeros(samples, dtype=np.int64)
-    ends = np.full(samples, tokens, dtype=np.int64)
-    if lengths is not None:
-        given = np.broadcast_to(whole_numbers(lengths, "lengths"), (samples,)) if np.ndim(lengths) == 0 else (
-            whole_numbers(lengths, "lengths"))
-        if given.shape != (samples,):
-            raise InputError(f"lengths: {given.size} for {samples} samples")
-        if np.any(given < 1) or np.any(given > tokens):
-            raise InputError(f"lengths: expected 1 to {tokens}")
-        if padding == "left":
-            begins = tokens - given
-        else:
-            ends = given.copy()
-    if sink is not None and np.size(sink) == 0:
-        raise InputError("sink: an empty list")
-    if sink is None:
-        return [(s, int(begins[s]), int(ends[s])) for s in range(samples)]
-    spans = []
-    for s in range(samples):
-        for one in whole_numbers(sink, "sink").ravel():
-            at = int(one) if one >= 0 else int(ends[s] + one)
-            if not begins[s] <= at < ends[s]:
-                raise InputError(f"sink: token {one} is not in sample {s}, which has {begins[s]} to {ends[s] - 1}")
-            spans.append((s, int(begins[s]), at + 1))
-    return spans
+def _set_lengths(handle: _library.Handle, lengths: Any, padding: str, sink: Any) -> None:
+    """Leaves padding out, and chooses sinks."""
+    side = _options.encoded_text(padding, "padding", "'left' or 'right'")
+    if lengths is None and sink is None and padding in ("left", "right"):
+        return
+    arrays = []
+    for value, name in ((lengths, "lengths"), (sink, "sink")):
+        array = np.empty(0, dtype=np.int64) if value is None else whole_numbers(value, name)
+        if value is not None and array.size == 0:
+            raise InputError(f"{name}: an empty list")
+        arrays.append(np.ascontiguousarray(array.ravel()))
+    pointers = [array.ctypes.data_as(ctypes.POINTER(c_int64)) for array in arrays]
+    _library.check(_library.lib.sg_attention_set_lengths(
+        handle.pointer, pointers[0], arrays[0].size, side, pointers[1], arrays[1].size))
 
 
 Layer = Tuple[Optional[str], Union[View, HeadFunction]]  # its name, and (layers = 1, samples, heads, n, n) or a function
@@ -177,66 +166,160 @@ def _add_layer(handle: _library.Handle, name: Optional[str], layer: Union[View, 
 def of_layers(
     layers: Sequence[Layer], dims: Tuple[str, ...], *, lengths: Any = None, padding: str = "right", sink: Any = None,
     row_tolerance: Optional[float] = None, missing_mass: Optional[str] = None, spans: Optional[List[Tuple[int, int, int]]] = None,
+    weights_from: Optional[str] = None, reading: Optional[Dict[str, Any]] = None,
 ) -> Attention:
     """Attention of these layers; `dims` are those of layer and sample that results shall have. `spans` are what lengths, padding
-    and sinks come to, where that is known."""
+    and sinks come to, where that is known. `reading`: how arrays were read, as the library takes it."""
     handle = _library.make("attention", "sg_attention_create", _library.encoded(
-        {"row_tolerance": row_tolerance, "missing_mass": missing_mass}))
+        {"row_tolerance": row_tolerance, "missing_mass": missing_mass, "weights_from": weights_from, "reading": reading}))
     failures: List[BaseException] = []
     keep = [_add_layer(handle, name, layer, failures) for name, layer in layers]
     work = sum(float(np.prod(layer.shape, dtype=float)) * layer.shape[-1] for _, layer in layers)
-    sinks = None
     if spans is None:
-        samples, _, tokens, _ = layers[0][1].shape[-4:]
-        spans = _spans(samples, tokens, lengths, padding, sink)
-        for number, (name, layer) in enumerate(layers if spans is not None else [], 1):
-            own_samples, _, own_tokens, _ = layer.shape[-4:]
-            if (own_samples, own_tokens) != (samples, tokens):
-                raise InputError(f"layer {name or number}: {own_samples} samples of {own_tokens} tokens, the first layer has {samples} of "
-                                 f"{tokens}: sink and lengths are for layers of one size")
-    if spans is not None:
+        _set_lengths(handle, lengths, padding, sink)
+    else:
         _library.check(_library.lib.sg_attention_set_sequences(
             handle.pointer, (_library.Sequence * len(spans))(*[_library.Sequence(*span) for span in spans]), len(spans)))
-    if sink is not None and np.ndim(sink) > 0:
-        dims += ("sink",)
-        sinks = whole_numbers(sink, "sink").ravel().tolist()
-    return Attention(handle, dims, sinks, keep, work, failures)
+    return Attention(handle, *_with_sinks(dims, sink), keep, work, failures)
 
 
-def of_arrays(attention: Any, *, axes: Axes = None, **options: Any) -> Attention:
+def _with_sinks(dims: Tuple[str, ...], sink: Any) -> Tuple[Tuple[str, ...], Optional[List[int]]]:
+    """The axes of results, and the sinks where there may be several."""
+    if sink is None or np.ndim(sink) == 0:
+        return dims, None
+    return dims + ("sink",), whole_numbers(sink, "sink").ravel().tolist()
+
+
+def _fits(value: Any, axes: Optional[Tuple[str, ...]]) -> bool:
+    """Whether an array has a shape of attention."""
+    shape = shape_of(value)
+    if axes is None:
+        return 2 <= len(shape) <= 4 and shape[-1] == shape[-2] > 0
+    return len(axes) == len(shape) and shape[axes.index("query")] == shape[axes.index("key")]
+
+
+def _chosen(layers: str, names: Sequence[str]) -> List[bool]:
+    """Which layers of these names are chosen."""
+    chosen = (c_uint8 * len(names))()
+    _library.check(_library.lib.sg_choose_layers(_options.encoded_text(layers, "layers"), _library.names(names), len(names), chosen))
+    return [bool(one) for one in chosen]
+
+
+def _numbered(items: Sequence[Tuple[Optional[str], Any]]) -> List[str]:
+    """The names of layers; those without one are counted from 1."""
+    return [str(number) if name is None else name for number, (name, _) in enumerate(items, 1)]
+
+
+def _check_shapes(items: Sequence[Tuple[Optional[str], Any]], axes: Optional[Tuple[str, ...]]) -> None:
+    """Refuses an array that has not the shape of attention, and tells how to leave it out."""
+    fitting = [_fits(value, axes) for _, value in items]
+    names = _numbered(items)
+    if all(fitting):
+        return
+    refuse_parameters(names)
+    if not any(fitting):
+        return
+    wrong = fitting.index(False)
+    shape = shape_of(items[wrong][1])
+    if len(shape) >= 3 and shape[-2] == 1 < shape[-1]:
+        return  # a step of a generated text: the library tells
+    good = [name for name, fits in zip(names, fitting) if fits]
+    others = [name for name, fits in zip(names, fitting) if not fits]
+    advice = _library.text("sg_layers_advice", _library.names(good), len(good), _library.names(others), len(others))
+    raise InputError(f"layer {_options.shown(names[wrong])}: shape {shape} is not that of attention; {advice}")
+
+
+def _list_axis(axes: Axes, items: Sequence[Tuple[Optional[str], Any]]) -> Tuple[str, Optional[Tuple[str, ...]]]:
+    """What the arrays of a list are, and their own axes: with one axis more than the arrays have, the first is that of the list."""
+    if axes is None:
+        return "layer", None
+    names = axis_names(axes)
+    if names[:1] in (("layer",), ("sample",)) and all(len(shape_of(value)) == len(names) - 1 for _, value in items):
+        return names[0], names[1:]
+    return "layer", names
+
+
+def _one_layer(samples: Sequence[View]) -> Tuple[View, List[Tuple[int, int, int]]]:
+    """Samples (1, 1, heads, n, n) of several lengths as one layer, in a copy that is filled up, and their tokens."""
+    heads, code = samples[0].shape[2], samples[0].code
+    for number, sample in enumerate(samples):
+        if sample.shape[2] != heads:
+            raise InputError(f"sample {number}: {sample.shape[2]} heads, the first sample has {heads}")
+        if sample.shape[3] != sample.shape[4]:
+            raise InputError(f"sample {number}: {sample.shape[3]} queries and {sample.shape[4]} keys, expected as many of both")
+        if sample.code != code:
+            raise InputError(f"sample {number}: its elements are of another type than those of the first sample")
+    most = max(sample.shape[-1] for sample in samples)
+    whole = np.zeros((len(samples), heads, most, most), dtype=numpy_type(code))
+    for into, sample in zip(whole, samples):
+        tokens = sample.shape[-1]
+        into[:, :tokens, :tokens] = as_numpy(sample)[0, 0]
+    view = View(whole.ctypes.data, code, (1, *whole.shape), (0, *whole.strides), whole)
+    return view, [(number, 0, sample.shape[-1]) for number, sample in enumerate(samples)]
+
+
+def _of_samples(items: Sequence[Tuple[Optional[str], Any]], axes: Tuple[str, ...], reading: Dict[str, Any], *, lengths: Any,
+                padding: str, sink: Any, **options: Any) -> Attention:
+    """A list of which every array is a sample."""
+    views = []
+    for _, value in items:
+        tensor = _device.on_device(value)
+        named = parse_axes(axes, len(shape_of(value)), layers=False)
+        views.append(ordered(view_of(value if tensor is None else tensor.cpu()), named))
+    layer, spans = _one_layer(views)
+    same = len({end for _, _, end in spans}) == 1
+    if not same and (lengths is not None or sink is not None):
+        raise InputError("these samples have lengths of their own: sink and lengths are for samples of one size")
+    return of_layers([(None, layer)], ("sample",), lengths=lengths, padding=padding, sink=sink, spans=None if same else spans,
+                     reading=reading, **options)
+
+
+def of_arrays(attention: Any, *, axes: Axes = None, layers: Optional[str] = None, **options: Any) -> Attention:
     """One array, or a list or a dictionary of them, one a layer; options as those of `of_layers`."""
-    items: List[Tuple[Optional[str], Any]] = []
-    if isinstance(attention, Mapping):
-        items = [(str(name), value) for name, value in attention.items()]
-    elif isinstance(attention, (list, tuple)) and all(is_array(one) for one in attention):
-        items = [(None, value) for value in attention]
-    if not items:
-        of_array, layers = _layers_of(attention, axes, layers=True)
+    value, items = given(attention)
+    by_default = axes is None
+    if items is None:
+        of_array, of_layer = _layers_of(value, axes, layers=True)
         dims = tuple(name for name in ("layer", "sample") if name in of_array)
-        return of_layers([(None, layer) for layer in layers], dims, **options)
+        reading = {"arrays": [[shape_of(value), ",".join(of_array)]], "each": "", "by_default": by_default}
+        every: List[Layer] = [(str(number), layer) for number, layer in enumerate(of_layer, 1)]
+        if layers is not None:
+            every = [layer for layer, wanted in zip(every, _chosen(layers, [str(name) for name, _ in every])) if wanted]
+        return of_layers(every, dims, reading=reading, **options)
+    each, own = _list_axis(axes, items)
+    if layers is not None:
+        named = list(zip(_numbered(items), (value for _, value in items)))
+        candidates = [one for one in named if _fits(one[1], own)] or named
+        chosen = _chosen(layers, [name for name, _ in candidates])
+        items = [(name, value) for (name, value), wanted in zip(candidates, chosen) if wanted]
+    _check_shapes(items, own)
+    arrays = [[shape_of(value), ",".join(parse_axes(own, len(shape_of(value)), layers=False))] for _, value in items]
+    reading = {"arrays": arrays, "each": each, "by_default": by_default}
+    if each == "sample" and own is not None:
+        return _of_samples(items, own, reading, **options)
     dims = ("layer",)
-    named: List[Layer] = []
+    stacked: List[Layer] = []
     for name, value in items:
-        of_array, layers = _layers_of(value, axes, layers=False)
+        of_array, of_layer = _layers_of(value, own, layers=False)
         if "sample" in of_array and "sample" not in dims:
             dims += ("sample",)
-        named.append((name, layers[0]))
-    return of_layers(named, dims, **options)
+        stacked.append((name, of_layer[0]))
+    return of_layers(stacked, dims, reading=reading, **options)
 
 
 def of_file(
-    path: Path, *, axes: Axes = None, layers: Optional[str] = None, sink: Any = None, row_tolerance: Optional[float] = None,
-    missing_mass: Optional[str] = None,
+    path: Path, *, axes: Axes = None, layers: Optional[str] = None, lengths: Any = None, padding: str = "right", sink: Any = None,
+    row_tolerance: Optional[float] = None, missing_mass: Optional[str] = None,
 ) -> Attention:
     """The attention in a file."""
-    if sink is not None and np.ndim(sink) > 0:
-        raise InputError("sink: files take one")
-    names = None if axes is None else ",".join(axes.replace(",", " ").split() if isinstance(axes, str) else axes)
-    handle = _library.make("attention", "sg_attention_open", _library.path_bytes(path), _library.encoded({
-        "axes": names, "layers": layers, "row_tolerance": row_tolerance, "missing_mass": missing_mass,
-        "range": None if sink is None else [0, int(whole_numbers(sink, "sink").item()) + 1],
+    # One sink alone is a range of tokens, of which no more is read.
+    prefix = int(whole_numbers(sink, "sink").item()) + 1 if lengths is None and sink is not None and np.ndim(sink) == 0 else 0
+    handle = _library.make("attention", "sg_attention_open", _library.path_bytes(path, "attention"), _library.encoded({
+        "axes": None if axes is None else ",".join(axis_names(axes)), "layers": layers, "row_tolerance": row_tolerance,
+        "missing_mass": missing_mass, "range": [0, prefix] if prefix > 0 else None,
     }))
-    return Attention(handle, ("layer", "sample"))
+    _set_lengths(handle, lengths, padding, None if prefix > 0 else sink)
+    return Attention(handle, *_with_sinks(("layer", "sample"), sink))
 
 
 def learned_weights(projection: Any, heads: int) -> NDArray[np.float64]:
@@ -249,6 +332,7 @@ def learned_weights(projection: Any, heads: int) -> NDArray[np.float64]:
     view = view_of(projection)
     if view.rank != 2:
         raise InputError(f"an output projection is a matrix, not of shape {view.shape}")
+    heads = _options.whole(heads, "heads", 2**31 - 1)
     weights = np.empty(max(heads, 1))
     _library.check(_library.lib.sg_learned_weights(
         view.pointer, view.code, (c_int64 * 2)(*view.shape), (c_int64 * 2)(*view.strides), heads,

@@ -15,5 +15,9 @@ class UsageError(Error, ValueError):
     """The request is wrong: an unknown option, a number out of its range."""
 
 
+class OptionError(UsageError, TypeError):
+    """An option has a value of the wrong type."""
+
+
 class Stopped(Error):
     """The call was asked to stop."""

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import ctypes
-from ctypes import byref, c_char_p, c_double, c_int64
+from ctypes import byref, c_double, c_int64
 from typing import Any, Iterable, Optional, Sequence, Tuple, Union
 
 import numpy as np
 from numpy.typing import NDArray
 
-from . import _library
+from . import _library, _options
 from ._attention import Attention, Path
 from ._errors import InputError
 from ._progress import Progress, progress_function
@@ -55,20 +55,23 @@ class Graph:
     @classmethod
     def parse(cls, text: str, source: Optional[str] = None) -> "Graph":
         """Reads the text format of docs/formats.md; `source` names it in messages."""
-        encoded = text.encode()
-        return cls(_library.make("graph", "sg_graph_parse", encoded, len(encoded), None if source is None else source.encode()))
+        if not isinstance(text, str):
+            _options.refuse("text", text, "a text")
+        encoded = text.encode(errors="surrogateescape")
+        name = None if source is None else _options.encoded_text(source, "source")
+        return cls(_library.make("graph", "sg_graph_parse", encoded, len(encoded), name))
 
     @classmethod
     def read(cls, path: Path) -> "Graph":
         """Reads a file in that format."""
-        with open(path, encoding="utf-8", errors="surrogateescape", newline="") as file:
+        with open(_options.path(path, "path"), encoding="utf-8", errors="surrogateescape", newline="") as file:
             encoded = file.read().encode(errors="surrogateescape")
         return cls(_library.make("graph", "sg_graph_parse", encoded, len(encoded), _library.path_bytes(path)))
 
     @classmethod
     def example(cls, number: int) -> "Graph":
         """The paper's worked example, 1 or 2."""
-        return cls(_library.make("graph", "sg_graph_example", _library.whole(number, "example", 2)))
+        return cls(_library.make("graph", "sg_graph_example", _options.whole(number, "example", 2)))
 
     @classmethod
     def generate(cls, *generators: str, self_loops: bool = True) -> "Graph":
@@ -81,21 +84,24 @@ class Graph:
     def add_edges(self, edges: Edges, *, nodes: Optional[int] = None, name: Optional[str] = None, weight: float = 1.0,
                   self_loops: bool = True) -> "Graph":
         """Adds a head with edges (from, to) or (from, to, strength); on as many nodes as the others, unless it is the first."""
-        rows = [tuple(edge) for edge in edges]
+        try:
+            rows = [tuple(edge) for edge in edges]
+        except TypeError:
+            _options.refuse("edges", edges, "a list of edges (from, to) or (from, to, strength)")
         if any(len(row) not in (2, 3) for row in rows):
             raise InputError("an edge is (from, to) or (from, to, strength)")
         ends = whole_numbers([row[:2] for row in rows] if rows else np.empty((0, 2)), "edges")
         strengths = numbers([row[2] if len(row) == 3 else 1.0 for row in rows], "strengths")
-        size = self.nodes if nodes is None else nodes
+        size = self.nodes if nodes is None else _options.whole(nodes, "nodes")
         columns = [np.ascontiguousarray(ends[:, k]).ctypes.data_as(ctypes.POINTER(c_int64)) for k in range(2)]
         self._add("edges", name, weight, size, *columns, strengths.ctypes.data_as(ctypes.POINTER(c_double)), len(rows),
-                  self_loops)
+                  _options.flag(self_loops, "self_loops"))
         return self
 
     def add_generated(self, generator: str, *, name: Optional[str] = None, weight: float = 1.0,
                       self_loops: bool = True) -> "Graph":
         """Adds a generated head."""
-        self._add("generated", name, weight, generator.encode(), self_loops)
+        self._add("generated", name, weight, _options.encoded_text(generator, "generator"), _options.flag(self_loops, "self_loops"))
         return self
 
     def add_matrix(self, matrix: Any, *, name: Optional[str] = None, weight: float = 1.0) -> "Graph":
@@ -108,12 +114,16 @@ class Graph:
 
     def _add(self, kind: str, name: Optional[str], weight: float, *arguments: Any) -> None:
         _library.check(getattr(_library.lib, f"sg_graph_add_{kind}")(
-            self._handle.pointer, None if name is None else name.encode(), weight, *arguments))
+            self._handle.pointer, None if name is None else _options.encoded_text(name, "name"), _options.number(weight, "weight"),
+            *arguments))
 
     def name_nodes(self, names: Sequence[str]) -> "Graph":
         """Gives every node a name."""
-        encoded = (c_char_p * len(names))(*[name.encode() for name in names])
-        _library.check(_library.lib.sg_graph_name_nodes(self._handle.pointer, encoded, len(names)))
+        listed = _options.texts(names, "names", "a list of texts")
+        if isinstance(listed, str):
+            _options.refuse("names", names, "a list of texts")
+        given = [_options.text(name, "names") for name in listed]
+        _library.check(_library.lib.sg_graph_name_nodes(self._handle.pointer, _library.names(given), len(given)))
         return self
 
     def _size(self) -> Tuple[int, int]:
@@ -166,7 +176,7 @@ class Graph:
 
     def signal_curves(self, steps: int = 20) -> NDArray[np.float64]:
         """The signal of every node at the sink: see `signal_curves`."""
-        return self.as_attention().curves(0, 0, steps)
+        return self.as_attention().curves(0, 0, _options.whole(steps, "steps"))
 
     def __repr__(self) -> str:
         heads, nodes = self._size()

@@ -9,10 +9,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from . import _library
-from ._attention import Attention, Axes
+from ._attention import Attention, Axes, LayerNumbers
 from ._errors import InputError
 from ._graph import Graph
 from ._measure import metrics_options, open_attention
+from ._options import flag, texts
 from ._progress import Progress
 from ._result import Document, Numbers
 
@@ -76,10 +77,17 @@ class HeadValues(Document):
         return [str(line) for line in self.to_dict()["summary"]]
 
     def to_pandas(self) -> "pandas.DataFrame":
-        """One row a layer, value and head: the program's CSV."""
+        """One row a layer, value and head: the program's CSV, with the names of layers and heads as they are."""
         import pandas
 
-        return pandas.read_csv(io.StringIO(self.to_csv()), dtype={"layer": str}, float_precision="round_trip")
+        def name(cell: str) -> str:
+            return cell[1:] if cell[:1] == "'" else cell  # that keeps spreadsheets from running it
+
+        frame = pandas.read_csv(io.StringIO(self.to_csv(), newline=""), converters={"layer": name, "head": name}, keep_default_na=False,
+                                na_values=[""], float_precision="round_trip")
+        if frame["head"].str.fullmatch("[0-9]+").all():
+            frame["head"] = frame["head"].astype("int64")
+        return frame
 
     def _repr_html_(self) -> str:
         from ._html import html_heads
@@ -103,8 +111,9 @@ def heads_of(attention: Attention, metrics: Dict[str, Any], *, values: Optional[
     """Values the heads of what is ready to be measured."""
     if attention.sinks is not None and len(attention.sinks) > 1:
         raise InputError(f"sink: {attention.sinks}: heads are valued for one sink, and means of several are of none; call once for each")
-    options = dict(metrics, values=values if values is None or isinstance(values, str) else list(values), keep=keep,
-                   weight_samples=weight_samples, exact_heads=exact_heads, precision=precision, orders=orders, stack=stack or None,
+    named = None if values is None else texts(values, "values", "'fidelity', 'speed' or a list of both")
+    options = dict(metrics, values=named, keep=keep,
+                   weight_samples=weight_samples, exact_heads=exact_heads, precision=precision, orders=orders, stack=flag(stack, "stack"),
                    residual=residual, follow=follow)
     return HeadValues(attention.run("sg_heads", options, threads=threads, memory=memory, progress=progress, unit="step"), attention)
 
@@ -135,7 +144,7 @@ def heads(
     step_limit: Optional[int] = None,
     row_tolerance: Optional[float] = None,
     missing_mass: Optional[str] = None,
-    layers: Optional[str] = None,
+    layers: LayerNumbers = None,
     threads: Optional[int] = None,
     memory: Optional[int] = None,
     progress: Progress = None,

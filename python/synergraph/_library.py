@@ -5,13 +5,13 @@ from __future__ import annotations
 import ctypes
 import atexit
 import json
-import operator
 import os
 import threading
-from ctypes import POINTER, byref, c_char_p, c_double, c_float, c_int, c_int32, c_int64, c_size_t, c_uint64, c_void_p
+from ctypes import POINTER, byref, c_char_p, c_double, c_float, c_int, c_int32, c_int64, c_size_t, c_uint8, c_uint64, c_void_p
 from pathlib import Path
-from typing import Any, Callable, Dict, Optional, Set, Tuple, Type
+from typing import Any, Callable, Dict, Iterable, Optional, Set, Tuple, Type
 
+from . import _options
 from ._errors import Error, InputError, Stopped, UsageError
 
 OK = 0
@@ -74,8 +74,11 @@ _PROTOTYPES: Dict[str, Tuple[Any, ...]] = {
     "sg_attention_add": (_STATUS, c_void_p, c_char_p, c_void_p, c_int, POINTER(c_int64), POINTER(c_int64)),
     "sg_attention_add_function": (_STATUS, c_void_p, c_char_p, ReadHead, c_void_p, c_int, POINTER(c_int64)),
     "sg_attention_set_sequences": (_STATUS, c_void_p, POINTER(Sequence), c_size_t),
+    "sg_attention_set_lengths": (_STATUS, c_void_p, POINTER(c_int64), c_size_t, c_char_p, POINTER(c_int64), c_size_t),
     "sg_attention_set_weights": (_STATUS, c_void_p, POINTER(c_double), c_size_t),
     "sg_attention_open": (_STATUS, c_char_p, c_char_p, _OBJECT),
+    "sg_choose_layers": (_STATUS, c_char_p, POINTER(c_char_p), c_size_t, POINTER(c_uint8)),
+    "sg_layers_advice": (_STATUS, POINTER(c_char_p), c_size_t, POINTER(c_char_p), c_size_t, _TEXT),
     "sg_attention_layers": (_STATUS, c_void_p, POINTER(c_int64)),
     "sg_attention_shape": (_STATUS, c_void_p, c_int64, POINTER(c_int64)),
     "sg_attention_read": (_STATUS, c_void_p, c_int64, c_int64, POINTER(c_double), c_size_t),
@@ -202,33 +205,37 @@ def taken_text(place: c_void_p) -> str:
 
 
 def encoded(options: Dict[str, Any]) -> bytes:
-    """Options as the library takes them, without those that are None."""
+    """Options as the library takes them, without those that are None. The library checks what a value must be."""
     def plain(value: Any) -> Any:
         if hasattr(value, "tolist"):  # of NumPy
             return value.tolist()
-        raise UsageError(f"options: {value!r} is neither a number nor a text")
+        raise TypeError
 
-    given = {key: value for key, value in options.items() if value is not None}
-    try:
-        return json.dumps(given, default=plain, allow_nan=False).encode()
-    except ValueError as error:
-        raise error if isinstance(error, UsageError) else UsageError("options: infinity and NaN are no values of options") from None
+    given = []
+    for key, value in options.items():
+        if value is None:
+            continue
+        try:
+            given.append(f"{json.dumps(key)}: {json.dumps(value, default=plain, allow_nan=False)}")
+        except (TypeError, RecursionError):
+            _options.refuse(key, value, "a number, a text, or a list of these")
+        except ValueError:
+            raise UsageError(f"{key}: {_options.shown(value)}: infinity and NaN are no values of options") from None
+    return ("{" + ", ".join(given) + "}").encode()
 
 
-def path_bytes(path: Any) -> bytes:
+def path_bytes(path: Any, what: str = "path") -> bytes:
     """A path as the system takes it."""
-    name = os.fsencode(path)
+    name = os.fsencode(_options.path(path, what))
     if b"\0" in name:
         raise InputError(f"{name!r} is no path: there is a zero byte in it")
     return name
 
 
-def whole(value: Any, what: str, most: int) -> int:
-    """A whole number from 0 to `most`, which ctypes would cut to its size without a word."""
-    number = operator.index(value)
-    if not 0 <= number <= most:
-        raise UsageError(f"{what}: {number} is not in 0 to {most}")
-    return number
+def names(values: Iterable[str]) -> "ctypes.Array[c_char_p]":
+    """Names as the library takes them."""
+    encoded_names = [value.encode(errors="surrogateescape") for value in values]
+    return (c_char_p * len(encoded_names))(*encoded_names)
 
 
 ProgressFunction = Callable[[int, int, str], Any]  # what is done, the total, how things stand
@@ -294,7 +301,8 @@ def run(
     one waits where signals are heard: Ctrl-C stops the call and is then raised. Other threads hear no signals, and call by
     themselves.
     """
-    call = Call(ctypes.sizeof(Call), whole(threads or 0, "threads", 2**31 - 1), whole(memory or 0, "memory", 2**63 - 1))
+    call = Call(ctypes.sizeof(Call), _options.whole(0 if threads is None else threads, "threads", 2**31 - 1),
+                _options.whole(0 if memory is None else memory, "memory"))
     target = getattr(lib, function)
 
     def carry_out(held: Any = keep) -> int:

@@ -7,11 +7,12 @@ from typing import Any, Dict, Optional, Sequence, Union
 import numpy as np
 
 from . import _attention
-from ._attention import Attention, Axes
-from ._errors import InputError
+from ._attention import Attention, Axes, LayerNumbers
 from ._graph import Graph
+from ._options import flag, is_path, layer_choice, number, texts, whole
 from ._progress import Progress
 from ._result import Measurement
+from ._views import numbers
 
 Convention = Union[str, Sequence[str]]
 
@@ -21,11 +22,11 @@ def metrics_options(convention: Optional[Convention], normalization: Optional[st
                     step_limit: Optional[int]) -> Dict[str, Any]:
     """How to measure, as the library's options."""
     return {
-        "convention": convention if convention is None or isinstance(convention, str) else list(convention),
+        "convention": None if convention is None else texts(convention, "convention", "'exact', 'published', 'both' or a list"),
         "normalization": normalization,
         "nodes": nodes,
         "horizon": horizon,
-        "eps": None if eps is None else np.asarray(eps, dtype=float).tolist(),
+        "eps": None if eps is None else numbers(eps, "eps").tolist() if np.ndim(eps) else number(eps, "eps"),
         "cutoff": cutoff,
         "step_limit": step_limit,
     }
@@ -40,18 +41,12 @@ def measure_attention(attention: Attention, options: Dict[str, Any], *, threads:
     return Measurement(handle, attention, several)
 
 
-def open_attention(attention: Any, *, axes: Axes, layers: Optional[str], lengths: Any, padding: str, sink: Any,
+def open_attention(attention: Any, *, axes: Axes, layers: LayerNumbers, lengths: Any, padding: str, sink: Any,
                    row_tolerance: Optional[float], missing_mass: Optional[str]) -> Attention:
     """Arrays, or a file of them."""
-    if isinstance(attention, (str, bytes)) or hasattr(attention, "__fspath__"):
-        if lengths is not None:
-            raise InputError("lengths: files have none: load the array")
-        return _attention.of_file(attention, axes=axes, layers=layers, sink=sink, row_tolerance=row_tolerance,
-                                  missing_mass=missing_mass)
-    if layers is not None:
-        raise InputError("layers: an expression that chooses tensors of a file")
-    return _attention.of_arrays(attention, axes=axes, lengths=lengths, padding=padding, sink=sink,
-                                row_tolerance=row_tolerance, missing_mass=missing_mass)
+    options: Dict[str, Any] = dict(axes=axes, layers=layer_choice(layers), lengths=lengths, padding=padding, sink=sink,
+                                   row_tolerance=row_tolerance, missing_mass=missing_mass)
+    return _attention.of_file(attention, **options) if is_path(attention) else _attention.of_arrays(attention, **options)
 
 
 def measure(
@@ -73,7 +68,7 @@ def measure(
     step_limit: Optional[int] = None,
     row_tolerance: Optional[float] = None,
     missing_mass: Optional[str] = None,
-    layers: Optional[str] = None,
+    layers: LayerNumbers = None,
     threads: Optional[int] = None,
     memory: Optional[int] = None,
     progress: Progress = None,
@@ -84,7 +79,8 @@ def measure(
     (layers, samples, heads, n, n), or what `axes` says, such as "layer head query key". NumPy arrays, PyTorch tensors on the
     CPU and anything with `__dlpack__`, `__array_interface__` or the buffer protocol are read where they lie, float16, bfloat16,
     float32 and float64, whatever their strides. A list or a tuple of arrays, one a layer, will do, and so will a dictionary of
-    them by the layers' names, or the path of a file.
+    them by the layers' names, the output of a Hugging Face model, or the path of a file. With `axes="sample head query key"` the
+    arrays (heads, n, n) of a list are samples, of any lengths.
 
     >>> import numpy as np
     >>> attention = np.array([[[1, 0, 0], [0, 1, 0], [0.75, 0.25, 0]],
@@ -103,7 +99,9 @@ def measure(
     - `lengths`: of the samples' sequences, where they are padded, on the `padding` side.
     - `sink`: the token that information moves to, instead of each sequence's last; of several, results have an axis more.
     - `normalization`, `nodes`, `horizon`, `eps`, `cutoff`, `step_limit`, `row_tolerance`, `missing_mass` are the options of the
-      program, `synergraph help analyze`. `layers`: an expression that chooses the tensors of a file.
+      program, `synergraph help analyze`.
+    - `layers`: those that are measured, by the numbers that results show, `3`, `[1, 4]`, `"4-7"`, or by a regular expression for the
+      names in a dictionary or a file.
     - `threads`, `memory` (bytes): how much of each is used; results do not depend on it.
     - `progress`: True for a bar (with tqdm, if that is installed), or a function of what is done and the total.
     """
@@ -112,7 +110,7 @@ def measure(
     if weights is not None:
         opened.set_weights(weights)
     options = metrics_options(convention, normalization, nodes, horizon, eps, cutoff, step_limit)
-    options.update(per_head=per_head, per_node=per_node)
+    options.update(per_head=flag(per_head, "per_head"), per_node=flag(per_node, "per_node"))
     return measure_attention(opened, options, threads=threads, memory=memory, progress=progress)
 
 
@@ -157,4 +155,4 @@ def signal_curves(attention: Any, steps: int = 20, *, layer: int = 0, sample: in
         missing_mass=missing_mass)
     if weights is not None:
         opened.set_weights(weights)
-    return opened.curves(layer, sample, steps)
+    return opened.curves(whole(layer, "layer"), whole(sample, "sample"), whole(steps, "steps"))

@@ -10,7 +10,7 @@ from typing import Any, Optional, Sequence, Tuple, Union
 import numpy as np
 from numpy.typing import NDArray
 
-from . import _library
+from . import _library, _options
 from ._attention import Attention, Path
 from ._heads import HeadValues, Values, heads_of
 from ._measure import Convention, measure_attention, metrics_options
@@ -45,7 +45,8 @@ class Model:
         if tokens is not None:
             array = self._tokens(tokens)
             given = (array.ctypes.data_as(ctypes.POINTER(c_int32)), *array.shape)
-        options = {"task": task, "samples": samples, "seed": seed, "range": None if sink is None else [0, sink + 1]}
+        prefix = None if sink is None else [0, _options.whole(sink, "sink", 2**31 - 2) + 1]
+        options = {"task": task, "samples": samples, "seed": seed, "range": prefix}
         handle = _library.make("attention", "sg_model_attention", self._handle.pointer, *given, _library.encoded(options))
         return Attention(handle, ("layer", "sample"))
 
@@ -59,6 +60,7 @@ class Model:
 
     def attention(self, tokens: Any, layer: int) -> NDArray[np.float64]:
         """The attention of a layer on sequences (samples, length): (samples, heads, length, length)."""
+        layer = _options.whole(layer, "layer", self.layers - 1)
         made = self._attention(tokens, None, None, None, None)
         return np.stack([made.read(layer, sample) for sample in range(made.shape(layer)[0])])
 
@@ -78,7 +80,7 @@ class Model:
         if weights is not None:
             attention.set_weights(weights)
         options = metrics_options(convention, normalization, nodes, horizon, eps, cutoff, step_limit)
-        options.update(per_head=per_head, per_node=per_node)
+        options.update(per_head=_options.flag(per_head, "per_head"), per_node=_options.flag(per_node, "per_node"))
         return measure_attention(attention, options, threads=threads, memory=memory, progress=progress)
 
     def value_heads(
@@ -92,7 +94,8 @@ class Model:
         attention = self._attention(tokens, task, samples, seed, sink)
         if weights is not None:
             attention.set_weights(weights)
-        return heads_of(attention, {"convention": convention}, values=values, keep=keep, weight_samples=weight_samples,
+        metrics = metrics_options(convention, None, None, None, None, None, None)
+        return heads_of(attention, metrics, values=values, keep=keep, weight_samples=weight_samples,
                         exact_heads=exact_heads, precision=precision, orders=orders, stack=stack, residual=residual,
                         follow=follow, threads=threads, memory=memory, progress=progress)
 

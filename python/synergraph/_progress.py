@@ -5,6 +5,8 @@ from __future__ import annotations
 import contextlib
 from typing import Any, Callable, Iterator, Optional, Union
 
+from ._options import refuse
+
 Progress = Union[bool, Callable[[int, int], Any], None]
 
 
@@ -24,8 +26,8 @@ def progress_function(progress: Progress, unit: str) -> Iterator[Optional[Callab
         hear = progress
         yield lambda done, total, detail: hear(done, total)
         return
-    if progress not in (True, False, None):
-        raise TypeError(f"progress: {progress!r} is neither True, False nor a function")
+    if progress is not None and not isinstance(progress, bool):
+        refuse("progress", progress, "True, False or a function")
     if not progress or (tqdm := _tqdm()) is None:
         yield None
         return

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Dict, Iterator, List, Mapping, Tuple
 import numpy as np
 from numpy.typing import NDArray
 
-from . import _library
+from . import _library, _options
 
 if TYPE_CHECKING:
     import pandas
@@ -108,6 +108,7 @@ class Document(Mapping[str, Any]):
 
     def table(self, columns: int = 0) -> str:
         """The program's report, for so many columns; 0: as wide as it is. Of a result that was pickled: for tens of columns."""
+        columns = _options.whole(columns, "columns")
         if columns == 0:
             return self._text("table", 0)
         if "_handle" in self.__dict__:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Dict, List, Optional, Sequence, Tuple, Un
 import numpy as np
 from numpy.typing import NDArray
 
-from . import _library
+from . import _library, _options
 from ._attention import Path
 from ._errors import InputError
 from ._model import Model, load_model
@@ -116,7 +116,7 @@ def train(
     (1, <synergraph.Model: 1 layers of 2 heads, width 8, 6 tokens of 4 kinds>)
     """
     options = dict(
-        task=task, resume=resume or None, heads=heads, epochs=epochs, sequences=sequences, seed=seed, layers=layers, width=width,
+        task=task, resume=_options.flag(resume, "resume"), heads=heads, epochs=epochs, sequences=sequences, seed=seed, layers=layers, width=width,
         hidden=hidden, vocabulary=vocabulary, length=length, batch=batch, dropout=dropout, learning_rate=learning_rate,
         beta1=beta1, beta2=beta2, epsilon=epsilon, track=track, checkpoint_every=checkpoint_every, device=device,
         precision=precision)
@@ -130,7 +130,7 @@ def train(
         keep += [structure, *arrays]
         given.append(byref(structure))
     with progress_function(progress, "step") as hear:
-        outcome = _library.run_text("sg_train", (_library.path_bytes(out), _library.encoded(options), *given), threads=threads,
+        outcome = _library.run_text("sg_train", (_library.path_bytes(out, "out"), _library.encoded(options), *given), threads=threads,
                                     progress=hear, keep=keep)
     return Training(out, json.loads(outcome))
 
@@ -199,7 +199,7 @@ def reproduce(
     already is kept: after Ctrl-C, call again. Options are those of `synergraph help reproduce`.
     """
     def listed(value: Any) -> Any:
-        return value if value is None or isinstance(value, str) else np.atleast_1d(np.asarray(value)).tolist()
+        return [value] if np.ndim(value) == 0 and isinstance(value, (int, float, np.generic)) else value
 
     options = dict(
         preset=preset, tasks=listed(tasks), heads=listed(heads), seeds=seeds, seed_list=listed(seed_list), epochs=epochs,
@@ -208,6 +208,6 @@ def reproduce(
         cutoff=cutoff, horizon=horizon, figures=shutil.which("gnuplot") is not None if figures is None else figures, jobs=jobs,
         checkpoint_every=checkpoint_every, device=device, precision=precision)
     with progress_function(progress, "step") as hear:
-        handle = _library.run_made("result", "sg_reproduce", (_library.path_bytes(out), _library.encoded(options)), threads=threads,
+        handle = _library.run_made("result", "sg_reproduce", (_library.path_bytes(out, "out"), _library.encoded(options)), threads=threads,
                                    progress=hear)
     return Study(out, handle)

@@ -10,7 +10,8 @@ from numpy.typing import NDArray
 
 from . import _library
 from ._dlpack import Tensor
-from ._errors import InputError
+from ._errors import InputError, OptionError
+from ._options import axis_names, shown
 
 CODES = {
     "float16": _library.FLOAT16,
@@ -96,6 +97,26 @@ def _view_of_numpy(value: Any) -> View:
                 array.shape, array.strides, array)
 
 
+def shape_of(value: Any) -> Tuple[int, ...]:
+    """The shape of an array of any library, on any device."""
+    shape = getattr(value, "shape", None)
+    return tuple(int(extent) for extent in shape) if shape is not None else view_of(value).shape
+
+
+def numpy_type(code: int) -> str:
+    """NumPy's type for elements of this code; bfloat16, which it does not have, as its bits."""
+    return {_library.FLOAT16: "f2", _library.BFLOAT16: "u2", _library.FLOAT32: "f4", _library.FLOAT64: "f8"}[code]
+
+
+def as_numpy(view: View) -> NDArray[Any]:
+    """The memory of a view as an array of that type."""
+    class Memory:
+        __array_interface__ = {"version": 3, "data": (view.pointer, True), "shape": view.shape, "strides": view.strides,
+                               "typestr": np.dtype(numpy_type(view.code)).str}
+
+    return np.asarray(Memory())
+
+
 def numbers(value: Any, what: str) -> NDArray[np.float64]:
     """A few numbers as float64: a list, an array, a tensor."""
     torch = sys.modules.get("torch")
@@ -103,8 +124,20 @@ def numbers(value: Any, what: str) -> NDArray[np.float64]:
         value = value.detach().cpu().double().numpy()
     try:
         array = np.ascontiguousarray(value, dtype=np.float64)
-    except (TypeError, ValueError) as error:
-        raise InputError(f"{what}: {error}") from None
+    except (TypeError, ValueError):
+        kind = OptionError if isinstance(value, (str, bytes)) or np.ndim(np.asarray(value, dtype=object)) == 0 else InputError
+        raise kind(f"{what}: {shown(value)} is not a number or a list of numbers") from None
+    return array
+
+
+def numbers_array(value: Any, what: str) -> NDArray[Any]:
+    """An array of numbers of any type."""
+    try:
+        array: NDArray[Any] = np.asarray(value)
+    except (TypeError, ValueError):
+        array = np.empty((), dtype=object)
+    if array.dtype.kind not in "fiub":
+        raise OptionError(f"{what}: {shown(value)} is not an array of numbers")
     return array
 
 
@@ -112,7 +145,7 @@ def whole_numbers(value: Any, what: str) -> NDArray[np.int64]:
     """A few whole numbers."""
     array = numbers(value, what)
     if not np.all(np.isfinite(array)) or not np.all(array == np.floor(array)) or np.any(np.abs(array) > 2**53):
-        raise InputError(f"{what}: expected whole numbers")
+        raise InputError(f"{what}: {shown(value)}: expected whole numbers")
     return array.astype(np.int64)
 
 
@@ -138,7 +171,7 @@ def parse_axes(axes: "str | Sequence[str] | None", rank: int, layers: bool) -> T
         if not 2 <= rank <= len(known):
             raise InputError(f"an array of {rank} axes is not attention: expected (head, query, key), up to ({', '.join(known)})")
         return known[-rank:]
-    names = tuple(axes.replace(",", " ").split()) if isinstance(axes, str) else tuple(axes)
+    names = axis_names(axes)
     for name in names:
         if name not in known:
             raise InputError(f"axes: {name!r} is no axis: expected some of {', '.join(known)}")

@@ -13,15 +13,18 @@ from ._attention import Attention
 from ._errors import InputError, UsageError
 from ._heads import HeadValues, Values, heads_of
 from ._live import masks
-from ._live.arrays import is_tensor, torch
+from ._live.arrays import as_tensor, is_tensor
 from ._live.modules import Chosen
+from ._live.names import nearest
 from ._live.recorder import Layer, Layers, Numbers, Recorder
 from ._live.refusals import in_backward, warn_of
 from ._live.samples import Sample, probabilities
 from ._live.source import attention_of, spans_of
 from ._measure import Convention, measure_attention, metrics_options
+from ._options import flag, number, shown, text, whole
 from ._progress import Progress
 from ._result import Measurement
+from ._views import numbers_array, whole_numbers
 
 # Bytes that are worked in where heads are computed when they are read: at least these, and two matrices.
 _MEMORY = 256 << 20
@@ -77,8 +80,7 @@ class Watch:
         - `sinks`: one learned logit a head, that takes its part of every row: one more node, before the first token.
         - `projection`: the layer's output projection, for `result(weights="learned")`.
         """
-        t = torch()
-        queries, keys = t.as_tensor(queries), t.as_tensor(keys)
+        queries, keys = as_tensor(queries, "queries"), as_tensor(keys, "keys")
         if queries.dim() == 3:
             queries, keys = queries.unsqueeze(0), keys.unsqueeze(0)
         if queries.dim() != 4 or keys.dim() != 4:
@@ -87,19 +89,31 @@ class Watch:
         if into is None:
             return
         self._recorder.keep_scores(
-            into, queries=queries, keys=keys, mask=None if mask is None else masks.four_axes(t.as_tensor(mask)),
-            padding=None if padding is None else t.as_tensor(padding).reshape(queries.shape[0], -1) != 0, causal=causal,
-            scaling=float(queries.shape[-1]) ** -0.5 if scaling is None else float(scaling), softcap=softcap, window=window,
-            logits=None if sinks is None else t.as_tensor(sinks).detach().reshape(-1))
+            into, queries=queries, keys=keys, mask=None if mask is None else masks.four_axes(as_tensor(mask, "mask")),
+            padding=None if padding is None else self._padding_of(padding, queries.shape[0]), causal=flag(causal, "causal"),
+            scaling=float(queries.shape[-1]) ** -0.5 if scaling is None else number(scaling, "scaling"),
+            softcap=None if softcap is None else number(softcap, "softcap"),
+            window=None if window is None else whole(window, "window", least=1),
+            logits=None if sinks is None else as_tensor(sinks, "sinks").detach().reshape(-1))
         if projection is not None:
             into.learn(lambda: projection)
+
+    @staticmethod
+    def _padding_of(padding: Any, samples: int) -> Any:
+        """Whether there is a token, (samples, tokens)."""
+        tensor = as_tensor(padding, "padding")
+        if tensor.numel() % samples != 0:
+            raise InputError(f"padding: shape {tuple(tensor.shape)}, expected (samples, tokens) for {samples} samples")
+        return tensor.reshape(samples, -1) != 0
 
     def record_weights(self, layer: Union[int, str], probabilities: Any, *, projection: Any = None) -> None:
         """The same for probabilities, (heads, tokens, tokens) or (samples, heads, tokens, tokens), which are copied."""
         into = None if in_backward() else self._recorder.layer(str(layer))
         if into is None:
             return
-        self._recorder.keep_weights(into, probabilities if is_tensor(probabilities) else np.asarray(probabilities))
+        if not is_tensor(probabilities):
+            probabilities = numbers_array(probabilities, "probabilities")
+        self._recorder.keep_weights(into, probabilities)
         if projection is not None:
             into.learn(lambda: projection)
 
@@ -108,7 +122,9 @@ class Watch:
         refused = self.refused
         unmet = self._recorder.unmet()
         if unmet:
-            raise InputError(f"layers: no layer is {unmet[0]!r}")
+            seen = list(self._recorder.places)
+            known = nearest(unmet[0], seen) if isinstance(unmet[0], str) else f": the layers that ran are 0 to {len(seen) - 1}"
+            raise InputError(f"layers: no layer is {shown(unmet[0])}{known if seen else ''}")
         good = [layer for layer in layers if layer.refused is None]
         if not good and refused:
             name, reason = next(iter(refused.items()))
@@ -136,12 +152,25 @@ class Watch:
     def attention(self, layer: Union[int, str], sample: int = 0) -> NDArray[Any]:
         """The probabilities (heads, tokens, tokens) of a layer, by name or number, on a sample, without its padding."""
         layers = self._recorder.layers
-        found = layers[layer] if isinstance(layer, str) else list(layers.values())[layer]
+        if isinstance(layer, str):
+            if layer not in layers:
+                raise InputError(f"layer: no layer is {shown(layer)}{nearest(layer, layers)}")
+            found = layers[layer]
+        else:
+            found = list(layers.values())[self._place(layer, "layer", len(layers))]
         if found.refused is not None:
             raise InputError(f"layer {found.name}: {found.refused}")
         samples = found.samples
+        sample = self._place(sample, "sample", len(samples))
         _, begin, end = spans_of(samples, self._lengths, self._padding, None)[sample]
         return probabilities(samples[sample], begin, end)
+
+    @staticmethod
+    def _place(place: Any, what: str, count: int) -> int:
+        """A place among so many, from the end if it is negative."""
+        if count == 0:
+            raise InputError(f"{what}: none were seen")
+        return whole(place, what, count - 1, -count) % count
 
     def learned_weights(self) -> List[NDArray[np.float64]]:
         """Weights of each layer's heads, from its output projection as it was when the layer was first seen."""
@@ -157,13 +186,14 @@ class Watch:
                    memory: Optional[int]) -> Tuple[Attention, Optional[int]]:
         """What was seen, and the memory to work in."""
         layers = self._measurable()
+        learned = isinstance(weights, str) and weights == "learned"
         attention, streams = attention_of(
             [(layer.name, samples) for layer, samples in zip(layers, self._aligned(layers))], lengths=self._lengths, padding=self._padding, sink=self._sink,
-            row_tolerance=row_tolerance, missing_mass=missing_mass)
+            row_tolerance=row_tolerance, missing_mass=missing_mass, weights_from="learned" if learned else None)
         if isinstance(weights, str):
             if weights not in ("learned", "uniform"):
-                raise UsageError(f"weights: {weights!r} is neither 'learned' nor 'uniform'")
-            weights = [self._learned(layer) for layer in layers] if weights == "learned" else None
+                raise UsageError(f"weights: {shown(weights)} is neither 'learned' nor 'uniform'")
+            weights = [self._learned(layer) for layer in layers] if learned else None
         if weights is not None:
             attention.set_weights(weights)
         if memory is None and streams:
@@ -183,7 +213,7 @@ class Watch:
         """
         attention, memory = self._attention(weights, row_tolerance, missing_mass, memory)
         options = metrics_options(convention, normalization, nodes, horizon, eps, cutoff, step_limit)
-        options.update(per_head=per_head, per_node=per_node)
+        options.update(per_head=flag(per_head, "per_head"), per_node=flag(per_node, "per_node"))
         return measure_attention(attention, options, threads=threads, memory=memory, progress=progress)
 
     def heads(
@@ -231,4 +261,8 @@ def watch(
       unless given, all whose class is named after attention.
     - `device`: that computes the probabilities; unless given, the one that the queries were on.
     """
+    text(padding, "padding", "'left' or 'right'")
+    for name, value in (("sink", sink), ("lengths", lengths)):
+        if value is not None:
+            whole_numbers(value, name)
     return Watch(Recorder(model, layers, heads, samples, modules, device), sink, lengths, padding)

@@ -21,3 +21,5 @@ def test_notebook(notebook):
     assert names["right"] == 1
     signal = [watch.result(per_node=True)["node_fidelity"][:, :, names["ASKED"]].mean() for watch in (names["before"], names["after"])]
     assert signal[0] < 0.2 and signal[1] > 0.5
+    best = names["asked"].max(axis=1)
+    assert names["asked"].shape == (2, 4) and (best > 0.9).all()  # a head of each layer carries the token almost whole

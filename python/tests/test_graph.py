@@ -77,7 +77,7 @@ def test_numbers():
     (lambda: sg.Graph().add_edges([]), "nodes"),
     (lambda: sg.Graph().add_matrix(np.ones((2, 3))), "square"),
     (lambda: sg.Graph().add_matrix(np.ones((2, 2))), "row 0"),
-    (lambda: sg.Graph.example(1).measure(convention="both"), "one convention"),
+    (lambda: sg.Graph.example(1).measure(convention="both"), "one convention, exact or published, not both"),
     (lambda: sg.Graph.example(1).name_nodes(["a"]), "1 names"),
 ])
 def test_what_is_wrong_is_said(wrong, message):

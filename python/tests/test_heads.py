@@ -40,6 +40,18 @@ def test_graphs_equal_the_program(program, tmp_path):
     assert list(valued.to_pandas()["head"][:3]) == ["chain:7", "powers:7", "random:7:0.5:3"] if has("pandas") else True
 
 
+def test_names_in_tables_are_the_names():
+    pytest.importorskip("pandas")
+    names = ["=1+1", "-1", "'quoted", "NA", "a,b;c", "plain"]
+    chain = np.tril(np.ones((3, 3))) / np.arange(1, 4)[:, np.newaxis]
+    valued = sg.heads({name: chain[np.newaxis] for name in names}, values="fidelity", weight_samples=0)
+    assert "\n'=1+1,fidelity,0," in valued.to_csv() and "\n=" not in valued.to_csv()
+    frame = valued.to_pandas()
+    assert list(frame["layer"]) == names and list(frame["head"]) == [0] * len(names) and frame["shapley"].dtype == float
+    graph = sg.Graph().add_edges([(0, 1), (1, 2)], nodes=3, name="@head").add_edges([(0, 2)], name="null")
+    assert list(sg.heads(graph, values="fidelity", weight_samples=0).to_pandas()["head"]) == ["@head", "null"]
+
+
 def test_models_equal_the_program(program, checkpoint):
     expected = program("heads", checkpoint, "--json", "-", "--quiet", "--task", "copy", "--samples", 3, "--stack")
     assert sg.load_model(checkpoint).value_heads(task="copy", samples=3, stack=True).to_json() == expected
@@ -120,7 +132,7 @@ def test_progress(small):
 
 
 @pytest.mark.parametrize("wrong, message", [
-    (lambda a: sg.heads(a, convention="both"), "one convention"),
+    (lambda a: sg.heads(a, convention="both"), "one convention, exact or published, not both"),
     (lambda a: sg.heads(a, values="worth"), "'worth'"),
     (lambda a: sg.heads(a, follow=1), "stack"),
     (lambda a: sg.heads(a, stack=True, follow=8), "token 8"),

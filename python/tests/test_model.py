@@ -44,7 +44,7 @@ def test_what_is_wrong_is_said(checkpoint):
         (lambda: model.logits([[2**31] * 6]), "token 2147483648 in sequence 0"),
         (lambda: model.measure(task="sort"), "sort"),
         (lambda: model.measure([[0] * 6], seed=3), "exclude"),
-        (lambda: model.attention([[0] * 6], 2), "layer 2"),
+        (lambda: model.attention([[0] * 6], 2), "layer: 2 is not in 0 to 1"),
     ]:
         with pytest.raises(ValueError, match=message):
             wrong()

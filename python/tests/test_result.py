@@ -38,7 +38,8 @@ def test_tables(attention, program, tmp_path):
     np.save(tmp_path / "a.npy", attention)
     result = sg.measure(attention)
     lines = program("analyze", tmp_path / "a.npy", "--quiet").splitlines()
-    assert result.table().splitlines() == lines[:1] + lines[2:]  # the program also says how it read the file
+    assert lines[1].endswith("(by default; --axes says otherwise)")
+    assert result.table().splitlines() == [line.replace("--axes", "axes") for line in lines]
     assert result.to_csv() == program("analyze", tmp_path / "a.npy", "--quiet", "--per-sample", "-")
     assert all(len(line) <= 60 for line in result.table(60).splitlines())
 
@@ -81,6 +82,44 @@ def test_pandas(attention):
 
 def test_html_of_graphs():
     assert sg.Graph.parse("nodes 2\nhead <i>\n 0 -> 1\n").measure()._repr_html_().startswith("<pre>")
+
+
+@pytest.mark.parametrize("names, short", [
+    ([f"model.layers.{k}.self_attn" for k in range(12)], [str(k) for k in range(12)]),
+    (["encoder.0.attn", "decoder.0.attn"], ["encoder", "decoder"]),
+    (["a.b", "a.b.c"], ["a.b", "a.b.c"]),  # nothing would be left of the first
+    (["a", "a"], ["a", "a"]),
+    (["transformer.h.0"], ["transformer.h.0"]),
+    (["0", "1"], ["0", "1"]),
+])
+def test_names_in_figures_are_short(names, short):
+    from synergraph._plot import short_names
+
+    assert short_names(names) == short
+
+
+def test_labels_in_figures_do_not_overlap(attention):
+    matplotlib = pytest.importorskip("matplotlib")
+    matplotlib.use("Agg")
+    heads = np.concatenate([np.asarray(attention[0])[:2]] * 8, axis=1)[:, :16, :8, :8]
+    heads /= heads.sum(-1, keepdims=True)
+    layers = {f"model.layers.{k}.self_attn": heads for k in range(12)}
+    for figure in (sg.measure(layers, convention="both").plot(), sg.heads(layers, exact_heads=4, orders=4, weight_samples=0).plot()):
+        figure.canvas.draw()
+        for panel in figure.axes:
+            for axis, side in ((panel.xaxis, "x"), (panel.yaxis, "y")):
+                boxes = [label.get_window_extent() for label in axis.get_ticklabels() if label.get_text()]
+                edges = [(getattr(box, side + "0"), getattr(box, side + "1")) for box in boxes]
+                edges.sort()
+                assert all(one[1] <= other[0] for one, other in zip(edges, edges[1:]))
+            if panel.get_xlabel() in ("heads kept", "node"):
+                assert all(tick == int(tick) for tick in panel.get_xticks())
+            if panel.get_legend() is not None:
+                assert panel.get_legend().get_window_extent().x0 >= panel.get_window_extent().x1
+            for image in panel.get_images():  # colours that say the sign have 0 in the middle
+                low, high = image.get_clim()
+                assert low == -high if image.get_array().min() < 0 else low == 0
+        matplotlib.pyplot.close(figure)
 
 
 def test_plot(attention, tmp_path):

@@ -21,11 +21,27 @@ AttentionAxis axis_named(std::string_view name) {
                                fmt::join(all_names<AttentionAxis>(), ",")));
 }
 
+std::vector<std::string_view> names_of(const AttentionAxes& axes) {
+  std::vector<std::string_view> names;
+  for (const AttentionAxis axis : axes) names.push_back(name_of(axis));
+  return names;
+}
+
 }  // namespace
 
 AttentionAxes parse_axes(std::string_view list) {
   AttentionAxes axes;
-  for (const std::string_view name : split(list, ',')) {
+  std::string separated(list);
+  // "layer, head query key" is fine, "layer,,head" is not.
+  for (std::size_t at = 0; (at = separated.find(' ', at)) != separated.npos;) {
+    const bool beside = at == 0 || at + 1 == separated.size() || separated[at - 1] == ',' ||
+                        separated[at + 1] == ',' || separated[at + 1] == ' ';
+    if (beside)
+      separated.erase(at, 1);
+    else
+      separated[at++] = ',';
+  }
+  for (const std::string_view name : split(separated, ',')) {
     const AttentionAxis axis = axis_named(name);
     if (std::find(axes.begin(), axes.end(), axis) != axes.end())
       throw UsageError(fmt::format("--axes: {} is given twice", name_of(axis)));
@@ -43,10 +59,12 @@ AttentionAxes default_axes(std::size_t rank) {
   return axes;
 }
 
+std::string axes_list(const AttentionAxes& axes) {
+  return fmt::format("{}", fmt::join(names_of(axes), ","));
+}
+
 std::string to_string(const AttentionAxes& axes) {
-  std::vector<std::string_view> names;
-  for (const AttentionAxis axis : axes) names.push_back(name_of(axis));
-  return fmt::format("({})", fmt::join(names, ", "));
+  return fmt::format("({})", fmt::join(names_of(axes), ", "));
 }
 
 OrderedAttention order_attention(const Tensor& tensor, const AttentionAxes& axes) {
@@ -67,8 +85,7 @@ OrderedAttention order_attention(const Tensor& tensor, const AttentionAxes& axes
   const auto [layers, samples, heads, queries, keys] = extents;
   if (queries != keys)
     throw InputError(
-        fmt::format("{}: attention is square: as many queries as keys, not {} and {} as in {}; "
-                    "--axes says otherwise",
+        fmt::format("{}: attention is square: as many queries as keys, not {} and {} as in {}",
                     where, queries, keys, to_string(axes)));
   return {tensor.permuted(order), layers, samples, heads, queries, keys};
 }

@@ -26,13 +26,16 @@ inline constexpr NameTable<AttentionAxis, 5> kNamesOf<AttentionAxis>{{
 /// The axes of an array, outermost first; each at most once, the query and the key among them.
 using AttentionAxes = std::vector<AttentionAxis>;
 
-/// "layer,head,query,key" as axes, in any order. UsageError for what is no axis, stands twice, or
-/// lacks the query or the key.
+/// "layer,head,query,key" as axes, in any order, with commas, blanks or both. UsageError for what
+/// is no axis, stands twice, or lacks the query or the key.
 AttentionAxes parse_axes(std::string_view list);
 
 /// What arrays of this rank (2 to 5) are taken for when nobody says: the last of (layer, sample,
 /// head, query, key).
 AttentionAxes default_axes(std::size_t rank);
+
+/// "layer,head,query,key", as parse_axes() takes it.
+std::string axes_list(const AttentionAxes& axes);
 
 /// "(layer, head, query, key)".
 std::string to_string(const AttentionAxes& axes);

@@ -4,8 +4,11 @@
 
 #include <algorithm>
 
+#include "synergraph/analysis/array_readings.h"
+#include "synergraph/analysis/layer_choice.h"
 #include "synergraph/analysis/lower_triangle.h"
 #include "synergraph/analysis/name_pattern.h"
+#include "synergraph/analysis/shape_diagnosis.h"
 #include "synergraph/analysis/visit_samples.h"
 #include "synergraph/core/error.h"
 #include "synergraph/core/parse_number.h"
@@ -25,33 +28,43 @@ std::string_view take_number(std::string_view& text) {
   return digits;
 }
 
-/// "there are 'a', 'b' and 10 more", to choose from.
-std::string first_names(const TensorFile& file) {
-  constexpr std::size_t kShown = 3;
-  const std::size_t count = file.tensors().size();
-  std::string text;
-  for (std::size_t k = 0; k < std::min(count, kShown); ++k)
-    text += (k == 0 ? "there are " : ", ") + quoted_text(file.tensors()[k].name());
-  if (count == 0) return "there are none";
-  return count > kShown ? fmt::format("{} and {} more", text, count - kShown) : text;
+std::vector<std::string> names_in(const std::vector<Tensor>& tensors) {
+  std::vector<std::string> names;
+  for (const Tensor& tensor : tensors) names.push_back(tensor.name());
+  return names;
 }
 
-/// One layer in a file: (samples, heads, columns, columns) elements of a tensor from `first` on.
-struct StoredLayer {
+bool has_axis(const AttentionAxes& axes, AttentionAxis axis) {
+  return std::find(axes.begin(), axes.end(), axis) != axes.end();
+}
+
+/// The option that reads the same arrays with query and key swapped.
+std::string swapped_axes(AttentionAxes axes) {
+  for (AttentionAxis& axis : axes)
+    axis = axis == AttentionAxis::kQuery ? AttentionAxis::kKey
+           : axis == AttentionAxis::kKey ? AttentionAxis::kQuery
+                                         : axis;
+  return "--axes " + axes_list(axes);
+}
+
+/// A tensor in a file: (layers, samples, heads, columns, columns) elements, whatever its own axes.
+struct StoredArray {
   Tensor tensor;
-  std::int64_t first = 0;
   int columns = 0;
-  std::string where;  ///< for messages
-  std::string axes;   ///< for messages
+  std::string where;   ///< for messages
+  AttentionAxes axes;  ///< as the file has them
 };
 
-class AttentionFile : public AttentionSource {
+/// One layer in a file: of an array, or a sample of each of several arrays.
+struct StoredLayer {
+  std::vector<std::size_t> arrays;  ///< one for all samples, or one a sample
+  std::int64_t first = 0;           ///< its first element in the array
+  std::string number;               ///< for messages, of a layer of several in one array
+};
+
+class AttentionFile : public SequenceSource {
  public:
-  AttentionFile(const TensorFile& file, AttentionFileOptions options)
-      : options_(std::move(options)) {
-    const std::vector<Tensor> chosen = choose_tensors(file, options_.layers);
-    for (const Tensor& tensor : chosen) add(tensor, chosen.size() == 1);
-  }
+  AttentionFile(const TensorFile& file, AttentionFileOptions options);
 
   std::string reading() const override;
 
@@ -64,27 +77,40 @@ class AttentionFile : public AttentionSource {
   }
   void copy_heads(const AttentionPiece& piece, const HeadCopy& copy) override;
 
+  void choose(std::vector<TokenSpan> sequences) override;
+
+  /// The nodes of a sample.
+  int nodes(int layer, int sample) const;
+
   /// Reads one head.
   void read(int layer, int sample, int head, Matrix& into) const;
 
  private:
-  /// Arrays of the same axes, for the reader.
-  struct Reading {
-    AttentionAxes axes;
-    std::string shape;  ///< of the first
-    int arrays = 0;
-    bool other_shapes = false;
+  /// A sample of a layer: where its elements are, and which tokens of it are read.
+  struct StoredSample {
+    const StoredArray* array;
+    std::int64_t first;  ///< of its heads' elements
+    std::int64_t sample;
+    int begin;
+    int end;
   };
 
+  /// The axes of every array, without the one that the arrays of a list are counted by.
+  std::optional<AttentionAxes> array_axes() const;
+  void take_list_axis(const std::vector<Tensor>& tensors);
+  OrderedAttention ordered(const Tensor& tensor) const;
+  void add(const Tensor& tensor, bool only);
+  void add_samples(const std::vector<Tensor>& tensors);
+  void keep_layers(const LayerChoice& choice);
+  StoredSample sample_of(int layer, int sample) const;
   /// The type of a layer's elements, where rows are measured whole and as anyone would read them.
   std::optional<FloatType> own_elements(int layer) const;
-  std::int64_t first_element(int layer, int sample, int head) const;
-  void add(const Tensor& tensor, bool only);
-  void note(const Tensor& tensor, const AttentionAxes& axes);
 
   AttentionFileOptions options_;
+  std::optional<AttentionAxis> list_axis_;  // what the arrays of an archive are, where --axes says
+  bool parameters_ = false;                 // that is what the tensors are called
+  std::vector<StoredArray> arrays_;
   std::vector<StoredLayer> stored_;
-  std::vector<Reading> readings_;
 };
 
 /// Rows come in blocks: few system calls, little memory beside the matrix.
@@ -102,116 +128,277 @@ int checked_end(const TokenRange& range, std::int64_t tokens, const std::string&
   return static_cast<int>(end);
 }
 
-void AttentionFile::add(const Tensor& tensor, bool only) {
+/// Whether an array of this shape could be attention with its axes in some other order.
+bool has_equal_extents(const Shape& shape) {
+  for (std::size_t k = 0; k < shape.size(); ++k)
+    if (std::find(shape.begin(), shape.begin() + static_cast<std::ptrdiff_t>(k), shape[k]) !=
+        shape.begin() + static_cast<std::ptrdiff_t>(k))
+      return shape.size() <= 5;
+  return false;
+}
+
+/// Refuses the first of the chosen tensors that has not the shape of attention: what is wrong with
+/// it, and what the file shows can be done.
+[[noreturn]] void refuse_tensor(const TensorFile& file, const std::vector<Tensor>& chosen,
+                                const Tensor& wrong, const std::optional<AttentionAxes>& axes,
+                                const std::string& error) {
+  if (are_parameters(chosen))
+    throw InputError(fmt::format("{}: {}", file.path(), parameters_advice()));
+  if (!axes && is_generation_step(wrong.shape()))
+    throw InputError(fmt::format("{}: shape {}: {}", wrong.where(), to_string(wrong.shape()),
+                                 generation_advice()));
+  std::vector<std::string> fitting;
+  std::vector<std::string> others;
+  for (const Tensor& tensor : file.tensors())
+    (fits_attention(tensor, axes) ? fitting : others).push_back(tensor.name());
+  if (fitting.empty())
+    throw InputError(error + (has_equal_extents(wrong.shape()) ? "; --axes says otherwise" : ""));
+  std::sort(fitting.begin(), fitting.end(), natural_less);
+  throw InputError(fmt::format("{}; {}", error, layers_advice(fitting, others)));
+}
+
+AttentionFile::AttentionFile(const TensorFile& file, AttentionFileOptions options)
+    : options_(std::move(options)) {
+  const LayerChoice choice(options_.layers);
+  std::vector<Tensor> chosen =
+      choose_tensors(file, choice.by_number() ? std::string() : options_.layers);
+  take_list_axis(chosen);
+  if (choice.by_number()) {  // layers have numbers, whatever is stored beside them
+    std::vector<Tensor> fitting;
+    for (const Tensor& tensor : chosen)
+      if (fits_attention(tensor, array_axes())) fitting.push_back(tensor);
+    if (!fitting.empty()) chosen = std::move(fitting);
+  }
+  parameters_ = are_parameters(chosen);
+  for (const Tensor& tensor : chosen) {
+    if (fits_attention(tensor, array_axes())) continue;
+    try {
+      (void)ordered(tensor);
+    } catch (const InputError& error) {
+      refuse_tensor(file, chosen, tensor, array_axes(), error.what());
+    }
+  }
+  if (list_axis_ == AttentionAxis::kSample)
+    add_samples(chosen);
+  else
+    for (const Tensor& tensor : chosen) add(tensor, chosen.size() == 1);
+  if (choice.by_number()) try {
+      keep_layers(choice);
+    } catch (const InputError& error) {
+      throw InputError(fmt::format("{}: {}", file.path(), error.what()));
+    }
+}
+
+void AttentionFile::take_list_axis(const std::vector<Tensor>& tensors) {
+  const AttentionAxes& axes = options_.axes;
+  if (axes.empty() ||
+      (axes.front() != AttentionAxis::kLayer && axes.front() != AttentionAxis::kSample))
+    return;
+  const bool lists = std::all_of(tensors.begin(), tensors.end(), [&](const Tensor& tensor) {
+    return !tensor.name().empty() && tensor.shape().size() + 1 == axes.size();
+  });
+  if (lists) list_axis_ = axes.front();
+}
+
+std::optional<AttentionAxes> AttentionFile::array_axes() const {
+  if (options_.axes.empty()) return std::nullopt;
+  return AttentionAxes(options_.axes.begin() + (list_axis_ ? 1 : 0), options_.axes.end());
+}
+
+OrderedAttention AttentionFile::ordered(const Tensor& tensor) const {
   const std::size_t rank = tensor.shape().size();
-  if (options_.axes.empty() && (rank < 2 || rank > 5))
+  const std::optional<AttentionAxes> given = array_axes();
+  if (!given && (rank < 2 || rank > 5))
     throw InputError(
         fmt::format("{}: shape {} is not that of attention: expected (heads, n, n), (samples, "
                     "heads, n, n) or (layers, samples, heads, n, n)",
                     tensor.where(), to_string(tensor.shape())));
-  const AttentionAxes axes = options_.axes.empty() ? default_axes(rank) : options_.axes;
-  const OrderedAttention attention = order_attention(tensor, axes);
-  note(tensor, axes);
+  return order_attention(tensor, given ? *given : default_axes(rank));
+}
+
+void AttentionFile::add(const Tensor& tensor, bool only) {
+  const OrderedAttention attention = ordered(tensor);
+  const AttentionAxes axes = array_axes().value_or(default_axes(tensor.shape().size()));
   const auto heads = static_cast<int>(attention.heads);
   const auto samples = static_cast<int>(attention.samples);
   const auto columns = static_cast<int>(attention.keys);
   const int end = checked_end(options_.range, columns, tensor.where());
-  const bool layered = std::find(axes.begin(), axes.end(), AttentionAxis::kLayer) != axes.end();
+  const bool layered = has_axis(axes, AttentionAxis::kLayer);
+  arrays_.push_back({attention.tensor, columns, tensor.where(), axes});
   // Layers are numbered from 1; the tensor's name is left out where it says nothing.
   for (std::int64_t layer = 0; layer < attention.layers; ++layer) {
     std::string name = fmt::format("{}", layer + 1);
-    std::string where = tensor.where();
-    if (layered) where += ", layer " + name;
+    const std::string number = layered ? ", layer " + name : "";
     if (!tensor.name().empty() && !layered) name = tensor.name();
     if (!tensor.name().empty() && layered && !only)
       name = fmt::format("{}/{}", tensor.name(), name);
     const std::int64_t first = layer * samples * heads * columns * columns;
-    stored_.push_back({attention.tensor, first, columns, std::move(where), to_string(axes)});
-    layers_.push_back({std::move(name), samples, heads,
-                       end - static_cast<int>(options_.range.begin), options_.missing_mass});
+    stored_.push_back({{arrays_.size() - 1}, first, number});
+    add_whole({std::move(name), samples, heads, end - static_cast<int>(options_.range.begin),
+               options_.missing_mass});
   }
 }
 
-void AttentionFile::note(const Tensor& tensor, const AttentionAxes& axes) {
-  const std::string shape = to_string(tensor.shape());
-  auto known = std::find_if(readings_.begin(), readings_.end(),
-                            [&](const Reading& reading) { return reading.axes == axes; });
-  if (known == readings_.end()) known = readings_.insert(known, {axes, shape});
-  ++known->arrays;
-  known->other_shapes = known->other_shapes || known->shape != shape;
+/// One layer, of which every tensor is a sample.
+void AttentionFile::add_samples(const std::vector<Tensor>& tensors) {
+  StoredLayer stored;
+  AttentionLayer layer{"1", static_cast<int>(tensors.size()), 0, 0, options_.missing_mass};
+  for (const Tensor& tensor : tensors) {
+    const OrderedAttention attention = ordered(tensor);
+    const auto columns = static_cast<int>(attention.keys);
+    const auto heads = static_cast<int>(attention.heads);
+    const int tokens = checked_end(options_.range, columns, tensor.where()) -
+                       static_cast<int>(options_.range.begin);
+    if (attention.layers > 1)
+      throw InputError(tensor.where() + ": a sample with several layers; save a tensor a layer");
+    if (layer.heads != 0 && heads != layer.heads)
+      throw InputError(
+          fmt::format("{}: {} heads, the first sample has {}", tensor.where(), heads, layer.heads));
+    layer.same_length = layer.same_length && (layer.tokens == 0 || tokens == layer.tokens);
+    layer.tokens = std::max(layer.tokens, tokens);
+    layer.heads = heads;
+    stored.arrays.push_back(arrays_.size());
+    arrays_.push_back({attention.tensor, columns, tensor.where(), *array_axes()});
+  }
+  stored_.push_back(std::move(stored));
+  add_whole(std::move(layer));
+}
+
+void AttentionFile::keep_layers(const LayerChoice& choice) {
+  std::vector<std::string> names;
+  for (const AttentionLayer& layer : whole_) names.push_back(layer.name);
+  std::vector<AttentionLayer> whole;
+  std::vector<StoredLayer> stored;
+  for (const std::size_t place : choice.places(names)) {
+    whole.push_back(std::move(whole_[place]));
+    stored.push_back(std::move(stored_[place]));
+  }
+  layers_ = whole;
+  whole_ = std::move(whole);
+  stored_ = std::move(stored);
+}
+
+void AttentionFile::choose(std::vector<TokenSpan> sequences) {
+  if (options_.range.begin != 0 || options_.range.end)
+    throw InputError("a range of tokens and sequences exclude each other");
+  if (!sequences.empty() && std::any_of(whole_.begin(), whole_.end(),
+                                        [](const auto& layer) { return !layer.same_length; }))
+    throw InputError("samples with lengths of their own are not cut");
+  SequenceSource::choose(std::move(sequences));
 }
 
 std::string AttentionFile::reading() const {
-  std::string text;
-  for (const Reading& reading : readings_) {
-    if (!text.empty()) text += ", ";
-    if (reading.arrays > 1) text += fmt::format("{} arrays of ", reading.arrays);
-    text += fmt::format("shape {}{} read as {}", reading.shape,
-                        reading.other_shapes ? " and others" : "", to_string(reading.axes));
+  ArrayReadings readings;
+  std::vector<bool> told(arrays_.size());
+  for (const StoredLayer& layer : stored_)
+    for (const std::size_t array : layer.arrays) {
+      if (told[array]) continue;
+      told[array] = true;
+      const StoredArray& stored = arrays_[array];
+      Shape shape = stored.tensor.shape();  // in the usual order: put back as the file has it
+      AttentionAxes usual = stored.axes;
+      std::sort(usual.begin(), usual.end());
+      Shape own;
+      for (const AttentionAxis axis : stored.axes)
+        own.push_back(shape[static_cast<std::size_t>(std::find(usual.begin(), usual.end(), axis) -
+                                                     usual.begin())]);
+      readings.add(own, stored.axes);
+    }
+  return readings.text(list_axis_ == AttentionAxis::kSample ? "sample" : "layer",
+                       options_.axes.empty());
+}
+
+AttentionFile::StoredSample AttentionFile::sample_of(int layer, int sample) const {
+  const StoredLayer& stored = stored_[static_cast<std::size_t>(layer)];
+  const TokenSpan span =
+      sequences_.empty() ? TokenSpan{sample, 0, 0} : sequences_[static_cast<std::size_t>(sample)];
+  const bool shared = stored.arrays.size() == 1;
+  const StoredArray& array =
+      arrays_[stored.arrays[shared ? 0 : static_cast<std::size_t>(span.sample)]];
+  const std::int64_t heads = layers_[static_cast<std::size_t>(layer)].heads;
+  const std::int64_t size = heads * array.columns * array.columns;
+  StoredSample found{&array, stored.first + (shared ? span.sample * size : 0), span.sample,
+                     static_cast<int>(options_.range.begin),
+                     static_cast<int>(options_.range.end.value_or(array.columns))};
+  if (!sequences_.empty()) {
+    found.begin = static_cast<int>(span.begin);
+    found.end = static_cast<int>(span.end);
   }
-  return text + (options_.axes.empty() ? " (by default; --axes says otherwise)" : "");
+  return found;
+}
+
+int AttentionFile::nodes(int layer, int sample) const {
+  const StoredSample of = sample_of(layer, sample);
+  return of.end - of.begin + extra_nodes(options_.missing_mass);
 }
 
 void AttentionFile::read(int layer, int sample, int head, Matrix& into) const {
-  const StoredLayer& stored = stored_[static_cast<std::size_t>(layer)];
-  const int columns = stored.columns;
+  const StoredSample of = sample_of(layer, sample);
+  const StoredArray& array = *of.array;
+  const int columns = array.columns;
   // Integers are exact, as far as double precision is.
-  const FloatType type = float_type(stored.tensor.info().dtype).value_or(FloatType::kFloat64);
+  const FloatType type = float_type(array.tensor.info().dtype).value_or(FloatType::kFloat64);
   AttentionCheck check = attention_check(type, columns, options_.row_tolerance, "--row-tolerance");
-  check.axes = fmt::format(", with the axes read as {}; --axes says otherwise", stored.axes);
-  check.name = fmt::format("{}, sample {}, head {}", stored.where, sample, head);
+  check.axes =
+      fmt::format(", with the axes read as {}; --axes says otherwise", to_string(array.axes));
+  check.swapped_axes = swapped_axes(array.axes);
+  const bool shared = stored_[static_cast<std::size_t>(layer)].arrays.size() == 1;
+  check.name = array.where + stored_[static_cast<std::size_t>(layer)].number;
+  if (shared) check.name += fmt::format(", sample {}", of.sample);
+  check.name += fmt::format(", head {}", head);
   check.missing_hint = "; --missing-mass node gives the rest to a node of its own";
+  check.padding_hint = ": leave padding out with --lengths or --range";
+  check.diagnosis = [this] {
+    std::string advice = parameters_ ? parameters_advice() : std::string();
+    if (!advice.empty()) advice.front() = 'T';  // of a sentence
+    return advice;
+  };
 
-  const int begin = static_cast<int>(options_.range.begin);
-  const int tokens = layers_[static_cast<std::size_t>(layer)].tokens;
-  const int end = begin + tokens;
-  const int block_rows = rows_of_block(columns, tokens);
+  const int block_rows = rows_of_block(columns, of.end - of.begin);
   std::vector<double> block(static_cast<std::size_t>(block_rows) *
                             static_cast<std::size_t>(columns));
-  const std::int64_t first = first_element(layer, sample, head);
-  int block_begin = begin;
-  int block_end = begin;
+  const std::int64_t first = of.first + head * std::int64_t{columns} * columns;
+  int block_begin = of.begin;
+  int block_end = of.begin;
   const auto row = [&](int i) -> const double* {
-    if (i >= block_end) {
+    if (i < block_begin || i >= block_end) {
       block_begin = i;
-      block_end = std::min(i + block_rows, end);
-      stored.tensor.read(first + std::int64_t{i} * columns,
-                         std::int64_t{block_end - block_begin} * columns, block.data());
+      block_end = std::min(i + block_rows, of.end);
+      array.tensor.read(first + std::int64_t{i} * columns,
+                        std::int64_t{block_end - block_begin} * columns, block.data());
+      for (int k = 0; !sequences_.empty() && k < block_end - block_begin; ++k)
+        clear_padding(block.data() + std::ptrdiff_t{k} * columns, of.begin, of.end, columns);
     }
     return block.data() + std::ptrdiff_t{i - block_begin} * columns;
   };
-  cut_attention(row, columns, begin, check, into, options_.missing_mass);
-}
-
-std::int64_t AttentionFile::first_element(int layer, int sample, int head) const {
-  const StoredLayer& stored = stored_[static_cast<std::size_t>(layer)];
-  const std::int64_t heads = layers_[static_cast<std::size_t>(layer)].heads;
-  return stored.first + (sample * heads + head) * std::int64_t{stored.columns} * stored.columns;
+  cut_attention(row, columns, of.begin, check, into, options_.missing_mass);
 }
 
 std::optional<FloatType> AttentionFile::own_elements(int layer) const {
   const StoredLayer& stored = stored_[static_cast<std::size_t>(layer)];
-  const bool whole = layers_[static_cast<std::size_t>(layer)].nodes() == stored.columns;
+  const StoredArray& array = arrays_[stored.arrays.front()];
+  const bool whole = stored.arrays.size() == 1 && sequences_.empty() &&
+                     layers_[static_cast<std::size_t>(layer)].nodes() == array.columns;
   if (!whole || options_.row_tolerance || options_.missing_mass != MissingMass::kError)
     return std::nullopt;
-  return float_type(stored.tensor.info().dtype);
+  return float_type(array.tensor.info().dtype);
 }
 
 void AttentionFile::copy_heads(const AttentionPiece& piece, const HeadCopy& copy) {
   const std::optional<FloatType> type = own_elements(piece.layer);
   if (!type) return AttentionSource::copy_heads(piece, copy);
-  const StoredLayer& stored = stored_[static_cast<std::size_t>(piece.layer)];
-  const int n = stored.columns;
+  const StoredSample of = sample_of(piece.layer, piece.sample);
+  const int n = of.array->columns;
   const int block_rows = rows_of_block(n, n);
   const std::size_t row_bytes = static_cast<std::size_t>(n) * item_size(*type);
   std::vector<std::byte> block(static_cast<std::size_t>(block_rows) * row_bytes);
   LowerTriangle triangle(n, item_size(*type));
   for (int h = 0; h < layers_[static_cast<std::size_t>(piece.layer)].heads; ++h) {
-    const std::int64_t first = first_element(piece.layer, piece.sample, h);
+    const std::int64_t first = of.first + h * std::int64_t{n} * n;
     for (int begin = 0; begin < n; begin += block_rows) {
       const int end = std::min(begin + block_rows, n);
-      stored.tensor.read_elements(first + std::int64_t{begin} * n, std::int64_t{end - begin} * n,
-                                  block.data());
+      of.array->tensor.read_elements(first + std::int64_t{begin} * n, std::int64_t{end - begin} * n,
+                                     block.data());
       for (int i = begin; i < end; ++i)
         triangle.set_row(i, block.data() + static_cast<std::size_t>(i - begin) * row_bytes);
     }
@@ -228,8 +415,9 @@ class FileReader : public AttentionReader {
   void open(const AttentionPiece& piece) override {
     layer_ = piece.layer;
     const AttentionLayer& shape = file_.layers()[static_cast<std::size_t>(piece.layer)];
-    if (!heads_ || heads_->heads() != shape.heads || heads_->nodes() != shape.nodes())
-      heads_.emplace(shape.heads, shape.nodes(), memory_);
+    const int nodes = file_.nodes(piece.layer, piece.sample);
+    if (!heads_ || heads_->heads() != shape.heads || heads_->nodes() != nodes)
+      heads_.emplace(shape.heads, nodes, memory_);
     heads_->start([this, piece](int head, Matrix& into) {
       file_.read(piece.layer, piece.sample, head, into);
     });
@@ -282,16 +470,17 @@ std::vector<Tensor> choose_tensors(const TensorFile& file, const std::string& ex
   if (chosen.empty())
     throw InputError(expression.empty()
                          ? fmt::format("{}: there are no tensors in it", file.path())
-                         : fmt::format("{}: no tensor's name matches {}: {}", file.path(),
-                                       quoted_text(expression), first_names(file)));
+                         : fmt::format("{}: no tensor's name matches {}: there are {}", file.path(),
+                                       quoted_text(expression),
+                                       names_to_choose_from(names_in(file.tensors()))));
   std::stable_sort(chosen.begin(), chosen.end(), [](const Tensor& a, const Tensor& b) {
     return natural_less(a.name(), b.name());
   });
   return chosen;
 }
 
-std::unique_ptr<AttentionSource> open_attention_file(const TensorFile& file,
-                                                     const AttentionFileOptions& options) {
+std::unique_ptr<SequenceSource> open_attention_file(const TensorFile& file,
+                                                    const AttentionFileOptions& options) {
   return std::make_unique<AttentionFile>(file, options);
 }
 

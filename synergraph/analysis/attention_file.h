@@ -13,13 +13,15 @@
 namespace synergraph {
 
 struct AttentionFileOptions {
-  /// Regular expression (ECMAScript) that chooses an archive's tensors; empty: all.
+  /// Chooses layers: a regular expression (ECMAScript) for the names of an archive's tensors, or
+  /// numbers as outputs show them, "3", "0,2", "4-7"; empty: all.
   std::string layers = {};
   TokenRange range = {};
   /// How far a row's sum may be from 1; nothing: what rounding explains, in the element type or in
   /// the shorter one that a row's entries show.
   std::optional<double> row_tolerance = {};
-  /// What the arrays' axes are; empty: default_axes().
+  /// What the arrays' axes are; empty: default_axes(). With one axis more than the arrays of an
+  /// archive have, the first, layer or sample, is what the arrays are.
   AttentionAxes axes = {};
   /// What rows mean that sum to less than 1.
   MissingMass missing_mass = MissingMass::kError;
@@ -29,8 +31,8 @@ struct AttentionFileOptions {
 /// heads, n, n) or with the axes of the options, or an archive of such arrays in the natural order
 /// of their names. Nothing but the shapes is read yet. InputError names the tensor that has another
 /// shape.
-std::unique_ptr<AttentionSource> open_attention_file(const TensorFile& file,
-                                                     const AttentionFileOptions& options);
+std::unique_ptr<SequenceSource> open_attention_file(const TensorFile& file,
+                                                    const AttentionFileOptions& options);
 
 /// Whether `a` comes before `b` when runs of digits are compared as numbers: "layer2" before
 /// "layer10".

@@ -1,8 +1,33 @@
 #include "synergraph/analysis/attention_source.h"
 
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <limits>
+#include <utility>
+
 #include "synergraph/analysis/lower_triangle.h"
+#include "synergraph/core/error.h"
 
 namespace synergraph {
+namespace {
+
+/// A layer whose samples are these sequences of it.
+AttentionLayer cut(AttentionLayer layer, const std::vector<TokenSpan>& sequences) {
+  if (sequences.empty()) return layer;
+  const AttentionView view{.samples = layer.samples, .tokens = layer.tokens};
+  layer.samples = static_cast<int>(sequences.size());
+  layer.tokens = 0;
+  for (const TokenSpan& sequence : sequences) {
+    check_sequence(sequence, view);
+    const auto tokens = static_cast<int>(sequence.end - sequence.begin);
+    layer.same_length = layer.same_length && (layer.tokens == 0 || tokens == layer.tokens);
+    layer.tokens = std::max(layer.tokens, tokens);
+  }
+  return layer;
+}
+
+}  // namespace
 
 FloatType AttentionSource::element_type(int /*layer*/) const {
   return FloatType::kFloat64;
@@ -19,6 +44,32 @@ void AttentionSource::copy_heads(const AttentionPiece& piece, const HeadCopy& co
       copy(layer, h, triangle.bytes());
     }
   });
+}
+
+void SequenceSource::add_whole(AttentionLayer layer) {
+  layers_.push_back(cut(layer, sequences_));
+  whole_.push_back(std::move(layer));
+}
+
+void SequenceSource::choose(std::vector<TokenSpan> sequences) {
+  if (sequences.size() > static_cast<std::size_t>(std::numeric_limits<int>::max() / 2))
+    throw InputError(fmt::format("{} sequences are too many", sequences.size()));
+  std::vector<AttentionLayer> layers;
+  for (const AttentionLayer& layer : whole_) layers.push_back(cut(layer, sequences));
+  layers_ = std::move(layers);
+  sequences_ = std::move(sequences);
+}
+
+std::optional<TokenRange> SequenceSource::common_range() const {
+  if (sequences_.empty()) return TokenRange();
+  const TokenSpan& first = sequences_.front();
+  for (std::size_t s = 0; s < sequences_.size(); ++s)
+    if (sequences_[s].sample != static_cast<std::int64_t>(s) ||
+        sequences_[s].begin != first.begin || sequences_[s].end != first.end)
+      return std::nullopt;
+  for (const AttentionLayer& layer : whole_)
+    if (layer.samples != static_cast<int>(sequences_.size())) return std::nullopt;
+  return TokenRange{first.begin, first.end};
 }
 
 }  // namespace synergraph

@@ -107,5 +107,25 @@ class AttentionSource {
   std::vector<AttentionLayer> layers_;
 };
 
+/// A source whose samples can be cut: padding is left out, a sample can have several sinks.
+class SequenceSource : public AttentionSource {
+ public:
+  /// From now on these sequences of every layer are its samples; none: all samples whole.
+  /// InputError where a layer does not have them.
+  virtual void choose(std::vector<TokenSpan> sequences);
+  const std::vector<TokenSpan>& sequences() const { return sequences_; }
+  /// The layers as they are without sequences.
+  const std::vector<AttentionLayer>& whole_layers() const { return whole_; }
+  /// The tokens of all samples, where the sequences are the samples in order, all cut alike.
+  std::optional<TokenRange> common_range() const;
+
+ protected:
+  /// Adds a layer, as it is before sequences are chosen.
+  void add_whole(AttentionLayer layer);
+
+  std::vector<AttentionLayer> whole_;  ///< the layers before sequences were chosen
+  std::vector<TokenSpan> sequences_;   ///< of every layer
+};
+
 }  // namespace synergraph
 #pragma GCC visibility pop

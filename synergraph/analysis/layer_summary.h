@@ -40,7 +40,7 @@ struct HeadSummary {
 struct MeasuredLayer {
   LayerSummary all;
   std::vector<HeadSummary> heads;
-  int best_head = 0;            ///< the one that is most often the best
+  int best_head = 0;            ///< the first of those that are most often the best
   int best_head_undecided = 0;  ///< samples whose fidelities, not certified, leave it open
 };
 

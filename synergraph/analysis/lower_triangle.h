@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <cstring>
 #include <span>
+#include <stdexcept>
 #include <vector>
 
 namespace synergraph {
@@ -18,8 +19,11 @@ class LowerTriangle {
  public:
   LowerTriangle(int rows, std::size_t item) : item_(item), bytes_(triangle_bytes(rows, item)) {}
 
-  /// Takes the first i + 1 elements of a row.
+  /// Takes the first i + 1 elements of a row. std::out_of_range where the triangle has no such row:
+  /// its bytes would go beyond the memory.
   void set_row(int i, const void* row) {
+    if (i < 0 || triangle_bytes(i + 1, item_) > bytes_.size())
+      throw std::out_of_range("a triangle has no such row");
     std::memcpy(bytes_.data() + triangle_bytes(i, item_), row,
                 (static_cast<std::size_t>(i) + 1) * item_);
   }

@@ -1,11 +1,12 @@
 #include "synergraph/analysis/shared_samples.h"
 
 #include <fmt/core.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <cmath>
+#include <cstdint>
 #include <exception>
+#include <limits>
 
 #include "synergraph/cluster/sealed_result.h"
 #include "synergraph/cluster/shared_work.h"
@@ -14,12 +15,18 @@
 #include "synergraph/core/terminal.h"
 #include "synergraph/io/atomic_file.h"
 #include "synergraph/io/file_stamp.h"
+#include "synergraph/io/own_file.h"
 
 namespace synergraph {
 namespace {
 
 constexpr int kMostRanges = 512;      ///< whatever the number of workers
 constexpr int kSamplesPerThread = 4;  ///< at least, in what is measured at once
+
+/// Bytes of a part at most: a tebibyte, or all that can be addressed.
+constexpr auto kLargestPart = static_cast<std::size_t>(
+    std::min<std::uint64_t>(std::uint64_t{1} << 40U, std::numeric_limits<std::size_t>::max()));
+static_assert(kLargestPart >= std::size_t{1} << 31U);
 
 /// The same for all workers, however many they are.
 std::vector<SampleRange> ranges_of(int samples, double cost, double least_cost) {
@@ -50,7 +57,7 @@ std::vector<SampleRange> current_ranges(const SharedSamples& how, int samples, d
     const std::string path = result_path(board, piece);
     const std::optional<std::int64_t> written = written_at(path);
     if (!written || *written > how.changed) continue;
-    unlink(path.c_str());
+    remove_own(path);
     forget_merge(board);
   }
   return ranges;
@@ -128,7 +135,7 @@ class RangeWork {
 
   std::string write(std::size_t k, const std::string& bytes) {
     std::string part = seal_part(name(k), bytes);
-    shared_.persist([&] { write_file(path(k), part); });
+    shared_.persist([&] { write_file(path(k), part, NamedBy::kProgram); });
     return part;
   }
 
@@ -139,7 +146,7 @@ class RangeWork {
       shared_.persist([&] {
         (void)shared_.board().folders();  // FileError where all has gone
         if (!written_at(path(k))) throw InputError("it has gone");
-        part = read_regular_file(path(k), std::size_t{1} << 40U);
+        part = read_regular_file(path(k), kLargestPart);
       });
       (void)open_part(name(k), part);
     } catch (const InputError& error) {
@@ -178,7 +185,9 @@ class RangeWork {
 SharedEnd share_samples(const SharedSamples& how, int samples, const Execution& execution,
                         const SampleWork& work) {
   if (samples < 1) throw InputError("there are no samples to measure");
-  RangeWork shared(how, samples, execution, work);
+  SharedSamples there = how;
+  there.directory = user_directory(how.directory);
+  RangeWork shared(there, samples, execution, work);
   shared.run();
   return shared.end();
 }

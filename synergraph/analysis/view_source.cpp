@@ -1,13 +1,8 @@
 #include "synergraph/analysis/view_source.h"
 
-#include <fmt/core.h>
-
-#include <algorithm>
-#include <limits>
 #include <utility>
 
 #include "synergraph/analysis/visit_samples.h"
-#include "synergraph/core/error.h"
 
 namespace synergraph {
 
@@ -34,50 +29,12 @@ ViewSource::ViewSource(std::optional<double> row_tolerance, MissingMass missing_
   views_.options.missing_mass = missing_mass;
 }
 
-AttentionLayer ViewSource::described(std::string name, const AttentionView& view,
-                                     const std::vector<TokenSpan>& sequences) const {
-  AttentionLayer layer{std::move(name), static_cast<int>(view.samples),
-                       static_cast<int>(view.heads), static_cast<int>(view.tokens),
-                       views_.options.missing_mass};
-  if (sequences.empty()) return layer;
-  layer.samples = static_cast<int>(sequences.size());
-  layer.tokens = 0;
-  for (const TokenSpan& sequence : sequences) {
-    check_sequence(sequence, view);
-    const auto tokens = static_cast<int>(sequence.end - sequence.begin);
-    layer.same_length = layer.same_length && (layer.tokens == 0 || tokens == layer.tokens);
-    layer.tokens = std::max(layer.tokens, tokens);
-  }
-  return layer;
-}
-
 void ViewSource::add(std::string name, const AttentionView& view, FetchHead fetch) {
   BatchLayer layer{view, {}, std::move(name), std::move(fetch)};
   check_layer(layer);
-  layers_.push_back(described(layer.name, view, sequences_));
+  add_whole({layer.name, static_cast<int>(view.samples), static_cast<int>(view.heads),
+             static_cast<int>(view.tokens), views_.options.missing_mass});
   views_.layers.push_back(std::move(layer));
-}
-
-void ViewSource::choose(std::vector<TokenSpan> sequences) {
-  if (sequences.size() > static_cast<std::size_t>(std::numeric_limits<int>::max() / 2))
-    throw InputError(fmt::format("{} sequences are too many", sequences.size()));
-  std::vector<AttentionLayer> layers;
-  for (const BatchLayer& layer : views_.layers)
-    layers.push_back(described(layer.name, layer.view, sequences));
-  layers_ = std::move(layers);
-  sequences_ = std::move(sequences);
-}
-
-std::optional<TokenRange> ViewSource::common_range() const {
-  if (sequences_.empty()) return TokenRange();
-  const TokenSpan& first = sequences_.front();
-  for (std::size_t s = 0; s < sequences_.size(); ++s)
-    if (sequences_[s].sample != static_cast<std::int64_t>(s) ||
-        sequences_[s].begin != first.begin || sequences_[s].end != first.end)
-      return std::nullopt;
-  for (const BatchLayer& layer : views_.layers)
-    if (layer.view.samples != static_cast<std::int64_t>(sequences_.size())) return std::nullopt;
-  return TokenRange{first.begin, first.end};
 }
 
 TokenSpan ViewSource::span(const AttentionPiece& piece) const {

@@ -2,6 +2,7 @@
 
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "synergraph/analysis/attention_source.h"
@@ -12,7 +13,7 @@ namespace synergraph {
 
 /// Attention in memory that someone else owns, a view a layer, as a source. Its samples are the
 /// sequences that were chosen, or the samples of the views.
-class ViewSource : public AttentionSource {
+class ViewSource : public SequenceSource {
  public:
   /// How far a row's sum may be from 1, and what it means if it is less: see BatchOptions.
   explicit ViewSource(std::optional<double> row_tolerance = {},
@@ -22,12 +23,9 @@ class ViewSource : public AttentionSource {
   /// and where the sequences are not in it.
   void add(std::string name, const AttentionView& view, FetchHead fetch = {});
 
-  /// From now on these sequences of every layer; none: all samples whole. InputError where a layer
-  /// does not have them.
-  void choose(std::vector<TokenSpan> sequences);
-  const std::vector<TokenSpan>& sequences() const { return sequences_; }
-  /// The tokens of all samples, where the sequences are the samples in order, all cut alike.
-  std::optional<TokenRange> common_range() const;
+  /// How the caller's arrays were read, for the reader.
+  void set_reading(std::string reading) { reading_ = std::move(reading); }
+  std::string reading() const override { return reading_; }
 
   std::vector<AttentionPiece> pieces(int begin, int end) const override;
   std::unique_ptr<AttentionReader> reader(const WorkingMemory& memory) override;
@@ -36,12 +34,10 @@ class ViewSource : public AttentionSource {
  private:
   class Reader;
 
-  AttentionLayer described(std::string name, const AttentionView& view,
-                           const std::vector<TokenSpan>& sequences) const;
   TokenSpan span(const AttentionPiece& piece) const;
 
-  Batch views_;                       // without sequences and weights
-  std::vector<TokenSpan> sequences_;  // of every layer
+  Batch views_;  // without sequences and weights
+  std::string reading_;
 };
 
 }  // namespace synergraph

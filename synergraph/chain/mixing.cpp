@@ -21,71 +21,99 @@ constexpr double kTie = 1e-13;
 // 1e6 have fewer than 44 levels and so come out exactly.
 constexpr int kLevels = 44;
 
-/// What an eps asks of the walk. Near 1 the survival has no digits left to say how far it is from
-/// one, so there the chance to have arrived is compared with 1 - eps.
+/// What is followed through time to compare with a threshold.
+enum Followed {
+  kSurvival,  ///< max_j s_t[j]
+  /// The same times 2^kLift, for thresholds so small that survivals near them are no normal numbers
+  /// any more, and lose their digits.
+  kLifted,
+  /// min_j (1 - s_t[j]): near 1 the survival has no digits left to say how far it is from one.
+  kArrival,
+  kFollowed
+};
+constexpr int kLift = 900;
+
+/// What an eps asks of the walk.
 struct Threshold {
-  bool of_arrival;
+  Followed of;
   double value;
 
   explicit Threshold(double eps)
-      : of_arrival(eps > 0.5),
-        value(of_arrival ? (1.0 - eps) * (1.0 - kTie) : eps * (1.0 + kTie)) {}
-  /// By max_j s_t[j], or by min_j (1 - s_t[j]); NaN where that is not followed.
-  bool met(double worst_survival, double least_arrival) const {
-    return of_arrival ? least_arrival >= value : worst_survival <= value;
+      : of(eps > 0.5                             ? kArrival
+           : eps >= Propagation::kBeyondFlushing ? kSurvival
+                                                 : kLifted),
+        value(of == kArrival    ? (1.0 - eps) * (1.0 - kTie)
+              : of == kSurvival ? eps * (1.0 + kTie)
+                                : std::ldexp(eps, kLift) * (1.0 + kTie)) {}
+  /// By the worst or the least of what it is of.
+  bool met(double worst) const { return of == kArrival ? worst >= value : worst <= value; }
+  bool met(const std::vector<double>& state) const {
+    return met(of == kArrival ? *std::min_element(state.begin(), state.end())
+                              : *std::max_element(state.begin(), state.end()));
   }
 };
-
-constexpr double kUnknown = std::numeric_limits<double>::quiet_NaN();
 
 /// The thresholds still searched for, and the times found.
 struct Search {
   std::vector<Threshold> threshold;
   std::vector<double> time;
 
-  explicit Search(const std::vector<double>& eps) : time(eps.size(), kUnknown) {
+  explicit Search(const std::vector<double>& eps)
+      : time(eps.size(), std::numeric_limits<double>::quiet_NaN()) {
     for (const double e : eps) {
       if (!(e > 0.0)) throw UsageError(fmt::format("eps must be positive, not {}", e));
       threshold.emplace_back(e);
     }
-    settle(1.0, 0.0, 0.0);
+    settle(kArrival, 0.0, 0.0);
   }
   bool open(std::size_t k) const { return std::isnan(time[k]); }
   bool done() const {
     return std::none_of(time.begin(), time.end(), [](double t) { return std::isnan(t); });
   }
   /// Is a threshold of this kind still open?
-  bool follows(bool arrival) const {
+  bool follows(Followed of) const {
     for (std::size_t k = 0; k < time.size(); ++k)
-      if (open(k) && threshold[k].of_arrival == arrival) return true;
+      if (open(k) && threshold[k].of == of) return true;
     return false;
   }
-  /// Is every threshold so large that flushed states do not show?
-  bool beyond_flushing() const {
-    return std::all_of(threshold.begin(), threshold.end(), [](const Threshold& each) {
-      return each.value >= Propagation::kBeyondFlushing;
-    });
-  }
-  /// Records `when` for every open threshold that is met.
-  void settle(double worst_survival, double least_arrival, double when) {
+  /// Records `when` for every open threshold of this kind that is met.
+  void settle(Followed of, double worst, double when) {
     for (std::size_t k = 0; k < time.size(); ++k)
-      if (open(k) && threshold[k].met(worst_survival, least_arrival)) time[k] = when;
+      if (open(k) && threshold[k].of == of && threshold[k].met(worst)) time[k] = when;
+  }
+  /// Records `when` for every open threshold.
+  void settle_all(double when) {
+    for (std::size_t k = 0; k < time.size(); ++k)
+      if (open(k)) time[k] = when;
   }
 };
 
 /// Looks through the newest panel of a sweep for crossings, by bisection: survival never grows.
-void search_panel(const SurvivalSweep& sweep, Search& search) {
+void search_panel(const SurvivalSweep& sweep, Followed of, Search& search) {
   const Propagation& states = sweep.states();
   const double last = sweep.worst_current();
   for (std::size_t k = 0; k < search.time.size(); ++k) {
-    if (!search.open(k) || !search.threshold[k].met(last, kUnknown)) continue;
+    const Threshold& threshold = search.threshold[k];
+    if (!search.open(k) || threshold.of != of || !threshold.met(last)) continue;
     int before = 0;  // steps of the panel after which it is not met
     int met = states.length();
     while (met - before > 1) {
       const int middle = before + (met - before) / 2;
-      (search.threshold[k].met(sweep.worst(middle), kUnknown) ? met : before) = middle;
+      (threshold.met(sweep.worst(middle)) ? met : before) = middle;
     }
     search.time[k] = static_cast<double>(states.time() - states.length() + met);
+  }
+}
+
+/// Steps through lifted survivals.
+void search_lifted(const Walk& walk, Search& search, std::int64_t stepping,
+                   const Execution& execution) {
+  SurvivalSweep sweep(walk, std::ldexp(1.0, kLift));
+  sweep.flush_tiny();
+  while (search.follows(kLifted) && sweep.states().time() < stepping) {
+    execution.check();
+    sweep.advance(stepping - sweep.states().time());
+    search_panel(sweep, kLifted, search);
   }
 }
 
@@ -96,14 +124,14 @@ void search_arrival(const Walk& walk, Search& search, std::int64_t stepping,
   start.back() = 1.0;
   Propagation states(walk.step, start.data());
   states.flush_tiny();  // 1 - eps is at least 2^-53
-  while (search.follows(true) && states.time() < stepping) {
+  while (search.follows(kArrival) && states.time() < stepping) {
     execution.check();
     states.advance(stepping - states.time());
     const auto begin = static_cast<double>(states.time() - states.length());
     for (int k = 1; k <= states.length(); ++k) {
       double least = 1.0;
       for (int j = 0; j < walk.nodes(); ++j) least = std::min(least, states.at(j, k));
-      search.settle(kUnknown, least, begin + k);
+      search.settle(kArrival, least, begin + k);
     }
   }
 }
@@ -112,46 +140,68 @@ void search_arrival(const Walk& walk, Search& search, std::int64_t stepping,
 struct Bisection {
   std::size_t index;  ///< of the threshold
   int level;
-  std::vector<double> state;  ///< survival, or arrival, at `time`, which does not meet it
+  std::vector<double> state;  ///< what is followed, at `time`, which does not meet it
   double time;
 };
 
-/// Does a survival, or an arrival, meet the threshold?
-bool met(const Threshold& threshold, const std::vector<double>& state) {
-  return threshold.of_arrival
-             ? threshold.met(kUnknown, *std::min_element(state.begin(), state.end()))
-             : threshold.met(*std::max_element(state.begin(), state.end()), kUnknown);
-}
+/// What is followed, at the times 2^k.
+class FollowedPowers {
+ public:
+  /// `lifted`: lifted survivals are asked for.
+  FollowedPowers(const Walk& walk, WalkPowers& powers, bool lifted)
+      : powers_(powers),
+        lifted_(static_cast<std::size_t>(walk.nodes()), std::ldexp(1.0, kLift)),
+        next_(lifted_.size()) {
+    lifted_.back() = 0.0;
+    if (lifted) step();
+  }
+
+  /// At time 2^top_level().
+  std::vector<double> now(Followed of) const {
+    return of == kArrival ? powers_.arrival() : of == kSurvival ? powers_.survival() : lifted_;
+  }
+  void climb(bool lifted) {
+    if (lifted) step();
+    powers_.climb();
+  }
+
+ private:
+  /// From the power's own rows a small survival would come with the digits that are left of it.
+  void step() {
+    powers_.multiply(powers_.top_level(), lifted_.data(), next_.data());
+    std::swap(lifted_, next_);
+  }
+
+  WalkPowers& powers_;
+  std::vector<double> lifted_;
+  std::vector<double> next_;
+};
 
 /// Doubling, then bisection, for all open thresholds at once.
 void search_by_squaring(const Walk& walk, Search& search, const Execution& execution) {
   WalkPowers powers(walk, WalkPowers::Keep::kAll, execution);
-  const auto state_now = [&](bool arrival) {
-    return arrival ? powers.arrival() : powers.survival();
-  };
+  FollowedPowers followed(walk, powers, search.follows(kLifted));
   std::vector<Bisection> running;
   std::vector<bool> bracketed(search.time.size(), false);
-  std::array<std::vector<double>, 2> before;  // survival, arrival
+  std::array<std::vector<double>, kFollowed> before;
   std::size_t open = 0;
-  for (const bool arrival : {false, true}) before[arrival ? 1 : 0] = state_now(arrival);
+  for (const Followed of : {kSurvival, kLifted, kArrival}) before[of] = followed.now(of);
   for (std::size_t k = 0; k < search.time.size(); ++k) {
-    if (search.open(k) && met(search.threshold[k], before[search.threshold[k].of_arrival ? 1 : 0]))
+    if (search.open(k) && search.threshold[k].met(before[search.threshold[k].of]))
       search.time[k] = 1.0;
     open += search.open(k) ? 1 : 0;
   }
   constexpr int kHighest = 1023;  // 2^1023 steps, the largest double's exponent: beyond it, never
   while (running.size() < open && powers.top_level() < kHighest) {
-    powers.climb();
+    followed.climb(search.follows(kLifted));
     const int level = powers.top_level();
-    for (const bool arrival : {false, true}) {
-      if (!search.follows(arrival)) continue;
-      std::vector<double> now = state_now(arrival);
-      std::vector<double>& last = before[arrival ? 1 : 0];
+    for (const Followed of : {kSurvival, kLifted, kArrival}) {
+      if (!search.follows(of)) continue;
+      std::vector<double> now = followed.now(of);
+      std::vector<double>& last = before[of];
       for (std::size_t k = 0; k < search.time.size(); ++k) {
         const Threshold& threshold = search.threshold[k];
-        if (!search.open(k) || bracketed[k] || threshold.of_arrival != arrival ||
-            !met(threshold, now))
-          continue;
+        if (!search.open(k) || bracketed[k] || threshold.of != of || !threshold.met(now)) continue;
         bracketed[k] = true;
         running.push_back({k, level, last, std::ldexp(1.0, level - 1)});
       }
@@ -167,15 +217,14 @@ void search_by_squaring(const Walk& walk, Search& search, const Execution& execu
     for (Bisection& b : running) {
       if (level > b.level - 2 || level < b.level - 2 - kLevels) continue;
       powers.multiply(level, b.state.data(), next.data());
-      if (met(search.threshold[b.index], next)) continue;
+      if (search.threshold[b.index].met(next)) continue;
       b.state = next;
       b.time += std::ldexp(1.0, level);
     }
   }
   for (const Bisection& b : running)
     search.time[b.index] = b.time + std::ldexp(1.0, std::max(0, b.level - 2 - kLevels));
-  for (double& time : search.time)
-    if (std::isnan(time)) time = kInfinity;
+  search.settle_all(kInfinity);
 }
 
 /// How far to step one by one before squaring. From the worst node h = E[T] is at most
@@ -185,7 +234,9 @@ std::int64_t steps_worth_taking(int nodes, double worst_hitting, const Search& s
   const std::int64_t most = std::max(400, nodes / 8);
   for (std::size_t k = 0; k < search.time.size(); ++k) {
     const Threshold& threshold = search.threshold[k];
-    const double arrived = threshold.of_arrival ? threshold.value : 1.0 - threshold.value;
+    const double arrived = threshold.of == kArrival    ? threshold.value
+                           : threshold.of == kSurvival ? 1.0 - threshold.value
+                                                       : 1.0;
     if (search.open(k) && arrived * worst_hitting > static_cast<double>(most)) return 0;
   }
   return most;
@@ -198,29 +249,28 @@ WalkSummary summarise_walk(const Walk& walk, const WalkOptions& options,
   Search search(options.eps);
   WalkSummary summary;
   summary.hitting = hitting_times(walk);
-  if (std::isinf(summary.hitting.max))
-    for (std::size_t k = 0; k < search.time.size(); ++k)
-      if (search.open(k)) search.time[k] = kInfinity;
-  if (walk.nodes() == 1) search.settle(0.0, 1.0, 0.0);
+  if (std::isinf(summary.hitting.max)) search.settle_all(kInfinity);
+  if (walk.nodes() == 1) search.settle_all(0.0);
 
   const std::int64_t stepping = options.stepping >= 0
                                     ? options.stepping
                                     : steps_worth_taking(walk.nodes(), summary.hitting.max, search);
   SurvivalSweep sweep(walk);
-  if (search.beyond_flushing()) sweep.flush_tiny();
+  sweep.flush_tiny();  // thresholds for which that would show are lifted
   TruncatedSum sum(walk.nodes(), options.cutoff, execution);
   search_arrival(walk, search, stepping, execution);
+  search_lifted(walk, search, stepping, execution);
   for (;;) {
     const std::int64_t time = sweep.states().time();
     const bool sum_done = sum.complete();
-    const bool search_done = !search.follows(false) || time >= stepping;
+    const bool search_done = !search.follows(kSurvival) || time >= stepping;
     if (sum_done && search_done) break;
     execution.check();
     sweep.advance(
         std::max(sum_done ? 0 : options.cutoff - time, search_done ? 0 : stepping - time));
     if (!sum_done) sum.add(sweep);
-    if (search.follows(false))
-      search_panel(sweep, search);
+    if (search.follows(kSurvival))
+      search_panel(sweep, kSurvival, search);
     else
       sweep.restrict_to(sum.active(sweep));
   }

@@ -65,9 +65,9 @@ std::vector<double> truncated_by_squaring(const Walk& walk, std::int64_t cutoff,
 
 }  // namespace
 
-SurvivalSweep::SurvivalSweep(const Walk& walk)
+SurvivalSweep::SurvivalSweep(const Walk& walk, double start)
     : walk_(walk),
-      start_(static_cast<std::size_t>(walk.nodes()), 1.0),
+      start_(static_cast<std::size_t>(walk.nodes()), start),
       states_(among_sources(walk), start_.data()) {
   while (first_moving_ < walk.sink() && walk.leave[static_cast<std::size_t>(first_moving_)] == 0.0)
     ++first_moving_;

@@ -14,8 +14,8 @@ namespace synergraph {
 /// left out: its survival is zero.
 class SurvivalSweep {
  public:
-  /// The walk must outlive this object.
-  explicit SurvivalSweep(const Walk& walk);
+  /// The walk must outlive this object. Survivals begin at `start`, and all are times that.
+  explicit SurvivalSweep(const Walk& walk, double start = 1.0);
 
   /// The next panel of states; see Propagation::advance.
   void advance(std::int64_t steps) { states_.advance(steps); }

@@ -7,41 +7,61 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <set>
+#include <utility>
 
+#include "synergraph/io/own_file.h"
 #include "synergraph/io/system_error.h"
 
 namespace synergraph {
 namespace {
 
 constexpr const char* kClaim = "claim";
-constexpr int kLongestChain = 1000;
 constexpr int kLooks =
     6;  ///< at least so many in its timeout: a look after a long time is one look
-
-/// Of a holder, the so-manieth in its chain.
-std::string successor(const Claims::Holder& holder) {
-  return holder.token.empty() ? fmt::format("after-unsigned-{}", holder.links.size())
-                              : fmt::format("after-{}", holder.token);
-}
 
 /// A link that leads nowhere is there, too: no other can be made in its place.
 bool is_linked(const std::string& path) {
   struct stat status {};
-  return lstat(path.c_str(), &status) == 0;
+  return own_status(path, status);
 }
 
 }  // namespace
 
+ClaimChain claim_chain(const WorkBoard& board, const std::string& piece) {
+  ClaimChain chain;
+  std::set<std::string> seen;
+  std::set<std::string> tokens;
+  for (std::string path = board.path(piece, kClaim);;) {
+    if (!is_linked(path)) {
+      chain.next = std::move(path);
+      return chain;
+    }
+    chain.note = read_worker(path);
+    chain.token = chain.note ? chain.note->token : "";
+    chain.links.push_back(path);
+    seen.insert(std::move(path));
+    if (chain.token.empty()) {
+      path = board.path(piece, fmt::format("after-unsigned-{}", chain.links.size()));
+      continue;
+    }
+    if (!tokens.insert(chain.token).second) chain.repeats = true;
+    path = board.path(piece, "after-" + chain.token);
+    if (seen.contains(path))
+      path = board.path(piece, fmt::format("after-{}-{}", chain.token, chain.links.size()));
+  }
+}
+
 /// Hard links need a file system that has them.
 bool Claims::make_link_once(const std::string& path) const {
-  if (link(self_.path().c_str(), path.c_str()) == 0) return true;
+  if (link_own(self_.path(), path)) return true;
   for (const int without_links : {EPERM, EOPNOTSUPP, ENOSYS, EXDEV, EMLINK}) {
     if (errno != without_links) continue;
-    const int file = open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
-    if (file < 0) return false;
+    Descriptor file = open_own(path, O_WRONLY | O_CREAT | O_EXCL);
+    if (!file) return false;
     const std::string& who = self_.identity();
-    const bool whole = write(file, who.data(), who.size()) == std::ssize(who);
-    if (close(file) != 0 || !whole) throw_system_error(path, "cannot write");
+    const bool whole = write(file.get(), who.data(), who.size()) == std::ssize(who);
+    if (close(file.release()) != 0 || !whole) throw_system_error(path, "cannot write");
     return true;
   }
   return false;
@@ -65,17 +85,10 @@ bool Claims::take(const std::string& piece) const {
 }
 
 std::optional<Claims::Holder> Claims::holder(const std::string& piece) const {
-  std::string path = board_.path(piece, kClaim);
-  Holder holder;
-  while (is_linked(path) && holder.deaths < kLongestChain) {
-    holder.note = read_worker(path);
-    holder.token = holder.note ? holder.note->token : "";
-    holder.links.push_back(path);
-    path = board_.path(piece, successor(holder));
-    if (is_linked(path)) ++holder.deaths;
-  }
-  if (holder.links.empty()) return std::nullopt;
-  return holder;
+  ClaimChain chain = claim_chain(board_, piece);
+  if (chain.links.empty()) return std::nullopt;
+  const int deaths = static_cast<int>(chain.links.size()) - 1;
+  return Holder{std::move(chain), deaths};
 }
 
 bool Claims::is_dead(const Holder& holder) {
@@ -100,10 +113,9 @@ bool Claims::is_dead(const Holder& holder) {
 }
 
 bool Claims::take_over(const std::string& piece, const Holder& dead) const {
-  const std::string path = board_.path(piece, successor(dead));
-  if (!make_link(piece, path)) return false;
+  if (!make_link(piece, dead.next)) return false;
   if (holds(piece)) return true;
-  unlink(path.c_str());  // the claim was given up meanwhile: this follows nothing
+  remove_own(dead.next);  // the claim was given up meanwhile: this follows nothing
   return false;
 }
 
@@ -118,7 +130,7 @@ void Claims::release(const std::string& piece) const {
 }
 
 void Claims::forget(const Holder& holder) {
-  for (const std::string& link : holder.links) unlink(link.c_str());
+  for (const std::string& link : holder.links) remove_own(link);
 }
 
 }  // namespace synergraph

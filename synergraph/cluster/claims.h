@@ -11,11 +11,23 @@
 
 namespace synergraph {
 
+/// The claims of a piece, from the first holder to the one that has it now.
+struct ClaimChain {
+  std::string token;               ///< of the one that has it now; empty: it has not signed
+  std::optional<WorkerNote> note;  ///< likewise
+  std::vector<std::string> links;  ///< the files; none: nobody has claimed the piece
+  std::string next;                ///< where the successor of the last one would be
+  bool repeats = false;            ///< a worker comes after itself: somebody has changed the files
+};
+ClaimChain claim_chain(const WorkBoard& board, const std::string& piece);
+
 /// Who works on which piece. PIECE.claim is the first holder's file, by a hard link, which only one
 /// worker can make. The successor of a dead holder with the token T is PIECE.after-T, which again
-/// only one can make; the owner is the end of this chain. A claim is given up by removing its first
-/// link: what followed it follows nothing then. No step depends on a list of names being up to
-/// date, nor on a clock of another machine.
+/// only one can make; the owner is the end of this chain. Where the chain has that file already, as
+/// when T is taken for dead, comes back and follows its own successor, the K-th link of the chain
+/// is PIECE.after-T-K: every chain has an end, whoever made its files. A claim is given up by
+/// removing its first link: what followed it follows nothing then. No step depends on a list of
+/// names being up to date, nor on a clock of another machine.
 class Claims {
  public:
   Claims(const WorkBoard& board, const WorkerRecord& self) : board_(board), self_(self) {}
@@ -24,11 +36,8 @@ class Claims {
   bool take(const std::string& piece) const;
 
   /// The worker that has claimed a piece, and how many have died of it before.
-  struct Holder {
-    std::string token;               ///< empty: it has not signed
-    std::optional<WorkerNote> note;  ///< likewise
+  struct Holder : ClaimChain {
     int deaths = 0;
-    std::vector<std::string> links;  ///< the chain's files
   };
   std::optional<Holder> holder(const std::string& piece) const;
 

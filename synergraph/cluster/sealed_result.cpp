@@ -3,7 +3,6 @@
 #include <fmt/core.h>
 
 #include <algorithm>
-#include <cstring>
 #include <filesystem>
 
 #include "synergraph/core/error.h"
@@ -21,15 +20,9 @@ constexpr std::size_t kDigits = 16;
 constexpr std::size_t kLargestJson = std::size_t{1} << 26U;
 constexpr std::size_t kLongestLine = 1U << 12U;
 
-/// Of many bytes, four at a time.
 std::string part_checksum(std::string_view bytes) {
   Fingerprint fingerprint;
-  for (; bytes.size() >= sizeof(std::uint32_t); bytes.remove_prefix(sizeof(std::uint32_t))) {
-    std::uint32_t word = 0;
-    std::memcpy(&word, bytes.data(), sizeof word);
-    fingerprint.add(word);
-  }
-  fingerprint.add(bytes);
+  fingerprint.add_words(bytes);
   return fingerprint.text();
 }
 
@@ -49,16 +42,13 @@ std::string seal_json(const std::string& text) {
 
 void check_json_seal(const std::string& text) {
   const std::string any = fmt::format(kJsonEnd, std::string(kDigits, '0'));
-  if (text.size() >= any.size()) {
-    const std::string_view body = std::string_view(text).substr(0, text.size() - any.size());
-    const std::string_view end = std::string_view(text).substr(body.size());
-    if (end == fmt::format(kJsonEnd, fingerprint_of(body))) return;
-  }
-  if (text.find("\n \"checksum\": ") != std::string::npos)
-    throw InputError("its checksum is that of other numbers");
-  if (!text.starts_with('{') || text.find_last_not_of(" \n") == std::string::npos ||
-      text[text.find_last_not_of(" \n")] != '}')
-    throw InputError("it is damaged");
+  const std::string_view body =
+      std::string_view(text).substr(0, text.size() - std::min(any.size(), text.size()));
+  if (std::string_view(text).substr(body.size()) == fmt::format(kJsonEnd, fingerprint_of(body)))
+    return;
+  throw InputError(text.find("\n \"checksum\": ") == std::string::npos
+                       ? "it has no checksum"
+                       : "its checksum is that of other numbers");
 }
 
 std::string seal_part(std::string_view of, std::string_view bytes) {
@@ -80,7 +70,7 @@ std::string_view open_part(std::string_view of, std::string_view part) {
 
 bool looks_whole(const std::string& path) {
   try {
-    const ByteSourcePtr bytes = open_bytes(path);
+    const ByteSourcePtr bytes = open_bytes(path, NamedBy::kProgram);
     const std::string begin = bytes->read_string(
         0, static_cast<std::size_t>(std::min<std::uint64_t>(bytes->size(), kLongestLine)));
     if (!begin.starts_with(kPart)) {

@@ -8,7 +8,7 @@ namespace synergraph {
 
 /// A JSON document, given without its last line "}", with a checksum at its end.
 std::string seal_json(const std::string& text);
-/// InputError where such a document has another checksum. Documents of earlier versions have none.
+/// InputError where such a document has no checksum at its end, or that of another text.
 void check_json_seal(const std::string& text);
 
 /// Bytes of any kind after a line with what they are of, their size and their checksum.

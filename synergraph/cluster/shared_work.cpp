@@ -1,17 +1,13 @@
 #include "synergraph/cluster/shared_work.h"
 
 #include <fmt/core.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <atomic>
-#include <cerrno>
 #include <chrono>
 #include <cmath>
 #include <condition_variable>
 #include <deque>
-#include <filesystem>
 #include <map>
 #include <mutex>
 #include <new>
@@ -28,7 +24,7 @@
 #include "synergraph/core/terminal.h"
 #include "synergraph/io/atomic_file.h"
 #include "synergraph/io/file_stamp.h"
-#include "synergraph/io/system_error.h"
+#include "synergraph/io/own_file.h"
 
 namespace synergraph {
 namespace {
@@ -72,10 +68,6 @@ struct Attempts {
   Clock::time_point begin;
 };
 
-bool is_there(const std::string& path) {
-  return access(path.c_str(), F_OK) == 0;
-}
-
 std::string mark_path(const WorkBoard& board) {
   return board.root() + '/' + kMark;
 }
@@ -83,12 +75,11 @@ std::string mark_path(const WorkBoard& board) {
 }  // namespace
 
 void forget_merge(const WorkBoard& board) {
-  unlink(mark_path(board).c_str());
+  remove_own(mark_path(board));
 }
 
 void set_aside(const std::string& path) {
-  if (rename(path.c_str(), (path + ".damaged").c_str()) != 0 && errno != ENOENT)
-    throw_system_error(path, "cannot set aside");
+  set_own_aside(path);
 }
 
 std::string waiting_for(std::size_t pieces, std::string_view noun) {
@@ -112,7 +103,7 @@ class SharedWork::State {
       : plan_(std::move(plan)),
         options_(std::move(options)),
         board_(directory),
-        mark_before_(file_stamp(mark_path(board_))),
+        mark_before_(file_stamp(mark_path(board_), NamedBy::kProgram)),
         record_(board_, options_.place, options_.timeout, options_.with,
                 [this] { return tally(); }),
         claims_(board_, record_),
@@ -178,7 +169,8 @@ class SharedWork::State {
   }
 
   bool finish(std::size_t piece) {
-    if (!options_.place.alone() && !(is_there(record_.path()) && is_there(result_of(piece)))) {
+    if (!options_.place.alone() &&
+        !(is_own_file(record_.path()) && is_own_file(result_of(piece)))) {
       fail(piece, std::make_exception_ptr(FileError(result_of(piece) + ": has gone")));
       return false;
     }
@@ -267,8 +259,10 @@ class SharedWork::State {
         merged = is_merged(key, stamp);
         if (merged) return;
         mine = claims_.take(kMerge);
-        if (const auto holder = mine ? std::nullopt : claims_.holder(kMerge))
+        if (const auto holder = mine ? std::nullopt : claims_.holder(kMerge)) {
           mine = claims_.is_dead(*holder) && claims_.take_over(kMerge, *holder);
+          if (mine) note_damage("the merge", *holder);
+        }
       });
       if (mine) {
         const ClaimOfMerge claim(*this);
@@ -293,6 +287,11 @@ class SharedWork::State {
   bool stopped() const { return options_.stop && options_.stop(); }
   void note(const std::string& line) const {
     if (options_.note) options_.note(line);
+  }
+  void note_damage(const std::string& what, const Claims::Holder& dead) const {
+    if (dead.repeats)
+      note(fmt::format("{}: the claims were damaged: {} names a worker for the second time", what,
+                       dead.links.back()));
   }
   void pause(double seconds) const {
     const auto until = Clock::now() + Seconds(seconds);
@@ -321,12 +320,12 @@ class SharedWork::State {
   bool is_merged(const std::string& key, const std::function<std::string()>& stamp) const {
     // To list a directory makes a network file system look again.
     if (options_.place.alone() || !board_.names_in("").contains(kMark) ||
-        !std::filesystem::is_regular_file(mark_path(board_)))
+        !is_own_file(mark_path(board_)))
       return false;
     const std::string now = stamp();
     const std::string mark = read_regular_file(mark_path(board_), 1U << 16U);
     if (now.empty() || !mark.starts_with(mark_of(key, now))) return false;
-    const bool before = file_stamp(mark_path(board_)) == mark_before_;
+    const bool before = file_stamp(mark_path(board_), NamedBy::kProgram) == mark_before_;
     const std::string launch = launch_name();
     const bool together = !launch.empty() && mark == mark_of(key, now) + launch + '\n';
     return !(options_.prints && options_.place.rank == 0 && before && !together);
@@ -337,7 +336,9 @@ class SharedWork::State {
     write();
     const std::string now = stamp();
     if (now.empty()) throw FileError(board_.root() + ": what was written has gone");
-    persist([&] { write_file(mark_path(board_), mark_of(key, now) + launch_name() + '\n'); });
+    persist([&] {
+      write_file(mark_path(board_), mark_of(key, now) + launch_name() + '\n', NamedBy::kProgram);
+    });
   }
   struct ClaimOfMerge {
     explicit ClaimOfMerge(const State& of) : state(of) {}
@@ -379,8 +380,7 @@ class SharedWork::State {
     return result_path(board_, plan_.pieces[piece]);
   }
   std::string failure_text(std::size_t piece) const {
-    const std::string path = failure_path(board_, plan_.pieces[piece]);
-    return is_there(path) ? read_regular_file(path, 1U << 20U) : "";
+    return synergraph::failure_text(board_, plan_.pieces[piece]);
   }
 
   /// Looks at the board: what is done, what is claimed, what has failed.
@@ -489,12 +489,13 @@ class SharedWork::State {
               ? fmt::format("process {} on {}", dead.note->process.process, dead.note->process.host)
               : "a worker";
       note(fmt::format("{}: taken over from {}, which has died", piece.title, who));
+      note_damage(piece.title, dead);
     } else if (!claims_.take(piece.name) && !claims_.holds(piece.name)) {
       return elsewhere(k);
     }
     states_[k] = PieceState::kMine;
     // Perhaps another had it until now.
-    const bool done = is_there(result_of(k));
+    const bool done = is_own_file(result_of(k));
     if (done || has_failed(k)) {
       end(k, done ? PieceState::kDone : PieceState::kFailed);
       return false;
@@ -503,7 +504,7 @@ class SharedWork::State {
       record_failure(k, fmt::format("{} workers have died of it, one after the other", deaths));
       return false;
     }
-    if (failed_before_.contains(k)) unlink(failure_path(board_, piece).c_str());
+    if (failed_before_.contains(k)) remove_own(failure_path(board_, piece));
     return true;
   }
   /// How many workers have died one after the other and left a piece as it is now.
@@ -511,12 +512,12 @@ class SharedWork::State {
     const std::string path = board_.path(plan_.pieces[k].name, kDeathsEnding);
     const std::string now = options_.progress ? options_.progress(k) : "";
     int deaths = 0;
-    if (is_there(path)) {
+    if (is_own_file(path)) {
       const std::string before = read_regular_file(path, 1U << 16U);
       const std::size_t length = parse_leading_number(before, deaths);
       if (length == 0 || before.substr(length) != ' ' + now + '\n') deaths = 0;
     }
-    write_file(path, fmt::format("{} {}\n", ++deaths, now));
+    write_file(path, fmt::format("{} {}\n", ++deaths, now), NamedBy::kProgram);
     return deaths;
   }
   bool elsewhere(std::size_t k) {
@@ -533,7 +534,7 @@ class SharedWork::State {
     try {
       persist([&] {
         board_.make_folder(piece.name);
-        write_file(failure_path(board_, piece), text);
+        write_file(failure_path(board_, piece), text, NamedBy::kProgram);
       });
     } catch (const InputError&) {  // a full disk, perhaps: this worker knows, and goes on
     }
@@ -543,7 +544,7 @@ class SharedWork::State {
 
   void end(std::size_t k, PieceState state) {
     if (taken_over_.erase(k) > 0 && state != PieceState::kOpen)
-      unlink(board_.path(plan_.pieces[k].name, kDeathsEnding).c_str());
+      remove_own(board_.path(plan_.pieces[k].name, kDeathsEnding));
     release(k);
     states_[k] = state;
     changed_.notify_all();
@@ -564,16 +565,17 @@ class SharedWork::State {
       for (const std::size_t k : pieces) {
         const std::string& name = plan_.pieces[k].name;
         if (names.contains(name + '.' + kDeathsEnding))
-          unlink(board_.path(name, kDeathsEnding).c_str());
+          remove_own(board_.path(name, kDeathsEnding));
         if (names.contains(name + ".claim"))
           if (const auto holder = claims_.holder(name)) Claims::forget(*holder);
       }
     }
-    std::error_code gone;
-    for (const auto& entry : std::filesystem::directory_iterator(board_.worker_path(""), gone)) {
-      if (!entry.is_regular_file(gone)) continue;
-      const auto note = read_worker(entry.path().string());
-      if (note && life_of(note->process) == Life::kDead) unlink(entry.path().c_str());
+    bool missing = false;
+    for (const std::string& name : names_in_own(board_.worker_path(""), &missing)) {
+      const std::string path = board_.worker_path(name);
+      if (!is_own_file(path)) continue;
+      const auto note = read_worker(path);
+      if (note && life_of(note->process) == Life::kDead) remove_own(path);
     }
   }
 

@@ -104,7 +104,8 @@ class SharedWork {
 
 /// What was merged on a board must be merged again.
 void forget_merge(const WorkBoard& board);
-/// Renames what lies where a result should be, if something does: NAME.damaged.
+/// Renames what lies where a result should be, if something does: NAME.damaged, or with a number
+/// where that name is taken.
 void set_aside(const std::string& path);
 /// "waiting for 2 cells of other workers".
 std::string waiting_for(std::size_t pieces, std::string_view noun);

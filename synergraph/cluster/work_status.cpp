@@ -4,9 +4,9 @@
 #include <sys/stat.h>
 
 #include <algorithm>
-#include <filesystem>
 #include <map>
 
+#include "synergraph/cluster/claims.h"
 #include "synergraph/cluster/process_identity.h"
 #include "synergraph/cluster/sealed_result.h"
 #include "synergraph/cluster/worker_record.h"
@@ -14,15 +14,14 @@
 #include "synergraph/core/progress.h"
 #include "synergraph/core/terminal.h"
 #include "synergraph/io/atomic_file.h"
+#include "synergraph/io/own_file.h"
 
 namespace synergraph {
 namespace {
 
-namespace fs = std::filesystem;
-
 double seconds_of(const std::string& path) {
   struct stat status {};
-  if (stat(path.c_str(), &status) != 0) return 0.0;
+  if (!own_status(path, status)) return 0.0;
   return static_cast<double>(status.st_mtim.tv_sec) +
          1e-9 * static_cast<double>(status.st_mtim.tv_nsec);
 }
@@ -31,7 +30,7 @@ double seconds_of(const std::string& path) {
 /// where nothing can be written.
 std::optional<double> file_system_time(const WorkBoard& board) {
   try {
-    const AtomicFile trial(board.worker_path("time"));
+    const AtomicFile trial(board.worker_path("time"), NamedBy::kProgram);
     return seconds_of(trial.temporary_path());
   } catch (const InputError&) {
     return std::nullopt;
@@ -46,9 +45,10 @@ struct SeenWorker {
 std::map<std::string, SeenWorker> workers_on(const WorkBoard& board) {
   std::map<std::string, SeenWorker> workers;
   const std::optional<double> now = file_system_time(board);
-  for (const auto& entry : fs::directory_iterator(board.worker_path(""))) {
-    if (!entry.is_regular_file()) continue;
-    const auto note = read_worker(entry.path().string());
+  for (const std::string& name : names_in_own(board.worker_path(""))) {
+    const std::string path = board.worker_path(name);
+    if (!is_own_file(path)) continue;
+    const auto note = read_worker(path);
     if (!note) continue;
     SeenWorker worker{*note, {}};
     worker.status.name = fmt::format("{}, process {} on {}", note->place.name(),
@@ -56,7 +56,7 @@ std::map<std::string, SeenWorker> workers_on(const WorkBoard& board) {
     if (!note->with.empty()) worker.status.name += ", " + note->with;
     worker.status.name = printable(worker.status.name);  // one line, whatever the note says
     worker.status.dead = life_of(note->process) == Life::kDead;
-    if (now) worker.status.silent = std::max(0.0, *now - seconds_of(entry.path().string()));
+    if (now) worker.status.silent = std::max(0.0, *now - seconds_of(path));
     worker.status.pieces = note->tally.pieces;
     worker.status.doing = printable(note->tally.doing);
     workers.emplace(note->token, std::move(worker));
@@ -83,17 +83,6 @@ std::string format_speed(double speed) {
   return fmt::format("{:.3g} % {} {}", percent, *unit == 'h' ? "an" : "a", unit);
 }
 
-/// The token of who holds a piece: the end of the chain of claims.
-std::string holder_of(const WorkBoard& board, const std::string& piece) {
-  std::string token;
-  std::string path = board.path(piece, "claim");
-  for (auto note = read_worker(path); note; note = read_worker(path)) {
-    token = note->token;
-    path = board.path(piece, "after-" + token);
-  }
-  return token;
-}
-
 WorkStatus status_of(const WorkPlan& plan, const WorkBoard& board,
                      std::map<std::string, SeenWorker> workers, const PieceShare& share) {
   WorkStatus status{plan.title, plan.unit, plan.pieces.size()};
@@ -111,21 +100,27 @@ WorkStatus status_of(const WorkPlan& plan, const WorkBoard& board,
       done += piece.cost;
       continue;
     }
-    if (there) status.damaged.push_back(result_path(board, piece));
+    if (there)
+      status.damaged.push_back(result_path(board, piece) + ": the next run measures it again");
     if (share && names.contains(piece.name))
       done += piece.cost * std::clamp(share(board.path(piece.name)), 0.0, 1.0);
     if (names.contains(piece.name + ".claim")) {
-      const auto worker = workers.find(holder_of(board, piece.name));
+      const ClaimChain chain = claim_chain(board, piece.name);
+      if (chain.repeats)
+        status.damaged.push_back(chain.links.back() +
+                                 ": names a worker for the second time in the claims of one piece; "
+                                 "the next run takes the piece over");
+      const auto worker = workers.find(chain.token);
       if (worker != workers.end()) worker->second.status.at_work_on.push_back(piece.title);
     } else if (names.contains(result + ".failed")) {
-      std::string text = read_regular_file(failure_path(board, piece), 1U << 20U);
+      const std::string text = failure_text(board, piece);
       status.failures.push_back(text.substr(0, text.find('\n')));
     }
   }
   if (total > 0.0) status.cost_done = done / total;
   for (auto& [token, worker] : workers) {
     const WorkerTally& tally = worker.note.tally;
-    if (!is_silent(worker) && tally.seconds > 0.0)
+    if (!is_silent(worker) && tally.seconds > 0.0 && total > 0.0)
       status.speed += tally.cost / tally.seconds / total;
     status.workers.push_back(std::move(worker.status));
   }
@@ -139,16 +134,17 @@ WorkStatus status_of(const WorkPlan& plan, const WorkBoard& board,
 }  // namespace
 
 std::vector<WorkStatus> work_status(const std::string& directory, const PieceShare& share) {
-  std::string root = directory + "/cells";
-  if (!fs::is_directory(root + "/workers")) root = directory;
-  if (!fs::is_directory(root + "/workers"))
-    throw InputError(fmt::format(
-        "{}: {}", directory,
-        fs::is_directory(directory) ? "nothing has begun here yet" : "no such directory"));
+  const std::string named = user_directory(directory);
+  std::string root = named + "/cells";
+  if (!is_own_directory(root + "/workers")) root = named;
+  if (!is_own_directory(root + "/workers"))
+    throw InputError(
+        fmt::format("{}: {}", directory,
+                    is_own_directory(named) ? "nothing has begun here yet" : "no such directory"));
   const WorkBoard board(root);
   std::vector<WorkStatus> all;
-  for (const WorkPlan& plan : published_plans(board))
-    all.push_back(status_of(plan, board, workers_on(board), share));
+  for (const std::string& path : plan_paths(board))
+    all.push_back(status_of(read_plan(path), board, workers_on(board), share));
   return all;
 }
 
@@ -173,8 +169,7 @@ std::string format_status(const WorkStatus& status, std::size_t columns) {
     text += '\n';
   }
   for (const std::string& failure : status.failures) text += fmt::format("  failed: {}\n", failure);
-  for (const std::string& path : status.damaged)
-    text += fmt::format("  damaged: {}: the next run measures it again\n", path);
+  for (const std::string& line : status.damaged) text += fmt::format("  damaged: {}\n", line);
   return wrapped(text, columns, 6);
 }
 

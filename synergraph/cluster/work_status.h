@@ -32,7 +32,8 @@ struct WorkStatus {
   double cost_done = 0.0;  ///< as a share of all, with what is done of unfinished pieces
   std::vector<WorkerStatus> workers = {};
   std::vector<std::string> failures = {};  ///< a line each
-  std::vector<std::string> damaged = {};   ///< files that are not what they should be; not done
+  /// Files that are not what they should be, a line each; their pieces are not done.
+  std::vector<std::string> damaged = {};
   /// Shares of all the cost in a second, by those that are not dead; seconds left at this speed.
   double speed = 0.0;
   std::optional<double> seconds_left = {};

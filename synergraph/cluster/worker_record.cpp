@@ -12,6 +12,7 @@
 
 #include "synergraph/core/error.h"
 #include "synergraph/io/atomic_file.h"
+#include "synergraph/io/own_file.h"
 #include "synergraph/io/system_error.h"
 
 namespace synergraph {
@@ -20,6 +21,8 @@ namespace {
 using nlohmann::json;
 
 constexpr std::size_t kLargest = 1U << 16U;
+constexpr std::size_t kLongestToken = 64;
+constexpr double kLongestTimeout = 1e6;  ///< seconds: nobody waits longer for what a file says
 constexpr int kBeatsToTimeout = 6;
 constexpr int kAttemptsToBegin = 10;
 
@@ -40,12 +43,12 @@ std::string identity_line(const std::string& token, const WorkerPlace& place, do
 }
 
 bool write_at(const std::string& path, int flags, off_t at, const std::string& text) {
-  const int file = open(path.c_str(), O_WRONLY | O_CLOEXEC | flags, 0666);
-  if (file < 0) return false;
+  Descriptor file = open_own(path, O_WRONLY | flags);
+  if (!file) return false;
   errno = ENOSPC;  // of a write that ends too early
-  const bool whole = pwrite(file, text.data(), text.size(), at) == std::ssize(text);
+  const bool whole = pwrite(file.get(), text.data(), text.size(), at) == std::ssize(text);
   const int reason = errno;
-  const bool sent = close(file) == 0;  // a network file system sends it now
+  const bool sent = close(file.release()) == 0;  // a network file system sends it now
   if (!whole) errno = reason;
   return whole && sent;
 }
@@ -57,7 +60,9 @@ std::optional<WorkerNote> read_worker(const std::string& path) {
   try {
     text = read_regular_file(path, kLargest);
   } catch (const InputError&) {
-    if (access(path.c_str(), F_OK) != 0 && errno == ENOENT) return std::nullopt;
+    struct stat status {};
+    const bool there = own_status(path, status);
+    if (there ? S_ISLNK(status.st_mode) : errno == ENOENT) return std::nullopt;
     throw;
   }
   const std::size_t end = text.find('\n');
@@ -70,12 +75,19 @@ std::optional<WorkerNote> read_worker(const std::string& path) {
     note.place = {who.at("rank"), who.at("size")};
     note.timeout = who.at("timeout");
     note.with = who.value("with", "");
-    if (note.token.find_first_not_of("0123456789abcdef") != std::string::npos) return std::nullopt;
+    // A process of no number would seem to live for ever.
+    const bool possible = note.token.size() <= kLongestToken &&
+                          note.token.find_first_not_of("0123456789abcdef") == std::string::npos &&
+                          note.process.process > 0 && note.timeout >= 0.0 &&
+                          note.timeout <= kLongestTimeout;
+    if (!possible) return std::nullopt;
     if (end == std::string::npos) return note;
     note.sign = text.substr(end + 1);
     const json sign = json::parse(note.sign, nullptr, false);
     if (!sign.is_object()) return note;  // just being written
-    note.tally = {sign.at("pieces"), sign.at("cost"), sign.at("seconds"), sign.value("doing", "")};
+    const WorkerTally tally = {sign.at("pieces"), sign.at("cost"), sign.at("seconds"),
+                               sign.value("doing", "")};
+    if (tally.pieces >= 0 && tally.cost >= 0.0 && tally.seconds >= 0.0) note.tally = tally;
     return note;
   } catch (const json::exception&) {
     return std::nullopt;
@@ -97,7 +109,8 @@ WorkerRecord::WorkerRecord(const WorkBoard& board, const WorkerPlace& place, dou
       if (attempt == kAttemptsToBegin) throw;
     }
     std::this_thread::sleep_for(std::chrono::milliseconds(200));
-    make_directory(board.worker_path(""));  // it was there, and perhaps is gone for a while
+    make_directory(board.worker_path(""),
+                   NamedBy::kProgram);  // it was there, and perhaps is gone for a while
   }
   thread_ = std::thread([this] { beat(); });
 }
@@ -109,14 +122,14 @@ WorkerRecord::~WorkerRecord() {
   }
   ending_.notify_all();
   thread_.join();
-  unlink(path_.c_str());
+  remove_own(path_);
 }
 
 void WorkerRecord::restore() const {
-  if (access(path_.c_str(), F_OK) == 0) return;
+  if (is_own_file(path_)) return;
   if (write_at(path_, O_CREAT, 0, identity_ + sign())) return;
   const int reason = errno;
-  unlink(path_.c_str());  // half of it would be no one's
+  remove_own(path_);  // half of it would be no one's
   errno = reason;
   throw_system_error(path_, "cannot write");
 }
@@ -150,8 +163,11 @@ void WorkerRecord::beat() {
     due_ = false;
     last_ = std::chrono::steady_clock::now();
     ++beats_;
-    // Where the directory is gone for a while, the next one will do.
-    (void)write_at(path_, 0, static_cast<off_t>(identity_.size()), sign());
+    try {
+      // Where the directory is gone for a while, the next one will do.
+      (void)write_at(path_, 0, static_cast<off_t>(identity_.size()), sign());
+    } catch (const InputError&) {  // somebody put something else in its place: the worker goes on
+    }
   }
 }
 

@@ -33,7 +33,8 @@ struct WorkerNote {
   WorkerTally tally;
 };
 
-/// Reads it; nothing where there is no such file or, for a moment, no whole one. FileError where it
+/// Reads it; nothing where there is no such file or, for a moment, no whole one, and for a symbolic
+/// link, which is nobody's. FileError where it
 /// cannot be read.
 std::optional<WorkerNote> read_worker(const std::string& path);
 

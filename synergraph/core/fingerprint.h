@@ -3,6 +3,7 @@
 #include <fmt/core.h>
 
 #include <cstdint>
+#include <cstring>
 #include <string>
 #include <string_view>
 
@@ -16,6 +17,15 @@ class Fingerprint {
   /// Byte after byte.
   void add(std::string_view text) {
     for (const char c : text) add(std::uint32_t{static_cast<unsigned char>(c)});
+  }
+  /// Many bytes, four at a time; those that are left at the end one after the other.
+  void add_words(std::string_view bytes) {
+    for (; bytes.size() >= sizeof(std::uint32_t); bytes.remove_prefix(sizeof(std::uint32_t))) {
+      std::uint32_t word = 0;
+      std::memcpy(&word, bytes.data(), sizeof word);
+      add(word);
+    }
+    add(bytes);
   }
   std::string text() const { return fmt::format("{:016x}", hash_); }
 

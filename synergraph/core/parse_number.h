@@ -13,6 +13,13 @@ constexpr bool is_digit(char c) {
   return c >= '0' && c <= '9';
 }
 
+/// Whether a text is digits alone, as the names of the layers of one array are.
+constexpr bool is_number(std::string_view text) {
+  for (const char c : text)
+    if (!is_digit(c)) return false;
+  return !text.empty();
+}
+
 /// Reads the number that `text` begins with, whatever the locale, and returns how many characters
 /// it has: 0 if there is none or it is out of the type's range. A whole number may have a base.
 template <class Number, class... Base>

@@ -3,6 +3,7 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <limits>
 #include <memory>
 
 #include "synergraph/core/array_math.h"
@@ -71,6 +72,16 @@ std::vector<Fidelity> follow(Propagation& states, ConstMatrixView diffusion,
 std::vector<Fidelity> follow(ConstMatrixView diffusion, ConstMatrixView columns,
                              const std::vector<FidelityOptions>& options,
                              const Execution& execution) {
+  // The interval of a step limit does not depend, even in its last bit, on what else is asked for.
+  const bool limited = std::any_of(options.begin(), options.end(), [](const auto& each) {
+    return each.horizon == 0 && each.step_limit < std::numeric_limits<std::int64_t>::max();
+  });
+  if (limited && options.size() > 1) {
+    std::vector<Fidelity> results;
+    for (const FidelityOptions& each : options)
+      results.push_back(std::move(follow(diffusion, columns, {each}, execution).front()));
+    return results;
+  }
   Propagation quick = signal(columns);
   quick.flush_tiny();
   std::vector<Fidelity> results = follow(quick, diffusion, options, execution);

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <numeric>
 
 #include "synergraph/core/array_math.h"
 #include "synergraph/core/error.h"
@@ -50,9 +51,12 @@ std::int64_t FidelityTracker::most_steps() const {
 }
 
 std::int64_t FidelityTracker::steps_left() const {
-  const std::int64_t useful = fixed() ? options_.horizon - states_.time() : Propagation::panel();
+  const std::int64_t last = fixed() ? options_.horizon : options_.step_limit;
+  const std::int64_t useful = std::min<std::int64_t>(last - states_.time(), Propagation::panel());
   // A minimax is mostly final after a few steps, so do not begin with a whole panel.
-  const bool minimax = fixed() ? options_.minimax_alone : !options_.every_node;
+  // With a step limit never: panels that are cut elsewhere round elsewhere, and the interval is to
+  // be the same whether every node is asked for or not.
+  const bool minimax = fixed() ? options_.minimax_alone : !options_.every_node || limited();
   return minimax && states_.time() == 0 ? std::min<std::int64_t>(useful, kFirstSteps) : useful;
 }
 
@@ -141,7 +145,7 @@ bool FidelityTracker::certify(int j) {
   if (is_final(j)) return true;
   double& upper = result_.node_upper[static_cast<std::size_t>(j)];
   double above = 0.0;
-  for (int i = j; i < nodes(); ++i) above += states_.current(i);
+  for (int i = j; i < nodes(); ++i) above += signal(i);
   upper = std::min(upper, above);
   if (upper > phi(j)) {
     if (passed_to_ != j) {
@@ -150,8 +154,7 @@ bool FidelityTracker::certify(int j) {
       passed_to_ = j;
     }
     double ever = 0.0;
-    for (int i = j; i < nodes(); ++i)
-      ever += states_.current(i) * passing_[static_cast<std::size_t>(i)];
+    for (int i = j; i < nodes(); ++i) ever += signal(i) * passing_[static_cast<std::size_t>(i)];
     upper = std::min(upper, ever);
   }
   if (upper > phi(j) * (1.0 + kRounding)) return false;
@@ -166,7 +169,7 @@ bool FidelityTracker::certify_every() {
   bool all = true;
   double above = 0.0;
   for (int j = nodes() - 1; j >= 0; --j) {
-    above += states_.current(j);
+    above += signal(j);
     if (!is_final(j) && above <= phi(j) * (1.0 + kRounding)) set_final(j);
     all = all && is_final(j);
   }
@@ -177,21 +180,24 @@ bool FidelityTracker::certify_every() {
   return all;
 }
 
-/// Is everything asked for final?
-bool FidelityTracker::certify_chosen() {
-  return options_.every_node ? certify_every() : chosen_ == 0 || certify(smallest());
+/// Is the node that attains the minimax final?
+bool FidelityTracker::certify_minimax() {
+  return chosen_ == 0 || certify(smallest());
 }
 
 void FidelityTracker::look() {
   if (fixed()) {
     look_at_panel(options_.horizon);
     done_ = states_.time() >= options_.horizon ||
-            (options_.minimax_alone ? chosen_ == 0 || certify(smallest()) : all_final());
+            (options_.minimax_alone ? certify_minimax() : all_final());
     if (!done_ && !options_.minimax_alone) drop_dead_nodes();
   } else {
-    look_at_panel(states_.time());
-    result_.certified = certify_chosen();
-    done_ = result_.certified || states_.time() >= most_steps();
+    // A panel ends at whole registers: what lies behind the step limit is not looked at.
+    const std::int64_t until = std::min(states_.time(), options_.step_limit);
+    beyond_ = static_cast<int>(states_.time() - until);
+    look_at_panel(until);
+    settled_ = options_.every_node ? certify_every() : certify_minimax();
+    done_ = settled_ || until >= most_steps();
   }
 }
 
@@ -232,7 +238,7 @@ void FidelityTracker::search_slowly() {
       raise_all();
     }
   }
-  result_.certified = chosen_ == 0 || is_final(smallest());
+  settled_ = chosen_ == 0 || is_final(smallest());
   const std::vector<double> bounds = slow_->bounds(static_cast<double>(states_.time()));
   for (int j = 0; j < nodes(); ++j) {
     double& upper = result_.node_upper[static_cast<std::size_t>(j)];
@@ -252,7 +258,7 @@ void FidelityTracker::close_bounds() {
   double above = 0.0;
   for (int j = sink; j >= 0; --j) {
     const auto at = static_cast<std::size_t>(j);
-    above += states_.current(j);
+    above += signal(j);
     if (known(j)) {
       const double arrived = !endless ? last[at] : supremum_[at] > 0.0 ? kInfinity : 0.0;
       result_.node[at] = result_.node_upper[at] = supremum_[at];
@@ -263,25 +269,66 @@ void FidelityTracker::close_bounds() {
   }
 }
 
+/// What the minimax cannot exceed, by the signal at the step limit alone: every node's S_j, and for
+/// the nodes that are the weakest so far the sharper bound. These are as many as steps were taken,
+/// so that they cost no more than the steps did. The bounds of nodes that other looks sharpened do
+/// not count: the result is the same whatever else is asked for.
+double FidelityTracker::bound_minimax() {
+  std::vector<int> weakest(static_cast<std::size_t>(chosen_));
+  std::iota(weakest.begin(), weakest.end(), 0);
+  std::stable_sort(weakest.begin(), weakest.end(),
+                   [&](int a, int b) { return lower(a) < lower(b); });
+  double bound = kInfinity;
+  double above = 0.0;
+  for (int j = nodes() - 1; j >= 0; --j) {
+    above += signal(j);
+    if (j < chosen_) bound = std::min(bound, known(j) ? lower(j) : std::max(lower(j), above));
+  }
+  constexpr double kLeastNodes = 64.0;
+  const double most = std::max(kLeastNodes, result_.steps);
+  for (std::size_t k = 0; k < weakest.size() && static_cast<double>(k) < most; ++k) {
+    const int j = weakest[k];
+    if (lower(j) >= bound) break;
+    bound =
+        std::min(bound, certify(j) ? lower(j) : result_.node_upper[static_cast<std::size_t>(j)]);
+  }
+  return bound;
+}
+
 void FidelityTracker::finish() {
+  double bound = kInfinity;  // of the minimax
   if (fixed() && !options_.minimax_alone) {
     result_.steps = static_cast<double>(options_.horizon);
     result_.node_upper = result_.node;
+  } else if (!fixed() && !settled_ && limited()) {
+    for (int j = 0; j < nodes(); ++j)
+      if (!is_final(j)) result_.node_upper[static_cast<std::size_t>(j)] = 1.0;
+    bound = bound_minimax();
+    for (int j = 0; options_.every_node && j < nodes(); ++j) certify(j);
+    close_bounds();
   } else {
-    if (!fixed() && !result_.certified && !limited()) search_slowly();
+    if (!fixed() && !settled_) search_slowly();
     close_bounds();
   }
   // Powers that were looked at last may have raised a node by a rounding.
   for (std::size_t at = 0; at < result_.node.size(); ++at)
     result_.node_upper[at] = std::max(result_.node_upper[at], result_.node[at]);
+  result_.certified = !fixed() && settled_;
   if (chosen_ == 0) return;
   const int j = smallest();
   result_.minimax = lower(j);
   result_.minimax_node = j;
   result_.minimax_time = result_.optimal_time[static_cast<std::size_t>(j)];
-  const auto upper = result_.node_upper.begin();
-  result_.minimax_upper =
-      result_.certified || fixed() ? result_.minimax : *std::min_element(upper, upper + chosen_);
+  if (settled_ || fixed()) {
+    result_.minimax_upper = result_.minimax;
+    return;
+  }
+  if (!limited()) {
+    const auto upper = result_.node_upper.begin();
+    bound = *std::min_element(upper, upper + chosen_);
+  }
+  result_.certified = bound <= result_.minimax * (1.0 + kRounding);
+  result_.minimax_upper = result_.certified ? result_.minimax : bound;
 }
 
 }  // namespace synergraph

@@ -63,11 +63,14 @@ class FidelityTracker {
   double least_of(int count) const;
   int smallest() const;
   bool certify(int j);
-  bool certify_chosen();
+  bool certify_minimax();
   bool certify_every();
   void search_slowly();
   bool peak_slowly(int j, double enough);
   void close_bounds();
+  double bound_minimax();
+  /// Node j's signal at the newest time that is looked at.
+  double signal(int j) const { return states_.at(j, states_.length() - beyond_); }
 
   const FidelityOptions& options_;
   const Execution& execution_;
@@ -76,6 +79,8 @@ class FidelityTracker {
   std::unique_ptr<SlowSignal>& slow_;
   Fidelity result_;
   bool done_ = false;
+  bool settled_ = false;  // certified: the minimax, or every node if that is asked for
+  int beyond_ = 0;        // steps of the newest panel that are behind the step limit
   int active_;
   std::vector<double> timed_;     // the signal at each node's optimal time
   std::vector<bool> final_;       // its fidelity is certified; empty: nobody's is

@@ -24,7 +24,8 @@ struct FidelityOptions {
   /// Steps looked at; 0: as many as it takes to certify the result.
   std::int64_t horizon = 0;
   /// Times beyond this one are not looked at: where the result is not certified by then, it is an
-  /// interval. Without a limit, later times are searched by repeated squaring.
+  /// interval, that of exactly so many steps whatever else is asked for. Without a limit, later
+  /// times are searched by repeated squaring.
   std::int64_t step_limit = std::numeric_limits<std::int64_t>::max();
   /// Certify every node's fidelity, not only the minimax.
   bool every_node = false;
@@ -49,8 +50,10 @@ struct Fidelity {
   double minimax_upper = 1.0;  ///< equal to `minimax` when certified
   int minimax_node = 0;        ///< the first node that attains it
   double minimax_time = 0.0;   ///< its optimal time
-  bool certified = false;      ///< true: exact to rounding for all times. Fixed horizons never are.
-  double steps = 0.0;          ///< diffusion steps looked at
+  /// The minimax is exact to rounding for all times: `minimax_upper` equals it. Fixed horizons
+  /// never are. Node j's own fidelity is where node_upper[j] equals node[j].
+  bool certified = false;
+  double steps = 0.0;  ///< diffusion steps looked at
 };
 
 }  // namespace synergraph

@@ -109,7 +109,9 @@ bool MinimaxSearch::certify(int j, const Propagation& states) {
 
 std::optional<double> MinimaxSearch::run() {
   if (nodes_ == 1) return 1.0;
-  if (options_.step_limit < kMostSteps || !set_factors()) return std::nullopt;
+  // Panels end behind the last step.
+  if (options_.step_limit < kMostSteps + Propagation::panel() || !set_factors())
+    return std::nullopt;
   std::fill_n(phi(), nodes_, 0.0);
   std::fill_n(passing(), nodes_, 0.0);
   passing()[nodes_ - 1] = 1.0;  // the start

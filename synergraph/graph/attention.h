@@ -9,17 +9,21 @@
 #pragma GCC visibility push(default)
 namespace synergraph {
 
-/// How far a row's sum may be from 1, and why as far as that: the reason ends the message.
+/// How far a row's sum may be from 1, why as far as that, and what allows more: both end the
+/// message, the latter where nothing better is known.
 struct RowTolerance {
   double value = 0.0;
   std::string reason = {};
+  std::string remedy = {};
 };
 
-/// What a row means that sums to less than 1, by more than rounding explains.
+/// What a row means that sums to less than 1.
 enum class MissingMass {
+  /// Rounding, as far as that explains it: the row is renormalised. Beyond that, an error.
   kError,
   /// It is so on purpose (a model with a learned sink logit). There is one more node, the first,
-  /// which keeps what it gets and takes what is missing from each row.
+  /// which keeps what it gets and takes all that is missing from each row: no part of it counts as
+  /// rounding. A sum above 1 can only be rounding, and is treated as under kError.
   kNode,
 };
 
@@ -34,7 +38,8 @@ constexpr int extra_nodes(MissingMass missing) {
 
 /// What an attention matrix may deviate from, and how errors name it.
 struct AttentionCheck {
-  /// How far a row's sum may be from 1; what is within is renormalised.
+  /// How far a row's sum may be from 1; what is within is renormalised. With MissingMass::kNode
+  /// only sums above 1 are asked about.
   double row_tolerance = 1e-6;
   /// The largest entry above the diagonal that is taken for zero.
   double causal_tolerance = 0.0;
@@ -42,11 +47,18 @@ struct AttentionCheck {
   std::string name = "attention";
   /// What the message about an entry above the diagonal ends with.
   std::string axes = {};
+  /// The option that swaps query and key, for the message about a matrix that needs it.
+  std::string swapped_axes = "--axes with key before query";
   /// Asked about the entries of a row that fails row_tolerance: how they were rounded may allow
   /// more. Nothing: row_tolerance is final.
   std::function<RowTolerance(const double* row, int count)> second_look = {};
   /// What the message about a row that sums to less than 1 ends with.
   std::string missing_hint = {};
+  /// What the message about a row without any mass ends with.
+  std::string padding_hint = {};
+  /// Asked when a matrix is about to be refused: a sentence that says what it looks like and what
+  /// to do, which then stands in place of the hints above; empty: that is not known.
+  std::function<std::string()> diagnosis = {};
 };
 
 /// Checks row i of a causal attention matrix with `cols` columns, and returns the sum of its
@@ -60,6 +72,10 @@ void normalise_row(double* row, int i, int cols, const AttentionCheck& check = {
 /// precision: square, finite, non-negative, nothing above the diagonal, rows divided by their sums.
 /// InputError names the matrix, the row and the value.
 void normalise_attention(MatrixView attention, const AttentionCheck& check = {});
+
+/// Clears a row of `columns` entries outside of the tokens begin .. end - 1, where padding may hold
+/// anything: entries that are no shares of a row, NaN among them, become zero.
+void clear_padding(double* row, int begin, int end, int columns);
 
 /// Cuts tokens begin .. begin + into.rows() - 1 out of `attention` and makes the rows that remain
 /// exact: rows are checked whole, then what they give to the remaining keys is divided by its sum.

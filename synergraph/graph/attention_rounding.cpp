@@ -60,7 +60,7 @@ RowTolerance rounding_shown(FloatType type, int columns, const double* row, int 
     widest = tolerance;
     name = name_of(shorter);
   }
-  return {widest, fmt::format(", the most that rounding its entries to {} explains", name)};
+  return {widest, fmt::format(", the most that rounding its entries to {} explains", name), {}};
 }
 
 AttentionCheck attention_check(FloatType type, int columns, std::optional<double> row_tolerance,
@@ -71,7 +71,7 @@ AttentionCheck attention_check(FloatType type, int columns, std::optional<double
   else
     check.second_look = [=](const double* row, int count) {
       RowTolerance shown = rounding_shown(type, columns, row, count);
-      shown.reason += fmt::format(": {} allows more", option);
+      shown.remedy = fmt::format(": {} allows more", option);
       return shown;
     };
   return check;

@@ -14,7 +14,32 @@
 
 namespace synergraph {
 
-std::vector<Head> heads_of_graph(const MultiHeadGraph& graph) {
+namespace {
+
+/// The diffusion of every head, the walk of one that is a graph, and three matrices of all heads
+/// together.
+void check_graph_memory(const MultiHeadGraph& graph, std::size_t memory,
+                        const std::string& remedy) {
+  double matrices = 3.0;
+  for (const GraphHead& head : graph.heads)
+    matrices += std::holds_alternative<FeedforwardGraph>(head.content) ? 2.0 : 1.0;
+  const double nodes = graph.nodes;
+  const double needed = matrices * nodes * nodes * sizeof(double);
+  if (needed <= static_cast<double>(memory)) return;
+  constexpr double kMiB = 1024.0 * 1024.0;
+  throw InputError(fmt::format(
+      "{} head{} of {} nodes need{} {:.0f} MiB of memory; the limit is {:.0f} MiB. Use fewer nodes "
+      "or heads{}",
+      graph.heads.size(), graph.heads.size() == 1 ? "" : "s", graph.nodes,
+      graph.heads.size() == 1 ? "s" : "", std::ceil(needed / kMiB),
+      std::floor(static_cast<double>(memory) / kMiB), remedy));
+}
+
+}  // namespace
+
+std::vector<Head> heads_of_graph(const MultiHeadGraph& graph, std::size_t memory,
+                                 const std::string& remedy) {
+  check_graph_memory(graph, memory, remedy);
   std::vector<Head> heads;
   for (const GraphHead& head : graph.heads) {
     if (const auto* edges = std::get_if<FeedforwardGraph>(&head.content))

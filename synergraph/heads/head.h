@@ -7,6 +7,7 @@
 
 #include "synergraph/chain/walk.h"
 #include "synergraph/core/matrix.h"
+#include "synergraph/core/working_memory.h"
 #include "synergraph/graph/multi_head_graph.h"
 
 #pragma GCC visibility push(default)
@@ -19,8 +20,12 @@ struct Head {
   std::optional<Walk> graph_walk;  ///< of a graph: along its edges. Attention walks by its columns.
 };
 
-/// The heads of a multi-head graph.
-std::vector<Head> heads_of_graph(const MultiHeadGraph& graph);
+/// The heads of a multi-head graph. InputError, before anything is allocated, where measuring them
+/// needs more than `memory` bytes: a short text can describe many large matrices. `remedy` ends the
+/// message: how to raise the limit, if there is a way.
+std::vector<Head> heads_of_graph(const MultiHeadGraph& graph,
+                                 std::size_t memory = WorkingMemory().bytes(),
+                                 const std::string& remedy = "");
 
 /// A head from a causal attention matrix that has been through normalise_attention().
 Head head_of_attention(std::string name, Matrix attention);

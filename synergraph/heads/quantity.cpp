@@ -12,10 +12,17 @@
 namespace synergraph {
 namespace {
 
-/// A kind: its key, and where its value stands. That of T_mix depends on eps.
+/// What values can be. All are at least 0.
+enum class Range {
+  kShare,  ///< at most 1
+  kTime,   ///< or infinite: never
+  kRatio,  ///< or infinite: of something to nothing
+};
+
+/// A kind: its key, its range, and where its value stands. That of T_mix depends on eps.
 struct Row {
   std::string_view key;
-  bool time = false;
+  Range range = Range::kRatio;
   double (*of_system)(const Metrics&) = nullptr;
   double (*of_layer)(const HeadsMetrics&) = nullptr;
 };
@@ -25,20 +32,21 @@ using H = HeadsMetrics;
 
 /// In the order of Quantity::Kind.
 constexpr std::array<Row, Quantity::kEffectiveForwardProbability + 1> kRows = {{
-    {"forward_probability", false, [](const M& m) { return m.forward_probability; }},
-    {"truncated_hitting_mean", true, [](const M& m) { return m.walk.truncated.mean; }},
-    {"truncated_hitting_max", true, [](const M& m) { return m.walk.truncated.max; }},
-    {"hitting_mean", true, [](const M& m) { return m.walk.hitting.mean; }},
-    {"hitting_max", true, [](const M& m) { return m.walk.hitting.max; }},
-    {"mixing_time_", true},
-    {"minimax_fidelity", false, [](const M& m) { return m.fidelity.minimax; }},
-    {"minimax_fidelity_upper", false, [](const M& m) { return m.fidelity.minimax_upper; }},
-    {"minimax_time", true, [](const M& m) { return m.fidelity.minimax_time; }},
-    {"best_head_fidelity", false, nullptr, [](const H& h) { return h.synergy.best_head_fidelity; }},
-    {"synergy", false, nullptr, [](const H& h) { return h.synergy.value; }},
-    {"mixing_synergy", false, nullptr, [](const H& h) { return h.mixing_synergy; }},
-    {"cross_head_share", false, nullptr, [](const H& h) { return h.cross_head_share; }},
-    {"effective_forward_probability", false, nullptr,
+    {"forward_probability", Range::kShare, [](const M& m) { return m.forward_probability; }},
+    {"truncated_hitting_mean", Range::kTime, [](const M& m) { return m.walk.truncated.mean; }},
+    {"truncated_hitting_max", Range::kTime, [](const M& m) { return m.walk.truncated.max; }},
+    {"hitting_mean", Range::kTime, [](const M& m) { return m.walk.hitting.mean; }},
+    {"hitting_max", Range::kTime, [](const M& m) { return m.walk.hitting.max; }},
+    {"mixing_time_", Range::kTime},
+    {"minimax_fidelity", Range::kShare, [](const M& m) { return m.fidelity.minimax; }},
+    {"minimax_fidelity_upper", Range::kShare, [](const M& m) { return m.fidelity.minimax_upper; }},
+    {"minimax_time", Range::kTime, [](const M& m) { return m.fidelity.minimax_time; }},
+    {"best_head_fidelity", Range::kShare, nullptr,
+     [](const H& h) { return h.synergy.best_head_fidelity; }},
+    {"synergy", Range::kRatio, nullptr, [](const H& h) { return h.synergy.value; }},
+    {"mixing_synergy", Range::kRatio, nullptr, [](const H& h) { return h.mixing_synergy; }},
+    {"cross_head_share", Range::kShare, nullptr, [](const H& h) { return h.cross_head_share; }},
+    {"effective_forward_probability", Range::kShare, nullptr,
      [](const H& h) { return h.effective_forward_probability; }},
 }};
 
@@ -56,7 +64,11 @@ std::vector<Quantity> quantities(Quantity::Kind last, const std::vector<double>&
 }  // namespace
 
 bool Quantity::is_time() const {
-  return kRows[kind].time;
+  return kRows[kind].range == Range::kTime;
+}
+
+bool Quantity::is_share() const {
+  return kRows[kind].range == Range::kShare;
 }
 
 std::string key_of(const Quantity& quantity) {

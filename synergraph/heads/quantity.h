@@ -47,6 +47,8 @@ struct Quantity {
   constexpr bool of_system() const { return kind < kBestHeadFidelity; }
   /// Whether it counts steps, which may be infinitely many: never.
   bool is_time() const;
+  /// Whether it lies between 0 and 1. What does not is at least 0, and may be infinite.
+  bool is_share() const;
   bool operator==(const Quantity&) const = default;
   bool operator<(const Quantity& other) const {
     return std::tie(kind, eps) < std::tie(other.kind, other.eps);

@@ -22,12 +22,6 @@ double matrix_bytes(int tokens) {
   return 8.0 * static_cast<double>(tokens) * static_cast<double>(tokens);
 }
 
-/// Outside of a sequence may be padding, and there anything: what is no share of a row is nothing.
-void clear_padding(double* begin, double* end) {
-  std::replace_if(
-      begin, end, [](double entry) { return !(entry >= 0.0 && entry < 2.0); }, 0.0);
-}
-
 bool keeps_heads(int heads, int tokens, const WorkingMemory& memory) {
   return heads * matrix_bytes(tokens) <=
          std::min(kMostHeadBytes, kKeptShare * static_cast<double>(memory.bytes()));
@@ -67,6 +61,7 @@ SampleHeads::Reader head_reader(const AttentionView& view, const TokenSpan& sequ
     AttentionCheck check = attention_check(view.type, columns, row_tolerance);
     check.name = fmt::format("sample {}, head {}", sequence.sample, head);
     check.missing_hint = "; missing_mass gives the rest to a node of its own";
+    check.padding_hint = ": leave padding out with --lengths";
     // As many rows at a time as a cache line holds: they may lie side by side.
     constexpr int kRows = 16;
     std::vector<double> rows(kRows * static_cast<std::size_t>(columns));
@@ -77,8 +72,7 @@ SampleHeads::Reader head_reader(const AttentionView& view, const TokenSpan& sequ
         read_rows(view, sequence.sample, head, i, std::min<std::int64_t>(kRows, sequence.end - i),
                   rows.data());
       double* entries = rows.data() + std::ptrdiff_t{at} * columns;
-      clear_padding(entries, entries + begin);
-      clear_padding(entries + sequence.end, entries + columns);
+      clear_padding(entries, begin, static_cast<int>(sequence.end), columns);
       return entries;
     };
     cut_attention(row, columns, begin, check, into, missing_mass);

@@ -13,7 +13,8 @@
 
 #include "synergraph/core/error.h"
 #include "synergraph/core/terminal.h"
-#include "synergraph/io/byte_source.h"
+#include "synergraph/io/input_file.h"
+#include "synergraph/io/own_file.h"
 #include "synergraph/io/system_error.h"
 #include "synergraph/io/temporary_file.h"
 
@@ -21,17 +22,6 @@ namespace synergraph {
 namespace {
 
 namespace fs = std::filesystem;
-
-/// Closes a file at the end of a scope.
-struct Descriptor {
-  explicit Descriptor(int opened) : number(opened) {}
-  ~Descriptor() {
-    if (number >= 0) close(number);
-  }
-  Descriptor(const Descriptor&) = delete;
-  Descriptor& operator=(const Descriptor&) = delete;
-  int number;
-};
 
 void write_all(int descriptor, const void* data, std::size_t size, const std::string& path) {
   const char* bytes = static_cast<const char*>(data);
@@ -64,82 +54,126 @@ fs::path without_links(fs::path path) {
   return path;
 }
 
-[[noreturn]] void throw_too_large(const std::string& path, std::size_t limit) {
-  throw InputError(fmt::format("{}: larger than the limit of {} bytes", path, limit));
+[[noreturn]] void throw_is_directory(const std::string& path) {
+  errno = EISDIR;
+  throw_system_error(path, "cannot write");
 }
 
 }  // namespace
 
-AtomicFile::AtomicFile(std::string path) : path_(std::move(path)) {
-  struct stat status {};
-  const bool there = stat(path_.c_str(), &status) == 0;
-  if (there && S_ISDIR(status.st_mode)) errno = EISDIR;
-  if (there ? S_ISDIR(status.st_mode) : errno == ELOOP) throw_system_error(path_, "cannot write");
-  const bool copied = there && (!S_ISREG(status.st_mode) || standard_stream(status) >= 0);
-  std::error_code none;
-  const fs::path target = copied ? fs::temp_directory_path(none) / "copied" : without_links(path_);
-  if (!copied) target_ = target.string();
-  // The name ends as the path does: programs that write the file choose a format by its ending.
-  const Temporary temporary = make_temporary(target.parent_path(), fs::path(path_).extension());
-  if (temporary.descriptor < 0) throw_system_error(path_, "cannot write");
-  descriptor_ = temporary.descriptor;
-  if (there && !copied) {
-    mode_ = status.st_mode & 0777U;
-    (void)fchmod(descriptor_, *mode_ | S_IRUSR | S_IWUSR);  // some filesystems have no modes
+/// The directory in which a file is written, and the names in it.
+struct AtomicFile::Place {
+  Descriptor directory;
+  std::string target;            ///< empty: bytes are copied to the path at the end
+  std::optional<unsigned> mode;  ///< permissions of the file that is replaced
+  Temporary temporary;           ///< goes before its directory
+
+  /// A name that the user chose; the directory's path.
+  fs::path choose_for_user(const std::string& path) {
+    struct stat status {};
+    const bool there = stat(path.c_str(), &status) == 0;
+    if (there && S_ISDIR(status.st_mode)) throw_is_directory(path);
+    if (!there && errno == ELOOP) throw_system_error(path, "cannot write");
+    const bool copied = there && (!S_ISREG(status.st_mode) || standard_stream(status) >= 0);
+    std::error_code none;
+    const fs::path file = copied ? fs::temp_directory_path(none) / "copied" : without_links(path);
+    if (!copied) target = file.filename().string();
+    if (there && !copied) mode = status.st_mode & 0777U;
+    fs::path where = file.parent_path();
+    directory.reset(open(where.empty() ? "." : where.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC));
+    return where;
   }
-  temporary_path_ = temporary.path;
+
+  /// A name that the program chose. Permissions are taken over from a file of this user's alone:
+  /// others could have made one that all may write, or nobody may read.
+  fs::path choose_own(const std::string& path) {
+    OwnPlace place(path);
+    directory = std::move(place.directory);
+    target = place.name;
+    struct stat status {};
+    if (directory && fstatat(directory.get(), target.c_str(), &status, AT_SYMLINK_NOFOLLOW) == 0) {
+      if (S_ISDIR(status.st_mode)) throw_is_directory(path);
+      if (S_ISREG(status.st_mode) && status.st_uid == geteuid()) mode = status.st_mode & 0777U;
+    }
+    return fs::path(path).parent_path();
+  }
+};
+
+AtomicFile::AtomicFile(std::string path, NamedBy named_by)
+    : path_(std::move(path)), place_(std::make_unique<Place>()) {
+  const fs::path where =
+      named_by == NamedBy::kUser ? place_->choose_for_user(path_) : place_->choose_own(path_);
+  if (!place_->directory) throw_system_error(path_, "cannot write");
+  // The name ends as the path does, for people who find one that was left.
+  place_->temporary = make_temporary(place_->directory.get(), fs::path(path_).extension());
+  if (!place_->temporary.file) throw_system_error(path_, "cannot write");
+  temporary_path_ =
+      (where.empty() ? "." / fs::path(place_->temporary.name) : where / place_->temporary.name)
+          .string();
+  if (place_->mode)  // some filesystems have no modes
+    (void)fchmod(place_->temporary.file.get(), *place_->mode | S_IRUSR | S_IWUSR);
 }
 
 AtomicFile::~AtomicFile() {
-  if (descriptor_ >= 0) close(descriptor_);
-  if (!temporary_path_.empty()) unlink(temporary_path_.c_str());
+  if (!temporary_path_.empty())
+    (void)unlinkat(place_->directory.get(), place_->temporary.name.c_str(), 0);
 }
 
 void AtomicFile::write(const void* data, std::size_t size) {
-  write_all(descriptor_, data, size, path_);
+  write_all(place_->temporary.file.get(), data, size, path_);
 }
 
-void AtomicFile::copy_to_target(int from) {
+void AtomicFile::write_at(std::uint64_t offset, const void* data, std::size_t size) {
+  const char* bytes = static_cast<const char*>(data);
+  while (size > 0) {
+    const ssize_t written =
+        pwrite(place_->temporary.file.get(), bytes, size, static_cast<off_t>(offset));
+    if (written < 0 && errno == EINTR) continue;
+    if (written < 0) throw_system_error(path_, "cannot write");
+    bytes += written;
+    offset += static_cast<std::uint64_t>(written);
+    size -= static_cast<std::size_t>(written);
+  }
+}
+
+void AtomicFile::copy_to_target() {
   (void)std::fflush(stdout);  // what was printed before comes before
   struct stat status {};
   const int stream = stat(path_.c_str(), &status) == 0 ? standard_stream(status) : -1;
   const Descriptor to(stream >= 0 ? dup(stream) : open(path_.c_str(), O_WRONLY | O_CLOEXEC));
-  if (to.number < 0) throw_system_error(path_, "cannot write");
-  const bool terminal = isatty(to.number) != 0;
+  if (!to) throw_system_error(path_, "cannot write");
+  const bool terminal = isatty(to.get()) != 0;
   std::string shown;  // whole, as a piece may end within a character
   std::vector<char> buffer(std::size_t{1} << 16U);
-  for (;;) {
-    const ssize_t got = read(from, buffer.data(), buffer.size());
+  for (off_t at = 0;;) {
+    const ssize_t got = pread(place_->temporary.file.get(), buffer.data(), buffer.size(), at);
     if (got < 0 && errno == EINTR) continue;
     if (got < 0) throw_system_error(path_, "cannot write");
     if (got == 0) break;
+    at += got;
     if (terminal)
       shown.append(buffer.data(), static_cast<std::size_t>(got));
     else
-      write_all(to.number, buffer.data(), static_cast<std::size_t>(got), path_);
+      write_all(to.get(), buffer.data(), static_cast<std::size_t>(got), path_);
   }
   shown = printable_lines(shown);
-  write_all(to.number, shown.data(), shown.size(), path_);
+  write_all(to.get(), shown.data(), shown.size(), path_);
 }
 
 void AtomicFile::commit() {
-  {
-    // Another program may have put a new file under the temporary name: that one counts.
-    const Descriptor now(open(temporary_path_.c_str(), O_RDONLY | O_CLOEXEC));
-    if (now.number < 0) throw_system_error(path_, "cannot write");
-    if (target_.empty()) return copy_to_target(now.number);
-    if (mode_) (void)fchmod(now.number, *mode_);
-    if (fsync(now.number) != 0) throw_system_error(path_, "cannot write");
-  }
-  if (rename(temporary_path_.c_str(), target_.c_str()) != 0)
+  if (place_->target.empty()) return copy_to_target();
+  const int file = place_->temporary.file.get();
+  const int directory = place_->directory.get();
+  if (place_->mode) (void)fchmod(file, *place_->mode);
+  if (fsync(file) != 0 ||
+      renameat(directory, place_->temporary.name.c_str(), directory, place_->target.c_str()) != 0)
     throw_system_error(path_, "cannot write");
   temporary_path_.clear();
-  close(descriptor_);
-  descriptor_ = -1;
+  place_->temporary = {};
 }
 
-void write_file(const std::string& path, std::string_view text) {
-  AtomicFile file(path);
+void write_file(const std::string& path, std::string_view text, NamedBy named_by) {
+  AtomicFile file(path, named_by);
   file.write(text);
   file.commit();
 }
@@ -163,32 +197,25 @@ bool is_same_file(const std::string& path, const std::string& other) {
   return spelt_alike(path) == spelt_alike(other);
 }
 
-void make_directory(const std::string& path) {
+void make_directory(const std::string& path, NamedBy named_by) {
+  constexpr const char* kFailed = "cannot make the directory";
+  if (named_by == NamedBy::kProgram) {
+    if (!open_own_directory(path, true)) throw_system_error(path, kFailed);
+    return;
+  }
   std::error_code error;
   std::filesystem::create_directories(path, error);
-  if (error)
-    throw FileError(fmt::format("{}: cannot make the directory: {}", path, error.message()));
+  if (error) throw FileError(fmt::format("{}: {}: {}", path, kFailed, reason_text(error.value())));
 }
 
 std::string read_file(const std::string& path, std::size_t limit) {
-  const Descriptor file(open(path.c_str(), O_RDONLY | O_CLOEXEC));
-  if (file.number < 0) throw_system_error(path, "cannot read");
-  std::string text;
-  std::vector<char> buffer(std::size_t{1} << 16U);
-  for (;;) {
-    const ssize_t got = ::read(file.number, buffer.data(), buffer.size());
-    if (got < 0 && errno == EINTR) continue;
-    if (got < 0) throw_system_error(path, "cannot read");
-    if (got == 0) return text;
-    text.append(buffer.data(), static_cast<std::size_t>(got));
-    if (text.size() > limit) throw_too_large(path, limit);
-  }
+  return InputFile(path).read(limit);
 }
 
 std::string read_regular_file(const std::string& path, std::size_t limit) {
-  const ByteSourcePtr bytes = open_bytes(path);
-  if (bytes->size() > limit) throw_too_large(path, limit);
-  return bytes->read_string(0, static_cast<std::size_t>(bytes->size()));
+  const Descriptor file = open_own(path, O_RDONLY);
+  if (!file) throw_system_error(path, "cannot read");
+  return read_to_end(file.get(), path, limit);
 }
 
 }  // namespace synergraph

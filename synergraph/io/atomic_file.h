@@ -1,8 +1,12 @@
 #pragma once
 
+#include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
+
+#include "synergraph/io/named_by.h"
 
 #pragma GCC visibility push(default)
 namespace synergraph {
@@ -10,36 +14,41 @@ namespace synergraph {
 /// A file that appears whole or not at all: bytes go to a temporary name in the same directory;
 /// commit() flushes them to disk and renames. Destroyed without commit(), it leaves nothing behind;
 /// what a killed process left, the next file that its machine writes in that directory removes. A
-/// symbolic link stays, and the file it names is written; a file that is replaced leaves its
-/// permissions to the new one. What is no regular file (a pipe, a terminal), or is where standard
-/// output or standard error already goes, gets the bytes at commit(); a terminal gets them
-/// printable. Errors are InputErrors that name the path and the system's reason.
+/// file that is replaced leaves its permissions to the new one. Errors are InputErrors that name
+/// the path and the system's reason.
+///
+/// Of a name that the user chose, a symbolic link stays, and the file it names is written. What is
+/// no regular file (a pipe, a terminal), or is where standard output or standard error already
+/// goes, gets the bytes at commit(); a terminal gets them printable. Under a name that the program
+/// chose, all of that is replaced; only a directory is not.
 class AtomicFile {
  public:
-  explicit AtomicFile(std::string path);
+  explicit AtomicFile(std::string path, NamedBy named_by = NamedBy::kUser);
   ~AtomicFile();
   AtomicFile(const AtomicFile&) = delete;
   AtomicFile& operator=(const AtomicFile&) = delete;
 
   void write(const void* data, std::size_t size);
   void write(std::string_view text) { write(text.data(), text.size()); }
+  /// Likewise, from an offset on; write() goes on where the last write() ended.
+  void write_at(std::uint64_t offset, const void* data, std::size_t size);
   void commit();
 
-  /// Where the bytes are before commit(): for programs that write the file themselves.
+  /// Where the bytes are before commit().
   const std::string& temporary_path() const { return temporary_path_; }
 
  private:
-  void copy_to_target(int from);
+  struct Place;
+
+  void copy_to_target();
 
   std::string path_;
-  std::string target_;  ///< the path without symbolic links; empty: bytes are copied to path_
   std::string temporary_path_;
-  std::optional<unsigned> mode_;  ///< permissions of the file that is replaced
-  int descriptor_ = -1;
+  std::unique_ptr<Place> place_;
 };
 
 /// Writes a whole text file atomically.
-void write_file(const std::string& path, std::string_view text);
+void write_file(const std::string& path, std::string_view text, NamedBy named_by = NamedBy::kUser);
 
 /// InputError unless this path can be written now: to fail before long work. Leaves nothing behind.
 void check_writable(const std::string& path);
@@ -49,14 +58,15 @@ void check_writable(const std::string& path);
 bool is_same_file(const std::string& path, const std::string& other);
 
 /// Makes a directory, and those it lies in, unless it is there. InputError names the system's
-/// reason.
-void make_directory(const std::string& path);
+/// reason. Of a path that the program chose, no part may be a symbolic link.
+void make_directory(const std::string& path, NamedBy named_by = NamedBy::kUser);
 
-/// Reads a whole file of at most `limit` bytes. InputError when missing, unreadable or larger.
+/// Reads a whole file of at most `limit` bytes that the user named. InputError when missing,
+/// unreadable, larger, or changed while it is read, and where no program writes to a named pipe.
 std::string read_file(const std::string& path, std::size_t limit = std::size_t{1} << 30U);
 
-/// The same for a file that a program has left for programs: InputError also where a pipe or a
-/// device lies in its place, which might never end.
+/// The same for a file that the program named: InputError also where a symbolic link, a pipe or a
+/// device lies in its place. It may be written to meanwhile.
 std::string read_regular_file(const std::string& path, std::size_t limit = std::size_t{1} << 30U);
 
 }  // namespace synergraph

@@ -6,6 +6,8 @@
 #include <string>
 #include <utility>
 
+#include "synergraph/io/named_by.h"
+
 #pragma GCC visibility push(default)
 namespace synergraph {
 
@@ -42,8 +44,10 @@ class ByteSource {
 
 using ByteSourcePtr = std::shared_ptr<const ByteSource>;
 
-/// Opens a regular file. InputError when it is missing, unreadable or not a regular file.
-ByteSourcePtr open_bytes(const std::string& path);
+/// Opens a regular file; a pipe that the user named is read to its end into memory. InputError when
+/// it is missing, unreadable or neither. Whoever reads the bytes gets an InputError as soon as the
+/// file has been written to since it was opened.
+ByteSourcePtr open_bytes(const std::string& path, NamedBy named_by = NamedBy::kUser);
 
 /// Bytes in memory, under a name for messages.
 ByteSourcePtr memory_bytes(std::string name, std::string bytes);

@@ -1,13 +1,15 @@
 #pragma once
 
+#include <memory>
 #include <string>
 
 #pragma GCC visibility push(default)
 namespace synergraph {
 
 /// Only one program works in a directory at a time: a locked file "synergraph.lock" in it, which
-/// goes with this object. The kernel ends the lock with its holder, however it dies. On a
-/// filesystem without locks there is none.
+/// goes with this object. The directory is one that the user named, as user_directory() has it. The
+/// kernel ends the lock with its holder, however it dies. On a filesystem without locks there is
+/// none.
 class DirectoryLock {
  public:
   /// InputError when another program holds it, or when it cannot be made.
@@ -17,8 +19,8 @@ class DirectoryLock {
   DirectoryLock& operator=(const DirectoryLock&) = delete;
 
  private:
-  std::string path_;
-  int descriptor_ = -1;
+  struct Held;
+  std::unique_ptr<Held> held_;
 };
 
 }  // namespace synergraph

@@ -1,11 +1,13 @@
 #include <fcntl.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cerrno>
+#include <limits>
 
 #include "synergraph/core/error.h"
 #include "synergraph/io/byte_source.h"
+#include "synergraph/io/input_file.h"
+#include "synergraph/io/own_file.h"
 #include "synergraph/io/system_error.h"
 
 namespace synergraph {
@@ -13,15 +15,16 @@ namespace {
 
 class FileBytes final : public ByteSource {
  public:
-  FileBytes(const std::string& path, std::uint64_t size, int descriptor)
-      : ByteSource(path, size), descriptor_(descriptor) {}
-  ~FileBytes() override { close(descriptor_); }
+  FileBytes(const std::string& path, Descriptor file, const struct stat& status)
+      : ByteSource(path, static_cast<std::uint64_t>(status.st_size)),
+        file_(std::move(file)),
+        opened_(status) {}
 
  private:
   void read_at(std::uint64_t offset, void* out, std::size_t count) const override {
     char* bytes = static_cast<char*>(out);
     while (count > 0) {
-      const ssize_t got = pread(descriptor_, bytes, count, static_cast<off_t>(offset));
+      const ssize_t got = pread(file_.get(), bytes, count, static_cast<off_t>(offset));
       if (got < 0 && errno == EINTR) continue;
       if (got < 0) throw_system_error(name(), "cannot read");
       if (got == 0) throw InputError(name() + ": the file became shorter while it was read");
@@ -29,23 +32,33 @@ class FileBytes final : public ByteSource {
       offset += static_cast<std::uint64_t>(got);
       count -= static_cast<std::size_t>(got);
     }
+    // After every read: what was read so far is then of one file, and a later change does not
+    // matter to who has read all that they need. (A file has its new time before its new bytes.)
+    opened_.require(file_.get(), name());
   }
 
-  int descriptor_;
+  Descriptor file_;
+  FileState opened_;
 };
+
+/// A pipe ends, and is read into memory: its bytes come in order, once.
+ByteSourcePtr open_named_by_user(const std::string& path) {
+  InputFile input(path);
+  if (input.is_pipe())
+    return memory_bytes(path, input.read(std::numeric_limits<std::size_t>::max()));
+  if (!input.is_regular()) throw InputError(path + ": cannot read: not a regular file");
+  const struct stat status = input.status();
+  return std::make_shared<FileBytes>(path, input.take(), status);
+}
 
 }  // namespace
 
-ByteSourcePtr open_bytes(const std::string& path) {
-  // Without O_NONBLOCK the open of a named pipe would wait for a writer.
-  const int descriptor = open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-  if (descriptor < 0) throw_system_error(path, "cannot read");
+ByteSourcePtr open_bytes(const std::string& path, NamedBy named_by) {
+  if (named_by == NamedBy::kUser) return open_named_by_user(path);
+  Descriptor file = open_own(path, O_RDONLY);
   struct stat status {};
-  if (fstat(descriptor, &status) != 0 || !S_ISREG(status.st_mode)) {
-    close(descriptor);
-    throw InputError(path + ": cannot read: not a regular file");
-  }
-  return std::make_shared<FileBytes>(path, static_cast<std::uint64_t>(status.st_size), descriptor);
+  if (!file || fstat(file.get(), &status) != 0) throw_system_error(path, "cannot read");
+  return std::make_shared<FileBytes>(path, std::move(file), status);
 }
 
 }  // namespace synergraph

@@ -16,12 +16,14 @@ std::int64_t nanoseconds(const timespec& time) {
 
 }  // namespace
 
-std::string file_stamp(const std::string& path) {
+std::string file_stamp(const std::string& path, NamedBy named_by) {
   struct stat status {};
-  if (stat(path.c_str(), &status) != 0) return "";
+  const bool follows = named_by == NamedBy::kUser;
+  if ((follows ? stat(path.c_str(), &status) : lstat(path.c_str(), &status)) != 0) return "";
   if (!S_ISREG(status.st_mode)) return "no file";
   // A network file system asks its server when a file is opened; before, it may remember another.
-  const int file = open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+  const int file =
+      open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | (follows ? 0 : O_NOFOLLOW));
   if (file < 0) return "";
   const bool seen = fstat(file, &status) == 0;
   close(file);
@@ -30,11 +32,11 @@ std::string file_stamp(const std::string& path) {
                      status.st_mtim.tv_nsec);
 }
 
-std::string files_stamp(const std::vector<std::string>& paths) {
+std::string files_stamp(const std::vector<std::string>& paths, NamedBy named_by) {
   std::string all = "files";
   for (const std::string& path : paths) {
     if (path.empty() || path == "-") continue;
-    const std::string stamp = file_stamp(path);
+    const std::string stamp = file_stamp(path, named_by);
     if (stamp.empty()) return "";
     all += ", " + stamp;
   }

@@ -5,13 +5,15 @@
 #include <string>
 #include <vector>
 
+#include "synergraph/io/named_by.h"
+
 #pragma GCC visibility push(default)
 namespace synergraph {
 
 /// What changes when a file is written again: its size and its time. Empty where there is none.
-std::string file_stamp(const std::string& path);
+std::string file_stamp(const std::string& path, NamedBy named_by = NamedBy::kUser);
 /// The same of several. An empty path and "-" name no file.
-std::string files_stamp(const std::vector<std::string>& paths);
+std::string files_stamp(const std::vector<std::string>& paths, NamedBy named_by = NamedBy::kUser);
 
 /// When a file was written, in nanoseconds since 1970 by the clock of its file system; nothing
 /// where there is none.

@@ -4,6 +4,7 @@
 #include <zip.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <exception>
 #include <memory>
 #include <optional>
@@ -122,7 +123,86 @@ void add_member(const std::string& path, zip_t* archive, Member& member) {
   }
 }
 
-/// libzip makes no file for an archive without members.
+/// The archive while libzip writes it: straight to the file, where libzip would make a temporary
+/// file of its own, of which nobody else would know.
+struct Archive {
+  AtomicFile& file;
+  std::uint64_t position = 0;
+  std::uint64_t size = 0;
+  zip_error_t error = {};
+  std::exception_ptr failure = {};  ///< what must not pass through C
+};
+
+zip_int64_t write_archive(Archive& archive, const void* data, zip_uint64_t length) {
+  try {
+    archive.file.write_at(archive.position, data, length);
+  } catch (...) {
+    archive.failure = std::current_exception();
+    zip_error_set(&archive.error, ZIP_ER_WRITE, 0);
+    return -1;
+  }
+  archive.position += length;
+  archive.size = std::max(archive.size, archive.position);
+  return static_cast<zip_int64_t>(length);
+}
+
+zip_int64_t seek_archive(Archive& archive, void* data, zip_uint64_t length) {
+  const zip_int64_t place =
+      zip_source_seek_compute_offset(archive.position, archive.size, data, length, &archive.error);
+  if (place < 0) return -1;
+  archive.position = static_cast<std::uint64_t>(place);
+  return 0;
+}
+
+/// There is nothing to read: an archive that is not there yet.
+zip_int64_t serve_archive(void* state, void* data, zip_uint64_t length, zip_source_cmd_t command) {
+  auto& archive = *static_cast<Archive*>(state);
+  switch (command) {
+    case ZIP_SOURCE_STAT:
+      zip_error_set(&archive.error, ZIP_ER_READ, ENOENT);
+      return -1;
+    case ZIP_SOURCE_BEGIN_WRITE:
+    case ZIP_SOURCE_COMMIT_WRITE:
+    case ZIP_SOURCE_ROLLBACK_WRITE:
+    case ZIP_SOURCE_REMOVE:
+    case ZIP_SOURCE_FREE:
+      return 0;
+    case ZIP_SOURCE_WRITE:
+      return write_archive(archive, data, length);
+    case ZIP_SOURCE_SEEK_WRITE:
+      return seek_archive(archive, data, length);
+    case ZIP_SOURCE_TELL_WRITE:
+      return static_cast<zip_int64_t>(archive.position);
+    case ZIP_SOURCE_ERROR:
+      return zip_error_to_data(&archive.error, data, length);
+    case ZIP_SOURCE_SUPPORTS:  // libzip asks for all that it would need to read, too
+      return zip_source_make_command_bitmap(
+          ZIP_SOURCE_OPEN, ZIP_SOURCE_READ, ZIP_SOURCE_CLOSE, ZIP_SOURCE_STAT, ZIP_SOURCE_ERROR,
+          ZIP_SOURCE_FREE, ZIP_SOURCE_SEEK, ZIP_SOURCE_TELL, ZIP_SOURCE_SUPPORTS,
+          ZIP_SOURCE_BEGIN_WRITE, ZIP_SOURCE_COMMIT_WRITE, ZIP_SOURCE_ROLLBACK_WRITE,
+          ZIP_SOURCE_SEEK_WRITE, ZIP_SOURCE_TELL_WRITE, ZIP_SOURCE_WRITE, ZIP_SOURCE_REMOVE, -1);
+    default:
+      zip_error_set(&archive.error, ZIP_ER_OPNOTSUPP, 0);
+      return -1;
+  }
+}
+
+ZipPtr open_archive(const std::string& path, Archive& archive) {
+  zip_error_t error;
+  zip_error_init(&error);
+  ZipPtr opened;
+  zip_source_t* source = zip_source_function_create(serve_archive, &archive, &error);
+  if (source != nullptr) {
+    opened.reset(zip_open_from_source(source, ZIP_CREATE | ZIP_TRUNCATE, &error));
+    if (opened == nullptr) zip_source_free(source);
+  }
+  const std::string reason = zip_error_strerror(&error);
+  zip_error_fini(&error);
+  if (opened == nullptr) fail(path, reason);
+  return opened;
+}
+
+/// libzip writes nothing for an archive without members.
 void write_empty(const std::string& path) {
   std::string end = "PK\x05\x06";
   end.resize(22, '\0');
@@ -171,14 +251,14 @@ void stream_npz(const std::string& path, std::span<const TensorStream> tensors) 
     members.push_back({&tensor, npy_header(tensor.info)});
   }
   AtomicFile file(path);
-  int code = 0;
-  ZipPtr archive(zip_open(file.temporary_path().c_str(), ZIP_CREATE | ZIP_TRUNCATE, &code));
-  if (archive == nullptr) fail(path, fmt::format("libzip error {}", code));
+  Archive written{file};
+  ZipPtr archive = open_archive(path, written);
   for (Member& member : members) add_member(path, archive.get(), member);
   if (zip_close(archive.get()) != 0) {
     for (const Member& member : members) {
       if (member.failure) std::rethrow_exception(member.failure);
     }
+    if (written.failure) std::rethrow_exception(written.failure);
     fail(path, zip_strerror(archive.get()));
   }
   (void)archive.release();

@@ -13,6 +13,20 @@
 namespace synergraph::pickle {
 namespace {
 
+/// What a pickle with a class of someone's own probably holds, and what to save instead; empty:
+/// that is not known. Modules of PyTorch have both attributes.
+std::string advice_on(std::string_view bytes, std::string_view global) {
+  const auto holds = [&](std::string_view text) { return bytes.find(text) != bytes.npos; };
+  if (holds("_parameters") && holds("_modules"))
+    return ". The file holds a whole model: save its attentions or, of the paper's models, "
+           "model.state_dict(); or measure the model in Python with synergraph.watch "
+           "(docs/formats.md)";
+  if (global.find(".modeling_outputs.") != global.npos ||
+      global.find(".generation.") != global.npos)
+    return ". The file holds the output of a model: save its attentions, output.attentions";
+  return {};
+}
+
 /// The stack machine that a pickle is a program for.
 class Machine {
  public:
@@ -177,8 +191,8 @@ class Machine {
     node.kind = Kind::kGlobal;
     node.text = std::string(module) + "." + std::string(name);
     if (!is_known_global(node.text)) {
-      fail(fmt::format("refuses to load global {}: only tensors and plain data are read",
-                       quoted_text(node.text)));
+      fail(fmt::format("refuses to load global {}: only tensors and plain data are read{}",
+                       quoted_text(node.text), advice_on(bytes_, node.text)));
     }
     push(std::move(node));
   }

@@ -291,12 +291,12 @@ TensorFileContents read_safetensors(const ByteSourcePtr& bytes) {
 }
 
 void write_safetensors(const std::string& path, std::span<const TensorData> tensors,
-                       const std::map<std::string, std::string>& metadata) {
-  stream_safetensors(path, streams_of(tensors), metadata);
+                       const std::map<std::string, std::string>& metadata, NamedBy named_by) {
+  stream_safetensors(path, streams_of(tensors), metadata, named_by);
 }
 
 void stream_safetensors(const std::string& path, std::span<const TensorStream> tensors,
-                        const std::map<std::string, std::string>& metadata) {
+                        const std::map<std::string, std::string>& metadata, NamedBy named_by) {
   std::vector<const TensorStream*> sorted;
   std::set<std::string_view> names{kMetadataKey};
   for (const TensorStream& tensor : tensors) {
@@ -313,7 +313,7 @@ void stream_safetensors(const std::string& path, std::span<const TensorStream> t
   });
   const std::string header = header_text(path, sorted, metadata);
   const std::uint64_t length = header.size();
-  AtomicFile file(path);
+  AtomicFile file(path, named_by);
   file.write(&length, sizeof length);
   file.write(header);
   for (const TensorStream* tensor : sorted) write_stream(file, *tensor);

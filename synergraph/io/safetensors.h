@@ -19,11 +19,13 @@ TensorFileContents read_safetensors(const ByteSourcePtr& bytes);
 /// tensors' order: metadata and tensors are sorted by name (tensors by element size first, which
 /// keeps every tensor aligned) and the header is padded to a multiple of 8 bytes.
 void write_safetensors(const std::string& path, std::span<const TensorData> tensors,
-                       const std::map<std::string, std::string>& metadata = {});
+                       const std::map<std::string, std::string>& metadata = {},
+                       NamedBy named_by = NamedBy::kUser);
 
 /// The same bytes piece by piece, for tensors larger than memory.
 void stream_safetensors(const std::string& path, std::span<const TensorStream> tensors,
-                        const std::map<std::string, std::string>& metadata = {});
+                        const std::map<std::string, std::string>& metadata = {},
+                        NamedBy named_by = NamedBy::kUser);
 
 }  // namespace synergraph
 #pragma GCC visibility pop

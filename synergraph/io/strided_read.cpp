@@ -17,6 +17,14 @@ struct Loop {
   std::int64_t out_stride;
 };
 
+/// The order of the file: largest step outermost; at least one loop.
+void put_in_file_order(std::vector<Loop>& loops) {
+  std::erase_if(loops, [](const Loop& loop) { return loop.extent == 1; });
+  if (loops.empty()) loops.push_back({1, 1, 1});
+  std::stable_sort(loops.begin(), loops.end(),
+                   [](const Loop& a, const Loop& b) { return a.in_stride > b.in_stride; });
+}
+
 /// A sliding window over the bytes. Small steps through the file are served from one large read.
 class Window {
  public:
@@ -107,11 +115,7 @@ class StridedReader {
   static constexpr std::int64_t kDense = 4096;  ///< read through gaps up to this many bytes
 
   void box(std::vector<Loop> loops, std::int64_t base, T* out) {
-    std::erase_if(loops, [](const Loop& loop) { return loop.extent == 1; });
-    if (loops.empty()) loops.push_back({1, 1, 1});
-    // The order of the file: largest step outermost.
-    std::stable_sort(loops.begin(), loops.end(),
-                     [](const Loop& a, const Loop& b) { return a.in_stride > b.in_stride; });
+    put_in_file_order(loops);
     std::int64_t last = base;
     for (const Loop& loop : loops) last += (loop.extent - 1) * loop.in_stride;
     const Loop run = loops.back();

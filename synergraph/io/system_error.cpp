@@ -21,10 +21,14 @@ bool lasts(int reason) {
 
 }  // namespace
 
+std::string reason_text(int error) {
+  if (error == ELOOP) return "the symbolic links lead in a circle";
+  return std::generic_category().message(error);
+}
+
 void throw_system_error(const std::string& name, const char* what) {
   const int reason = errno;
-  const std::string line =
-      fmt::format("{}: {}: {}", name, what, std::generic_category().message(reason));
+  const std::string line = fmt::format("{}: {}: {}", name, what, reason_text(reason));
   if (lasts(reason)) throw InputError(line);
   throw FileError(line);
 }

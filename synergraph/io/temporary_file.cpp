@@ -1,5 +1,6 @@
 #include "synergraph/io/temporary_file.h"
 
+#include <dirent.h>
 #include <fcntl.h>
 #include <fmt/core.h>
 #include <sys/file.h>
@@ -49,42 +50,52 @@ std::string machine() {
 
 /// Removes what dead processes of this machine have left. A live one, in whatever container, holds
 /// a lock on its file.
-void sweep(const fs::path& directory) {
-  std::error_code error;
-  fs::directory_iterator entry(directory, error);
-  for (; !error && entry != fs::directory_iterator(); entry.increment(error)) {
-    const std::string name = entry->path().filename().string();
+void sweep(int directory) {
+  // What only names the directory cannot be read.
+  Descriptor readable(openat(directory, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  const std::unique_ptr<DIR, int (*)(DIR*)> stream(readable ? fdopendir(readable.get()) : nullptr,
+                                                   closedir);
+  if (!stream) return;
+  (void)readable.release();  // the stream closes it
+  // NOLINTNEXTLINE(concurrency-mt-unsafe): the stream is this thread's own
+  while (const dirent* entry = readdir(stream.get())) {
+    const std::string name(static_cast<const char*>(entry->d_name));
     const pid_t process = maker(name);
     if (process == 0 || name.find('-' + machine(), kPrefix.size()) == std::string::npos ||
         kill(process, 0) == 0 || errno != ESRCH)
       continue;
-    const int file = open(entry->path().c_str(), O_RDWR | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
-    if (file < 0) continue;
-    if (flock(file, LOCK_EX | LOCK_NB) == 0) unlink(entry->path().c_str());
-    close(file);
+    const Descriptor file(
+        openat(directory, name.c_str(), O_RDWR | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
+    if (file && flock(file.get(), LOCK_EX | LOCK_NB) == 0) unlinkat(directory, name.c_str(), 0);
   }
 }
 
 }  // namespace
 
-Temporary make_temporary(const fs::path& directory, const fs::path& ending) {
-  const fs::path where = directory.empty() ? fs::path(".") : directory;
-  sweep(where);
+Temporary make_temporary(int directory, const fs::path& ending) {
+  sweep(directory);
   std::random_device random;
   const bool named = ending.native().size() <= kLongestEnding;
   for (;;) {
-    Temporary file;
-    file.path = (where / fmt::format("{}{}-{}{:08x}{}", kPrefix, getpid(), machine(), random(),
-                                     named ? ending.c_str() : ""))
-                    .string();
-    file.descriptor = open(file.path.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
-    if (file.descriptor < 0 && errno == EEXIST) continue;
-    if (file.descriptor < 0) return file;
+    Temporary made;
+    made.name = fmt::format("{}{}-{}{:08x}{}", kPrefix, getpid(), machine(), random(),
+                            named ? ending.c_str() : "");
+    made.leftover = std::make_unique<Leftover>(directory, made.name);
+    made.file.reset(
+        openat(directory, made.name.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666));
+    if (!made.file && errno == EEXIST) continue;
+    if (!made.file) {
+      const int reason = errno;
+      made.leftover.reset();
+      errno = reason;
+      return made;
+    }
+    made.leftover->made();
     // Where there are no locks, the number of the process alone protects the file.
-    (void)flock(file.descriptor, LOCK_EX | LOCK_NB);
+    (void)flock(made.file.get(), LOCK_EX | LOCK_NB);
     struct stat status {};
-    if (fstat(file.descriptor, &status) == 0 && status.st_nlink > 0) return file;
-    close(file.descriptor);  // swept from another container before it was locked
+    if (fstat(made.file.get(), &status) == 0 && status.st_nlink > 0) return made;
+    // Otherwise it was swept from another container before it was locked.
   }
 }
 

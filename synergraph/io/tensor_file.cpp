@@ -70,8 +70,8 @@ TensorFile::TensorFile(std::string path, FileFormat format, TensorFileContents c
   }
 }
 
-TensorFile TensorFile::open(const std::string& path) {
-  return open(open_bytes(path));
+TensorFile TensorFile::open(const std::string& path, NamedBy named_by) {
+  return open(open_bytes(path, named_by));
 }
 
 TensorFile TensorFile::open(const ByteSourcePtr& bytes) {

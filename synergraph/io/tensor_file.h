@@ -32,7 +32,7 @@ bool is_tensor_file(const ByteSource& bytes);
 class TensorFile {
  public:
   /// Opens a .npy, .npz, .safetensors or .pt file; its content decides which, not its name.
-  static TensorFile open(const std::string& path);
+  static TensorFile open(const std::string& path, NamedBy named_by = NamedBy::kUser);
   static TensorFile open(const ByteSourcePtr& bytes);
 
   const std::string& path() const { return path_; }

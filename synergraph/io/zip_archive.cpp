@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <exception>
 #include <mutex>
 #include <set>
 #include <string_view>
@@ -21,6 +22,7 @@ struct Cursor {
   ByteSourcePtr bytes;
   std::uint64_t position = 0;
   zip_error_t error{};
+  std::exception_ptr failure = {};  ///< what must not pass through C
 };
 
 zip_int64_t read_cursor(Cursor& cursor, void* data, zip_uint64_t length) {
@@ -28,7 +30,8 @@ zip_int64_t read_cursor(Cursor& cursor, void* data, zip_uint64_t length) {
   const auto count = static_cast<std::size_t>(std::min<std::uint64_t>(length, left));
   try {
     cursor.bytes->read(cursor.position, data, count);
-  } catch (const InputError&) {  // must not pass through C
+  } catch (const InputError&) {
+    cursor.failure = std::current_exception();
     zip_error_set(&cursor.error, ZIP_ER_READ, 0);
     return -1;
   }
@@ -181,6 +184,7 @@ class ZipArchive::MemberBytes final : public ByteSource {
     const std::string message =
         fmt::format("{}: member {}: {}", name(), quoted_text(member_.name), what);
     close();
+    if (impl_->cursor.failure) std::rethrow_exception(impl_->cursor.failure);
     throw InputError(message);
   }
 
@@ -214,6 +218,7 @@ std::shared_ptr<const ZipArchive> ZipArchive::open(const ByteSourcePtr& bytes) {
   const std::string reason = zip_error_strerror(&error);
   zip_error_fini(&error);
   if (impl->archive == nullptr) {
+    if (impl->cursor.failure) std::rethrow_exception(impl->cursor.failure);
     throw InputError(fmt::format("{}: not a readable zip archive: {}", bytes->name(), reason));
   }
   const std::shared_ptr<ZipArchive> archive(new ZipArchive(impl));

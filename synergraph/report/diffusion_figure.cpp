@@ -176,7 +176,7 @@ void draw_diffusion_figure(const std::string& path, const std::vector<Head>& hea
                 plot_command(k, panels[k], options.steps) + kEndPanel;
     if (k == 0) commands += "unset colorbox\n";
   }
-  draw_figure(path, canvas.size, commands + "unset multiplot\n");
+  draw_figure(path, canvas.size, commands + "unset multiplot\n", canvas.named_by);
 }
 
 }  // namespace synergraph

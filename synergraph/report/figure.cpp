@@ -16,6 +16,8 @@
 #include "synergraph/core/error.h"
 #include "synergraph/core/terminal.h"
 #include "synergraph/io/atomic_file.h"
+#include "synergraph/io/leftovers.h"
+#include "synergraph/io/system_error.h"
 
 extern char** environ;  // NOLINT: POSIX's name
 
@@ -77,8 +79,7 @@ class NamelessFile {
 
  private:
   [[noreturn]] static void fail() {
-    throw InputError(
-        fmt::format("a temporary file for a figure: {}", std::generic_category().message(errno)));
+    throw InputError(fmt::format("a temporary file for a figure: {}", reason_text(errno)));
   }
   struct Close {
     void operator()(std::FILE* file) const { std::fclose(file); }
@@ -86,9 +87,11 @@ class NamelessFile {
   std::unique_ptr<std::FILE, Close> file_;
 };
 
+constexpr int kBySignal = 128;
+
 /// What gnuplot made of a script.
 struct Drawing {
-  int status = 0;  ///< of the program; -1: it could not be started
+  int status = 0;  ///< of the program; 128 and more: a signal ended it
   std::string output;
   std::string messages;
 };
@@ -103,8 +106,14 @@ std::string without_date(std::string output) {
   return output;
 }
 
+[[noreturn]] void fail_missing(const std::string& what) {
+  throw InputError(
+      fmt::format("{}: figures need the program gnuplot, which is not installed", what));
+}
+
 /// Runs gnuplot, without a shell, without the user's settings, and without the name of any file.
-Drawing run_gnuplot(const std::string& script) {
+/// InputError, beginning with `what`, where it cannot be started.
+Drawing run_gnuplot(const std::string& what, const std::string& script) {
   NamelessFile input;
   NamelessFile output;
   NamelessFile messages;
@@ -120,22 +129,25 @@ Drawing run_gnuplot(const std::string& script) {
   pid_t child = 0;
   const int failed = posix_spawnp(&child, "gnuplot", &actions, nullptr, arguments, environ);
   posix_spawn_file_actions_destroy(&actions);
-  if (failed != 0) return {-1, "", ""};
+  if (failed == ENOENT) fail_missing(what);
+  if (failed != 0)
+    throw InputError(fmt::format("{}: the program gnuplot cannot be started: {}", what,
+                                 std::generic_category().message(failed)));
+  {
+    // The child is not reaped here: its number stays its own as long as it may be killed.
+    const Leftover at_work(child);
+    siginfo_t ended{};
+    while (waitid(P_PID, static_cast<id_t>(child), &ended, WEXITED | WNOWAIT) < 0 &&
+           errno == EINTR) {
+    }
+  }
   int status = 0;
   while (waitpid(child, &status, 0) < 0 && errno == EINTR) {
   }
-  return {WIFEXITED(status) ? WEXITSTATUS(status) : 128, without_date(output.read()),
-          messages.read()};
-}
-
-bool missing(const Drawing& drawing) {
   constexpr int kNoSuchProgram = 127;
-  return drawing.status == -1 || drawing.status == kNoSuchProgram;
-}
-
-[[noreturn]] void fail_missing(const std::string& what) {
-  throw InputError(
-      fmt::format("{}: figures need the program gnuplot, which is not installed", what));
+  if (WIFEXITED(status) && WEXITSTATUS(status) == kNoSuchProgram) fail_missing(what);
+  return {WIFEXITED(status) ? WEXITSTATUS(status) : kBySignal + WTERMSIG(status),
+          without_date(output.read()), messages.read()};
 }
 
 bool complete(const std::string& output, const Format& format) {
@@ -144,16 +156,20 @@ bool complete(const std::string& output, const Format& format) {
          std::string::npos;
 }
 
-/// The first line that says something.
-std::string first_line(const std::string& text) {
+/// Why there is no figure: the first line of gnuplot's that says something, or how it ended.
+std::string failure(const Drawing& drawing) {
+  if (drawing.status == 0) return "the figure is not complete";
+  const std::string& text = drawing.messages;
   const std::size_t from = text.find_first_not_of(" \n\t");
-  return from == std::string::npos ? "" : text.substr(from, text.find('\n', from) - from);
+  if (from != std::string::npos) return text.substr(from, text.find('\n', from) - from);
+  return drawing.status > kBySignal ? fmt::format("signal {} ended it", drawing.status - kBySignal)
+                                    : fmt::format("exit status {}", drawing.status);
 }
 
 }  // namespace
 
 void require_gnuplot(const std::string& what) {
-  if (missing(run_gnuplot(""))) fail_missing(what);
+  (void)run_gnuplot(what, "");
 }
 
 void check_figure(const std::string& path) {
@@ -181,17 +197,15 @@ std::string gnuplot_tic(std::string_view text) {
   return gnuplot_text(format);
 }
 
-void draw_figure(const std::string& path, const FigureSize& size, const std::string& commands) {
+void draw_figure(const std::string& path, const FigureSize& size, const std::string& commands,
+                 NamedBy named_by) {
   const Format& format = format_of(path);
-  AtomicFile figure(path);
-  const Drawing drawing = run_gnuplot(
-      fmt::format("set encoding utf8\nset terminal {}\n{}\n", terminal(format, size), commands));
-  if (missing(drawing)) fail_missing(path);
+  AtomicFile figure(path, named_by);
+  const Drawing drawing = run_gnuplot(path, fmt::format("set encoding utf8\nset terminal {}\n{}\n",
+                                                        terminal(format, size), commands));
   // A disk that is full ends in a part of the figure, not in an error of gnuplot's.
   if (drawing.status != 0 || !complete(drawing.output, format))
-    throw InputError(fmt::format(
-        "{}: gnuplot failed: {}", path,
-        drawing.status != 0 ? first_line(drawing.messages) : "the figure is not complete"));
+    throw InputError(fmt::format("{}: gnuplot failed: {}", path, failure(drawing)));
   figure.write(drawing.output);
   figure.commit();
 }

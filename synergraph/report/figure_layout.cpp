@@ -34,6 +34,7 @@ Canvas begin_figure(FigureLayout layout, const FigureOptions& options) {
   Canvas canvas;
   canvas.layout = layout;
   canvas.panel = layout.panel;
+  canvas.named_by = options.named_by;
   if (options.size) {
     canvas.panel = {(options.size->width - around_x) / layout.columns,
                     (options.size->height - around_y) / layout.rows};

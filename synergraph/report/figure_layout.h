@@ -45,6 +45,7 @@ struct Canvas {
   FigureSize size;
   FigureSize panel;
   std::string commands;
+  NamedBy named_by = NamedBy::kUser;
 
   /// The upper left corner of a panel, counted along the rows.
   FigurePlace corner(std::size_t panel) const;

@@ -102,7 +102,8 @@ class ImportanceFigure {
         if (plan_.pairs) pair_map(credit);
       }
     if (report_.stack) stack_map(*report_.stack);
-    draw_figure(path, canvas_.size, canvas_.commands + commands_ + "unset multiplot\n");
+    draw_figure(path, canvas_.size, canvas_.commands + commands_ + "unset multiplot\n",
+                canvas_.named_by);
   }
 
  private:

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "synergraph/core/parse_number.h"
 #include "synergraph/core/shorten_names.h"
 #include "synergraph/core/terminal.h"
 #include "synergraph/report/layer_labels.h"

@@ -2,6 +2,7 @@
 
 #include <fmt/core.h>
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
 
 #include "synergraph/core/instruction_set.h"
@@ -23,10 +24,13 @@ std::string count_text(const std::vector<AttentionLayer>& layers, int AttentionL
 
 std::string input_text(const InputReport& input, const std::vector<AttentionLayer>& layers) {
   const bool missing = layers.front().missing_mass == MissingMass::kNode;
+  const bool same_length = std::all_of(
+      layers.begin(), layers.end(), [](const AttentionLayer& layer) { return layer.same_length; });
   std::string text = fmt::format(
-      "{} layer{}, {}, {} of {}{}, {} head weights\n", layers.size(), layers.size() == 1 ? "" : "s",
+      "{} layer{}, {}, {} of {}{}{}, {} head weights\n", layers.size(),
+      layers.size() == 1 ? "" : "s",
       count_text(layers, &AttentionLayer::samples, input.sequences.empty() ? "sample" : "sequence"),
-      count_text(layers, &AttentionLayer::heads, "head"),
+      count_text(layers, &AttentionLayer::heads, "head"), same_length ? "" : "up to ",
       count_text(layers, &AttentionLayer::tokens, "token"),
       missing ? " and a node for missing mass" : "", input.weights);
   if (!input.reading.empty()) text += input.reading + '\n';

@@ -214,7 +214,7 @@ void draw_layer_figure(const std::string& path, const LayerReport& report,
                       plan.tics.height > 0.0 ? 0.2 : 0.5);
     commands += panel_commands(panels[k], axes[k % 2], canvas, k);
   }
-  draw_figure(path, canvas.size, commands + "unset multiplot\n");
+  draw_figure(path, canvas.size, commands + "unset multiplot\n", canvas.named_by);
 }
 
 }  // namespace synergraph

@@ -15,10 +15,6 @@ constexpr std::size_t kLongest = 18;  // of a name at a tic, in characters
 
 }  // namespace
 
-bool is_number(std::string_view text) {
-  return !text.empty() && std::all_of(text.begin(), text.end(), is_digit);
-}
-
 std::string count_range(const std::vector<AttentionLayer>& layers, int AttentionLayer::*count) {
   const auto [least, most] =
       std::minmax_element(layers.begin(), layers.end(),

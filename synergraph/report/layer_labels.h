@@ -19,9 +19,6 @@ struct LayerLabels {
 LayerLabels layer_labels(const std::vector<AttentionLayer>& layers,
                          const std::vector<std::string>& names);
 
-/// Whether a text is digits alone, as the names of the layers of one array are.
-bool is_number(std::string_view text);
-
 /// "3" or "3 to 5": a count of every layer's.
 std::string count_range(const std::vector<AttentionLayer>& layers, int AttentionLayer::*count);
 

@@ -100,6 +100,12 @@ std::string write_page(const std::string& path, const Page& page) {
   field("report", page.report.empty() ? "null" : json_sections(page.report));
   field("published", json_published(page.published));
   field("document", page.document);
+  field("also", "[");
+  for (std::size_t k = 0; k < page.also.size(); ++k) {
+    writer.json(k == 0 ? "" : ",\n");
+    writer.json(page.also[k]);
+  }
+  writer.json("]");
   writer.json("}");
   writer.html(opened(kPageData).second);
   writer.html(before_arrays);

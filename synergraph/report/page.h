@@ -22,6 +22,8 @@ struct Page {
   std::string command;
   std::string title;
   std::string document;  ///< of the command: JSON
+  /// Those of other commands on the same input.
+  std::vector<std::string> also = {};
   std::optional<PageAttention> attention = {};
   std::string graph = {};  ///< in the text format
   std::vector<ReportSection> report = {};

@@ -2,11 +2,10 @@
 
 #include <cstddef>
 #include <optional>
-#include <string>
-#include <vector>
 
 #include "synergraph/analysis/attention_source.h"
 #include "synergraph/analysis/head_weights.h"
+#include "synergraph/report/page_tokens.h"
 
 #pragma GCC visibility push(default)
 namespace synergraph {
@@ -22,7 +21,7 @@ struct PageAttention {
   /// Samples at most. Nothing: kPageSamples, as far as kPageBytes hold them; a number is held to
   /// what a browser can read. Where not even one sample fits, fewer layers are in the page.
   std::optional<int> samples = {};
-  std::vector<std::string> labels = {};  ///< of the tokens, where they are known
+  TokenNames labels = {};  ///< where they are known: one list for all samples, or one a sample
 };
 
 }  // namespace synergraph

@@ -87,10 +87,15 @@ std::string PlacedAttention::left_out() const {
 void PlacedAttention::write_json(PageWriter& writer) const {
   if (empty()) return writer.json("null");
   writer.json(fmt::format(R"({{"tokens": {}, "labels": )", all().front().nodes()));
-  writer.json(attention_.labels.empty() ? "null" : json_strings(attention_.labels));
+  const TokenNames& labels = attention_.labels;
+  writer.json(labels.size() == 1 ? json_strings(labels.front()) : "null");
   writer.json(", \"samples\": [");
-  for (int s = 0; s < samples_; ++s)
-    writer.json(fmt::format(R"({}{{"number": {}}})", s == 0 ? "" : ", ", s));
+  for (int s = 0; s < samples_; ++s) {
+    writer.json(fmt::format(R"({}{{"number": {})", s == 0 ? "" : ", ", s));
+    if (labels.size() > 1)
+      writer.json(", \"labels\": " + json_strings(labels.at(static_cast<std::size_t>(s))));
+    writer.json("}");
+  }
   writer.json("], \"layers\": [");
   for (int l = 0; l < layers_; ++l) write_layer(writer, l);
   writer.json("]}");

@@ -181,7 +181,7 @@ void draw_study_figure(const std::string& path, const std::vector<CellResult>& r
   }
   const FigurePlace corner = canvas.corner(0);
   commands += legend(canvas, {corner.x, corner.y + 0.38}, legend_entries(heads, paper));
-  draw_figure(path, canvas.size, commands + panels + "unset multiplot\n");
+  draw_figure(path, canvas.size, commands + panels + "unset multiplot\n", canvas.named_by);
 }
 
 }  // namespace synergraph

@@ -10,6 +10,7 @@
 #include "synergraph/core/version.h"
 #include "synergraph/graph/multi_head_graph.h"
 #include "synergraph/io/atomic_file.h"
+#include "synergraph/io/own_file.h"
 #include "synergraph/report/diffusion_figure.h"
 #include "synergraph/report/findings_tables.h"
 #include "synergraph/report/json_parts.h"
@@ -137,19 +138,21 @@ ordered_json json_devices(const std::vector<CellResult>& results) {
 template <class Draw>
 PageFigure draw_all(const std::string& stem, const std::string& caption, const Draw& draw) {
   for (const char* ending : {"pdf", "png", "svg"}) draw(fmt::format("{}.{}", stem, ending));
-  return {read_file(stem + ".svg"), caption};
+  return {read_regular_file(stem + ".svg"), caption};
 }
 
 void draw_example(const std::string& path) {
   const MultiHeadGraph graph = worked_example(2);
   const std::vector<double> equal(graph.heads.size(), 1.0);
-  draw_diffusion_figure(path, heads_of_graph(graph), normalised_weights(equal, equal.size()),
-                        {.steps = 20, .node_names = graph.node_names});
+  draw_diffusion_figure(
+      path, heads_of_graph(graph), normalised_weights(equal, equal.size()),
+      {.steps = 20, .node_names = graph.node_names, .figure = {.named_by = NamedBy::kProgram}});
 }
 
 std::vector<PageFigure> draw_figures(const StudyReport& report, const std::string& directory,
-                                     const FigureOptions& options) {
-  make_directory(directory);
+                                     FigureOptions options) {
+  make_directory(directory, NamedBy::kProgram);
+  options.named_by = NamedBy::kProgram;
   const auto study = [&](Convention convention) {
     return [&report, &options, convention](const std::string& path) {
       draw_study_figure(path, report.results, convention, options);
@@ -214,19 +217,22 @@ void check_study_figures(const GridSettings& grid, const StudyFigures& figures) 
 
 void write_study(const StudyReport& report, const std::string& directory,
                  const StudyFigures& figures) {
-  const std::filesystem::path root(directory);
-  make_directory((root / "tables").string());
-  write_file((root / "results.json").string(), json_report(report));
+  const std::filesystem::path root(user_directory(directory));
+  const auto write = [](const std::string& path, const std::string& text) {
+    write_file(path, text, NamedBy::kProgram);
+  };
+  make_directory((root / "tables").string(), NamedBy::kProgram);
+  write((root / "results.json").string(), json_report(report));
   for (const StudyTable& table : study_tables(report.results, report.findings)) {
     const std::string stem = (root / "tables" / table.name).string();
-    write_file(stem + ".md", markdown(table));
-    write_file(stem + ".csv", format_csv(table.data));
-    write_file(stem + ".tex", latex(table));
+    write(stem + ".md", markdown(table));
+    write(stem + ".csv", format_csv(table.data));
+    write(stem + ".tex", latex(table));
   }
   std::vector<PageFigure> page_figures;
   if (figures.draw)
     page_figures = draw_figures(report, (root / "figures").string(), figures.options);
-  write_file((root / "report.html").string(), html_page(report, page_figures));
+  write((root / "report.html").string(), html_page(report, page_figures));
 }
 
 }  // namespace synergraph

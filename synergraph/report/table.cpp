@@ -6,6 +6,7 @@
 #include <cmath>
 #include <numeric>
 
+#include "synergraph/core/parse_number.h"
 #include "synergraph/core/shorten_names.h"
 
 namespace synergraph {
@@ -93,6 +94,14 @@ std::string markdown_text(const std::string& text) {
   return out;
 }
 
+/// Whether a spreadsheet could run a cell, which may be a name from anywhere, as a formula. Numbers
+/// may begin with a minus. An apostrophe counts, too, so that the one in front of what does can be
+/// told from a name's own.
+bool could_run(const std::string& cell) {
+  double number = 0.0;
+  return cell.find_first_of("=+-@\t\r\n'") == 0 && !parse_number(cell, number);
+}
+
 }  // namespace
 
 std::string format_text(const Table& original, std::size_t columns) {
@@ -139,12 +148,14 @@ std::string format_csv(const Table& table) {
   const auto line = [&](const std::vector<std::string>& cells) {
     for (std::size_t k = 0; k < cells.size(); ++k) {
       if (k > 0) text += ',';
-      if (cells[k].find_first_of(",\"\n\r") == std::string::npos) {
-        text += cells[k];
+      const std::string cell = (could_run(cells[k]) ? "'" : "") + cells[k];
+      // Some spreadsheets separate cells by semicolons or tabs.
+      if (cell.find_first_of(",;\t\"\n\r") == std::string::npos) {
+        text += cell;
         continue;
       }
       text += '"';
-      for (const char c : cells[k]) text += c == '"' ? std::string("\"\"") : std::string(1, c);
+      for (const char c : cell) text += c == '"' ? std::string("\"\"") : std::string(1, c);
       text += '"';
     }
     text += '\n';

@@ -26,8 +26,8 @@ struct Table {
 /// that differ still do when they are cut.
 std::string format_text(const Table& table, std::size_t columns = kUnlimited);
 
-/// Comma-separated values with a header line; cells are quoted where they need it (RFC 4180).
-/// Nothing is bold.
+/// Comma-separated values with a header line; cells are quoted where they need it (RFC 4180). A
+/// text that a spreadsheet could run as a formula has an apostrophe in front. Nothing is bold.
 std::string format_csv(const Table& table);
 
 /// A pipe table of GitHub's Markdown, readable as it is; bold cells in "**".

@@ -4,7 +4,6 @@
 #include <fmt/ranges.h>
 
 #include <cmath>
-#include <filesystem>
 #include <limits>
 #include <map>
 #include <nlohmann/json.hpp>
@@ -13,6 +12,8 @@
 #include "synergraph/core/error.h"
 #include "synergraph/core/fingerprint.h"
 #include "synergraph/io/atomic_file.h"
+#include "synergraph/io/own_file.h"
+#include "synergraph/study/result_ranges.h"
 
 namespace synergraph {
 namespace {
@@ -58,19 +59,18 @@ ordered_json to_json(const Summary& s) {
       number(s.min), number(s.median), number(s.max), number(s.quantile_10), number(s.quantile_90)};
 }
 
-/// A count of samples.
-std::size_t count(const ordered_json& json, const Cell& cell) {
-  const auto most = static_cast<std::uint64_t>(cell.measure.samples);
-  if (!json.is_number_unsigned() || json.get<std::uint64_t>() > most)
-    throw InputError(fmt::format("{} of {} samples", json.dump(), most));
+std::size_t count(const ordered_json& json) {
+  if (!json.is_number_unsigned())
+    throw InputError(fmt::format("{} is no count", std::string(json.type_name())));
   return json.get<std::size_t>();
 }
 
-Summary summary_of(const ordered_json& json, const Cell& cell) {
+Summary summary_of(const ordered_json& json) {
+  if (!json.is_array() || json.size() != 10) throw InputError("a list of other numbers");
   Summary s;
-  s.samples = count(json.at(0), cell);
-  s.never = count(json.at(1), cell);
-  s.undefined = count(json.at(2), cell);
+  s.samples = count(json.at(0));
+  s.never = count(json.at(1));
+  s.undefined = count(json.at(2));
   s.mean = number(json.at(3));
   s.std = number(json.at(4));
   s.min = number(json.at(5));
@@ -95,25 +95,29 @@ ordered_json to_json(const std::vector<LayerSummary>& layers) {
   return json;
 }
 
-std::vector<LayerSummary> layers_of(const ordered_json& json, const Cell& cell) {
-  std::vector<LayerSummary> layers;
-  for (const ordered_json& entry : json) {
-    LayerSummary layer;
-    for (const auto& [key, summary] : entry.at("numbers").items()) {
-      const std::optional<Quantity> quantity = parse_quantity(key);
-      if (!quantity) throw InputError(fmt::format("{} is unknown", key));
-      layer.numbers[*quantity] = summary_of(summary, cell);
-    }
-    layer.with_synergy = static_cast<std::int64_t>(count(entry.at("with_synergy"), cell));
-    layer.synergy_undecided = static_cast<std::int64_t>(count(entry.at("synergy_undecided"), cell));
-    layer.rank_correlation = number(entry.at("rank_correlation"));
-    for (const Quantity& quantity : cell_quantities(cell.measure))
-      if (!layer.numbers.contains(quantity))
-        throw InputError(fmt::format("{} is missing", key_of(quantity)));
-    layers.push_back(std::move(layer));
+LayerSummary layer_of(const ordered_json& json, const Cell& cell) {
+  LayerSummary layer;
+  const ordered_json& numbers = json.at("numbers");
+  const std::vector<Quantity> quantities = cell_quantities(cell.measure);
+  for (const Quantity& quantity : quantities) {
+    const auto found = numbers.find(key_of(quantity));
+    if (found == numbers.end()) throw InputError(fmt::format("{} is missing", key_of(quantity)));
+    const Summary& summary = layer.numbers[quantity] = summary_of(*found);
+    check_summary(quantity, summary, cell);
   }
-  if (layers.size() != static_cast<std::size_t>(cell.train.model.layers))
-    throw InputError(fmt::format("{} layers", layers.size()));
+  if (numbers.size() != quantities.size()) throw InputError("it has numbers of another cell");
+  layer.with_synergy = static_cast<std::int64_t>(count(json.at("with_synergy")));
+  layer.synergy_undecided = static_cast<std::int64_t>(count(json.at("synergy_undecided")));
+  layer.rank_correlation = number(json.at("rank_correlation"));
+  check_layer(layer, cell);
+  return layer;
+}
+
+std::vector<LayerSummary> layers_of(const ordered_json& json, const Cell& cell) {
+  if (!json.is_array() || json.size() != static_cast<std::size_t>(cell.train.model.layers))
+    throw InputError(fmt::format("{} layers, not {}", json.size(), cell.train.model.layers));
+  std::vector<LayerSummary> layers;
+  for (const ordered_json& entry : json) layers.push_back(layer_of(entry, cell));
   return layers;
 }
 
@@ -131,36 +135,36 @@ ordered_json to_json(const std::vector<LayerSubsets>& layers) {
   return json;
 }
 
-/// Values are no less than 0, but for rounding; counts are whole numbers of heads or pairs.
-void check_subset_number(SubsetNumber which, double value, int heads) {
-  constexpr double kRounding = 1e-9;
-  const bool pairs = which >= SubsetNumber::kRedundantPairs;
-  bool possible = std::isfinite(value) && value >= -kRounding;
-  if (which >= SubsetNumber::kBestSize)
-    possible = value >= 0.0 && value <= (pairs ? heads * (heads - 1) / 2 : heads) &&
-               value == std::floor(value);
-  if (which == SubsetNumber::kLargestShare) possible = !std::isinf(value);
-  if (!possible) throw InputError(fmt::format("{} of {}", name_of(which), value));
-}
-
 ValueSubsets value_subsets_of(const ordered_json& json, const Cell& cell) {
   ValueSubsets numbers;
   for (const auto& [which, name] : kNamesOf<SubsetNumber>) {
     numbers[which] = number(json.at(std::string(name)));
-    check_subset_number(which, numbers[which], cell.train.model.heads);
+    check_subset_number(which, numbers[which], cell);
   }
   return numbers;
 }
 
 std::vector<LayerSubsets> subsets_of(const ordered_json& json, const Cell& cell) {
+  const int expected = measures_subsets(cell) ? cell.train.model.layers : 0;
+  if (!json.is_array() || json.size() != static_cast<std::size_t>(expected))
+    throw InputError(fmt::format("subsets of {} layers, not {}", json.size(), expected));
   std::vector<LayerSubsets> layers;
   for (const ordered_json& entry : json)
     layers.push_back(
         {value_subsets_of(entry.at("fidelity"), cell), value_subsets_of(entry.at("speed"), cell)});
-  const int expected = measures_subsets(cell) ? cell.train.model.layers : 0;
-  if (layers.size() != static_cast<std::size_t>(expected))
-    throw InputError(fmt::format("subsets of {} layers", layers.size()));
   return layers;
+}
+
+/// No result of the cell is larger, whatever its numbers are: bytes. Of a larger file nothing is
+/// read.
+std::size_t largest_result(const Cell& cell) {
+  constexpr std::size_t kSummary = 1024;  // ten numbers of up to 25 characters, a line each
+  constexpr std::size_t kRest = 4096;     // of a layer: its counts and subsets
+  constexpr std::size_t kNames = std::size_t{1} << 16U;  // of devices, and of the fields
+  const std::size_t conventions = 2;
+  return kNames + 2 * describe(cell).size() +
+         static_cast<std::size_t>(cell.train.model.layers) *
+             (conventions * cell_quantities(cell.measure).size() * kSummary + kRest);
 }
 
 }  // namespace
@@ -186,12 +190,12 @@ void write_result(const std::string& path, const CellResult& result) {
                              {"run_on", result.run_on}};
   std::string text = json.dump(1);
   text.erase(text.rfind('\n'));  // before the closing brace
-  write_file(path, seal_json(text));
+  write_file(path, seal_json(text), NamedBy::kProgram);
 }
 
 std::optional<CellResult> read_result(const std::string& path, const Cell& cell) {
-  if (!std::filesystem::exists(path)) return std::nullopt;
-  const std::string text = read_regular_file(path, std::size_t{1} << 26U);
+  if (!own_file_exists(path)) return std::nullopt;
+  const std::string text = read_regular_file(path, largest_result(cell));
   try {
     check_json_seal(text);
     const ordered_json json = ordered_json::parse(text);
@@ -200,9 +204,9 @@ std::optional<CellResult> read_result(const std::string& path, const Cell& cell)
     CellResult result;
     result.cell = cell;
     result.loss = number(json.at("loss"));
+    check_loss(result.loss);
     result.accuracy = json.at("accuracy").get<double>();
-    if (!(result.accuracy >= 0.0 && result.accuracy <= 1.0))
-      throw InputError(fmt::format("an accuracy of {}", result.accuracy));
+    check_accuracy(result.accuracy);
     result.exact = layers_of(json.at("exact"), cell);
     result.published = layers_of(json.at("published"), cell);
     result.subsets = subsets_of(json.at("subsets"), cell);

@@ -19,7 +19,8 @@ std::string result_name(const Cell& cell);
 void write_result(const std::string& path, const CellResult& result);
 
 /// Reads the result of exactly this cell and kResultsVersion; nothing if there is no file.
-/// InputError if the file is damaged or is another cell's.
+/// InputError if the file has no checksum or that of another text, holds numbers that cannot be, or
+/// is another cell's.
 std::optional<CellResult> read_result(const std::string& path, const Cell& cell);
 
 }  // namespace synergraph

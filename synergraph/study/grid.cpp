@@ -4,6 +4,7 @@
 
 #include <set>
 
+#include "synergraph/cluster/work_plan.h"
 #include "synergraph/core/error.h"
 
 namespace synergraph {
@@ -22,6 +23,10 @@ void validate(const GridSettings& grid) {
   require_distinct(grid.tasks, "task");
   require_distinct(grid.heads, "head count");
   require_distinct(grid.seeds, "seed");
+  if (grid.tasks.size() * grid.heads.size() > kMostPieces / grid.seeds.size())
+    throw UsageError(fmt::format("{} tasks, {} head counts and {} seeds: at most {} cells",
+                                 grid.tasks.size(), grid.heads.size(), grid.seeds.size(),
+                                 kMostPieces));
   for (const Cell& cell : cells(grid)) {
     if (cell.train.task == "data") throw UsageError("a study needs tasks, not data");
     validate(cell.train);

@@ -18,6 +18,7 @@
 #include "synergraph/core/terminal.h"
 #include "synergraph/io/atomic_file.h"
 #include "synergraph/io/directory_lock.h"
+#include "synergraph/io/own_file.h"
 #include "synergraph/study/cell_cost.h"
 #include "synergraph/study/cell_file.h"
 #include "synergraph/study/measure_model.h"
@@ -181,7 +182,7 @@ class GridRun {
     std::erase_if(missing, [this](std::size_t k) { return is_done_as_before(k); });
     if (missing.empty()) return;
     const auto failed = std::count_if(missing.begin(), missing.end(), [this](std::size_t k) {
-      return std::filesystem::exists(failure_path(work_.board(), work_.plan().pieces[k]));
+      return is_own_file(failure_path(work_.board(), work_.plan().pieces[k]));
     });
     std::string line =
         fmt::format("{}: {} of {} have no result yet", options_.directory, missing.size(),
@@ -224,17 +225,22 @@ class GridRun {
     return all;
   }
   std::optional<CellResult> sound_result(std::size_t k) {
+    std::optional<CellResult> result = sound_result(result_path(k), k);
+    if (!result) (void)work_.board().folders();  // FileError where all has gone
+    return result;
+  }
+  /// The result of a cell in this file; nothing where there is none, or one that is damaged, which
+  /// is set aside.
+  std::optional<CellResult> sound_result(const std::string& path, std::size_t k) {
     try {
-      std::optional<CellResult> result = read_result(result_path(k), cells_[k]);
-      if (!result) (void)work_.board().folders();  // FileError where all has gone
-      return result;
+      return read_result(path, cells_[k]);
     } catch (const FileError&) {
       throw;
     } catch (const InputError& error) {
       if (options_.merge_only)
         throw InputError(fmt::format("{}; without --merge it is measured again", error.what()));
       progress_->note(fmt::format("{}; set aside and measured again", error.what()));
-      set_aside(result_path(k));
+      set_aside(path);
       return std::nullopt;
     }
   }
@@ -245,7 +251,7 @@ class GridRun {
   std::string directory(std::size_t k) const {
     const std::string name = training_name(cells_[k]);
     const std::string before = work_.board().root() + '/' + name;
-    return std::filesystem::exists(before) ? before : work_.board().path(name);
+    return is_own_directory(before) ? before : work_.board().path(name);
   }
 
   /// By the last checkpoint; 0 where there is none that can be read.
@@ -288,12 +294,13 @@ class GridRun {
   bool is_done_as_before(std::size_t k) {
     try {
       const std::optional<CellResult> result =
-          read_result(directory(k) + '/' + result_name(cells_[k]), cells_[k]);
+          sound_result(directory(k) + '/' + result_name(cells_[k]), k);
       if (!result) return false;
       work_.persist([&] { write_result(result_path(k), *result); });
       progress_->pass(k, cells_[k].train.steps());
       (void)work_.finish(k);
     } catch (const Error&) {
+      if (options_.merge_only) throw;
       work_.fail(k, std::current_exception());
     }
     return true;
@@ -434,11 +441,14 @@ class GridRun {
 
 }  // namespace
 
-GridEnd work_on_grid(const GridSettings& grid, const GridOptions& options, const GridMerge& merge) {
+GridEnd work_on_grid(const GridSettings& grid, const GridOptions& asked, const GridMerge& merge) {
   validate(grid);
-  if (options.merge_only && !std::filesystem::is_directory(board_directory(options)))
-    throw InputError(options.directory + ": there is no study here");
-  make_directory(board_directory(options));
+  GridOptions options = asked;
+  options.directory = user_directory(asked.directory);
+  if (options.merge_only && !is_own_directory(board_directory(options)))
+    throw InputError(asked.directory + ": there is no study here");
+  make_directory(options.directory);
+  make_directory(board_directory(options), NamedBy::kProgram);
   std::optional<DirectoryLock> lock;
   if (options.place.alone() && !options.merge_only) lock.emplace(options.directory);
   GridRun run(grid, options);

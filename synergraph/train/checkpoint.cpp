@@ -11,13 +11,16 @@
 #include "synergraph/core/instruction_set.h"
 #include "synergraph/core/parse_number.h"
 #include "synergraph/core/version.h"
+#include "synergraph/io/own_file.h"
 #include "synergraph/io/safetensors.h"
+#include "synergraph/io/sealed_tensors.h"
 #include "synergraph/io/tensor_file.h"
 
 namespace synergraph {
 namespace {
 
-constexpr const char* kFormat = "synergraph training state 1";
+constexpr const char* kFormat = "synergraph training state 2";
+constexpr const char* kUnsealedFormat = "synergraph training state 1";
 
 // A state has the model's tensors and those of both moments; and two tensors of three numbers.
 constexpr std::size_t kCopies = 3;
@@ -62,10 +65,29 @@ std::array<T, kCount> read_array(const TensorFile& file, const char* name) {
 }
 
 TensorFile open_state(const std::string& directory) {
-  TensorFile file = TensorFile::open(state_path(directory));
+  TensorFile file = TensorFile::open(state_path(directory), NamedBy::kProgram);
   const auto format = file.metadata().find("format");
+  if (format != file.metadata().end() && format->second == kUnsealedFormat)
+    throw InputError(
+        fmt::format("{}: it has no checksum, since an earlier version wrote it, so it may be "
+                    "damaged. Finish the run with that version, or remove {} and train again.",
+                    file.path(), directory));
   if (format == file.metadata().end() || format->second != kFormat)
     throw InputError(fmt::format("{}: not a '{}' file", file.path(), kFormat));
+  return file;
+}
+
+/// Before anything in it is believed.
+TensorFile open_sound_state(const std::string& directory) {
+  TensorFile file = open_state(directory);
+  try {
+    check_tensor_seal(file);
+  } catch (const FileError&) {
+    throw;
+  } catch (const InputError& error) {
+    throw InputError(fmt::format("{}. Restore the file, or remove {} and train again.",
+                                 error.what(), directory));
+  }
   return file;
 }
 
@@ -141,22 +163,22 @@ void write_checkpoint(const std::string& directory, const TrainingRun& run) {
   tensors.push_back(tensor_data("run.counts", {3}, counts.data()));
   tensors.push_back(tensor_data("run.sums", {3}, sums.data()));
   metadata["format"] = kFormat;
-  write_safetensors(state_path(directory), tensors, metadata);
+  write_sealed_safetensors(state_path(directory), tensors, metadata);
 
   tensors.clear();
   add_tensors(layout, "", state.model.values().data(), tensors);
   metadata["format"] = "pt";  // what readers of safetensors expect of a model
   metadata["loss"] = fmt::format("{}", position.last_loss);
   metadata["accuracy"] = fmt::format("{}", position.last_accuracy);
-  write_safetensors(model_path(directory), tensors, metadata);
+  write_safetensors(model_path(directory), tensors, metadata, NamedBy::kProgram);
 }
 
 TrainSettings read_settings(const std::string& directory) {
-  return settings_of(open_state(directory));
+  return settings_of(open_sound_state(directory));
 }
 
 TrainingRun read_run(const std::string& directory) {
-  const TensorFile file = open_state(directory);
+  const TensorFile file = open_sound_state(directory);
   const TrainSettings settings = settings_of(file);
   TrainingRun run{settings, TrainingState(settings.model), read_position(file, settings)};
   const ParameterLayout& layout = run.state.model.layout();
@@ -182,7 +204,7 @@ std::optional<RunSteps> read_steps(const std::string& directory) {
 }
 
 bool has_run(const std::string& directory) {
-  return std::filesystem::exists(state_path(directory));
+  return own_file_exists(state_path(directory));
 }
 
 }  // namespace synergraph

@@ -3,10 +3,10 @@
 #include <fmt/core.h>
 
 #include <algorithm>
-#include <filesystem>
 
 #include "synergraph/core/error.h"
 #include "synergraph/io/atomic_file.h"
+#include "synergraph/io/own_file.h"
 
 namespace synergraph {
 namespace {
@@ -17,11 +17,10 @@ constexpr const char* kInTheWay =
 }  // namespace
 
 RunDirectory::RunDirectory(std::string path, bool locked) : path_(std::move(path)) {
-  make_directory(path_);
+  make_directory(path_, NamedBy::kProgram);
   for (const std::string& file :
        {model_path(path_), state_path(path_), log_path(path_), notes_path(path_)})
-    if (std::filesystem::exists(file) && !std::filesystem::is_regular_file(file))
-      throw InputError(file + ": not a regular file");  // a pipe would be waited for
+    (void)own_file_exists(file);  // InputError for anything but a file
   if (locked) lock_.emplace(path_);
 }
 
@@ -33,14 +32,13 @@ TrainingRun RunDirectory::open(const TrainSettings& settings, const RunNotes& no
   for (const std::string& device : notes.devices)
     if (std::find(before.devices.begin(), before.devices.end(), device) == before.devices.end())
       notes_.devices.push_back(device);
-  log_.emplace(log_path(path_), run.position.step);
+  log_.emplace(log_path(path_), run.position.step, log_limits_);
   if (run.position.step > 0) seconds_before_ = std::max(log_->seconds(), before.seconds);
   write_checkpoint(run);
   return run;
 }
 
-TrainingRun RunDirectory::read(const TrainSettings& settings, const RunNotes& notes,
-                               bool resume) const {
+TrainingRun RunDirectory::read(const TrainSettings& settings, const RunNotes& notes, bool resume) {
   if (!has_run(path_)) {
     refuse_foreign_files();
     return new_run(settings);
@@ -56,23 +54,36 @@ TrainingRun RunDirectory::read(const TrainSettings& settings, const RunNotes& no
                                  state_path(path_), (run.position.step + per_epoch - 1) / per_epoch,
                                  settings.epochs));
   }
-  if (!notes.held_out && read_notes(path_).value_or(RunNotes{}).held_out)
+  log_limits_ = log_limits(std::max(run.settings.epochs, settings.epochs), settings.model.layers);
+  if (!notes.held_out && was_held_out(run.position.step))
     throw RunConflict(RunConflict::Kind::kHeldOut,
-                      fmt::format("{}: the run was judged by validation pairs", notes_path(path_)));
+                      fmt::format("{}: the run was judged by validation pairs", path_));
   run.settings.epochs = settings.epochs;
   return run;
+}
+
+/// Notes are written before the first state, so that a run without them has lost them later, not by
+/// being killed. Then the log still says what its numbers are.
+bool RunDirectory::was_held_out(std::uint64_t step) const {
+  if (const std::optional<RunNotes> before = read_notes(path_)) return before->held_out;
+  return read_log(log_path(path_), step, log_limits_).held_out;
 }
 
 /// A new run must not overwrite files that no run of ours has left. (The state is written before
 /// the model, and an empty log before both.)
 void RunDirectory::refuse_foreign_files() const {
   for (const std::string& path : {model_path(path_), log_path(path_)}) {
-    std::error_code missing;
-    const auto size = std::filesystem::file_size(path, missing);
-    if (!missing && size > 0) throw UsageError(fmt::format(kInTheWay, path));
+    struct stat status {};
+    if (own_status(path, status) && status.st_size > 0)
+      throw UsageError(fmt::format(kInTheWay, path));
   }
-  if (std::filesystem::exists(notes_path(path_)) && !read_notes(path_))
+  try {
+    (void)read_notes(path_);
+  } catch (const FileError&) {
+    throw;
+  } catch (const InputError&) {
     throw UsageError(fmt::format(kInTheWay, notes_path(path_)));
+  }
 }
 
 void RunDirectory::write_checkpoint(const TrainingRun& run) {

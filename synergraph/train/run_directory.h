@@ -31,7 +31,8 @@ class RunConflict : public UsageError {
 /// kept out.
 class RunDirectory {
  public:
-  /// Makes the directory when it is missing. InputError when another program works in it, unless it
+  /// Makes the directory when it is missing; its path holds no symbolic links (user_directory()
+  /// resolves them). InputError when another program works in it, unless it
   /// is not to be locked: then others are kept out by other means.
   explicit RunDirectory(std::string path, bool locked = true);
 
@@ -40,7 +41,8 @@ class RunDirectory {
   /// `notes` the seconds are not used and the devices are added to those of the run.
   ///
   /// RunConflict for a run when `resume` is off or when `notes` do not hold out sequences that it
-  /// did; UsageError for one with other settings, or with more steps, and for files of others.
+  /// did; UsageError for one with other settings, or with more steps, and for files of others;
+  /// InputError for a run whose files are damaged.
   TrainingRun open(const TrainSettings& settings, const RunNotes& notes, bool resume);
 
   /// The rest is for an open run.
@@ -55,12 +57,14 @@ class RunDirectory {
  private:
   using Clock = std::chrono::steady_clock;
 
-  TrainingRun read(const TrainSettings& settings, const RunNotes& notes, bool resume) const;
+  TrainingRun read(const TrainSettings& settings, const RunNotes& notes, bool resume);
+  bool was_held_out(std::uint64_t step) const;
   void refuse_foreign_files() const;
 
   std::string path_;
   std::optional<DirectoryLock> lock_;
   RunNotes notes_;
+  LogLimits log_limits_;
   std::optional<MetricsLog> log_;
   double seconds_before_ = 0.0;  ///< what the run took before it was opened
   Clock::time_point start_ = Clock::now();

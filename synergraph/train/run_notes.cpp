@@ -1,10 +1,14 @@
 #include "synergraph/train/run_notes.h"
 
+#include <fmt/core.h>
+
 #include <cmath>
 #include <filesystem>
 #include <nlohmann/json.hpp>
 
+#include "synergraph/core/error.h"
 #include "synergraph/io/atomic_file.h"
+#include "synergraph/io/own_file.h"
 
 namespace synergraph {
 namespace {
@@ -24,13 +28,13 @@ void write_notes(const std::string& directory, const RunNotes& notes) {
                                        {"track", notes.track_every},
                                        {"held_out", notes.held_out},
                                        {"devices", notes.devices}};
-  write_file(notes_path(directory), json.dump() + "\n");
+  write_file(notes_path(directory), json.dump() + "\n", NamedBy::kProgram);
 }
 
 std::optional<RunNotes> read_notes(const std::string& directory) {
-  if (!std::filesystem::exists(notes_path(directory))) return std::nullopt;
+  if (!own_file_exists(notes_path(directory))) return std::nullopt;
   const auto json =
-      nlohmann::json::parse(read_file(notes_path(directory), kLargest), nullptr, false);
+      nlohmann::json::parse(read_regular_file(notes_path(directory), kLargest), nullptr, false);
   try {
     RunNotes notes;
     notes.seconds = json.at("seconds").get<double>();
@@ -41,9 +45,10 @@ std::optional<RunNotes> read_notes(const std::string& directory) {
                       std::isfinite(notes.seconds) && notes.track_every >= 0;
     if (good) return notes;
   } catch (const nlohmann::json::exception&) {
-    // another program's file
   }
-  return std::nullopt;
+  throw InputError(fmt::format(
+      "{}: it is damaged or not a '{}' file. Restore it, or remove it to resume without it.",
+      notes_path(directory), kNotesFormat));
 }
 
 }  // namespace synergraph

@@ -20,7 +20,8 @@ std::string notes_path(const std::string& directory);  ///< run.json
 
 void write_notes(const std::string& directory, const RunNotes& notes);
 
-/// The notes of the run in a directory; nothing when there are none, or when the file is not ours.
+/// The notes of the run in a directory; nothing when there are none. InputError when the file is
+/// damaged or another program's.
 std::optional<RunNotes> read_notes(const std::string& directory);
 
 }  // namespace synergraph

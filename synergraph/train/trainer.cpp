@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "synergraph/core/error.h"
+#include "synergraph/io/own_file.h"
 #include "synergraph/train/loop.h"
 #include "synergraph/train/make_fleet.h"
 #include "synergraph/train/run_directory.h"
@@ -146,8 +147,8 @@ std::vector<TrainResult> train_set(const std::vector<TrainJob>& jobs,
 
 TrainOutcome train(const TrainSettings& settings, const TrainingData& data,
                    const TrainOptions& options) {
-  std::vector<TrainResult> results =
-      train_set({{settings, data, options.directory, options.execution.progress}}, options);
+  std::vector<TrainResult> results = train_set(
+      {{settings, data, user_directory(options.directory), options.execution.progress}}, options);
   if (results.front().error) std::rethrow_exception(results.front().error);
   return std::move(*results.front().outcome);
 }

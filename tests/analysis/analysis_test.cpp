@@ -62,6 +62,22 @@ TEST(AnalysisTest, CountsWhatIsUndecided) {
   EXPECT_EQ(layer.all[Quantity::kSynergy].undefined, 2U);
 }
 
+// Of heads that are the best equally often the first is named, whichever sample comes first.
+TEST(AnalysisTest, NamesTheFirstOfTheHeadsThatAreBestEquallyOften) {
+  const auto best_of = [](const std::vector<int>& best) {
+    std::vector<HeadsMetrics> samples(best.size());
+    for (std::size_t s = 0; s < best.size(); ++s) {
+      samples[s].heads.resize(4);
+      samples[s].synergy.best_head = best[s];
+    }
+    return summarise_layer(samples, {0.25}).best_head;
+  };
+  EXPECT_EQ(best_of({2, 1}), 1);
+  EXPECT_EQ(best_of({1, 2}), 1);
+  EXPECT_EQ(best_of({3, 2, 3, 2, 0}), 2);
+  EXPECT_EQ(best_of({3, 1, 3, 2}), 3);
+}
+
 // A file and a view of the same memory: the same numbers, bit for bit.
 TEST_F(AnalysisFileTest, EqualsAViewOfTheSameAttention) {
   constexpr int kSamples = 5;

@@ -153,7 +153,7 @@ TEST_F(AttentionFileTest, AxesMayBeMissing) {
   refused("as many queries as keys, not 2 and 3 as in (query, key, head)", "query,key,head");
   refused("as many queries as keys, not 3 and 2 as in (key, query, head)", "key,query,head");
   for (const char* list : {"", "query", "key,layer", "query,key,", "query,key,row", "query,key,key",
-                           "layer,query,key,layer", " query,key", "Query,Key"})
+                           "layer,query,key,layer", "query,,key", "Query,Key"})
     EXPECT_THROW(parse_axes(list), UsageError) << list;
 }
 
@@ -170,7 +170,7 @@ TEST_F(AttentionFileTest, ItSaysHowItReadTheAxes) {
   write_safetensors(path("a.safetensors"), tensors);
   EXPECT_EQ(open(path("a.safetensors"))->reading(),
             "2 arrays of shape (2, 3, 3) and others read as (head, query, key), shape (3, 3) read "
-            "as (query, key) (by default; --axes says otherwise)");
+            "as (query, key), a layer each (by default; --axes says otherwise)");
   const auto layers =
       open(path("a.safetensors"), {.layers = "[ab]", .axes = parse_axes("layer,query,key")});
   ASSERT_EQ(layers->layers().size(), 3U);

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <limits>
 
 #include "synergraph/analysis/graph_source.h"
 #include "synergraph/core/error.h"
@@ -176,6 +177,23 @@ TEST(HeadImportance, ValuesHaveAnOrder) {
   EXPECT_EQ(ordered_values({kSpeed}), std::vector{kSpeed});
 }
 
+// Nothing is kept by the fewest heads, everything by as many as that takes; no share is outside.
+TEST(HeadImportance, KeepsAnyShareFromNothingToAll) {
+  MemorySource source = random_source({2}, 1, 4);
+  const LayerWeights weights = uniform_weights(source.layers());
+  const auto smallest = [&](double keep) {
+    ImportanceOptions options;
+    options.keep = keep;
+    return head_importance(source, weights, options).credits.front().values.front();
+  };
+  EXPECT_TRUE(smallest(0.0).smallest.heads.empty());
+  const ValueCredit whole = smallest(1.0);
+  EXPECT_GE(whole.smallest.value, whole.all.mean);
+  for (const double keep : {std::nextafter(0.0, -1.0), -0.5, std::nextafter(1.0, 2.0), 1.5,
+                            std::numeric_limits<double>::quiet_NaN()})
+    EXPECT_THROW(smallest(keep), InputError) << keep;
+}
+
 TEST(HeadImportance, RefusesWhatCannotBe) {
   MemorySource source = random_source({2}, 1, 4);
   const LayerWeights weights = uniform_weights(source.layers());
@@ -184,9 +202,6 @@ TEST(HeadImportance, RefusesWhatCannotBe) {
   EXPECT_THROW(head_importance(source, weights, options), InputError);
   options = {};
   options.values = {};
-  EXPECT_THROW(head_importance(source, weights, options), InputError);
-  options = {};
-  options.keep = 1.5;
   EXPECT_THROW(head_importance(source, weights, options), InputError);
   EXPECT_THROW(head_importance(source, {{1.0}}, {}), InputError);
   options = {};

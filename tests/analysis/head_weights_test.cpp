@@ -60,5 +60,36 @@ TEST_F(HeadWeightsTest, ProjectionsWeighTheirColumnBlocks) {
   EXPECT_THROW(weights_of_projections(odd, one), InputError);  // 4 columns, 3 heads
 }
 
+// Among a checkpoint's tensors only the weights of attention's own output projections count.
+TEST_F(HeadWeightsTest, OnlyWeightsOfAttentionsOutputAreProjections) {
+  const std::vector<double> uneven = {3.0, 0.0, 0.0,  9.0,  //
+                                      0.0, 4.0, 12.0, 0.0};
+  const std::vector<double> even(8, 1.0);
+  const std::vector<AttentionLayer> layers = {kLayers.front()};
+  const LayerWeights of_uneven = {{0.25, 0.75}};
+  const auto weights_beside = [&](const std::string& name, const std::string& other) {
+    const std::string archive = path("model.safetensors");
+    const std::vector<TensorData> tensors = {tensor_data(name, {2, 4}, uneven.data()),
+                                             tensor_data(other, {2, 4}, even.data())};
+    write_safetensors(archive, tensors);
+    return weights_of_projections(layers, archive);
+  };
+  for (const char* name :
+       {"h.0.attn.out_proj.weight", "decoder.0.self_attention.inner.out_proj.weight",
+        "model.layers.0.self_attn.o_proj.weight", "o_proj.weight"})
+    for (const char* other :
+         {"h.0.attn.out_proj.bias", "a.out_proj.weight", "a.attn.out_proj.weight_scale",
+          "a.self_attn.o_proj.weight.scale", "a.self_attn.o_projXweight", "a.attn.q_proj.weight",
+          "a.mlp.down_proj.weight", "z.attn.in_proj_weight"})
+      EXPECT_EQ(weights_beside(name, other), of_uneven) << name << " beside " << other;
+
+  // Where no name is known every tensor is one, and there must be one a layer.
+  EXPECT_THROW(weights_beside("first", "second"), InputError);
+  EXPECT_THROW(weights_beside("a.attn.out_proj.weight", "b.attn.out_proj.weight"), InputError);
+  const std::string only = path("only.safetensors");
+  write_safetensors(only, {{tensor_data("projection", {2, 4}, uneven.data())}});
+  EXPECT_EQ(weights_of_projections(layers, only), of_uneven);
+}
+
 }  // namespace
 }  // namespace synergraph

@@ -86,7 +86,7 @@ static void test_building(void) {
   CHECK(number(result, "mixing_time_0.01", 0) > number(result, "mixing_time_0.25", 0));
   sg_result_free(result);
   FAILS(SG_INPUT, "weights", sg_graph_measure(graph, "{\"weights\": [1]}", NULL, &result));
-  FAILS(SG_USAGE, "one convention",
+  FAILS(SG_USAGE, "one convention, exact or published, not both",
         sg_graph_measure(graph, "{\"convention\": \"both\"}", NULL, &result));
   FAILS(SG_USAGE, "per_head", sg_graph_measure(graph, "{\"per_head\": true}", NULL, &result));
   FAILS(SG_INPUT, "4 nodes", sg_graph_add_generated(graph, NULL, 1, "chain:4", 1));

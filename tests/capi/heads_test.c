@@ -115,7 +115,8 @@ static void test_numbers(void) {
   CHECK(fabs(sum - 1) < 1e-14);
   sg_result_free(result);
 
-  FAILS(SG_USAGE, "one convention", sg_heads(arrays, "{\"convention\": \"both\"}", NULL, &result));
+  FAILS(SG_USAGE, "one convention, exact or published, not both",
+        sg_heads(arrays, "{\"convention\": \"both\"}", NULL, &result));
   FAILS(SG_USAGE, "with stack", sg_heads(arrays, "{\"follow\": 1}", NULL, &result));
   FAILS(SG_USAGE, "'worth'", sg_heads(arrays, "{\"values\": \"worth\"}", NULL, &result));
   FAILS(SG_USAGE, "per_head", sg_heads(arrays, "{\"per_head\": true}", NULL, &result));

@@ -43,6 +43,8 @@ int main(int argc, char** argv) {
   FAILS(SG_USAGE, "", sg_model_attention(model, NULL, 0, 0, "{\"task\": \"sort\"}", &attention));
   OK(sg_model_attention(model, tokens[0], kSamples, kLength, "{\"task\": \"copy\"}", &attention));
   sg_model_free(model); /* the attention keeps what it needs */
+  FAILS(SG_USAGE, "neither from arrays nor from a file",
+        sg_attention_set_sequences(attention, NULL, 0));
   OK(sg_attention_layers(attention, &layers));
   OK(sg_attention_shape(attention, 1, shape));
   CHECK(layers == 2 && shape[0] == kSamples && shape[1] == kHeads && shape[2] == kLength);

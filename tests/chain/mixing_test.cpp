@@ -245,5 +245,65 @@ TEST(MixingTime, ThresholdsMayBeBelowTheSmallestNormalNumber) {
   EXPECT_EQ(mixing_times(walk, {0.25, 0x1.0p-1020, 0x1.0p-1071, 0x1.0p-1072}), expected);
 }
 
+// Near the smallest number of double precision survivals have few digits: the same walks in
+// extended precision, whose range is far wider.
+TEST(MixingTime, IsExactDownToTheSmallestThreshold) {
+  static_assert(std::numeric_limits<long double>::min_exponent < -16000, "a wider range");
+  const std::vector<double> eps = {5e-324,   1e-323, 2e-322, 3.3e-320, 1e-315, 1e-310,
+                                   2.2e-308, 1e-300, 1e-290, 1e-275,   1e-265, 1e-200};
+  const auto stepped = [&](const Walk& walk) {
+    const auto n = static_cast<std::size_t>(walk.nodes());
+    std::vector<double> times(eps.size(), -1.0);
+    std::vector<long double> now(n, 1.0L);
+    now.back() = 0.0L;
+    for (double t = 0; times.front() < 0.0; ++t) {
+      const long double worst = *std::max_element(now.begin(), now.end());
+      for (std::size_t k = 0; k < eps.size(); ++k)
+        if (times[k] < 0.0 && worst <= eps[k] * (1.0L + 1e-13L)) times[k] = t;
+      for (std::size_t j = 0; j < n; ++j) {
+        long double next = 0.0L;
+        for (std::size_t i = j; i + 1 < n; ++i)
+          next += static_cast<long double>(walk.step(static_cast<int>(j), static_cast<int>(i))) *
+                  now[i];
+        now[j] = next;
+      }
+    }
+    return times;
+  };
+  for (const double weight : {1e3, 1.0, 0.1, 0.01})  // of the edge, beside a self-loop of 1
+    for (const int nodes : {2, 3, 7}) {
+      std::vector<Edge> edges;
+      for (int j = 0; j + 1 < nodes; ++j) edges.push_back({j, j + 1, weight * (1.0 + 0.1 * j)});
+      const Walk walk = walk_of_graph(FeedforwardGraph(nodes, edges));
+      const std::vector<double> expected = stepped(walk);
+      EXPECT_EQ(mixing_times(walk, eps), expected) << weight << ' ' << nodes;
+      EXPECT_EQ(by_squaring(walk, eps), expected) << weight << ' ' << nodes;
+    }
+  for (std::uint32_t index = 0; index < 20; ++index) {
+    const auto system = testing_support::random_attention_system(index);
+    const Walk walk = combine_walk(system.heads, system.weights, Normalization::kPerHead);
+    if (walk.nodes() < 2 || std::isinf(mixing_time(walk)) || mixing_time(walk) > 50) continue;
+    const std::vector<double> expected = stepped(walk);
+    EXPECT_EQ(mixing_times(walk, eps), expected) << index;
+    EXPECT_EQ(by_squaring(walk, eps), expected) << index;
+  }
+}
+
+// s_t = (1 / 1.01)^t: the first t with t log(1.01) >= -log eps.
+TEST(MixingTime, OfTwoNodesIsALogarithmDownToTheSmallestThreshold) {
+  for (const double weight : {1e-2, 1e-4, 1e-6}) {
+    const Walk walk = walk_of_graph(FeedforwardGraph(2, {{0, 1, weight}}));
+    for (const double eps : {5e-324, 1.5e-323, 1e-316, 1e-308, 1e-290}) {
+      const long double exact =
+          -std::log(static_cast<long double>(eps)) / std::log1p(static_cast<long double>(weight));
+      const double found = mixing_time(walk, eps);
+      const auto whole = static_cast<double>(std::ceil(exact));
+      const double allowed = whole < 1e6 ? 0.0 : 1e-9 * whole;
+      EXPECT_NEAR(found, whole, allowed) << weight << ' ' << eps;
+    }
+  }
+  EXPECT_EQ(mixing_time(walk_of_graph(FeedforwardGraph(2, {{0, 1, 0.01}})), 5e-324), 74816.0);
+}
+
 }  // namespace
 }  // namespace synergraph

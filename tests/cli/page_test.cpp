@@ -1,5 +1,6 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 
 #include <cmath>
 #include <cstring>
@@ -97,7 +98,7 @@ TEST_F(PageOption, NamesTokensAsTold) {
     EXPECT_EQ(labels(command + " a.npy --range 1:3 --page-tokens two.txt"),
               json::array({"a", "b"}));
     expect_refusal(command + " a.npy --page x.html --page-tokens two.txt", 1,
-                   "two.txt: 2 lines for 3 tokens");
+                   "two.txt: 2 names for 3 tokens");
     expect_refusal(command + " a.npy --page names.txt --page-tokens names.txt", 2,
                    "would overwrite --page-tokens, which is read");
     expect_refusal(command + " a.npy --page x.html --page-tokens none.txt", 1, "none.txt");
@@ -106,6 +107,90 @@ TEST_F(PageOption, NamesTokensAsTold) {
   EXPECT_EQ(labels("analyze a.npy --missing-mass node --page-tokens names.txt")[0], "missing mass");
   write("g.txt", "nodes 2\nhead\n0 -> 1\n");
   expect_refusal("heads g.txt --page x.html --page-tokens two.txt", 2, "names of its own");
+}
+
+TEST_F(PageOption, NamesTheTokensOfEverySample) {
+  write_uniform("a.npy", 2);
+  const json first = {"the", "cat", "sat"};
+  const json second = {"a", "</script>", "b"};
+  write("lists.json", json::array({first, second}).dump(2));
+  write("lists.jsonl", first.dump() + "\r\n" + second.dump() + '\n');
+  for (const std::string command : {"analyze", "heads"})
+    for (const std::string file : {"lists.json", "lists.jsonl"}) {
+      const json attention =
+          page_data(page(command + " a.npy --page-tokens " + file)).at("attention");
+      EXPECT_TRUE(attention.at("labels").is_null());
+      EXPECT_EQ(attention.at("samples")[0].at("labels"), first);
+      EXPECT_EQ(attention.at("samples")[1].at("labels"), second);
+    }
+  // One list is of all samples, in JSON as well; of samples that are not in the page, none is.
+  for (const std::string file : {"one.json", "one.jsonl"}) {
+    write(file, first.dump());
+    const json attention = page_data(page("analyze a.npy --page-tokens " + file)).at("attention");
+    EXPECT_EQ(attention.at("labels"), first);
+    EXPECT_FALSE(attention.at("samples")[0].contains("labels"));
+  }
+  const std::string note =
+      "the page has the attention of 1 of 2 samples (--page-samples says how many)\n";
+  EXPECT_EQ(page_data(page("analyze a.npy --page-samples 1 --page-tokens lists.json", note))
+                .at("attention")
+                .at("samples"),
+            json::array({{{"number", 0}, {"labels", first}}}));
+  EXPECT_EQ(page_data(page("analyze a.npy --missing-mass node --page-tokens lists.json"))
+                .at("attention")
+                .at("samples")[1]
+                .at("labels")[0],
+            "missing mass");
+}
+
+TEST_F(PageOption, RefusesNamesThatDoNotFit) {
+  write_uniform("a.npy", 2);
+  const auto refuses = [&](const std::string& file, const std::string& text,
+                           const std::string& line) {
+    write(file, text);
+    expect_refusal("analyze a.npy --page x.html --page-tokens " + file, 1, line);
+  };
+  refuses("n.json", R"([["a","b","c"],["a","b","c"],["a","b","c"]])",
+          "n.json: 3 lists of names for 2 samples; give one list, or one for every sample");
+  refuses("n.json", R"([["a","b","c"],["a","b"]])", "n.json: list 1: 2 names for 3 tokens");
+  refuses("n.json", R"(["a","b"])", "n.json: 2 names for 3 tokens");
+  refuses("n.json", R"([["a","b","c"],["a",7,"c"]])", "n.json: list 1: name 1 is not a string");
+  refuses("n.json", R"([["a","b","c"],"d"])", "n.json: list 1 is no JSON list of names");
+  for (const std::string text : {"", "[", R"({"a":1})", "7"})
+    refuses("n.json", text, "n.json is no JSON list of names");
+  refuses("n.json", "[]", "n.json: 0 names for 3 tokens");
+  refuses("n.jsonl", "", "n.jsonl: 0 lists of names for 2 samples");
+  refuses("n.jsonl", "[\"a\",\"b\",\"c\"]\n\n", "n.jsonl: line 2 is no JSON list of names");
+  // Nobody writes into this pipe: it must not be waited for.
+  ASSERT_EQ(mkfifo(path("pipe").c_str(), 0600), 0);
+  expect_refusal("analyze a.npy --page x.html --page-tokens pipe", 1,
+                 "pipe: cannot read: not a regular file");
+}
+
+TEST_F(PageOption, HoldsTheDocumentsOfBothCommands) {
+  write_uniform("a.npy", 2);
+  const json layers = document("analyze a.npy --weights 1,3 --per-head");
+  const json heads = document("heads a.npy --weights 1,3");
+  const json of_heads = page_data(page("heads a.npy --weights 1,3"));
+  EXPECT_EQ(of_heads.at("document"), heads);
+  EXPECT_EQ(of_heads.at("also"), json::array({layers}));
+  const json both = page_data(page("analyze a.npy --weights 1,3 --page-heads"));
+  EXPECT_EQ(both.at("document"), layers);
+  EXPECT_EQ(both.at("also"), json::array({heads}));
+  EXPECT_EQ(page_data(page("analyze a.npy")).at("also"), json::array());
+  // By the convention, and of the tokens, that the command has.
+  const json published = page_data(page("heads a.npy --convention published --range 1:3"));
+  EXPECT_EQ(published.at("also")[0],
+            document("analyze a.npy --convention published --range 1:3 --per-head"));
+  EXPECT_EQ(page_data(page("analyze a.npy --convention both --page-heads")).at("also")[0],
+            document("heads a.npy"));
+  // By several workers, too.
+  const auto shared = run("heads a.npy --weights 1,3 --shard-dir d --page page.html --quiet");
+  EXPECT_EQ(shared.status, 0) << shared.err;
+  EXPECT_EQ(page_data(read("page.html")).at("also"), json::array({layers}));
+  expect_refusal("analyze a.npy --page x.html --page-heads --shard-dir e", 2,
+                 "--page-heads: not with --shard-dir");
+  expect_refusal("analyze a.npy --page-heads", 2, "--page-heads");
 }
 
 TEST_F(PageOption, OfACheckpointHasLearnedWeightsBesideThoseInUse) {
@@ -126,6 +211,12 @@ TEST_F(PageOption, OfACheckpointHasLearnedWeightsBesideThoseInUse) {
                 .at("attention")
                 .at("layers")[1]
                 .at("weights"));
+  // Its task is judged once, whatever else is measured on it.
+  const std::string heads = "heads m.safetensors --task copy --samples 3 --weight-samples 0";
+  const json also = page_data(page(heads));
+  EXPECT_EQ(also.at("document"), document(heads));
+  EXPECT_EQ(also.at("also")[0],
+            document("analyze m.safetensors --task copy --samples 3 --per-head"));
   // What the model computes, in its own precision: rows of softmax.
   EXPECT_EQ(layer.at("samples")[2].at("heads")[1].at("dtype"), "float32");
   const std::vector<unsigned char> arrays = page_arrays(text);

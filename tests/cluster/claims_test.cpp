@@ -194,6 +194,81 @@ TEST_F(ClaimsTest, ThatNobodyHasSignedFollowEachOther) {
   EXPECT_TRUE(board_->names_in(WorkBoard::folder_of("piece")).empty());
 }
 
+TEST_F(ClaimsTest, OfWorkersThatFollowThemselvesHaveAnEndAndAreTakenOver) {
+  const auto one = worker();
+  const auto two = worker();
+  Claims first(*board_, *one);
+  Claims second(*board_, *two);
+  board_->make_folder("piece");
+  const auto claim = [&](const std::string& ending, const std::string& token) {
+    write_file(board_->path("piece", ending),
+               R"({"token":")" + token + R"(","host":"far","boot":"b","space":"s","pid":1,)" +
+                   R"("start":1,"rank":0,"size":2,"timeout":0.05})" + "\n");
+  };
+  for (const bool alone : {true, false}) {
+    claim("claim", "aa");
+    claim("after-aa", alone ? "aa" : "bb");
+    if (!alone) claim("after-bb", "aa");
+    const ClaimChain chain = claim_chain(*board_, "piece");
+    EXPECT_TRUE(chain.repeats);
+    EXPECT_EQ(chain.token, "aa");
+    EXPECT_EQ(chain.links.size(), alone ? 2U : 3U);
+    EXPECT_FALSE(first.take("piece"));
+    while (!first.is_dead(*first.holder("piece")))
+      std::this_thread::sleep_for(std::chrono::milliseconds(5));
+    const auto seen = *second.holder("piece");
+    ASSERT_TRUE(first.take_over("piece", *first.holder("piece")));
+    EXPECT_FALSE(second.take_over("piece", seen));  // only one can
+    EXPECT_TRUE(first.holds("piece"));
+    first.release("piece");
+    EXPECT_TRUE(board_->names_in(WorkBoard::folder_of("piece")).empty());
+  }
+}
+
+TEST_F(ClaimsTest, OfAWorkerThatFollowsItsOwnSuccessorAreItsOwn) {
+  const auto one = worker();
+  Claims first(*board_, *one);
+  ASSERT_TRUE(first.take("piece"));
+  const pid_t child = fork();
+  if (child == 0) {  // takes the first for dead, and dies
+    const auto record = worker();
+    Claims other(*board_, *record);
+    other.take_over("piece", *other.holder("piece"));
+    (void)std::raise(SIGKILL);
+  }
+  waitpid(child, nullptr, 0);
+  EXPECT_FALSE(first.holds("piece"));
+  ASSERT_TRUE(first.take_over("piece", *first.holder("piece")));
+  EXPECT_TRUE(first.holds("piece"));
+  const auto two = worker();
+  Claims second(*board_, *two);
+  ASSERT_TRUE(second.take_over("piece", *second.holder("piece")));
+  EXPECT_TRUE(second.holds("piece"));
+  EXPECT_FALSE(first.holds("piece"));
+  second.release("piece");
+  EXPECT_TRUE(board_->names_in(WorkBoard::folder_of("piece")).empty());
+}
+
+TEST_F(ClaimsTest, WithNumbersThatNoWorkerHasAreUnsigned) {
+  const auto record = worker(0.05);
+  Claims claims(*board_, *record);
+  claim_from_afar("piece", 1.0);
+  const std::string whole = read_file(board_->path("piece", "claim"));
+  ASSERT_TRUE(read_worker(board_->path("piece", "claim")));
+  for (const auto& [part, other] : std::vector<std::pair<std::string, std::string>>{
+           {"\"pid\":1", "\"pid\":0"},  // which every process may signal
+           {"\"pid\":1", "\"pid\":-1"},
+           {"\"timeout\":1.0", "\"timeout\":1e300"},
+           {"\"timeout\":1.0", "\"timeout\":-1"},
+           {"00000000000000aa", std::string(65, 'a')}}) {
+    std::string text = whole;
+    write_file(board_->path("piece", "claim"), text.replace(text.find(part), part.size(), other));
+    EXPECT_FALSE(read_worker(board_->path("piece", "claim"))) << other;
+    while (!claims.is_dead(*claims.holder("piece")))  // after this worker's own timeout
+      std::this_thread::sleep_for(std::chrono::milliseconds(5));
+  }
+}
+
 TEST_F(ClaimsTest, OfWhichOneIsNoFileAreNamed) {
   const auto record = worker();
   Claims claims(*board_, *record);

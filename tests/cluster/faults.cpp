@@ -49,9 +49,18 @@ struct AtEnd {
   }
 } at_end;
 
+mode_t mode_in(int flags, va_list rest) {
+  return (flags & O_CREAT) != 0 ? va_arg(rest, mode_t) : 0;
+}
+
 int open_with(const char* function, const char* path, int flags, mode_t mode) {
   if ((flags & O_CREAT) != 0 && fails()) return -1;
   return next<int(const char*, int, ...)>(function)(path, flags, mode);
+}
+
+int open_in_with(const char* function, int directory, const char* path, int flags, mode_t mode) {
+  if ((flags & O_CREAT) != 0 && fails()) return -1;
+  return next<int(int, const char*, int, ...)>(function)(directory, path, flags, mode);
 }
 
 }  // namespace
@@ -61,16 +70,30 @@ extern "C" {
 int open(const char* path, int flags, ...) {
   va_list rest;
   va_start(rest, flags);
-  const auto mode = (flags & O_CREAT) != 0 ? va_arg(rest, mode_t) : 0;
+  const mode_t mode = mode_in(flags, rest);
   va_end(rest);
   return open_with("open", path, flags, mode);
 }
 int open64(const char* path, int flags, ...) {
   va_list rest;
   va_start(rest, flags);
-  const auto mode = (flags & O_CREAT) != 0 ? va_arg(rest, mode_t) : 0;
+  const mode_t mode = mode_in(flags, rest);
   va_end(rest);
   return open_with("open64", path, flags, mode);
+}
+int openat(int directory, const char* path, int flags, ...) {
+  va_list rest;
+  va_start(rest, flags);
+  const mode_t mode = mode_in(flags, rest);
+  va_end(rest);
+  return open_in_with("openat", directory, path, flags, mode);
+}
+int openat64(int directory, const char* path, int flags, ...) {
+  va_list rest;
+  va_start(rest, flags);
+  const mode_t mode = mode_in(flags, rest);
+  va_end(rest);
+  return open_in_with("openat64", directory, path, flags, mode);
 }
 ssize_t write(int file, const void* data, std::size_t size) {
   if (file > STDERR_FILENO && fails()) return -1;
@@ -92,18 +115,26 @@ int mkdir(const char* path, mode_t mode) {
   if (fails()) return -1;
   return next<int(const char*, mode_t)>("mkdir")(path, mode);
 }
-int link(const char* from, const char* to) noexcept {
+int mkdirat(int directory, const char* path, mode_t mode) {
+  if (fails()) return -1;
+  return next<int(int, const char*, mode_t)>("mkdirat")(directory, path, mode);
+}
+int linkat(int from_directory, const char* from, int to_directory, const char* to,
+           int flags) noexcept {
   static const long error = number_in("FAULT_LINKS");
   if (fails()) return -1;
   if (error != 0) errno = static_cast<int>(error);
-  return error != 0 ? -1 : next<int(const char*, const char*)>("link")(from, to);
+  return error != 0 ? -1
+                    : next<int(int, const char*, int, const char*, int)>("linkat")(
+                          from_directory, from, to_directory, to, flags);
 }
-int rename(const char* from, const char* to) noexcept {
+int renameat(int from_directory, const char* from, int to_directory, const char* to) noexcept {
   if (fails()) return -1;
-  return next<int(const char*, const char*)>("rename")(from, to);
+  return next<int(int, const char*, int, const char*)>("renameat")(from_directory, from,
+                                                                   to_directory, to);
 }
-int unlink(const char* path) noexcept {
+int unlinkat(int directory, const char* path, int flags) noexcept {
   if (fails()) return -1;
-  return next<int(const char*)>("unlink")(path);
+  return next<int(int, const char*, int)>("unlinkat")(directory, path, flags);
 }
 }

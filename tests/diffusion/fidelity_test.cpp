@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 
 #include "synergraph/core/error.h"
@@ -232,6 +233,93 @@ TEST(Fidelity, GivesAnHonestIntervalAtTheStepLimit) {
       EXPECT_GE(limited.node_upper[j], exact.node[j] * (1 - 1e-13));
   }
   EXPECT_GT(intervals, 100);
+}
+
+struct Interval {
+  double lower = 1.0;
+  double upper = 1.0;
+};
+
+/// The interval that exactly `steps` steps leave for the minimax over the sources, by definition:
+/// node j's fidelity is at least what it was so far, and at most that, the signal at nodes from j
+/// on, or the part of it that ever comes through j.
+Interval interval_after(const Matrix& diffusion, int steps) {
+  const int n = diffusion.rows();
+  const Matrix curves = signal_curves(diffusion, steps);
+  Interval range;
+  for (int j = 0; j + 1 < n; ++j) {
+    double so_far = 0.0;
+    for (int t = 1; t <= steps; ++t) so_far = std::max(so_far, curves(t, j));
+    std::vector<double> passing(static_cast<std::size_t>(n), 0.0);
+    double above = 0.0;
+    double ever = 0.0;
+    for (int i = j; i < n; ++i) {
+      double down = 0.0;
+      double through = 0.0;
+      for (int k = 0; k < i; ++k) {
+        down += diffusion(i, k);
+        through += diffusion(i, k) * passing[static_cast<std::size_t>(k)];
+      }
+      passing[static_cast<std::size_t>(i)] = i == j ? 1.0 : down > 0.0 ? through / down : 0.0;
+      above += curves(steps, i);
+      ever += curves(steps, i) * passing[static_cast<std::size_t>(i)];
+    }
+    const bool keeps = diffusion(j, j) == 1.0;  // then all that ever comes is there in the end
+    range.lower = std::min(range.lower, keeps ? ever : so_far);
+    range.upper = std::min(range.upper, keeps ? ever : std::max(so_far, std::min(above, ever)));
+  }
+  return range;
+}
+
+TEST(Fidelity, TheIntervalIsThatOfExactlyTheStepLimit) {
+  int intervals = 0;
+  for (std::uint32_t index = 0; index < 60; ++index) {
+    const auto system = testing_support::random_attention_system(index);
+    Matrix diffusion = combine_diffusion(system.heads, system.weights);
+    if (diffusion.rows() < 2) continue;
+    for (int i = 0; i < diffusion.rows(); ++i)
+      for (int j = 0; j <= i; ++j) diffusion(i, j) = 0.02 * diffusion(i, j) + (i == j ? 0.98 : 0.0);
+    for (const int limit : {1, 2, 3, 5, 7, 8, 9, 13, 20, 21, 37, 39, 40, 41, 97}) {
+      const Interval expected = interval_after(diffusion, limit);
+      const Fidelity found = fidelity(diffusion, {.step_limit = limit});
+      EXPECT_NEAR(found.minimax, expected.lower, 1e-12 * expected.lower) << limit;
+      EXPECT_NEAR(found.minimax_upper, expected.upper, 1e-12 * expected.upper) << limit;
+      EXPECT_EQ(found.certified, found.minimax == found.minimax_upper);
+      EXPECT_LE(found.steps, limit);
+      intervals += found.certified ? 0 : 1;
+      // The same whatever else is asked for.
+      const std::vector<Fidelity> others =
+          fidelities(MirroredMatrix(diffusion), {{.step_limit = limit},
+                                                 {.step_limit = limit, .every_node = true},
+                                                 {.horizon = 100},
+                                                 {.every_node = true}});
+      for (std::size_t k = 0; k < 2; ++k) {
+        EXPECT_EQ(others[k].minimax, found.minimax) << limit;
+        EXPECT_EQ(others[k].minimax_upper, found.minimax_upper) << limit;
+        EXPECT_EQ(others[k].certified, found.certified) << limit;
+        EXPECT_EQ(others[k].minimax_node, found.minimax_node) << limit;
+      }
+      for (std::size_t j = 0; j < others[1].node.size(); ++j)
+        EXPECT_GE(others[1].node_upper[j], others[3].node[j] * (1 - 1e-13));
+    }
+  }
+  EXPECT_GT(intervals, 100);
+}
+
+// The weakest node is final long before a slow one is.
+TEST(Fidelity, IsCertifiedWhereTheMinimaxIsWhateverOtherNodesAre) {
+  Matrix diffusion(4, 4);
+  diffusion(0, 0) = diffusion(1, 0) = 1.0;
+  diffusion(2, 0) = diffusion(3, 2) = 1e-9;
+  diffusion(2, 2) = diffusion(3, 3) = 0.999999999;
+  for (const bool every_node : {false, true}) {
+    const Fidelity found = fidelity(diffusion, {.step_limit = 3000, .every_node = every_node});
+    EXPECT_EQ(found.minimax, 0.0);
+    EXPECT_EQ(found.minimax_upper, 0.0);
+    EXPECT_EQ(found.minimax_node, 1);
+    EXPECT_TRUE(found.certified);
+    EXPECT_LT(found.node[2], found.node_upper[2]);  // its own is not
+  }
 }
 
 // Two slow nodes above the weakest one: the plain bound S_j(t) needs a billion steps, but little of

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 #include <vector>
@@ -43,10 +44,11 @@ TEST(NormaliseAttention, RenormalisesWithinTheTolerance) {
 TEST(NormaliseAttention, NamesThePlaceOfWhatIsWrong) {
   Matrix padded = uniform(3);
   padded(0, 0) = 0.0;
-  expect_rejected(padded, "row 0 gives nothing to any token: padding must be left out");
+  expect_rejected(padded, "row 0 gives nothing to any token");
   Matrix huge = uniform(3);
   huge(1, 0) = 1e307;
-  expect_rejected(huge, "entry 1e+307 in row 1, column 0 is no share of a row");
+  expect_rejected(huge,
+                  "entry 1e+307 in row 1, column 0 is above 1: attention weights lie in [0, 1]");
   const auto with = [](int i, int j, double value) {
     Matrix a = uniform(5);
     a(i, j) = value;
@@ -87,21 +89,56 @@ TEST(CutAttention, WhatIsMissingGoesToTheFirstNode) {
   Matrix a(3, 3);
   a(0, 0) = 0.75;
   a(1, 0) = 0.25;
-  a(1, 1) = 0.75 - 1e-9;  // rounding
+  a(1, 1) = 0.75;
   a(2, 0) = 0.125;
   a(2, 1) = 0.125;
   a(2, 2) = 0.25;
-  const double all = 1.0 - 1e-9;
-  expect_rows(cut_with_node(a), {{1, 0, 0, 0},
-                                 {0.25, 0.75, 0, 0},
-                                 {0, 0.25 / all, a(1, 1) / all, 0},
-                                 {0.5, 0.125, 0.125, 0.25}});
+  expect_rows(cut_with_node(a),
+              {{1, 0, 0, 0}, {0.25, 0.75, 0, 0}, {0, 0.25, 0.75, 0}, {0.5, 0.125, 0.125, 0.25}});
   // Keys that are cut away are shared out, mass that is missing is not.
   expect_rows(cut_with_node(a, 1),
               {{1, 0, 0}, {0, 1, 0}, {0.5 / 0.875, 0.125 / 0.875, 0.25 / 0.875}});
   // A row may give nothing to any token.
   for (int j = 0; j < 3; ++j) a(2, j) = 0.0;
   expect_rows(cut_with_node(a, 2), {{1, 0}, {1, 0}});
+}
+
+TEST(CutAttention, AllThatIsMissingIsTheNodesHoweverLittleItIs) {
+  constexpr int kTokens = 256;
+  AttentionCheck lax;
+  lax.row_tolerance = 0.5;
+  lax.second_look = [](const double*, int) { return RowTolerance{1.0}; };
+  for (const double missing : {0x1p-2, 0.01, 1e-4, 1e-9, 0x1p-53, 0x1p-60}) {
+    Matrix a(kTokens, kTokens);
+    for (int i = 0; i + 1 < kTokens; ++i) a(i, i) = 1.0;
+    // Entries whose sum, rounded, is 1 where little is missing.
+    const double most = 0x1p-8;
+    for (int j = 0; j < kTokens; ++j) a(kTokens - 1, j) = most;
+    double left = missing;
+    double lacking = 0.0;
+    for (int j = 0; left > 0.0; ++j) {
+      const double less = most - std::min(left, most / 2);
+      lacking += most - less;
+      left -= std::min(left, most / 2);
+      a(kTokens - 1, j) = less;
+    }
+    EXPECT_EQ(cut_with_node(a, 0, lax)(kTokens, 0), lacking) << missing;
+    EXPECT_NEAR(lacking, missing, 1e-17);
+  }
+}
+
+TEST(CutAttention, SumsAboveOneAreRoundingAsFarAsTheyMayBe) {
+  Matrix a = uniform(3);
+  a(2, 2) += 0.01;
+  AttentionCheck check;
+  check.row_tolerance = 0.02;
+  const double sum = 1.01;
+  expect_rows(cut_with_node(a, 0, check), {{1, 0, 0, 0},
+                                           {0, 1, 0, 0},
+                                           {0, 0.5, 0.5, 0},
+                                           {0, a(2, 0) / sum, a(2, 1) / sum, a(2, 2) / sum}});
+  check.row_tolerance = 0.005;
+  EXPECT_THROW(cut_with_node(a, 0, check), InputError);
 }
 
 TEST(CutAttention, RowsAboveOneAreErrorsWhateverIsMissing) {

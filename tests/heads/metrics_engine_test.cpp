@@ -601,7 +601,13 @@ TEST(MeasureView, ANodeTakesWhatIsMissing) {
 }
 
 TEST(MeasureView, ANodeThatNothingIsMissingForHearsNothing) {
-  const Attention attention(1, 2, 6);
+  Attention attention(1, 2, 6);
+  for (int h = 0; h < 2; ++h)
+    for (int i = 0; i < 6; ++i) {  // rows that sum to 1 exactly
+      std::fill_n(attention.row(0, h, i), 6, 0.0);
+      attention.row(0, h, i)[i] += 0.75;
+      attention.row(0, h, i)[i == 0 ? 0 : i - 1 - h * (i / 2)] += 0.25;
+    }
   const BatchMetrics measured =
       measure(attention.view(), {}, {.missing_mass = MissingMass::kNode, .nodes = true});
   const Fidelity& fidelity = measured.sequences[0][0].combined.fidelity;
@@ -611,6 +617,57 @@ TEST(MeasureView, ANodeThatNothingIsMissingForHearsNothing) {
   const BatchMetrics usual = measure(attention.view(), {}, {.nodes = true});
   for (std::size_t j = 0; j < 6; ++j)
     EXPECT_NEAR(fidelity.node[j + 1], usual.sequences[0][0].combined.fidelity.node[j], 1e-14);
+}
+
+/// The minimax fidelity over the sources of attention with a node for what is missing, step by step
+/// in extended precision. Row i gives the same to each of its i + 1 tokens.
+double minimax_with_node(const std::vector<double>& given) {
+  const std::size_t n = given.size() + 1;
+  std::vector<long double> signal(n, 0.0L);
+  std::vector<long double> most(n, 0.0L);
+  signal.back() = 1.0L;
+  for (int step = 0; step < 50000; ++step) {
+    std::vector<long double> next(n, 0.0L);
+    next[0] = signal[0];
+    for (std::size_t i = 1; i < n; ++i) {
+      const long double each = given[i - 1];
+      next[0] += signal[i] * (1.0L - static_cast<long double>(i) * each);
+      for (std::size_t j = 1; j <= i; ++j) next[j] += signal[i] * each;
+    }
+    signal = next;
+    for (std::size_t j = 0; j < n; ++j) most[j] = std::max(most[j], signal[j]);
+  }
+  return static_cast<double>(*std::min_element(most.begin(), most.end() - 1));
+}
+
+TEST(MeasureView, NoneOfTheMassThatIsMissingIsRounding) {
+  constexpr int kTokens = 4;
+  for (const FloatType stored : kTypes)
+    for (const FloatType shown : kTypes)  // what the entries were rounded to before
+      for (const double share : {0.0005, 0.001, 0.002, 0.01, 0.0117, 0.015, 0.0157, 0.016, 0.3}) {
+        if (item_size(shown) > item_size(stored) || (item_size(shown) == 2 && shown != stored))
+          continue;
+        Attention attention(1, 1, kTokens);
+        std::vector<double> given;
+        for (int i = 0; i < kTokens; ++i) {
+          std::array<std::byte, 8> element{};
+          store((1.0 - share) / (i + 1), shown, element.data());
+          double rounded = 0.0;
+          read_rows(attention_view(element.data(), shown, 1, 1, 1), 0, 0, 0, 1, &rounded);
+          given.push_back(rounded);
+          std::fill_n(attention.row(0, 0, i), i + 1, rounded);
+          std::fill_n(attention.row(0, 0, i) + i + 1, kTokens - i - 1, 0.0);
+        }
+        const Stored array(attention, stored);
+        const BatchMetrics measured =
+            measure(array.view(), {}, {.missing_mass = MissingMass::kNode, .nodes = true});
+        const double expected = minimax_with_node(given);
+        EXPECT_NEAR(measured.sequences[0][0].combined.fidelity.minimax, expected, 1e-12)
+            << name_of(stored) << ' ' << name_of(shown) << ' ' << share;
+        const bool vanishes =
+            share < 0.005 && item_size(shown) == 2;  // in rounding, before it is seen
+        EXPECT_TRUE(vanishes || expected > 0.1) << expected;
+      }
 }
 
 TEST(MeasureView, RowsAboveOneAreRefusedWhateverIsMissing) {

@@ -21,6 +21,17 @@ MetricsOptions theory_options() {
 }
 
 // Neither head ever carries u to tau; together they do, and mix in 10 steps.
+// A line of text can ask for many large matrices: that is refused before they are made.
+TEST(HeadsOfGraph, KeepToTheMemory) {
+  std::vector<GraphHead> parts;
+  for (int h = 0; h < 8; ++h) parts.push_back({"", 1.0, chain_graph(kMaxNodes)});
+  EXPECT_THROW(heads_of_graph(multi_head_graph(std::move(parts))), InputError);
+  const MultiHeadGraph small = multi_head_graph({{"", 1.0, chain_graph(64)}});
+  constexpr std::size_t kNeeded = 5 * 64 * 64 * sizeof(double);
+  EXPECT_EQ(heads_of_graph(small, kNeeded).size(), 1U);
+  EXPECT_THROW(heads_of_graph(small, kNeeded - 1), InputError);
+}
+
 TEST(WorkedExample1, HeadsThatFailAloneSucceedTogether) {
   const std::vector<Head> heads = heads_of_graph(worked_example(1));
   for (const double w : {0.5, 0.25, 0.9}) {

@@ -7,7 +7,9 @@
 #include <cmath>
 #include <cstdlib>
 #include <filesystem>
+#include <fstream>
 #include <limits>
+#include <optional>
 #include <regex>
 
 #include "synergraph/core/error.h"
@@ -24,6 +26,7 @@ namespace {
 using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::Not;
+using testing::StartsWith;
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
@@ -40,6 +43,62 @@ TEST(GnuplotText, HoldsNothingThatGnuplotCouldInterpret) {
   EXPECT_EQ(gnuplot_text("Head 1"), "\"Head 1\"");
   EXPECT_EQ(gnuplot_text("a`1"), "\"a\\01401\"");
   EXPECT_EQ(gnuplot_tic("5%"), "\"5\\0045\\0045\"");
+}
+
+/// A variable of the environment, for as long as this is there.
+class Environment {
+ public:
+  Environment(const char* name, const std::string& value) : name_(name) {
+    if (const char* before = std::getenv(name)) before_ = before;
+    setenv(name, value.c_str(), 1);
+  }
+  ~Environment() {
+    if (before_)
+      setenv(name_, before_->c_str(), 1);
+    else
+      unsetenv(name_);
+  }
+  Environment(const Environment&) = delete;
+  Environment& operator=(const Environment&) = delete;
+
+ private:
+  const char* name_;
+  std::optional<std::string> before_;
+};
+
+/// What draw_figure() says, into a directory of its own whose "gnuplot" holds this text.
+std::string refusal(const std::string& gnuplot) {
+  namespace fs = std::filesystem;
+  const fs::path directory =
+      fs::path(testing::TempDir()) / ("synergraph-gnuplot-" + std::to_string(getpid()));
+  fs::create_directories(directory);
+  if (!gnuplot.empty()) {
+    std::ofstream(directory / "gnuplot") << gnuplot;
+    fs::permissions(directory / "gnuplot", fs::perms::owner_all);
+  }
+  const Environment path("PATH", directory.string());
+  std::string message;
+  try {
+    draw_figure((directory / "figure.svg").string(), {}, "plot x", NamedBy::kUser);
+  } catch (const InputError& error) {
+    message = error.what();
+  }
+  EXPECT_FALSE(fs::exists(directory / "figure.svg"));
+  fs::remove_all(directory);
+  return message.substr(std::min(message.size(), message.find("figure.svg")));
+}
+
+TEST(DrawFigure, SaysWhyThereIsNoFigure) {
+  EXPECT_EQ(refusal(""), "figure.svg: figures need the program gnuplot, which is not installed");
+  EXPECT_EQ(refusal("#!/bin/sh\nkill -9 $$\n"), "figure.svg: gnuplot failed: signal 9 ended it");
+  EXPECT_EQ(refusal("#!/bin/sh\nexit 3\n"), "figure.svg: gnuplot failed: exit status 3");
+  EXPECT_EQ(refusal("#!/bin/sh\necho 'no fonts' >&2\nexit 3\n"),
+            "figure.svg: gnuplot failed: no fonts");
+  EXPECT_EQ(refusal("#!/bin/sh\n"), "figure.svg: gnuplot failed: the figure is not complete");
+  // The program is there, but the system starts no process with so long an environment.
+  const Environment huge("SYNERGRAPH_HUGE", std::string(std::size_t{1} << 20U, 'x'));
+  EXPECT_THAT(refusal("#!/bin/sh\n"),
+              StartsWith("figure.svg: the program gnuplot cannot be started: "));
 }
 
 TEST(FigureAxisTest, AStraightAxisBeginsAtZero) {

@@ -79,6 +79,41 @@ TEST(CsvTable, QuotesOnlyWhatNeedsIt) {
             "name,x\n\"a,b\",1\n\"say \"\"hi\"\"\",2\n\"two\nlines\",3\n\"a\rb\",4\nplain,\n");
 }
 
+/// What a spreadsheet that separates cells by one character sees in a file.
+std::vector<std::string> spreadsheet_cells(const std::string& text, char separator) {
+  std::vector<std::string> cells(1);
+  bool quoted = false;
+  for (const char c : text) {
+    if (c == '"')
+      quoted = !quoted;
+    else if (!quoted && (c == separator || c == '\n'))
+      cells.emplace_back();
+    else
+      cells.back() += c;
+  }
+  return cells;
+}
+
+TEST(CsvTable, HoldsNoFormula) {
+  for (const std::string name : {"=1+1", "+1+1", "-1+1", "@SUM(1)", "\t=1", "\r=1", "\n=1", "a;=1",
+                                 "a\t=1", "a,=1", "'=1", "-", "=", "+5", "-1.5x"}) {
+    const std::string text = format_csv({{"name", name}, {{name, "1"}}});
+    for (const char separator : {',', ';', '\t'})
+      for (const std::string& cell : spreadsheet_cells(text, separator))
+        EXPECT_EQ(cell.find_first_of("=+-@\t\r\n"), cell.find_first_of("=+-@\t\r\n", 1)) << cell;
+    // The name comes back when one apostrophe in front of a cell is taken away.
+    std::string cell = spreadsheet_cells(text, ',')[1];
+    if (cell.substr(0, 1) == "'") cell.erase(0, 1);
+    EXPECT_EQ(cell, name);
+  }
+  EXPECT_EQ(format_csv({{"x"}, {{"\"=1"}}}), "x\n\"\"\"=1\"\n");
+}
+
+TEST(CsvTable, NumbersStayNumbers) {
+  for (const std::string number : {"-1.5", "-1e-07", "-0", "-inf", "1", "inf", ""})
+    EXPECT_EQ(format_csv({{"x"}, {{number}}}), "x\n" + number + "\n");
+}
+
 TEST(Numbers, ForPeople) {
   EXPECT_EQ(human(0.416666), "0.4167");
   EXPECT_EQ(human(3.0), "3");

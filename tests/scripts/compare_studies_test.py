@@ -4,6 +4,8 @@ import itertools
 import json
 import os
 import random
+import resource
+import signal
 import subprocess
 import sys
 import tempfile
@@ -91,6 +93,27 @@ class CompareStudies(unittest.TestCase):
                     refused = subprocess.run([sys.executable, SCRIPT, one, one], stdout=full, stderr=subprocess.PIPE, text=True,
                                              env={**os.environ, "PYTHONUNBUFFERED": unbuffered})
                 self.assertEqual((refused.returncode, refused.stderr.count("\n")), (2, 1))
+
+    def test_only_a_difference_is_status_1(self):
+        with tempfile.TemporaryDirectory() as folder:
+            one = study(os.path.join(folder, "1"), 3.0)
+            large = os.path.join(folder, "large")
+            with open(large, "w") as file:
+                file.write("[" + "0.5," * 4_000_000 + "0]")  # takes some 160 MB
+            memory = 80 << 20
+            refused = subprocess.run([sys.executable, SCRIPT, one, large], capture_output=True, text=True,
+                                     preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_AS, (memory, memory)))
+            self.assertEqual((refused.returncode, refused.stdout), (2, ""))
+            self.assertEqual(refused.stderr, "compare_studies: the memory does not hold these studies\n")
+
+            pipe = os.path.join(folder, "pipe")
+            os.mkfifo(pipe)
+            waiting = subprocess.Popen([sys.executable, SCRIPT, one, pipe], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+                                       preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL))
+            with open(pipe, "w"):  # until the script reads it
+                waiting.send_signal(signal.SIGINT)
+                out, error = waiting.communicate()
+            self.assertEqual((waiting.returncode, out, error), (2, "", "compare_studies: interrupted\n"))
 
 
 if __name__ == "__main__":

@@ -12,8 +12,10 @@
 #include <filesystem>
 #include <limits>
 #include <mutex>
+#include <numeric>
 #include <thread>
 
+#include "synergraph/cluster/sealed_result.h"
 #include "synergraph/cluster/work_board.h"
 #include "synergraph/core/error.h"
 #include "synergraph/core/random.h"
@@ -126,10 +128,28 @@ TEST(Cells, AreRefusedBeforeAnyWork) {
   refused([](GridSettings& grid) { grid.tasks = {"data"}; });
   refused([](GridSettings& grid) { grid.heads = {1, 3}; });  // does not divide the width
   refused([](GridSettings& grid) { grid.seeds = {1, 1}; });
+  refused([](GridSettings& grid) {
+    grid.seeds.resize(250'001);  // times four
+    std::iota(grid.seeds.begin(), grid.seeds.end(), std::uint64_t{0});
+  });
   refused([](GridSettings& grid) { grid.measure.samples = 41; });
   refused([](GridSettings& grid) { grid.measure.subset_samples = 11; });
   refused([](GridSettings& grid) { grid.measure.subset_samples = -1; });
   EXPECT_NO_THROW(validate(small_grid()));
+}
+
+/// A layer of which every number is the same in all samples of a cell.
+LayerSummary even_layer(const Cell& cell) {
+  LayerSummary layer;
+  const auto samples = static_cast<std::size_t>(cell.measure.samples);
+  for (const Quantity& quantity : cell_quantities(cell.measure))
+    layer.numbers.emplace(quantity, summarise(std::vector<double>(samples, 0.5)));
+  return layer;
+}
+
+/// The same text with a checksum that fits it.
+std::string sealed_again(const std::string& text) {
+  return seal_json(text.substr(0, text.find(",\n \"checksum\"")));
 }
 
 TEST_F(GridTest, ResultsComeBackFromTheirFiles) {
@@ -139,17 +159,21 @@ TEST_F(GridTest, ResultsComeBackFromTheirFiles) {
   result.accuracy = 0.75;
   result.trained_on = {"abacus", "cpu (x)"};
   result.run_on = "cpu (x)";
-  LayerSummary layer;
+  LayerSummary layer = even_layer(result.cell);
   layer.rank_correlation = std::numeric_limits<double>::quiet_NaN();
   layer.with_synergy = 3;
-  layer.numbers[Quantity::kTruncatedHittingMean] = {10, 0, 0, 1.0 / 3.0, 0.5, 0.1, 0.3, 0.9};
-  layer.numbers[Quantity::kMinimaxFidelity] = {10, 0, 0, 1e-300, 0.0, 0.0, 0.0, 0.0};
-  layer.numbers[Quantity::kBestHeadFidelity] = {10, 0, 0, 0.1, 0.0, 0.0, 0.0, 0.0};
   const double infinity = std::numeric_limits<double>::infinity();
-  for (const Quantity& quantity : cell_quantities(result.cell.measure))
-    layer.numbers.emplace(quantity, Summary{.samples = 10});
-  layer.numbers[Quantity::kHittingMean] = {10,           10,       0,        infinity,
-                                           std::nan(""), infinity, infinity, infinity};
+  const auto nine_and = [&](double tenth) {
+    std::vector<double> values(10, 1.0 / 3.0);
+    values.back() = tenth;
+    return summarise(values);
+  };
+  layer.numbers[Quantity::kTruncatedHittingMean] = nine_and(0.9);
+  layer.numbers[Quantity::kMinimaxFidelity] = summarise(std::vector<double>(10, 1e-300));
+  layer.numbers[Quantity::kSynergy] = nine_and(std::nan(""));
+  layer.numbers[Quantity::kMixingSynergy] = summarise(std::vector<double>(10, std::nan("")));
+  layer.numbers[Quantity::kHittingMax] = nine_and(infinity);
+  layer.numbers[Quantity::kHittingMean] = summarise(std::vector<double>(10, infinity));
   result.exact = {layer, layer};
   result.published = {layer, layer};
   const std::string path = (root_ / "result.json").string();
@@ -158,7 +182,7 @@ TEST_F(GridTest, ResultsComeBackFromTheirFiles) {
   const std::optional<CellResult> back = read_result(path, result.cell);
   ASSERT_TRUE(back.has_value());
   EXPECT_EQ(bytes({*back}), bytes({result}));
-  EXPECT_EQ(back->exact[1][Quantity::kTruncatedHittingMean].mean, 1.0 / 3.0);
+  EXPECT_EQ(back->exact[1][Quantity::kTruncatedHittingMean].median, 1.0 / 3.0);
   EXPECT_EQ(back->exact[1][Quantity::kHittingMean].mean, infinity);
   EXPECT_TRUE(std::isnan(back->published[0].rank_correlation));
   EXPECT_EQ(back->trained_on, result.trained_on);
@@ -172,51 +196,181 @@ TEST_F(GridTest, ResultsComeBackFromTheirFiles) {
   changed[text.find("0.75") + 3] = '6';
   write_file(path, changed);
   EXPECT_THROW(read_result(path, result.cell), InputError);
-  for (std::size_t size = 0; size + 2 < text.size(); size += 97) {  // the last bytes are "}\n"
+  for (std::size_t size = 0; size < text.size(); size += 97) {
     write_file(path, text.substr(0, size));
     EXPECT_THROW(read_result(path, result.cell), InputError) << size;
   }
+  write_file(path, text.substr(0, text.size() - 1));
+  EXPECT_THROW(read_result(path, result.cell), InputError);
 
   // Earlier versions did not say on what it was done.
-  write_file(path, text.substr(0, text.find(",\n \"trained_on\"")) + "\n}\n");
+  write_file(path, sealed_again(text.substr(0, text.find(",\n \"trained_on\""))));
   const std::optional<CellResult> old = read_result(path, result.cell);
   ASSERT_TRUE(old.has_value());
   EXPECT_EQ(old->accuracy, 0.75);
   EXPECT_TRUE(old->trained_on.empty() && old->run_on.empty());
 }
 
-TEST_F(GridTest, AResultThatLacksANumberOrCountsTooManyIsRefusedByName) {
-  const Cell cell = cells(small_grid()).front();
-  LayerSummary layer;
-  for (const Quantity& quantity : cell_quantities(cell.measure))
-    layer.numbers.emplace(quantity, Summary{.samples = 10});
-  const CellResult whole{cell, 0.1, 0.75, {layer, layer}, {layer, layer}};
-  const std::string path = (root_ / "result.json").string();
-  const auto expect_refused = [&](const auto& damage) {
-    CellResult damaged = whole;
-    damage(damaged);
-    write_result(path, damaged);
+/// A result of which one thing cannot be.
+class ResultRanges : public GridTest {
+ protected:
+  ResultRanges() {
+    const LayerSummary layer = even_layer(cell_);
+    whole_ = {cell_, 0.1, 0.75, {layer, layer}, {layer, layer}};
+  }
+  void expect_unreadable(const std::string& message = "") const {
     try {
-      read_result(path, cell);
+      read_result(path_, cell_);
       ADD_FAILURE() << "was read";
     } catch (const InputError& error) {
-      EXPECT_EQ(std::string(error.what()).rfind(path + ": not a result", 0), 0U) << error.what();
+      EXPECT_THAT(error.what(), testing::StartsWith(path_ + ": not a result"));
+      EXPECT_THAT(error.what(), testing::HasSubstr(message));
     }
-  };
-  write_result(path, whole);
-  EXPECT_NO_THROW(read_result(path, cell));
-  for (const Quantity& quantity : cell_quantities(cell.measure)) {
+  }
+  /// It is sealed, so that its checksum does not tell.
+  template <class Damage>
+  void expect_refused(const Damage& damage, const std::string& message = "") {
+    CellResult damaged = whole_;
+    damage(damaged);
+    write_result(path_, damaged);
+    expect_unreadable(message);
+  }
+  /// The text with one piece replaced by another.
+  void expect_text_refused(const std::string& part, const std::string& other,
+                           const std::string& message = "") {
+    write_result(path_, whole_);
+    std::string text = read_file(path_);
+    text.replace(text.find(part), part.size(), other);
+    write_file(path_, sealed_again(text));
+    expect_unreadable(message);
+  }
+
+  Cell cell_ = cells(small_grid()).front();
+  CellResult whole_;
+  std::string path_ = (root_ / "result.json").string();
+};
+
+TEST_F(ResultRanges, ThereIsNoResultWithoutAChecksum) {
+  write_result(path_, whole_);
+  EXPECT_NO_THROW(read_result(path_, cell_));
+  const std::string text = read_file(path_);
+  write_file(path_, sealed_again(text));
+  EXPECT_EQ(read_file(path_), text);
+  const std::size_t seal = text.find(",\n \"checksum\"");
+  for (const std::string& without :
+       {text.substr(0, seal) + "\n}\n", text.substr(0, seal) + "}",
+        text.substr(0, seal) + ",\n \"Checksum\": \"0123456789abcdef\"\n}\n"}) {
+    write_file(path_, without);
+    expect_unreadable("it has no checksum");
+  }
+  write_file(path_, text + " ");  // the seal is not at the end
+  expect_unreadable("checksum");
+}
+
+TEST_F(ResultRanges, EveryNumberIsThereAndNoOther) {
+  for (const Quantity& quantity : cell_quantities(cell_.measure)) {
     SCOPED_TRACE(key_of(quantity));
-    expect_refused([&](CellResult& r) { r.published[1].numbers.erase(quantity); });
+    expect_refused([&](CellResult& r) { r.published[1].numbers.erase(quantity); },
+                   key_of(quantity) + " is missing");
   }
   for (const char* key : {"hitting_max", "mixing_time_0.25", "mixing_synergy"})
-    EXPECT_TRUE(layer.numbers.contains(parse_quantity(key).value())) << key;
-  expect_refused([](CellResult& r) { r.accuracy = 1.5; });
-  expect_refused([](CellResult& r) { r.accuracy = -0.5; });
-  expect_refused([](CellResult& r) { r.exact[0].with_synergy = 11; });
+    EXPECT_TRUE(whole_.exact[0].numbers.contains(parse_quantity(key).value())) << key;
+  const Summary summary = summarise(std::vector<double>(10, 0.5));
+  expect_refused([&](CellResult& r) { r.exact[0].numbers[Quantity::mixing_time(0.5)] = summary; },
+                 "another cell");
+  expect_refused([&](CellResult& r) { r.exact.pop_back(); }, "1 layers, not 2");
+  expect_refused([&](CellResult& r) { r.published.push_back(r.published[0]); }, "3 layers, not 2");
+  expect_text_refused("0.5,\n", "0.5,\n0.5,\n", "a list of other numbers");
+  expect_text_refused("\"loss\": 0.1", "\"loss\": \"low\"", "not a number");
+  expect_text_refused("\"with_synergy\": 0", "\"with_synergy\": 0.0", "no count");
+}
+
+TEST_F(ResultRanges, CountsAreOfTheSamplesOfTheCell) {
+  const auto of_number = [&](const auto& change, const Quantity& quantity) {
+    SCOPED_TRACE(key_of(quantity));
+    expect_refused([&](CellResult& r) { change(r.exact[1].numbers.at(quantity)); },
+                   key_of(quantity));
+  };
+  for (const Quantity& quantity : cell_quantities(cell_.measure)) {
+    of_number([](Summary& s) { s.samples = 9; }, quantity);
+    of_number([](Summary& s) { s.samples = 11; }, quantity);
+    of_number([](Summary& s) { s.never = 11; }, quantity);
+    of_number([](Summary& s) { s.never = 1; }, quantity);       // and its maximum is finite
+    of_number([](Summary& s) { s.undefined = 10; }, quantity);  // and its numbers are not NaN
+    of_number([](Summary& s) { s.undefined = 11; }, quantity);
+  }
+  expect_refused([](CellResult& r) { r.exact[0].with_synergy = 11; }, "synergy");
   expect_refused([](CellResult& r) { r.exact[0].synergy_undecided = -1; });
-  expect_refused(
-      [](CellResult& r) { r.exact[0].numbers.at(Quantity::kTruncatedHittingMean).never = 11; });
+  expect_refused([](CellResult& r) { r.exact[0].with_synergy = r.exact[0].synergy_undecided = 6; },
+                 "synergy");
+}
+
+TEST_F(ResultRanges, ValuesLieInTheRangesOfTheirQuantities) {
+  const double infinity = std::numeric_limits<double>::infinity();
+  const std::vector<double Summary::*> values = {&Summary::mean,        &Summary::min,
+                                                 &Summary::median,      &Summary::max,
+                                                 &Summary::quantile_10, &Summary::quantile_90};
+  for (const Quantity& quantity : cell_quantities(cell_.measure)) {
+    SCOPED_TRACE(key_of(quantity));
+    const auto refused = [&](double Summary::*member, double value) {
+      expect_refused([&](CellResult& r) { r.exact[1].numbers.at(quantity).*member = value; },
+                     key_of(quantity));
+    };
+    for (double Summary::*member : values)
+      for (const double wrong : {-5e300, -1e-6, infinity, std::nan("")}) refused(member, wrong);
+    for (const double wrong : {-1e-300, infinity, std::nan("")}) refused(&Summary::std, wrong);
+    refused(&Summary::min, 0.75);
+    refused(&Summary::quantile_10, 0.25);
+    refused(&Summary::median, 0.25);
+    refused(&Summary::quantile_90, 0.25);
+    refused(&Summary::max, 0.25);
+    refused(&Summary::mean, 0.25);
+    refused(&Summary::mean, 0.75);
+    const bool truncated = quantity.kind == Quantity::kTruncatedHittingMean ||
+                           quantity.kind == Quantity::kTruncatedHittingMax;
+    const double most = truncated ? 100.0 : quantity.is_share() ? 1.0 : infinity;
+    std::vector<double> many(10, 0.5);
+    many.back() = most;
+    CellResult at_the_end = whole_;
+    at_the_end.exact[0].numbers[quantity] = summarise(many);
+    write_result(path_, at_the_end);
+    EXPECT_NO_THROW(read_result(path_, cell_));
+    if (most == infinity) continue;
+    many.back() = 1.001 * most;
+    expect_refused([&](CellResult& r) { r.exact[0].numbers[quantity] = summarise(many); },
+                   key_of(quantity));
+    many.back() = infinity;
+    expect_refused([&](CellResult& r) { r.exact[0].numbers[quantity] = summarise(many); },
+                   key_of(quantity));
+  }
+  expect_refused([](CellResult& r) { r.accuracy = 1.5; }, "the accuracy is 1.5");
+  expect_refused([](CellResult& r) { r.accuracy = -0.5; }, "the accuracy is -0.5");
+  expect_refused([](CellResult& r) { r.loss = -0.5; }, "the loss is -0.5");
+  expect_refused([](CellResult& r) { r.published[0].rank_correlation = 1.5; }, "rank correlation");
+  expect_refused([](CellResult& r) { r.published[0].rank_correlation = -1.5; }, "rank correlation");
+}
+
+TEST_F(ResultRanges, AFileThatNoResultCanFillIsNotRead) {
+  write_file(path_, seal_json("{\n \"cell\": " + std::string(1U << 20U, '[')));
+  EXPECT_THROW(read_result(path_, cell_), InputError);
+  try {
+    read_result(path_, cell_);
+  } catch (const InputError& error) {
+    EXPECT_THAT(error.what(), testing::HasSubstr("larger than the limit"));
+  }
+  // One with numbers of as many digits as there are is.
+  Cell wide = cell_;
+  wide.train.model.layers = 50;
+  wide.measure.eps.clear();
+  for (int k = 1; k <= 40; ++k) wide.measure.eps.push_back(1.0 / (7.0 + k));
+  std::vector<double> long_numbers;
+  for (int k = 1; k <= 10; ++k) long_numbers.push_back(-1.2345678901234567e-101 / k + 0.123456789);
+  LayerSummary layer = even_layer(wide);
+  for (auto& [quantity, summary] : layer.numbers) summary = summarise(long_numbers);
+  const std::vector<LayerSummary> layers(50, layer);
+  write_result(path_, {wide, 0.1, 0.75, layers, layers});
+  EXPECT_GT(fs::file_size(path_), 1U << 20U);
+  EXPECT_TRUE(read_result(path_, wide).has_value());
 }
 
 TEST_F(GridTest, GivesTheSameResultsForAnyNumberOfJobsAndThreads) {
@@ -268,11 +422,15 @@ TEST_F(GridTest, ContinuesWhatEarlierVersionsHaveLeft) {
     fs::create_directories(old(k));
     fs::copy(training_of(whole_directory, all[k]), old(k));
   }
-  std::string result = read_file(result_of(whole_directory, all[2]));
-  result.replace(result.find(",\n \"checksum\""), std::string::npos, "\n}\n");
+  const std::string result = read_file(result_of(whole_directory, all[2]));
   write_file((old(2) / result_name(all[2])).string(), result);
   fs::remove(old(2) / "state.safetensors");  // not needed any more
+  // A result without a checksum is measured again.
+  const std::string unsealed = read_file(result_of(whole_directory, all[0]));
+  const std::string aside = (old(0) / result_name(all[0])).string();
+  write_file(aside, unsealed.substr(0, unsealed.find(",\n \"checksum\"")) + "\n}\n");
   EXPECT_EQ(bytes(run_grid(grid, where).value()), bytes(*whole));
+  EXPECT_TRUE(fs::exists(aside + ".damaged"));
   EXPECT_FALSE(fs::exists(training_of(where.directory, all[0])));
   EXPECT_FALSE(fs::exists(training_of(where.directory, all[2])));
 }

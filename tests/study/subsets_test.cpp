@@ -141,7 +141,7 @@ TEST(CellFile, KeepsSubsetsAndRefusesDamagedOnes) {
   const Cell cell = small_cell();
   LayerSummary layer;
   for (const Quantity& quantity : cell_quantities(cell.measure))
-    layer.numbers.emplace(quantity, Summary{.samples = 10});
+    layer.numbers.emplace(quantity, summarise(std::vector<double>(10, 0.5)));
   LayerSubsets subsets{invented_subsets(1.0 / 3.0, 3, 2), invented_subsets(0.5, 1, 0)};
   subsets.speed[kLargestShare] = std::nan("");
   const CellResult whole{cell, 0.1, 0.75, {layer, layer}, {layer, layer}, {subsets, subsets}};
@@ -168,6 +168,10 @@ TEST(CellFile, KeepsSubsetsAndRefusesDamagedOnes) {
       SCOPED_TRACE(name_of(number));
       expect_refused([&](Layers& layers) { layers[1].speed[number] = wrong; });
     }
+  for (const SubsetNumber number : {kAll, kBestHead, kBestSubset, kEqualWeights, kBestWeights}) {
+    SCOPED_TRACE(name_of(number));
+    expect_refused([&](Layers& layers) { layers[1].speed[number] = 1.001; });
+  }
   expect_refused([](Layers& layers) { layers[0].fidelity[kSufficient] = 5; });
   expect_refused([](Layers& layers) { layers[0].fidelity[kDispensable] = 0.5; });
   expect_refused([](Layers& layers) { layers[0].fidelity[kRedundantPairs] = 7; });

@@ -7,8 +7,10 @@
 #include <cstring>
 #include <limits>
 #include <nlohmann/json.hpp>
+#include <vector>
 
 #include "synergraph/io/atomic_file.h"
+#include "synergraph/io/sealed_tensors.h"
 #include "tests/io/expect_error.h"
 #include "tests/io/temporary_directory.h"
 
@@ -36,18 +38,37 @@ class CheckpointTest : public InTemporaryDirectory {
     write(change);
     expect_input_error(message, [&] { read_run(directory_.string()); });
   }
-  /// The state with another value in its metadata.
-  void set_metadata(const std::string& name, const std::string& value) {
+  /// The state with other metadata, and with the checksum it had.
+  void change_metadata(const std::function<void(nlohmann::json&)>& change) {
     const std::string file = read_file(state_path(directory_.string()));
     std::uint64_t length = 0;
     std::memcpy(&length, file.data(), sizeof length);
     auto header = nlohmann::json::parse(file.substr(8, length));
-    header["__metadata__"][name] = value;
+    change(header["__metadata__"]);
     const std::string text = header.dump();
     const std::uint64_t size = text.size();
     std::string changed(sizeof size, '\0');
     std::memcpy(changed.data(), &size, sizeof size);
     write_file(state_path(directory_.string()), changed + text + file.substr(8 + length));
+  }
+
+  /// The state with another value in its metadata, and with the checksum of that.
+  void set_metadata(const std::string& name, const std::string& value) {
+    const TensorFile file = TensorFile::open(state_path(directory_.string()));
+    auto metadata = file.metadata();
+    metadata[name] = value;
+    std::vector<TensorData> tensors;
+    std::vector<std::vector<std::byte>> bytes;
+    for (const Tensor& tensor : file.tensors()) {
+      std::vector<std::byte>& own = bytes.emplace_back(tensor.info().bytes());
+      tensor.read_elements(0, tensor.info().elements(), own.data());
+      tensors.push_back({tensor.info(), own.data()});
+    }
+    write_sealed_safetensors(state_path(directory_.string()), tensors, metadata);
+  }
+  void expect_unreadable(const std::string& message) {
+    expect_input_error(message, [&] { read_settings(directory_.string()); });
+    expect_input_error(message, [&] { read_run(directory_.string()); });
   }
 
   TrainSettings settings_;
@@ -65,6 +86,62 @@ TEST_F(CheckpointTest, ComesBack) {
   EXPECT_EQ(run.position.sequences, 30);
   EXPECT_EQ(run.position.last_loss, 1.5);
   EXPECT_EQ(run.position.last_accuracy, 0.25);
+}
+
+TEST_F(CheckpointTest, AnyChangeOfAByteIsNoticed) {
+  write([](TrainingState&, RunPosition&) {});
+  const std::string path = state_path(directory_.string());
+  const std::string whole = read_file(path);
+  std::uint64_t length = 0;
+  std::memcpy(&length, whole.data(), sizeof length);
+  const std::size_t data = 8 + static_cast<std::size_t>(length);
+  ASSERT_LT(data, whole.size());
+  const std::string message = "its checksum is that of other numbers. Restore the file, or remove";
+  for (std::size_t at = data; at < whole.size(); at += at % 7 + 1) {
+    std::string changed = whole;
+    changed[at] = static_cast<char>(changed[at] ^ (1 << (at % 8)));
+    write_file(path, changed);
+    expect_input_error(message, [&] { read_run(directory_.string()); });
+  }
+  // Two tensors of one shape that have changed their names.
+  std::string swapped = whole.substr(0, data);
+  for (const auto& [from, to] : {std::pair{"second_moment.token_emb", "third__moment.token_emb"},
+                                 {"first_moment.token_emb", "secnd_moment.token_emb"}})
+    swapped.replace(swapped.find(from), std::strlen(from), to);
+  write_file(path, swapped + whole.substr(data));
+  expect_input_error(message, [&] { read_run(directory_.string()); });
+  for (const auto& [name, value] : {std::pair{"seed", "1"},
+                                    {"learning_rate", "0.5"},
+                                    {"dropout", "0"},
+                                    {"epochs", "4"},
+                                    {"step", "11"},
+                                    {"version", "9"},
+                                    {"checksum", "0123456789abcdef"},
+                                    {"more", "x"}}) {
+    SCOPED_TRACE(name);
+    write_file(path, whole);
+    change_metadata(
+        [&, key = name, text = value](nlohmann::json& metadata) { metadata[key] = text; });
+    expect_unreadable(message);
+  }
+  write_file(path, whole);
+  change_metadata([](nlohmann::json& metadata) { metadata.erase("isa"); });
+  expect_unreadable(message);
+  write_file(path, whole);
+  EXPECT_NO_THROW(read_run(directory_.string()));
+}
+
+TEST_F(CheckpointTest, AStateWithoutAChecksumIsRefusedWithWhatToDo) {
+  write([](TrainingState&, RunPosition&) {});
+  const std::string whole = read_file(state_path(directory_.string()));
+  change_metadata([](nlohmann::json& metadata) { metadata.erase("checksum"); });
+  expect_unreadable("state.safetensors: it has no checksum. Restore the file, or remove");
+  write_file(state_path(directory_.string()), whole);
+  change_metadata([](nlohmann::json& metadata) {
+    metadata.erase("checksum");
+    metadata["format"] = "synergraph training state 1";
+  });
+  expect_unreadable("it has no checksum, since an earlier version wrote it");
 }
 
 TEST_F(CheckpointTest, NumbersThatAreNotFiniteAreRefused) {

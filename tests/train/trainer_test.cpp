@@ -402,7 +402,7 @@ TEST_F(TrainerTest, RunsThatCannotBeStartedOrContinuedTouchNothing) {
   write_file(state_path(how.directory), before.substr(0, before.size() - 100));
   EXPECT_THAT(message(settings_, how), HasSubstr("state.safetensors"));
   write_file(state_path(how.directory), model_bytes("a"));
-  EXPECT_THAT(message(settings_, how), HasSubstr("not a 'synergraph training state 1' file"));
+  EXPECT_THAT(message(settings_, how), HasSubstr("not a 'synergraph training state 2' file"));
 }
 
 TEST_F(TrainerTest, FilesOfOthersAreNotOverwritten) {
@@ -424,7 +424,7 @@ TEST_F(TrainerTest, FilesOfOthersAreNotOverwritten) {
   }
 }
 
-TEST_F(TrainerTest, NotesThatAreNotOursAreNone) {
+TEST_F(TrainerTest, NotesThatAreNotOursAreRefused) {
   const std::string where = options("a").directory;
   std::filesystem::create_directories(where);
   EXPECT_FALSE(read_notes(where).has_value());
@@ -447,7 +447,86 @@ TEST_F(TrainerTest, NotesThatAreNotOursAreNone) {
                                                         {"track", "trick"}}) {
     std::string changed = text;
     write_file(notes_path(where), changed.replace(changed.find(part), part.size(), other));
-    EXPECT_FALSE(read_notes(where).has_value()) << changed;
+    try {
+      read_notes(where);
+      ADD_FAILURE() << changed;
+    } catch (const InputError& error) {
+      EXPECT_THAT(error.what(), HasSubstr("run.json: it is damaged or not a 'synergraph run 1'"));
+    }
+  }
+}
+
+TEST_F(TrainerTest, ARunWhoseNotesAreDamagedTouchesNothing) {
+  settings_.epochs = 1;
+  train(settings_, data_, options("a"));
+  const std::string where = options("a").directory;
+  const std::string state = state_bytes("a");
+  const std::string log = read_file(log_path(where));
+  settings_.epochs = 2;
+  for (const char* damaged : {"", "{", "{\"format\": \"other 1\"}", "precious"}) {
+    write_file(notes_path(where), damaged);
+    EXPECT_THROW(train(settings_, data_, resuming("a")), InputError) << damaged;
+    EXPECT_EQ(read_file(notes_path(where)), damaged);
+    EXPECT_EQ(state_bytes("a"), state);
+    EXPECT_EQ(read_file(log_path(where)), log);
+  }
+  std::filesystem::remove(notes_path(where));
+  EXPECT_TRUE(train(settings_, data_, resuming("a")).finished);
+}
+
+TEST_F(TrainerTest, WithoutNotesTheLogSaysThatValidationPairsAreMissing) {
+  settings_.epochs = 1;
+  train(settings_, data_, options("judged"));
+  TrainingData unjudged = data_;
+  unjudged.held_out = false;
+  train(settings_, unjudged, options("unjudged"));
+  for (const char* name : {"judged", "unjudged"})
+    std::filesystem::remove(notes_path(options(name).directory));
+  settings_.epochs = 2;
+  EXPECT_THROW(train(settings_, unjudged, resuming("judged")), RunConflict);
+  EXPECT_TRUE(train(settings_, unjudged, resuming("unjudged")).finished);
+  EXPECT_TRUE(train(settings_, data_, resuming("judged")).finished);
+  for (const auto& line : log_lines("judged")) EXPECT_TRUE(line.contains("held_out_loss"));
+}
+
+TEST_F(TrainerTest, ALogThatNoRunCanHaveIsNotRead) {
+  settings_.epochs = 1;
+  train(settings_, data_, options("a"));
+  const std::string path = log_path(options("a").directory);
+  const std::string log = read_file(path);
+  settings_.epochs = 2;
+  std::filesystem::resize_file(path, std::uintmax_t{1} << 40U);  // sparse
+  try {
+    train(settings_, data_, resuming("a"));
+    ADD_FAILURE() << "was read";
+  } catch (const InputError& error) {
+    EXPECT_THAT(error.what(), HasSubstr("metrics.jsonl: 1099511627776 bytes, but the log of this"));
+  }
+  EXPECT_EQ(std::filesystem::file_size(path), std::uintmax_t{1} << 40U);
+  // A line that is longer than any is dropped alone, wherever blocks of the file end.
+  const std::string long_line(200'000, ' ');
+  write_file(path, long_line + "{\"step\":1}\n" + log + std::string(65535 - log.size() % 7, ' ') +
+                       "\n{\"step\":3,\"note\":\"kept\"}");
+  train(settings_, data_, resuming("a"));
+  const auto lines = log_lines("a");
+  ASSERT_EQ(lines.size(), 3U);
+  EXPECT_EQ(lines[0], nlohmann::json::parse(log));
+  EXPECT_EQ(lines[1]["note"], "kept");
+  EXPECT_EQ(lines[2]["epoch"], 2);
+}
+
+TEST(LogLimits, HoldTheLongestLineOfAnyRun) {
+  // As long as numbers and names are.
+  for (const int layers : {1, 4, 100}) {
+    nlohmann::json line;
+    for (const char* name : {"step", "epoch", "loss", "accuracy", "training_pairs_loss",
+                             "training_pairs_accuracy", "seconds"})
+      line[name] = -1.2345678901234567e-300;
+    for (int layer = 0; layer < layers; ++layer)
+      for (const auto& [key, quantity] : kTrackedQuantities)
+        line["layers"][static_cast<std::size_t>(layer)][key] = -1.2345678901234567e-300;
+    EXPECT_LT(line.dump().size(), log_limits(0, layers).line);
+    EXPECT_GE(log_limits(1000, layers).file, 1000 * (line.dump().size() + 1));
   }
 }
 
@@ -498,8 +577,7 @@ TEST_F(TrainerTest, ConflictsWithARunSayWhatIsThere) {
   const auto held_out = conflict(resuming("a"));
   ASSERT_TRUE(held_out);
   EXPECT_EQ(held_out->kind(), RunConflict::Kind::kHeldOut);
-  EXPECT_EQ(held_out->what(),
-            notes_path(options("a").directory) + ": the run was judged by validation pairs");
+  EXPECT_EQ(held_out->what(), options("a").directory + ": the run was judged by validation pairs");
 }
 
 /// Runs of one shape, each with its own task and seed, trained in sets.

@@ -20,11 +20,11 @@ const count = (initial = 0): Field<number> => ({
   read: (v) => (/^\d{1,9}$/.test(v) ? Number(v) : undefined),
 });
 
-/** A count or 'all'. */
-const countOrAll = (): Field<number | 'all'> => ({
-  initial: 'all',
+/** A count or a word. */
+const countOr = <W extends string>(word: W, initial: number | W): Field<number | W> => ({
+  initial,
   write: String,
-  read: (v) => (v === 'all' ? v : count().read(v)),
+  read: (v) => (v === word ? word : count().read(v)),
 });
 
 /** Numbers that are not negative, or none: what the data say. */
@@ -46,9 +46,11 @@ const FIELDS = {
   /** What is shown of layers and heads: an id of src/quantities.ts. */
   quantity: text(),
   convention: choice<'exact' | 'published'>('exact', 'published'),
+  /** What the colours of the map of layers and heads span: all layers, or each layer by itself. */
+  scale: choice<'all' | 'layer'>('all', 'layer'),
   layer: count(),
-  sample: count(),
-  head: countOrAll(),
+  sample: countOr('mean', 0),
+  head: countOr('all', 'all'),
   /** How entries of a matrix become colours. */
   colours: choice<'linear' | 'root' | 'log'>('root', 'linear', 'log'),
   /** What the mixer gives each head; 0 is off. */

@@ -6,6 +6,7 @@ import importlib
 from typing import Any, Optional, Sequence
 
 from .._errors import InputError
+from .._options import refuse
 
 
 def torch() -> Any:
@@ -14,6 +15,14 @@ def torch() -> Any:
         return importlib.import_module("torch")
     except ImportError:
         raise InputError("queries and keys need PyTorch, which is not installed") from None
+
+
+def as_tensor(value: Any, name: str) -> Any:
+    """A tensor, of what PyTorch takes for one."""
+    try:
+        return torch().as_tensor(value)
+    except (TypeError, ValueError, RuntimeError):
+        refuse(name, value, "a tensor, or an array of numbers")
 
 
 def is_tensor(value: Any) -> bool:

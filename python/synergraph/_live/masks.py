@@ -97,7 +97,7 @@ def _read_one(mask: Any, begin: int, end: int, causal: bool) -> Reading:
             allowed = None
     if bias is not None:
         bias = bias[:, begin:end, begin:end] if bias.shape[-2] > 1 else bias[:, :, begin:end]
-        bias = bias.detach().to("cpu", t.float32, copy=True)
+        bias = bias.detach().to("cpu", t.float64 if bias.dtype == t.float64 else t.float32, copy=True)
     return Reading(begin, end, None if allowed is None else allowed.to("cpu", copy=True), bias)
 
 

@@ -10,10 +10,12 @@ import functools
 from typing import Any, Callable, Dict, Iterator, List, Sequence, Tuple, Union
 
 from .._errors import InputError, UsageError
+from .._options import shown
 from . import slots
 from .arrays import check, is_tensor, torch
 from .attention_interface import namespaces
 from .masks import MASKED
+from .names import nearest
 
 Chosen = Union[None, str, type, Sequence[Union[str, type]]]
 
@@ -62,7 +64,11 @@ def install(model: Any, chosen: Chosen, hear: Any) -> Tuple[Dict[int, str], List
         if one not in matched:
             for undo in put_back:
                 undo()
-            raise UsageError(f"modules: the model has none that is {one!r}")
+            if isinstance(one, str):
+                candidates = [name for name, _ in model.named_modules() if name]
+                raise UsageError(f"modules: the model has none that is {shown(one)}{nearest(one, candidates)}")
+            classes = sorted({type(module).__name__ for module in model.modules()})
+            raise UsageError(f"modules: the model has none that is {shown(one)}{nearest(one.__name__, classes)}")
     return kinds, put_back
 
 

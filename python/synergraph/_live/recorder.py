@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import operator
 import re
 import threading
 import weakref
 from collections import Counter
-from typing import Any, Callable, Container, Dict, List, Optional, Sequence, Tuple, Union
+from typing import Any, Callable, Container, Dict, Iterable, List, Optional, Sequence, Tuple, Union
 
 import numpy as np
 from numpy.typing import NDArray
 
 from .._errors import InputError, UsageError
+from .._options import refuse as refuse_option
 from . import attention_interface, masks, modules
 from .arrays import check, is_tensor, kept, torch
 from .projections import projection_of, weights_of_heads
@@ -23,6 +25,42 @@ Numbers = Union[None, int, Sequence[int]]
 
 _CACHE = ("the layer was given {} new tokens and {} keys: generation with a cache is followed from its first token on, where the "
           "cache keeps all keys and nothing but padding is masked; run the model on the whole text instead")
+
+
+def _is_one(value: Any) -> bool:
+    """Whether it is one thing, not a list of some."""
+    return isinstance(value, (str, bytes, type)) or not isinstance(value, Iterable) or getattr(value, "ndim", 1) == 0
+
+
+def _listed(value: Any, name: str, check: Callable[[Any], Any], expected: str) -> List[Any]:
+    """One, or a list of them."""
+    try:
+        return [check(value)] if _is_one(value) else [check(one) for one in value]
+    except TypeError:
+        refuse_option(name, value, expected)
+
+
+def _number(value: Any) -> int:
+    if isinstance(value, bool):
+        raise TypeError
+    return operator.index(value)
+
+
+def _layer(value: Any) -> Union[int, str]:
+    return value if isinstance(value, str) else _number(value)
+
+
+def _module(value: Any) -> Union[type, str]:
+    if not isinstance(value, (type, str)):
+        raise TypeError
+    return value
+
+
+def _device(value: Any) -> Any:
+    try:
+        return torch().device(value)
+    except (TypeError, RuntimeError):
+        refuse_option("device", value, "a device of PyTorch, such as 'cpu' or 'cuda:0'")
 
 
 class Layer:
@@ -84,13 +122,18 @@ class Recorder:
             refuse(model)
         self._model: Any = None  # while it is watched
         self._watched = None if model is None else weakref.ref(model)
-        self._chosen_layers = [layers] if isinstance(layers, (int, str)) else None if layers is None else list(layers)
-        self.heads = [heads] if isinstance(heads, int) else None if heads is None else list(heads)
-        self._samples = range(samples) if isinstance(samples, int) else samples
-        self._modules = chosen
-        self._device = device
+        self._chosen_layers = None if layers is None else _listed(
+            layers, "layers", _layer, "a number, a regular expression, or a list of these")
+        self.heads = None if heads is None else _listed(heads, "heads", _number, "a number, or a list of numbers")
+        self._samples: Optional[Container[int]] = None
+        if samples is not None:
+            listed = _listed(samples, "samples", _number, "a number of samples, or a list of their numbers")
+            self._samples = range(listed[0]) if _is_one(samples) else listed
+        self._modules: modules.Chosen = None if chosen is None else _listed(
+            chosen, "modules", _module, "a class, the name of a module, or a list of these")
+        self._device = None if device is None else _device(device)
         self.layers: Dict[str, Layer] = {}
-        self._places: Dict[str, int] = {}
+        self.places: Dict[str, int] = {}
         self._lock = threading.RLock()
         self._thread = _Thread()
         self._runs = 0
@@ -220,7 +263,7 @@ class Recorder:
     def layer(self, name: str) -> Optional[Layer]:
         """The layer of this name, if it is chosen."""
         with self._lock:
-            place = self._places.setdefault(name, len(self._places))
+            place = self.places.setdefault(name, len(self.places))
             chosen = self._chosen_layers
             if chosen is not None and not any(one == place if isinstance(one, int) else re.search(one, name) for one in chosen):
                 return None
@@ -231,7 +274,7 @@ class Recorder:
     def unmet(self) -> List[Union[int, str]]:
         """Choices of layers that no layer fits."""
         return [one for one in self._chosen_layers or [] if not any(
-            one == place if isinstance(one, int) else re.search(one, name) for name, place in self._places.items())]
+            one == place if isinstance(one, int) else re.search(one, name) for name, place in self.places.items())]
 
     def _run(self, layer: Layer) -> int:
         if self._thread.depth > 0:
@@ -290,7 +333,7 @@ class Recorder:
                 return
             readings = self._read_mask(mask, padding, causal, chosen, tokens, chosen_heads)
             logits = None if logits is None else logits.to("cpu", torch().float64, copy=True)[query_heads]
-            device = queries.device if self._device is None else torch().device(self._device)
+            device = queries.device if self._device is None else self._device
             made = [Scores(q, k, key_heads, reading, scaling=scaling, softcap=softcap, window=window, logits=logits, device=device)
                     for q, k, reading in zip(kept(queries, chosen, chosen_heads),
                                              kept(keys, chosen, None if len(groups_kept) == groups else groups_kept), readings)]

@@ -67,7 +67,7 @@ def _array(samples: List[Sample], shape: Tuple[int, int, int, int], dtype: Any) 
 
 
 def attention_of(layers: Layers, *, lengths: Any, padding: str, sink: Any, row_tolerance: Optional[float],
-                 missing_mass: Optional[str]) -> Tuple[Attention, bool]:
+                 missing_mass: Optional[str], weights_from: Optional[str] = None) -> Tuple[Attention, bool]:
     """Layers of samples as attention, and whether it is computed when it is read."""
     dtype = np.float64 if any(sample.double for _, samples in layers for sample in samples) else np.float32
     if missing_mass is None and any(sample.loses for _, samples in layers for sample in samples):
@@ -89,5 +89,6 @@ def attention_of(layers: Layers, *, lengths: Any, padding: str, sink: Any, row_t
     streams = sum(float(np.prod(shape, dtype=float)) for shape in shapes) * np.dtype(dtype).itemsize > _HELD
     make: Any = _function if streams else _array
     made = [(name, make(samples, shape, dtype)) for (name, samples), shape in zip(layers, shapes)]
-    attention = of_layers(made, ("layer", "sample"), sink=sink, row_tolerance=row_tolerance, missing_mass=missing_mass, spans=spans)
+    attention = of_layers(made, ("layer", "sample"), sink=sink, row_tolerance=row_tolerance, missing_mass=missing_mass, spans=spans,
+                          weights_from=weights_from)
     return attention, streams

@@ -23,7 +23,7 @@ class HostBytes final : public ByteSource {
 
 }  // namespace
 
-ByteSourcePtr open_bytes(const std::string& path) {
+ByteSourcePtr open_bytes(const std::string& path, NamedBy) {
   const std::int32_t file = host_open(path.data(), path.size());
   if (file < 0) throw InputError(path + ": cannot read: No such file or directory");
   return std::make_shared<HostBytes>(path, file);

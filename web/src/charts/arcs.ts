@@ -1,5 +1,6 @@
 import { s } from '../dom';
 import type { Graph } from '../data/graph';
+import { headName } from '../data/intervals';
 import { digits } from '../quantities';
 import type { Theme } from '../theme';
 import { tipLine, withTip } from '../ui/tooltip';
@@ -58,7 +59,9 @@ export function arcs(options: ArcsOptions, width: number, theme: Theme): SVGSVGE
       const path = `M${x0},${middle}C${x0 + (x1 - x0) * 0.18},${middle + high * 1.28} ${x1 - (x1 - x0) * 0.18},${middle + high * 1.28} ${x1},${middle}`;
       const arc = s('path', {
         d: path,
-        tabindex: -1, // the table names the edges
+        role: 'img',
+        tabindex: -1, // named, and no tab stop: the keys go from node to node
+        'aria-label': `edge ${graph.nodes[from]} → ${graph.nodes[to]}, ${headName(head.name)}, weight ${digits(weight)}`,
         fill: 'none',
         stroke: colour,
         'stroke-width': (n > 30 ? 0.8 : 1.4) + 4.5 * flow,

@@ -1,5 +1,5 @@
 /** Layers and heads as a table of quantities, whichever document they come from. */
-import type { Estimate, LayerDocument, Summary } from '../core';
+import type { Convention, Estimate, LayerDocument, Summary } from '../core';
 import { digits, format, formatSpread, percent, quantityOf, type Quantity } from '../quantities';
 import type { Session } from './session';
 
@@ -31,6 +31,8 @@ export interface Measure {
   group: string;
   /** What the numbers of whole layers are, where that is something else. */
   whole?: string;
+  /** How it was measured, where that does not follow the convention that is chosen. */
+  convention?: Convention;
   ofHeads: boolean;
   ofLayers: boolean;
   get(layer: number, head: number | 'all'): Spread | null;
@@ -50,7 +52,7 @@ export interface LayerTable {
   /** The best head of a layer: which, how sure, and what the best is. */
   bestHead(layer: number): { head: number; note: string } | null;
   bestHeadAbout: string;
-  conventions: ('exact' | 'published')[];
+  conventions: Convention[];
 }
 
 const ofSummary = (summary: Summary | undefined): Spread | null =>
@@ -94,14 +96,16 @@ const isSummary = (value: unknown): value is Summary => typeof value === 'object
 
 const names = (count: number, given?: readonly string[]) => Array.from({ length: count }, (_, h) => given?.[h] ?? String(h));
 
-/** What is known of layers and heads, or null. */
-export function layerTable(session: Session, convention: 'exact' | 'published'): LayerTable | null {
-  if (session.analyze) return ofAnalyze(session, convention);
-  if (session.heads) return ofHeads(session);
-  return null;
+/** What is known of layers and heads, or null: the layers' measurements first, then what heads are worth. */
+export function layerTable(session: Session, convention: Convention): LayerTable | null {
+  const analyzed = session.analyze ? ofAnalyze(session, convention) : null;
+  const worth = session.heads ? ofHeads(session) : null;
+  if (!analyzed || !worth) return analyzed ?? worth;
+  const known = new Set(analyzed.measures.map(({ id }) => id));
+  return { ...analyzed, measures: [...analyzed.measures, ...worth.measures.filter(({ id }) => !known.has(id))] };
 }
 
-function ofAnalyze(session: Session, convention: 'exact' | 'published'): LayerTable {
+function ofAnalyze(session: Session, convention: Convention): LayerTable {
   const conventions = session.analyze!.conventions;
   const { layers } = conventions.find((one) => one.convention === convention) ?? conventions[0]!;
   const most = Math.max(0, ...layers.map((layer) => layer.heads.length));
@@ -207,8 +211,9 @@ function ofHeads(session: Session): LayerTable {
         id: `${name}/${id}`,
         quantity,
         label: `${quantity.label} (${name})`,
-        group: name === 'fidelity' ? 'Fidelity' : 'Speed',
+        group: `What heads are worth: ${name}`,
         whole: `${name === 'fidelity' ? 'Fidelity' : 'Speed'} of all heads together`,
+        convention: session.heads!.convention,
         ofHeads: true,
         ofLayers: id === 'shapley' || id === 'alone',
         get: (l, h) => {
@@ -236,6 +241,7 @@ function ofHeads(session: Session): LayerTable {
       quantity: quantityOf('stack_share'),
       label: quantityOf('stack_share').label,
       group: 'Through all layers',
+      convention: session.heads!.convention,
       ofHeads: true,
       ofLayers: false,
       get: (l, h) => (h === 'all' ? null : ofEstimate(stack.layers[l]?.heads[h], stack.samples)),

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { bits, only, setName, size, switched, withAll, withShare } from './mix';
+import { bits, only, setName, size, switched, weightlessWords, withAll, withShare } from './mix';
 
 const close = (a: number[], b: number[]) => a.forEach((value, i) => expect(value).toBeCloseTo(b[i]!, 12));
 
@@ -16,14 +16,23 @@ describe('shares', () => {
     close(switched(off, 1, given), given);
     close(withAll(off, given), given);
   });
-  it('of a head that weighs nothing in the data are nothing until it is switched on', () => {
+  it('of a head that weighs 0 in the data stay 0 until the reader gives it one', () => {
     const given = [2 / 3, 0, 1 / 3];
     close(withAll(given, given), given);
     close(withAll([1, 0, 0], given), given);
-    close(switched(given, 1, given), [0.5, 0.25, 0.25]);
+    expect(switched(given, 1, given)).toEqual(given);
+    expect(only(given, [false, true, false])).toBeNull();
+    close(only(given, [true, true, false])!, [1, 0, 0]);
+    const chosen = withShare(given, 1, 0.25);
+    close(chosen, [0.5, 0.25, 0.25]);
+    close(switched(chosen, 0, given), [0, 0.5, 0.5]);
+  });
+  it('say which heads weigh 0', () => {
+    expect(weightlessWords(['2'])).toBe('Head 2 has weight 0: it stays off until its slider gives it a weight.');
+    expect(weightlessWords(['0', '2'])).toBe('Heads 0, 2 have weight 0: they stay off until their sliders give them a weight.');
   });
   it('leave the last head on', () => expect(switched([0, 1], 1, [0.5, 0.5])).toEqual([0, 1]));
-  it('of a subset', () => close(only([0.5, 0.3, 0.2], [true, false, true]), [5 / 7, 0, 2 / 7]));
+  it('of a subset', () => close(only([0.5, 0.3, 0.2], [true, false, true])!, [5 / 7, 0, 2 / 7]));
 });
 
 it('sets have names', () => {

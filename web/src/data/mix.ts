@@ -1,4 +1,5 @@
 /** Shares of the heads in a mix: not negative, summing to one. A head with 0 is off. */
+import { headName } from './intervals';
 
 /** Gives a head a share; the others keep their proportions. */
 export function withShare(shares: readonly number[], head: number, share: number): number[] {
@@ -19,25 +20,27 @@ export function withAll(shares: readonly number[], given: readonly number[]): nu
   return filled.map((value) => value / total);
 }
 
-/** Switches a head: on with its place among all (an equal one where that is none), off with none. The last one stays on. */
+/**
+ * Switches a head: on with its place among all, off with none. The last one stays on. A head that weighs 0 in the data stays off: no
+ * weight is made up for it.
+ */
 export function switched(shares: readonly number[], head: number, given: readonly number[]): number[] {
   if (shares[head]! > 0) return shares.some((value, h) => h !== head && value > 0) ? withShare(shares, head, 0) : [...shares];
-  const all = withAll(
-    shares,
-    given.map((value, h) => (h === head ? value || 1 / shares.length : value)),
-  );
-  return only(
-    all,
-    shares.map((value, h) => value > 0 || h === head),
-  );
+  const on = shares.map((value, h) => value > 0 || h === head);
+  return only(withAll(shares, given), on) ?? [...shares];
 }
 
-/** These heads alone, in the proportions they have. */
-export function only(weights: readonly number[], on: readonly boolean[]): number[] {
+/** These heads alone, in the proportions they have; nothing where all of them weigh 0. */
+export function only(weights: readonly number[], on: readonly boolean[]): number[] | null {
   const total = weights.reduce((sum, value, h) => sum + (on[h] ? value : 0), 0);
-  const count = on.filter(Boolean).length;
-  return weights.map((value, h) => (on[h] ? (total > 0 ? value / total : 1 / count) : 0));
+  return total > 0 ? weights.map((value, h) => (on[h] ? value / total : 0)) : null;
 }
+
+/** What is said when heads are switched on that weigh 0. */
+export const weightlessWords = (names: readonly string[]): string =>
+  names.length === 1
+    ? `${headName(names[0]!)[0]!.toUpperCase()}${headName(names[0]!).slice(1)} has weight 0: it stays off until its slider gives it a weight.`
+    : `Heads ${names.join(', ')} have weight 0: they stay off until their sliders give them a weight.`;
 
 /** The heads that are on, as bits. */
 export const bits = (shares: readonly number[]): number =>

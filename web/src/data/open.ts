@@ -1,9 +1,7 @@
 /** Files that a reader opens: attention, documents of the program, graphs. */
-import type { AttentionFile, AttentionFileOptions, CallOptions, Core, SystemDocument } from '../core';
-import type { Analyze, Heads, Study } from './documents';
-import { checked } from './check';
-import { SCHEMAS } from './schemas';
-import { emptySession, fileSession, type Session } from './session';
+import type { AttentionFile, AttentionFileOptions, CallOptions, Core } from '../core';
+import { documentOf } from './page';
+import { emptySession, fileSession, startView, type Session } from './session';
 import type { State } from '../state';
 
 export interface Opened {
@@ -15,29 +13,20 @@ export interface Opened {
 
 /** A document of the program, by its schema. */
 export function documentSession(name: string, text: string): Opened {
-  let document: { schema?: unknown; program?: unknown } | null;
+  let document: { program?: unknown } | null;
   try {
     document = JSON.parse(text) as typeof document;
   } catch {
     throw new Error(`${name}: not JSON`);
   }
-  const schema = typeof document?.schema === 'string' ? document.schema : '';
-  const base = { ...emptySession(), title: name, program: typeof document?.program === 'string' ? document.program : '' };
-  const of = <T>() => checked<T>(name, document, SCHEMAS[schema]!);
-  switch (schema) {
-    case 'synergraph.analyze':
-      return { session: { ...base, analyze: of<Analyze>() }, state: { view: 'overview' } };
-    case 'synergraph.heads':
-      return { session: { ...base, heads: of<Heads>() }, state: { view: 'overview' } };
-    case 'synergraph.reproduce':
-      return { session: { ...base, study: of<Study>() }, state: { view: 'study' } };
-    case 'synergraph.graph':
-      return { session: { ...base, graph: of<SystemDocument>() }, state: { view: 'graph', graph: '' } };
-    default:
-      throw new Error(
-        `${name}: no document of synergraph ${schema ? `that this page shows ('${schema.slice(0, 60)}')` : '(it has no schema)'}`,
-      );
-  }
+  const documents = documentOf(name, document);
+  const session = {
+    ...emptySession(),
+    ...documents,
+    title: name,
+    program: typeof document?.program === 'string' ? document.program : '',
+  };
+  return { session, state: { view: startView(session), ...(documents.graph ? { graph: '' } : {}) } };
 }
 
 /** Opens a file by its name: .json, .txt (a graph), or attention in any format that the core reads. */

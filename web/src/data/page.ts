@@ -1,5 +1,7 @@
 import type { DataType, SystemDocument } from '../core';
+import { checked } from './check';
 import type { Analyze, Heads, Study } from './documents';
+import { SCHEMAS } from './schemas';
 
 /** One head on one sample: rows 0 .. n-1, row i with its columns 0 .. i, one after the other, little endian. */
 export interface EmbeddedHead {
@@ -19,7 +21,8 @@ export interface EmbeddedLayer {
 export interface EmbeddedAttention {
   tokens: number;
   labels: string[] | null;
-  samples: { number: number }[];
+  /** With texts of their tokens, where each sample has its own. */
+  samples: { number: number; labels?: string[] }[];
   layers: EmbeddedLayer[];
 }
 
@@ -59,14 +62,42 @@ interface Shared {
   step_limit?: number | null;
 }
 
-/** What the program puts into the page (`--page`). */
-export type PageData = Shared &
-  (
-    | { command: 'analyze'; document: Analyze }
-    | { command: 'heads'; document: Heads }
-    | { command: 'graph'; document: SystemDocument }
-    | { command: 'reproduce'; document: Study }
-  );
+/** What the program puts into the page (`--page`): the command's document, and others of the same input. */
+export interface PageData extends Shared {
+  command: Schema;
+  document: AnyDocument;
+  also?: AnyDocument[] | null;
+}
+
+type AnyDocument = Analyze | Heads | SystemDocument | Study;
+
+/** The documents that a page shows, by what they are. */
+export interface Documents {
+  analyze: Analyze | null;
+  heads: Heads | null;
+  graph: SystemDocument | null;
+  study: Study | null;
+}
+
+const KINDS = { analyze: 'analyze', heads: 'heads', graph: 'graph', reproduce: 'study' } as const;
+type Schema = keyof typeof KINDS;
+
+export const noDocuments = (): Documents => ({ analyze: null, heads: null, graph: null, study: null });
+
+/** A document by its schema; one that is damaged gives an error of one line. */
+export function documentOf(name: string, document: unknown): Partial<Documents> {
+  const { schema } = (document ?? {}) as { schema?: unknown };
+  const said = typeof schema === 'string' ? schema : '';
+  const kind = KINDS[said.replace('synergraph.', '') as Schema];
+  if (!kind || !Object.hasOwn(SCHEMAS, said))
+    throw new Error(
+      `${name}: no document of synergraph ${said ? `that this page shows ('${said.slice(0, 60)}')` : '(it has no schema)'}`,
+    );
+  return { [kind]: checked(name, document, SCHEMAS[said]!) };
+}
+
+export const documentsOf = ({ title, document, also }: PageData): Documents =>
+  Object.assign(noDocuments(), ...[document, ...(also ?? [])].map((one) => documentOf(title, one))) as Documents;
 
 /** The data in a page, or null: a page without. */
 export function readPage(page: Document): PageData | null {

@@ -99,7 +99,7 @@ const importance = document('synergraph.heads', 1, {
   head_names: optional(list(text)),
   token_names: optional(list(text)),
   summary: list(text),
-  layers: list(object({ name: text, samples: count, tokens: count, weights: list(number, 1), values: list(worth) }), 1),
+  layers: list(object({ name: text, samples: count, tokens: count, weights: list(number, 1), values: list(worth, 1) }), 1),
   stack: optional(object({ samples: count, layers: list(object({ heads: list(estimate) })) })),
 });
 
@@ -133,6 +133,12 @@ const graph = document('synergraph.graph', 1, {
 const layerOfModel = record(either(numberOrNull, summary));
 const interval = object({ estimate: numberOrNull, low: numberOrNull, high: numberOrNull });
 const test = object({ statistic: numberOrNull, effect: numberOrNull, p: numberOrNull, smallest_p: numberOrNull, method: text });
+/** A number of subsets: how many of how many layers, or one a seed with their mean. */
+const tally = object({ count, of: count });
+const ofSeeds = object({ values: numbersOrNull, mean: interval });
+const ofSubsets: Check = (value, place) => {
+  if (typeof value === 'object' && value !== null) (Object.hasOwn(value, 'count') ? tally : ofSeeds)(value, place);
+};
 const study = document('synergraph.reproduce', 2, {
   settings: object({
     tasks: list(text),
@@ -176,7 +182,7 @@ const study = document('synergraph.reproduce', 2, {
       object({ task: text, heads: count, layer: count, convention: text, samples: interval, seeds: interval, seed_count: count }),
     ),
     speed_fidelity: list(object({ task: text, convention: text, points: count, test, within_models: numberOrNull })),
-    subsets: optional(list(object({ task: text, heads: count, value: text, layer: numberOrNull }))),
+    subsets: optional(list(all(object({ task: text, heads: count, value: text, layer: numberOrNull }), record(ofSubsets)))),
   }),
 });
 

@@ -2,10 +2,14 @@
 import type { State } from '../state';
 import type { Attention, AttentionLayer, Session } from './session';
 
+/** One of a layer's samples, or all of them: numbers are then means over samples. */
+export type Sample = number | 'mean';
+
 export interface Selection {
   /** Its place in the attention at hand. */
   layer: number;
-  sample: number;
+  /** A position in the layer's list, or the mean of all in it. */
+  sample: Sample;
   head: number | 'all';
   info: AttentionLayer;
   /** Of the combination: those of the mixer, else those of the data; normalised. */
@@ -33,7 +37,7 @@ export function selected(attention: Attention, state: State): Selection {
   return {
     layer,
     info,
-    sample: clamp(state.sample, info.samples.length),
+    sample: state.sample !== 'mean' ? clamp(state.sample, info.samples.length) : hasMean(info) ? 'mean' : 0,
     head: info.heads.length === 1 ? 0 : state.head === 'all' ? 'all' : clamp(state.head, info.heads.length),
     weights: normalised(mixed ? state.weights! : info.weights),
     mixed,
@@ -43,8 +47,21 @@ export function selected(attention: Attention, state: State): Selection {
 /** The layers to choose from. */
 export const layerOptions = (attention: Attention) => attention.layers.map(({ index, name }) => ({ value: index, label: name }));
 
-/** The samples to choose from, and what the list is called. */
-export const sampleOptions = ({ samples }: AttentionLayer) => samples.map((number, value) => ({ value, label: String(number) }));
+/** Samples that are averaged in the page at most; the overview has the means of more. */
+const MOST_AVERAGED = 200;
+
+/** Whether there is a mean to choose. */
+export const hasMean = ({ samples }: AttentionLayer) => samples.length > 1 && samples.length <= MOST_AVERAGED;
+
+/** The samples to choose from, and all of them. */
+export const sampleOptions = (layer: AttentionLayer): { value: Sample; label: string }[] => [
+  ...layer.samples.map((number, value) => ({ value, label: String(number) })),
+  ...(hasMean(layer) ? [{ value: 'mean' as const, label: 'mean of all samples' }] : []),
+];
+
+/** A sample in words. */
+export const sampleWords = ({ samples }: AttentionLayer, sample: Sample): string =>
+  sample === 'mean' ? `mean of ${samples.length} samples` : `sample ${samples[sample]}`;
 
 /** What of a layer's samples is not in the page, where nothing else says so. */
 export const leftOut = (session: Session, { samples, measured }: AttentionLayer) =>
@@ -59,9 +76,15 @@ function tokenNumber(session: Session): (node: number) => number {
   return (node) => (missing && node === 0 ? -1 : first + node - (missing ? 1 : 0));
 }
 
-/** What a token is called: its number in the input, with its text where that is known. */
-export function tokenName(session: Session): (token: number) => string {
-  const labels = session.attention?.labels;
+/** The texts of a sample's tokens. Means have them where all samples have the same. */
+const labelsOf = (session: Session, sample: Sample): readonly string[] | null => {
+  const { labels = null, sampleLabels } = session.attention ?? {};
+  return sampleLabels ? (sample === 'mean' ? null : (sampleLabels[sample] ?? null)) : labels;
+};
+
+/** What a token of a sample is called: its number in the input, with its text where that is known. */
+export function tokenName(session: Session, sample: Sample = 0): (token: number) => string {
+  const labels = labelsOf(session, sample);
   const number = tokenNumber(session);
   return (token) => {
     if (number(token) < 0) return 'missing mass';
@@ -71,14 +94,14 @@ export function tokenName(session: Session): (token: number) => string {
 }
 
 /** The same in a sentence. */
-export function tokenPhrase(session: Session): (token: number) => string {
-  const name = tokenName(session);
+export function tokenPhrase(session: Session, sample: Sample = 0): (token: number) => string {
+  const name = tokenName(session, sample);
   return (token) => (name(token) === 'missing mass' ? name(token) : `${session.graphText ? 'node' : 'token'} ${name(token)}`);
 }
 
 /** The same, short. */
-export function tokenLabel(session: Session): (token: number) => string {
-  const labels = session.attention?.labels;
-  const name = tokenName(session);
+export function tokenLabel(session: Session, sample: Sample = 0): (token: number) => string {
+  const labels = labelsOf(session, sample);
+  const name = tokenName(session, sample);
   return (token) => labels?.[token] ?? name(token);
 }

@@ -1,8 +1,8 @@
 import type { AttentionFile, DataType, HeadArray, System, SystemDocument } from '../core';
 import type { ViewName } from '../state';
 import { slice } from './base64';
-import type { Analyze, Heads, Study } from './documents';
-import type { EmbeddedAttention, PageData, PublishedValue, Report } from './page';
+import type { Analyze, Heads } from './documents';
+import { documentsOf, type Documents, type EmbeddedAttention, type PageData, type PublishedValue, type Report } from './page';
 
 /** A layer whose attention is at hand. */
 export interface AttentionLayer {
@@ -23,7 +23,10 @@ export interface AttentionLayer {
 
 /** Attention at hand, wherever it is. */
 export interface Attention {
+  /** Texts of the tokens, the same on every sample. */
   labels: string[] | null;
+  /** Texts of the tokens of every sample, by its position, where each has its own. */
+  sampleLabels?: (string[] | null)[] | null;
   /** Node 0 stands for the mass that rows lack. */
   missing?: boolean;
   layers: AttentionLayer[];
@@ -32,15 +35,11 @@ export interface Attention {
 }
 
 /** What the page shows. */
-export interface Session {
+export interface Session extends Documents {
   title: string;
   program: string;
-  analyze: Analyze | null;
-  heads: Heads | null;
-  graph: SystemDocument | null;
   /** The text of a graph. */
   graphText: string | null;
-  study: Study | null;
   report: Report | null;
   published: PublishedValue[];
   attention: Attention | null;
@@ -75,13 +74,19 @@ export function startView(session: Session): ViewName {
 
 const BYTES: Record<DataType, number> = { float64: 8, float32: 4, float16: 2, bfloat16: 2 };
 
+/** Arrays in the page that stay decoded, in bytes. */
+const MOST_KEPT = 64 << 20;
+
 /** Attention that is in the page. Arrays are decoded when they are wanted; those wanted last stay. */
 function embedded(attention: EmbeddedAttention, layers: { name: string; samples: number }[], base64: () => string): Attention {
   const n = attention.tokens;
   let text: string | null = null;
   const kept = new Map<string, HeadArray[]>();
+  const size = (heads: HeadArray[]) => heads.reduce((sum, { bytes }) => sum + bytes.length, 0);
+  let held = 0;
   return {
     labels: attention.labels,
+    sampleLabels: attention.samples.some((one) => one.labels) ? attention.samples.map((one) => one.labels ?? null) : null,
     layers: attention.layers.map((layer, position) => ({
       name: layer.name,
       index:
@@ -110,7 +115,12 @@ function embedded(attention: EmbeddedAttention, layers: { name: string; samples:
           dtype,
           rows,
         }));
-        if (kept.size >= 8) kept.delete(kept.keys().next().value!);
+        held += size(heads);
+        for (const [old, arrays] of kept) {
+          if (held <= MOST_KEPT) break;
+          kept.delete(old);
+          held -= size(arrays);
+        }
         kept.set(key, heads);
       }
       return {
@@ -122,12 +132,9 @@ function embedded(attention: EmbeddedAttention, layers: { name: string; samples:
   };
 }
 
-const documentLayers = (data: PageData): { name: string; samples: number }[] =>
-  data.command === 'analyze'
-    ? (data.document.conventions[0]?.layers ?? [])
-    : data.command === 'heads'
-      ? data.document.layers
-      : [];
+/** The layers that documents tell of. */
+const documentLayers = ({ analyze, heads }: Documents): { name: string; samples: number }[] =>
+  analyze?.conventions[0]?.layers ?? heads?.layers ?? [];
 
 /** The heads of a graph as one layer on one sample. */
 function graphAttention(text: string, nodes: readonly string[], heads: readonly string[], weights: readonly number[]): Attention {
@@ -149,11 +156,11 @@ function graphAttention(text: string, nodes: readonly string[], heads: readonly 
   };
 }
 
-function ofGraph(data: PageData): Attention | null {
-  if (!data.graphs) return null;
-  if (data.command === 'graph') return graphSession(data.graphs, data.document).attention;
-  if (data.command !== 'heads' || !data.document.token_names || !data.document.head_names) return null;
-  return graphAttention(data.graphs, data.document.token_names, data.document.head_names, data.document.layers[0]?.weights ?? []);
+function ofGraph(text: string | null, { graph, heads }: Documents): Attention | null {
+  if (!text) return null;
+  if (graph) return graphSession(text, graph).attention;
+  if (!heads?.token_names || !heads.head_names) return null;
+  return graphAttention(text, heads.token_names, heads.head_names, heads.layers[0]?.weights ?? []);
 }
 
 /** A graph that was measured. */
@@ -177,14 +184,13 @@ export function graphSession(text: string, document: SystemDocument, stepLimit: 
 /** The data of a page; `arrays` gives its binary part as base64. */
 export function pageSession(data: PageData | null, arrays: () => string): Session {
   if (!data) return emptySession();
+  const documents = documentsOf(data);
+  const { analyze, heads } = documents;
   return {
     ...emptySession(),
+    ...documents,
     title: data.title,
     program: data.program,
-    analyze: data.command === 'analyze' ? data.document : null,
-    heads: data.command === 'heads' ? data.document : null,
-    graph: data.command === 'graph' ? data.document : null,
-    study: data.command === 'reproduce' ? data.document : null,
     graphText: data.graphs,
     report: data.report,
     published: data.published ?? [],
@@ -192,10 +198,10 @@ export function pageSession(data: PageData | null, arrays: () => string): Sessio
     stepLimit: data.step_limit ?? null,
     attention: data.attention
       ? {
-          ...embedded(data.attention, documentLayers(data), arrays),
-          missing: (data.command === 'analyze' || data.command === 'heads') && data.document.missing_mass === 'node',
+          ...embedded(data.attention, documentLayers(documents), arrays),
+          missing: (analyze ?? heads)?.missing_mass === 'node',
         }
-      : ofGraph(data),
+      : ofGraph(data.graphs, documents),
   };
 }
 

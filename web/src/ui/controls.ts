@@ -78,6 +78,8 @@ export function segments<T extends string | number>(
 }
 
 export interface Reading {
+  /** The quantity. */
+  id: string;
   label: string;
   value: string;
   /** What stands below it. */

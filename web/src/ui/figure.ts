@@ -137,6 +137,11 @@ export function figure(options: FigureOptions): Figure {
     caption: (content) => fill(caption, content),
   };
   if (options.body) place.append(options.body);
+  // Where a drawing is wider than its place, the names of its rows stay in sight.
+  place.addEventListener('scroll', () => {
+    for (const part of place.querySelectorAll('[data-sticky]'))
+      part.setAttribute('transform', `translate(${place.scrollLeft},0)`);
+  });
   new ResizeObserver(([entry]) => {
     const next = Math.floor(entry!.contentRect.width);
     if (next === width || next === 0) return;

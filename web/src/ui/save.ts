@@ -24,7 +24,7 @@ export function svgText(svg: SVGSVGElement, background: string, title: string): 
   for (const element of copy.querySelectorAll('[tabindex], [class], [style], [role]'))
     for (const name of ['tabindex', 'class', 'style', 'role']) element.removeAttribute(name);
   for (const element of copy.querySelectorAll('[data-screen]')) element.remove();
-  copy.removeAttribute('class');
+  for (const name of ['class', 'style']) copy.removeAttribute(name);
   copy.prepend(
     s('rect', { y: -TITLE_HEIGHT, width, height, fill: background }),
     s(

@@ -46,11 +46,12 @@ export function compareCells(a: Cell, b: Cell): number {
   return String(a.value).localeCompare(String(b.value), 'en', { numeric: true });
 }
 
-/** Comma-separated values, numbers in full, infinite ones as the program writes them. */
+/** Comma-separated values as the program writes them: numbers in full, and texts such that no spreadsheet runs them (docs/formats.md). */
 export function toCsv(data: TableData): string {
-  const full = ({ value }: Cell) => (value === Infinity ? 'inf' : String(value ?? ''));
-  const quoted = (text: string) => (/[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text);
-  const lines = [data.columns.map((c) => c.label), ...data.rows.map((r) => r.cells.map(full))];
+  const inert = (text: string) => (/^[=+\-@\t\r\n']/.test(text) ? `'${text}` : text);
+  const full = ({ value }: Cell) => (typeof value === 'string' ? inert(value) : value === Infinity ? 'inf' : String(value ?? ''));
+  const quoted = (text: string) => (/[",;\t\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text);
+  const lines = [data.columns.map((c) => inert(c.label)), ...data.rows.map((r) => r.cells.map(full))];
   return lines.map((line) => line.map(quoted).join(',')).join('\n') + '\n';
 }
 

@@ -17,8 +17,18 @@ export function edgeTable({ nodes, heads }: ParsedGraph): TableData {
   };
 }
 
+/** The quantities that are measured of a graph, in the order of the table. */
+export const measuredQuantities = ({ settings }: SystemDocument): string[] => [
+  'weight',
+  'forward_probability',
+  ...settings.eps.map((e) => `mixing_time_${e}`),
+  'hitting_mean',
+  'hitting_max',
+  'truncated_hitting_mean',
+  'minimax_fidelity',
+];
+
 export function measuredTable(document: SystemDocument): TableData {
-  const eps = document.settings.eps;
   const row = (name: string, weight: number, of: Metrics) => ({
     cells: [
       words(name),
@@ -41,15 +51,7 @@ export function measuredTable(document: SystemDocument): TableData {
     caption: 'Each head alone, and all together',
     columns: [
       { label: 'head' },
-      ...[
-        'weight',
-        'forward_probability',
-        ...eps.map((e) => `mixing_time_${e}`),
-        'hitting_mean',
-        'hitting_max',
-        'truncated_hitting_mean',
-        'minimax_fidelity',
-      ].map(columnOf),
+      ...measuredQuantities(document).map(columnOf),
       { label: 'node' },
       { label: 'at t', numeric: true },
     ],

@@ -11,10 +11,11 @@ import { digits } from '../quantities';
 import type { Theme } from '../theme';
 import { choose, segments } from '../ui/controls';
 import { figure } from '../ui/figure';
+import { glossaryOf } from '../ui/glossary';
 import { saveFile } from '../ui/save';
 import { csvButton, table, type TableData } from '../ui/table';
 import type { View } from '../view';
-import { edgeTable, inWords, measuredTable } from './graph-tables';
+import { edgeTable, inWords, measuredQuantities, measuredTable } from './graph-tables';
 
 interface Generator {
   name: string;
@@ -558,7 +559,7 @@ export const graph: View = {
     function showMeasured(of: SystemDocument): void {
       const data = measuredTable(of);
       if (numbersTable) numbersTable.update(data);
-      else fill(numbers, (numbersTable = table(data)).element);
+      else fill(numbers, (numbersTable = table(data)).element, glossaryOf([...measuredQuantities(of), 'synergy']));
       fill(words_, inWords(of));
     }
 

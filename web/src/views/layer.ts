@@ -1,17 +1,20 @@
 import { Latest } from '../async';
 import { lines } from '../charts/lines';
 import { matrixView, thumbnail, type MatrixData } from '../charts/matrix';
-import type { Core, Curves, Metrics, SystemDocument } from '../core';
+import type { Core, Metrics, SystemDocument } from '../core';
 import { bestHeadText, fidelityText, headName, interval, synergyNote, synergyText } from '../data/intervals';
+import { matrixFor, meanNumbers, measureLayer, type MeasuredLayer } from '../data/measure-layer';
 import { measurementOf } from '../data/settings';
 import {
   layerOptions,
   leftOut,
   sampleOptions,
+  sampleWords as wordsOf,
   selected,
   tokenLabel,
   tokenName,
   tokenPhrase,
+  type Sample,
   type Selection,
 } from '../data/selection';
 import { fill, h } from '../dom';
@@ -20,13 +23,19 @@ import type { State } from '../state';
 import { currentTheme, type Theme } from '../theme';
 import { choose, readings, segments, type Reading } from '../ui/controls';
 import { figure } from '../ui/figure';
+import { glossary } from '../ui/glossary';
 import { saveFile } from '../ui/save';
 import { words, type TableData } from '../ui/table';
 import type { View } from '../view';
 import { conventionControl, sessionHeader, settingsNote } from './facts';
+import { fidelityWords, matrixWords, meanNoteWords } from './layer-words';
+import { meanReadings } from './mean-readings';
 
 /** Above so many tokens nothing is measured before it is asked for. */
 const AT_ONCE = 600;
+
+/** The same of a mean: tokens times samples. */
+const MEAN_AT_ONCE = 10_000;
 
 /** Tokens of a matrix that is saved as numbers. */
 const MOST_SAVED = 1024;
@@ -39,13 +48,13 @@ export const layer: View = {
   mount(root, context) {
     const { store, session } = context;
     const attention = session.attention!;
-    const labels = tokenLabel(session);
-    const names = tokenName(session);
     let now = selected(attention, store.get());
-    let measured: { document: SystemDocument; curves: Curves } | null = null;
+    const labels = (token: number) => tokenLabel(session, now.sample)(token);
+    const names = (token: number) => tokenName(session, now.sample)(token);
+    let measured: MeasuredLayer | null = null;
 
     const layers = choose<number>('Layer', layerOptions(attention), (value) => store.set({ layer: value }));
-    const samples = choose<number>('Sample', [], (sample) => store.set({ sample }));
+    const samples = choose<Sample>('Sample', [], (sample) => store.set({ sample }));
     const colours = segments(
       'Colours',
       [
@@ -65,7 +74,7 @@ export const layer: View = {
       drawMatrix();
       drawThumbnails();
     };
-    const sampleWords = () => `sample ${now.info.samples[now.sample]}`;
+    const sampleWords = () => wordsOf(now.info, now.sample);
     const shownWords = () =>
       `layer ${now.info.name}, ${now.head === 'all' ? 'all heads together' : headName(now.info.heads[now.head]!)}, ${sampleWords()}`;
     const where = h('p', { class: 'print-only' });
@@ -85,7 +94,7 @@ export const layer: View = {
         onclick: () =>
           measured &&
           saveFile(
-            `layer-${now.info.name}-sample-${now.info.samples[now.sample]}.json`,
+            `layer-${now.info.name}-${sampleWords().replaceAll(' ', '-')}.json`,
             JSON.stringify(measured.document, null, 2) + '\n',
             'application/json',
           ),
@@ -115,6 +124,8 @@ export const layer: View = {
       table: () => fidelityTable(),
     });
     const weightsNote = h('p', { class: 'note' });
+    const meanNote = h('p', { class: 'note' });
+    const words_ = glossary();
     fill(
       root,
       sessionHeader(session, session.title, layers.element, samples.element, conventions.element, colours.element, saveJson),
@@ -122,7 +133,9 @@ export const layer: View = {
       where,
       heads,
       weightsNote,
+      meanNote,
       numbers.element,
+      words_.element,
       h(
         'div',
         { class: 'layer-grid' },
@@ -160,10 +173,7 @@ export const layer: View = {
       const key = [selection.layer, selection.sample, head, head === 'all' ? selection.weights.join() : ''].join(' ');
       let found = cache.get(key);
       if (!found) {
-        found = core.matrix(
-          attention.system(selection.layer, selection.sample),
-          head === 'all' ? { weights: selection.weights } : head,
-        );
+        found = matrixFor(core, attention, selection, head);
         if (cache.size > (selection.info.tokens > 1000 ? 2 : 80)) cache.delete(cache.keys().next().value!);
         cache.set(key, found);
         found.catch(() => cache.delete(key));
@@ -194,7 +204,7 @@ export const layer: View = {
       const { info } = now;
       const several = info.heads.length > 1;
       const list: (number | 'all')[] = several ? ['all', ...info.heads.keys()] : [0];
-      const small = info.tokens <= 512 && list.length <= 40;
+      const small = info.tokens * (now.sample === 'mean' ? info.samples.length / 4 : 1) <= 512 && list.length <= 40;
       const selection = now;
       const buttons = list.map((head) => {
         const picture = small ? h('canvas', { width: 64, height: 64 }) : null;
@@ -245,24 +255,18 @@ export const layer: View = {
       const { options } = measurementOf(session, store.get().convention);
       measured = null;
       showNumbers();
-      if (selection.info.tokens > AT_ONCE && !asked) {
+      if (isLong(selection) && !asked) {
         measuring.stop();
         fill(
           wait,
-          h('p', { class: 'note' }, `Walks and signals of ${selection.info.tokens} tokens take a while: `),
+          h('p', { class: 'note' }, `Walks and signals of ${longWords(selection)} take a while: `),
           h('button', { type: 'button', onclick: () => measure(true) }, 'Measure this layer'),
         );
         return;
       }
       fill(wait, h('p', { class: 'note', role: 'status' }, 'Measuring…'));
       void measuring.run(
-        async () => {
-          const core = await context.core;
-          const system = attention.system(selection.layer, selection.sample);
-          const document = await core.measure(system, { ...options, weights: selection.weights });
-          const curves = await core.curves(system, { ...options, steps: stepsFor(document), weights: selection.weights });
-          return { document, curves };
-        },
+        async () => measureLayer(await context.core, attention, selection, options, () => selection === now),
         (result) => {
           measured = result;
           showNumbers();
@@ -280,9 +284,13 @@ export const layer: View = {
       const of = whole();
       const ready = of !== null && measured !== null;
       wait.hidden = ready;
-      saveJson.disabled = !ready;
+      saveJson.disabled = !ready || now.sample === 'mean';
       for (const one of [survival, signal, fidelity]) one.element.hidden = !ready;
-      numbers.update(ready ? metricReadings(of, measured!.document, now.head === 'all', tokenPhrase(session)(weakest()!)) : []);
+      const list = ready ? layerReadings(of) : [];
+      numbers.update(list);
+      words_.update(list.map(({ id }) => id));
+      fill(meanNote, ready && measured!.samples ? meanWords() : null);
+      meanNote.hidden = !ready || !measured!.samples;
       if (!ready) return;
       const title = now.head === 'all' ? 'all heads together' : headName(now.info.heads[now.head]!);
       survival.caption(
@@ -291,9 +299,19 @@ export const layer: View = {
       signal.caption(
         'What arrives of each token by diffusion after t steps, early tokens faint, late ones strong. The bold line is the weakest peak so far: it ends at the minimax fidelity. Lines end where little is left.',
       );
-      fidelity.caption('The largest signal that each token ever delivers to the last one. The weakest is marked.');
+      fidelity.caption(fidelityWords(now));
       for (const one of [survival, signal, fidelity]) one.redraw();
     }
+
+    /** Numbers of the sample, or means over all of them. */
+    const means = () => meanNumbers(session, store.get(), now, measured!.samples!);
+    const meanWords = () => meanNoteWords(means(), now);
+    const together = () => now.head === 'all' && measured!.document.heads.length > 1;
+    const layerReadings = (of: Metrics): Reading[] =>
+      measured!.samples
+        ? meanReadings(means(), measured!.document.settings.eps, together())
+        : metricReadings(of, measured!.document, now.head === 'all', tokenPhrase(session, now.sample)(weakest()!));
+    const weakestWords = () => (now.sample === 'mean' ? 'lowest mean' : 'weakest');
 
     const series = () => measured!.curves.series[now.head === 'all' ? measured!.curves.series.length - 1 : now.head]!;
 
@@ -361,7 +379,7 @@ export const layer: View = {
           series: [
             ...faint,
             {
-              name: `weakest token: ${names(node)}`,
+              name: `${now.sample === 'mean' ? 'lowest mean fidelity' : 'weakest token'}: ${names(node)}`,
               colour: theme.warm,
               width: 1.8,
               dash: '5 3',
@@ -423,7 +441,7 @@ export const layer: View = {
               marks: last <= 140 ? ('dots' as const) : ('none' as const),
             },
           ],
-          notes: [{ x: node, y: of.node_fidelity[node]!, label: `weakest: ${names(node)}`, side: 'below' }],
+          notes: [{ x: node, y: of.node_fidelity[node]!, label: `${weakestWords()}: ${names(node)}`, side: 'below' }],
         },
         width,
         theme,
@@ -468,7 +486,6 @@ export const layer: View = {
     };
     const fidelityTable = (): TableData => {
       const of = whole()!;
-      const steps = quantityOf('hitting_mean');
       return {
         name: 'tokens',
         caption: 'Every token on its own',
@@ -484,7 +501,8 @@ export const layer: View = {
             words(names(j)),
             number(value),
             { value: of.node_fidelity_upper[j]!, text: interval(of.node_fidelity_upper[j]!, of.node_fidelity_upper[j]!) },
-            ...[of.optimal_time[j], of.hitting_time.node[j]].map((t) => ({ value: t ?? null, text: format(steps, t ?? null) })),
+            { value: of.optimal_time[j] ?? Infinity, text: stepWords(of.optimal_time[j], 'limit') },
+            { value: of.hitting_time.node[j] ?? Infinity, text: stepWords(of.hitting_time.node[j], 'never') },
           ],
           marked: j === weakest(),
         })),
@@ -503,7 +521,7 @@ export const layer: View = {
         matrixFigure.title(
           `Layer ${now.info.name}, ${now.head === 'all' ? 'all heads together' : headName(now.info.heads[now.head]!)}`,
         );
-        matrixFigure.caption('Rows are queries, columns keys: how much of each token a token takes. ▾ marks the weakest token.');
+        matrixFigure.caption(matrixWords(now));
         fill(
           weightsNote,
           leftOut(session, now.info),
@@ -549,21 +567,21 @@ export const layer: View = {
 const measuredOf = (measured: { document: SystemDocument } | null, now: Selection): Metrics | null =>
   measured ? (now.head === 'all' ? measured.document.combined : (measured.document.heads[now.head] ?? null)) : null;
 
-/** Steps that show the mixing time and the minimax time of all heads together. */
-function stepsFor(document: SystemDocument): number {
-  const times = [
-    document.combined.mixing_time[0]?.steps,
-    document.combined.minimax_fidelity.time,
-    ...document.heads.map((head) => head.minimax_fidelity.time),
-  ];
-  const wanted = Math.max(...times.slice(0, 2).map((t) => t ?? 0), Math.min(60, ...times.slice(2).map((t) => t ?? 0)));
-  return Math.max(12, Math.min(400, Math.ceil(wanted * 1.4)));
-}
+/** A step in words; null: no step, which `word` says. */
+const stepWords = (step: number | null | undefined, word: string) => (step == null ? word : digits(step));
+
+/** Whether measuring takes so long that it is asked for first. */
+const isLong = ({ info, sample }: Selection) =>
+  info.tokens > AT_ONCE || (sample === 'mean' && info.tokens * info.samples.length > MEAN_AT_ONCE);
+
+const longWords = ({ info, sample }: Selection) =>
+  `${info.tokens} tokens${sample === 'mean' ? ` on ${info.samples.length} samples` : ''}`;
 
 function metricReadings(of: Metrics, document: SystemDocument, together: boolean, weakest: string): Reading[] {
   const reading = (id: string, value: number | null | string, below?: string): Reading => {
     const q = quantityOf(id);
     return {
+      id,
       label: q.label,
       value: typeof value === 'string' ? value : format(q, value),
       about: q.about,

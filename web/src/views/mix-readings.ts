@@ -2,9 +2,12 @@ import type { Mix } from '../core';
 import { bestHeadText, fidelityText, synergyNote, synergyText } from '../data/intervals';
 import { format, percent, quantityOf } from '../quantities';
 import type { Reading } from '../ui/controls';
+import { isMean } from '../data/mean';
+import { meanMixReadings } from './mean-readings';
 
 /** Numbers of a mix, and what they are beside those of the data's weights. */
 export function mixReadings(mix: Mix, reference: Mix | null, heads: number, weakest: string): Reading[] {
+  if (isMean(mix)) return meanMixReadings(mix, reference && isMean(reference) ? reference : null, heads);
   /** `text`: of a number that may be an interval; then only certain numbers are compared. */
   const reading = (id: string, get: (mix: Mix) => number | null, note?: string, text?: (mix: Mix) => string): Reading => {
     const q = quantityOf(id);
@@ -22,6 +25,7 @@ export function mixReadings(mix: Mix, reference: Mix | null, heads: number, weak
           ? `${order > 0 ? '+' : '−'}${percent(Math.abs(value / given - 1))}`
           : `data: ${text ? text(reference) : format(q, given)}`;
     return {
+      id,
       label: q.label,
       value: text ? text(mix) : format(q, value),
       about: q.about,

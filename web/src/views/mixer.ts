@@ -2,7 +2,8 @@ import { Latest } from '../async';
 import { lines } from '../charts/lines';
 import { subsetLattice } from '../charts/subsets';
 import type { HeadValue, Mix, Mixer, Subsets } from '../core';
-import { bits, only, setName, size, switched, withAll, withShare } from '../data/mix';
+import { bits, only, setName, size, switched, weightlessWords, withAll, withShare } from '../data/mix';
+import { openMixer as openHeads } from '../data/mean-mixer';
 import { headName } from '../data/intervals';
 import { measurementOf } from '../data/settings';
 import {
@@ -10,9 +11,11 @@ import {
   leftOut,
   normalised,
   sampleOptions,
+  sampleWords,
   selected,
   tokenName,
   tokenPhrase,
+  type Sample,
   type Selection,
 } from '../data/selection';
 import { fill, h, uniqueId, type Child } from '../dom';
@@ -20,10 +23,12 @@ import { digits, percent } from '../quantities';
 import type { State } from '../state';
 import { choose, readings, segments } from '../ui/controls';
 import { figure } from '../ui/figure';
+import { glossary } from '../ui/glossary';
 import { saveFile } from '../ui/save';
 import { words, type TableData } from '../ui/table';
 import type { Context, Mounted, View } from '../view';
 import { conventionControl, sessionHeader, settingsNote } from './facts';
+import { meanMixWords } from './layer-words';
 import { mixReadings } from './mix-readings';
 import { cell, pruningFigure, worthFigures, worthOfDocument, worthOfSubsets } from './worth';
 
@@ -95,8 +100,8 @@ const valueControl = ({ store }: Context) =>
 function mountMixer(root: HTMLElement, context: Context): Mounted {
   const { store, session } = context;
   const attention = session.attention!;
-  const names = tokenName(session);
   let now = selected(attention, store.get());
+  const names = (token: number) => tokenName(session, now.sample)(token);
   let open: { key: string; mixer: Mixer; reference: Mix | null } | null = null;
   let mix: Mix | null = null;
   let subsets: { key: string; of: Subsets } | null = null;
@@ -106,7 +111,7 @@ function mountMixer(root: HTMLElement, context: Context): Mounted {
   let search: AbortController | null = null;
 
   const layers = choose<number>('Layer', layerOptions(attention), (value) => store.set({ layer: value, weights: null }));
-  const samples = choose<number>('Sample', [], (sample) => store.set({ sample }));
+  const samples = choose<Sample>('Sample', [], (sample) => store.set({ sample }));
   const values = valueControl(context);
   const conventions = conventionControl(context);
   const measuredWith = settingsNote(session);
@@ -116,11 +121,13 @@ function mountMixer(root: HTMLElement, context: Context): Mounted {
   const found = h('p', { class: 'note', role: 'status' });
   const outside = h('p', { class: 'note' });
   const numbers = readings();
+  const words_ = glossary();
+  const saveButton = h('button', { type: 'button', onclick: () => saveJson() }, 'Save JSON');
   const documentLayer = () => session.heads?.layers[now.info.index];
   const documentValue = () => documentLayer()?.values.find((one) => one.value === store.get().value);
   const worth = worthFigures(
     () => {
-      const live = subsets && worthOfSubsets(subsets.of, store.get().value, now.info.heads, now.info.samples[now.sample]!);
+      const live = subsets && worthOfSubsets(subsets.of, store.get().value, now.info.heads, sampleWords(now.info, now.sample));
       if (live) return live;
       const of = documentValue();
       return of ? worthOfDocument(of, documentLayer()!.samples, now.info.heads) : null;
@@ -130,7 +137,7 @@ function mountMixer(root: HTMLElement, context: Context): Mounted {
   );
   const liveValue = () => subsets?.of.values.find((one) => one.value === store.get().value);
   const table = () => liveValue()?.table ?? null;
-  const shownWords = () => `layer ${now.info.name}, sample ${now.info.samples[now.sample]}`;
+  const shownWords = () => `layer ${now.info.name}, ${sampleWords(now.info, now.sample)}`;
   const where = h('p', { class: 'print-only' });
   const lattice = figure({
     name: 'subsets',
@@ -237,7 +244,7 @@ function mountMixer(root: HTMLElement, context: Context): Mounted {
                   {
                     x: weakest,
                     y: mix!.combined.node_fidelity[weakest]!,
-                    label: `weakest: ${names(weakest)}`,
+                    label: `${now.sample === 'mean' ? 'lowest mean' : 'weakest'}: ${names(weakest)}`,
                     side: 'below' as const,
                   },
                 ]
@@ -259,15 +266,7 @@ function mountMixer(root: HTMLElement, context: Context): Mounted {
 
   fill(
     root,
-    sessionHeader(
-      session,
-      session.title,
-      layers.element,
-      samples.element,
-      conventions.element,
-      values.element,
-      h('button', { type: 'button', onclick: () => saveJson() }, 'Save JSON'),
-    ),
+    sessionHeader(session, session.title, layers.element, samples.element, conventions.element, values.element, saveButton),
     measuredWith.element,
     where,
     h(
@@ -283,7 +282,7 @@ function mountMixer(root: HTMLElement, context: Context): Mounted {
         rows,
         found,
       ),
-      h('div', { class: 'stack' }, numbers.element, tokens.element),
+      h('div', { class: 'stack' }, numbers.element, words_.element, tokens.element),
     ),
     ask,
     h('div', { class: 'grid' }, lattice.element, bestSets.element, worth.shapley.element, worth.pairs.element, pruning.element),
@@ -293,13 +292,13 @@ function mountMixer(root: HTMLElement, context: Context): Mounted {
   const saveJson = () =>
     void new Latest().run(
       async () =>
-        (await context.core).measure(attention.system(now.layer, now.sample), {
+        (await context.core).measure(attention.system(now.layer, now.sample === 'mean' ? 0 : now.sample), {
           ...options(),
           weights: shares(),
         }),
       (document) =>
         saveFile(
-          `mix-layer-${now.info.name}-sample-${now.info.samples[now.sample]}.json`,
+          `mix-${shownWords().replaceAll(/[ ,]+/g, '-')}.json`,
           JSON.stringify(document, null, 2) + '\n',
           'application/json',
         ),
@@ -307,22 +306,29 @@ function mountMixer(root: HTMLElement, context: Context): Mounted {
     );
   const shares = () => now.weights;
   const setShares = (weights: readonly number[], kind: 'change' | 'edit' = 'edit') => store.set({ weights: [...weights] }, kind);
+  /** Says which heads of a set have no weight to be switched on with. */
+  const sayWeightless = (heads: readonly number[]) =>
+    heads.length > 0 && context.say(weightlessWords(heads.map((head) => now.info.heads[head]!)));
   /** Turns on a set of heads, in the proportions of the sliders or in those given. */
-  const switchTo = (set: number, weights = withAll(shares(), now.info.weights)) =>
-    set !== 0 &&
-    setShares(
-      only(
-        weights,
-        now.info.heads.map((_, head) => ((set >> head) & 1) === 1),
-      ),
-    );
+  const switchTo = (set: number, weights = withAll(shares(), now.info.weights)) => {
+    const on = now.info.heads.map((_, head) => ((set >> head) & 1) === 1);
+    const next = set === 0 ? null : only(weights, on);
+    if (next) setShares(next);
+    sayWeightless([...on.keys()].filter((head) => on[head] && weights[head] === 0));
+  };
+  const switchHead = (head: number) => {
+    const next = switched(shares(), head, now.info.weights);
+    if (shares()[head] === 0 && next[head] === 0) sayWeightless([head]);
+    setShares(next);
+    updateRows();
+  };
 
   /** One row a head: a switch, a name, a slider, its share. */
   let controls: { box: HTMLInputElement; slider: HTMLInputElement; share: HTMLElement }[] = [];
   function drawRows(): void {
     controls = now.info.heads.map((name, head) => {
       const id = uniqueId('head');
-      const box = h('input', { type: 'checkbox', id, onchange: () => setShares(switched(shares(), head, now.info.weights)) });
+      const box = h('input', { type: 'checkbox', id, onchange: () => switchHead(head) });
       const slider = h('input', {
         type: 'range',
         min: 0,
@@ -352,7 +358,7 @@ function mountMixer(root: HTMLElement, context: Context): Mounted {
       box.checked = value > 0;
       if (Math.abs(Number(slider.value) - value) > 0.0006) slider.value = String(value);
       slider.setAttribute('aria-valuetext', percent(value));
-      share.textContent = value > 0 ? `${(100 * value).toFixed(1)} %` : 'off';
+      share.textContent = value > 0 ? `${(100 * value).toFixed(1)} %` : now.info.weights[head] === 0 ? 'weight 0' : 'off';
     });
   }
 
@@ -382,16 +388,20 @@ function mountMixer(root: HTMLElement, context: Context): Mounted {
       ),
       preset('Uniform', set(heads.map(() => 1)), 'the same for every head'),
       learned && learned.join() !== weights.join() ? preset('Learned', set(learned), 'norms of the output projection') : null,
-      preset(
-        'Best fidelity',
-        () => seek('fidelity'),
-        'the weights of all heads, those that are off too, with the largest minimax fidelity on this sample',
-      ),
-      preset(
-        'Best speed',
-        () => seek('speed'),
-        'the weights of all heads, those that are off too, with the largest speed on this sample',
-      ),
+      now.sample === 'mean'
+        ? null
+        : [
+            preset(
+              'Best fidelity',
+              () => seek('fidelity'),
+              'the weights of all heads, those that are off too, with the largest minimax fidelity on this sample',
+            ),
+            preset(
+              'Best speed',
+              () => seek('speed'),
+              'the weights of all heads, those that are off too, with the largest speed on this sample',
+            ),
+          ],
       overSamples as Child[],
     );
     presets.hidden = heads.length < 2;
@@ -449,7 +459,7 @@ function mountMixer(root: HTMLElement, context: Context): Mounted {
     void opening.run(
       async () => {
         const core = await context.core;
-        const made = await core.mixer(attention.system(selection.layer, selection.sample), options());
+        const made = await openHeads(core, attention, selection, options());
         return { key, mixer: made, reference: await made.update(selection.info.weights) };
       },
       (result) => {
@@ -530,7 +540,11 @@ function mountMixer(root: HTMLElement, context: Context): Mounted {
           'div',
           { class: 'controls' },
           h('p', { class: 'note' }, `${heads} heads have ${(2 ** heads).toLocaleString('en')} sets.`),
-          h('button', { type: 'button', onclick: () => countSubsets(true) }, 'Measure every set on this sample'),
+          h(
+            'button',
+            { type: 'button', onclick: () => countSubsets(true) },
+            `Measure every set on ${now.sample === 'mean' ? 'every' : 'this'} sample`,
+          ),
         ),
       );
   }
@@ -541,12 +555,12 @@ function mountMixer(root: HTMLElement, context: Context): Mounted {
     if (!bestSets.element.hidden) {
       const best = bestOf()!.reduce((a, b) => (b.value > a.value ? b : a));
       bestSets.caption(
-        `The largest ${store.get().value} that so many heads have on sample ${now.info.samples[now.sample]}, in the proportions of the sliders. The best of all ${2 ** now.info.heads.length - 1} sets: ${setName(best.subset, now.info.heads)}, ${digits(best.value)}.`,
+        `The largest ${store.get().value} that so many heads have (${sampleWords(now.info, now.sample)}), in the proportions of the sliders. The best of all ${2 ** now.info.heads.length - 1} sets: ${setName(best.subset, now.info.heads)}, ${digits(best.value)}.`,
       );
       bestSets.redraw();
     }
     lattice.caption(
-      `Each dot is a set of heads on sample ${now.info.samples[now.sample]}, in the proportions of the sliders (a head that is off has its weight of the data), its place its ${store.get().value}; orange: the best of its size. The blue one is on; lines lead to its neighbours. Click one to switch to it.`,
+      `Each dot is a set of heads (${sampleWords(now.info, now.sample)}), in the proportions of the sliders (a head that is off has its weight of the data), its place its ${store.get().value}; orange: the best of its size. The blue one is on; lines lead to its neighbours. Click one to switch to it.`,
     );
     if (!lattice.element.hidden) lattice.redraw();
     pruning.element.hidden = !documentValue();
@@ -556,7 +570,11 @@ function mountMixer(root: HTMLElement, context: Context): Mounted {
 
   let frame = 0;
   function showNumbers(): void {
-    numbers.update(mix ? mixReadings(mix, open!.reference, now.info.heads.length, tokenPhrase(session)(weakestOf(mix))) : []);
+    const list = mix
+      ? mixReadings(mix, open!.reference, now.info.heads.length, tokenPhrase(session, now.sample)(weakestOf(mix)))
+      : [];
+    numbers.update(list);
+    words_.update(list.map(({ id }) => id));
     tokens.element.hidden = !mix;
     if (mix && !frame)
       frame = requestAnimationFrame(() => {
@@ -567,7 +585,7 @@ function mountMixer(root: HTMLElement, context: Context): Mounted {
 
   return {
     update(state, before) {
-      const layerBefore = now.layer;
+      const layerBefore = `${now.layer} ${now.sample === 'mean'}`;
       now = selected(attention, state);
       layers.update(now.info.index);
       samples.update(now.sample, sampleOptions(now.info));
@@ -575,8 +593,9 @@ function mountMixer(root: HTMLElement, context: Context): Mounted {
       conventions.update(state.convention);
       measuredWith.update(state.convention);
       fill(where, `Layer ${shownWords().slice('layer '.length)}`);
-      fill(outside, leftOut(session, now.info));
-      if (!before || layerBefore !== now.layer || controls.length !== now.info.heads.length) {
+      fill(outside, leftOut(session, now.info), ' ', meanMixWords(now));
+      saveButton.disabled = now.sample === 'mean';
+      if (!before || layerBefore !== `${now.layer} ${now.sample === 'mean'}` || controls.length !== now.info.heads.length) {
         drawRows();
         drawPresets();
         fill(found);

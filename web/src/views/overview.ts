@@ -1,19 +1,22 @@
-import { heatmap, type HeatCell } from '../charts/heatmap';
 import { lines, type Series } from '../charts/lines';
-import { valueScale } from '../charts/scale';
-import { layerTable, spreadText, type LayerTable, type Measure, type Spread } from '../data/layers';
+import { shortNames } from '../charts/text';
+import { layerTable, type LayerTable, type Spread } from '../data/layers';
 import { comparable, printed } from '../data/published';
 import { fill, h } from '../dom';
-import { format, type Quantity } from '../quantities';
+import { format } from '../quantities';
 import type { State } from '../state';
 import type { Theme } from '../theme';
-import { choose } from '../ui/controls';
+import { choose, segments } from '../ui/controls';
 import { figure } from '../ui/figure';
+import { glossary } from '../ui/glossary';
 import { columnOf, csvButton, table, words, type TableData } from '../ui/table';
-import { saveFile } from '../ui/save';
-import { tipLine } from '../ui/tooltip';
 import type { Context, View } from '../view';
 import { conventionControl, sessionHeader, settingsNote } from './facts';
+import { missingWords, saveDocuments } from './other-documents';
+import { deeper, drawMap, mapTable, spreadCell, type Shown } from './overview-map';
+
+/** Above so many heads the map takes the whole width. */
+const MANY_HEADS = 12;
 
 /** Layers by heads: any quantity as a map, its course along the layers, and all numbers. */
 export const overview: View = {
@@ -41,10 +44,20 @@ export const overview: View = {
       table: () => courseTable(shown),
     });
     const numbers = table(allNumbers(shown, context));
-    const document = session.analyze ?? session.heads!;
+    const scales = segments<State['scale']>(
+      'Colours',
+      [
+        { value: 'all', label: 'One scale' },
+        { value: 'layer', label: 'Each layer its own' },
+      ],
+      (scale) => store.set({ scale }),
+    );
+    const meanings = glossary();
+    const missing = missingWords(session);
+    if (shown.table.headNames.length > MANY_HEADS) for (const one of [map, course]) one.element.classList.add('whole-row');
     fill(
       root,
-      sessionHeader(session, session.title, quantities.element, conventions.element),
+      sessionHeader(session, session.title, quantities.element, conventions.element, scales.element),
       measuredWith.element,
       session.heads
         ? h(
@@ -70,34 +83,31 @@ export const overview: View = {
             'div',
             { class: 'tools' },
             csvButton(() => allNumbers(shown, context)),
-            h(
-              'button',
-              {
-                type: 'button',
-                class: 'quiet',
-                onclick: () => saveFile('synergraph.json', JSON.stringify(document, null, 2) + '\n', 'application/json'),
-              },
-              'Save JSON',
-            ),
+            saveDocuments(session),
           ),
         ),
         h('p', { class: 'note' }, `Best head: ${shown.table.bestHeadAbout}.`),
+        meanings.element,
         numbers.element,
       ),
+      missing && h('p', { class: 'note screen-only' }, missing),
     );
 
     return {
       update(state, before) {
-        if (before && before.quantity === state.quantity && before.convention === state.convention) return;
+        const same = (['quantity', 'convention', 'scale'] as const).every((field) => before?.[field] === state[field]);
+        if (same) return;
         shown = look(context, state);
         quantities.update(shown.measure.id, options(shown.table));
         conventions.update(state.convention);
+        scales.update(state.scale);
+        scales.element.hidden = !shown.measure.ofHeads || shown.table.layers.length < 2;
         measuredWith.update(state.convention);
         const { measure } = shown;
         map.element.hidden = !measure.ofHeads;
         map.title(`${measure.label}, layers × heads`);
         map.caption(
-          `${sentence(measure.quantity.about)} ${measure.quantity.better ? `A dot marks the head of a layer whose mean is ${measure.quantity.better === 'high' ? 'largest' : 'smallest'}${measure.ofLayers && !measure.id.endsWith('shapley') ? ', and all heads together where they beat it' : ''}${uncertain(shown) ? '; none where intervals leave it open' : ''}.` : ''}`,
+          `${sentence(measure.quantity.about)} ${measure.quantity.better ? `A dot marks the head of a layer whose mean is ${measure.quantity.better === 'high' ? 'largest' : 'smallest'}${measure.ofLayers && !measure.id.endsWith('shapley') ? ', and all heads together where they beat it' : ''}${uncertain(shown) ? '; none where intervals leave it open' : ''}.` : ''}${state.scale === 'layer' ? ' Each layer has its own colours: compare heads within a row.' : ''}${otherConvention(shown)}`,
         );
         course.element.hidden = !measure.ofLayers;
         course.title(`${measure.whole ?? measure.label}, layer by layer`);
@@ -107,22 +117,17 @@ export const overview: View = {
         map.redraw();
         course.redraw();
         numbers.update(allNumbers(shown, context));
+        meanings.update([measure, ...shown.table.measures].map(({ quantity }) => quantity.id));
       },
     };
   },
 };
 
-interface Shown {
-  table: LayerTable;
-  measure: Measure;
-  convention: 'exact' | 'published';
-}
-
 function look(context: Context, state: State): Shown {
   const table = layerTable(context.session, state.convention)!;
   const measure = table.measures.find((one) => one.id === state.quantity) ?? table.measures[0]!;
   const convention = table.conventions.includes(state.convention) ? state.convention : table.conventions[0]!;
-  return { table, measure, convention };
+  return { table, measure, convention, scale: state.scale };
 }
 
 const options = (table: LayerTable) => table.measures.map((one) => ({ value: one.id, label: one.label, group: one.group }));
@@ -147,104 +152,9 @@ function spreadWords({ table, measure }: Shown): string {
   return `Mean over ${counts.size === 1 ? `${first.samples} samples` : 'the samples'}; dark band: one standard deviation; light band: least to largest sample. Small dots: each head alone.`;
 }
 
-/** The best of a layer's heads, and whether all together beat it. */
-function best({ table, measure }: Shown, layer: number): { head: number | null; all: boolean } {
-  const { better } = measure.quantity;
-  if (!better || table.layers[layer]!.heads < 2) return { head: null, all: false };
-  const value = (spread: Spread | null) =>
-    spread === null ? null : (spread.mean ?? (measure.quantity.kind === 'steps' ? Infinity : null));
-  const beats = (a: number | null, b: number | null) => a !== null && (b === null || (better === 'high' ? a > b : a < b));
-  let head: number | null = null;
-  for (let h = 0; h < table.layers[layer]!.heads; ++h)
-    if (beats(value(measure.get(layer, h)), head === null ? null : value(measure.get(layer, head)))) head = h;
-  const all = measure.id.endsWith('shapley') ? null : measure.get(layer, 'all');
-  if (head !== null) {
-    const { mean, upper } = measure.get(layer, head)!;
-    const rivals = [...Array(table.layers[layer]!.heads).keys()].filter((h) => h !== head).map((h) => measure.get(layer, h));
-    if (rivals.some((rival) => rival?.upper !== undefined && rival.upper > (mean ?? 0))) return { head: null, all: false };
-    if (upper !== undefined) return { head, all: (all?.mean ?? 0) > upper };
-  }
-  return { head, all: head !== null && all !== null && beats(value(all), value(measure.get(layer, head))) };
-}
-
-export function spreadTip(measure: Measure, spread: Spread): HTMLElement[] {
-  const { quantity } = measure;
-  const of = (value: number | null | undefined) => format(quantity, value);
-  return [
-    tipLine(quantity.label, spreadText(quantity, spread, 4, true)),
-    ...(spread.median !== undefined && spread.samples > 1
-      ? [tipLine('median', of(spread.median)), tipLine('least, largest', `${of(spread.min)}, ${of(spread.max)}`)]
-      : []),
-    ...(spread.never > 0
-      ? [tipLine(quantity.kind === 'steps' ? 'never' : 'infinite', `${spread.never} of ${spread.samples} samples`)]
-      : []),
-    ...(spread.undecided ? [tipLine('undecided', `${spread.undecided} of ${spread.samples} samples`)] : []),
-  ];
-}
-
-/** The way to a layer, where there is more to see of it. */
-function deeper({ session, store }: Context, layer: number, head: number | 'all'): { go?: () => void } {
-  if (session.attention?.layers.some(({ index }) => index === layer))
-    return { go: () => store.set({ view: 'layer', layer, head }) };
-  return session.heads ? { go: () => store.set({ view: 'mixer', layer, head }) } : {};
-}
-
-function drawMap(shown: Shown, context: Context, width: number, theme: Theme): SVGSVGElement {
-  const { table, measure } = shown;
-  const { quantity } = measure;
-  const most = table.headNames.length;
-  const spreads = table.layers.flatMap((_, l) => [...Array(most).keys()].map((c) => measure.get(l, c))).filter((x) => x !== null);
-  const signed = quantity.kind === 'change' && spreads.some((x) => (x.mean ?? 0) < 0);
-  const allValues =
-    signed || !measure.ofLayers || quantity.kind === 'change'
-      ? []
-      : table.layers.map((_, l) => measure.get(l, 'all')).flatMap((x) => (x ? [x.mean] : []));
-  const scale = valueScale([...spreads.map((x) => x.mean), ...allValues], quantity.logarithmic, 0, 1000, !signed);
-  const largest = Math.max(...spreads.map((x) => Math.abs(x.mean ?? 0)), 1e-300);
-  const shade = (x: Spread) => (signed ? (x.mean ?? 0) / largest : 0.06 + (0.94 * scale.place(x.mean)) / 1000);
-  const marks = table.layers.map((_, l) => best(shown, l));
-  const withAll = measure.ofLayers;
-  return heatmap(
-    {
-      label: `${measure.label} of each head in each layer`,
-      rows: table.layers.map((layer) => layer.name),
-      columns: [...table.headNames, ...(withAll ? ['all'] : [])],
-      rowTitle: 'layer',
-      columnTitle: 'head',
-      diverging: signed,
-      ...(withAll ? { gapBefore: most } : {}),
-      legend: signed
-        ? [format(quantity, -largest, 2), '0', format(quantity, largest, 2)]
-        : ends(quantity, [...spreads.map((x) => x.mean), ...allValues]),
-      cell(l, c): HeatCell | null {
-        const head = c === most ? ('all' as const) : c;
-        const value = measure.get(l, head);
-        if (!value) return null;
-        const name = head === 'all' ? 'all heads together' : `head ${table.headNames[head]}`;
-        const isBest = head === 'all' ? marks[l]!.all : marks[l]!.head === head;
-        return {
-          shade: signed && head === 'all' ? null : head === 'all' && quantity.kind === 'change' ? null : shade(value),
-          text: spreadText(quantity, value, 2),
-          label: `layer ${table.layers[l]!.name}, ${name}: ${spreadText(quantity, value, 4, true)}${isBest ? ', best' : ''}`,
-          marked: isBest,
-          tip: () => [
-            h('div', { class: 'tip-line' }, h('b', {}, `Layer ${table.layers[l]!.name}, ${name}`)),
-            ...spreadTip(measure, value),
-          ],
-          ...deeper(context, l, head),
-        };
-      },
-    },
-    width,
-    theme,
-  );
-}
-
-/** The least and the largest, in words. */
-const ends = (quantity: Quantity, values: (number | null)[]) => {
-  const of = (value: number) => format(quantity, Number.isFinite(value) ? value : null, 2);
-  return [of(Math.min(...values.map((v) => v ?? Infinity))), of(Math.max(...values.map((v) => v ?? Infinity)))];
-};
+/** Says by which convention a number was measured that does not follow the choice. */
+const otherConvention = ({ measure, convention }: Shown) =>
+  measure.convention && measure.convention !== convention ? ` Measured by the ${measure.convention} convention.` : '';
 
 function drawCourse({ table, measure, convention }: Shown, context: Context, width: number, theme: Theme): SVGSVGElement {
   const { quantity } = measure;
@@ -333,7 +243,7 @@ function drawCourse({ table, measure, convention }: Shown, context: Context, wid
       label: `${measure.whole ?? measure.label} along the layers`,
       xTitle: 'layer',
       yTitle: quantity.kind === 'steps' ? `${quantity.short}, steps` : measure.whole ? measure.id.split('/')[0]! : quantity.short,
-      xNames: table.layers.map((layer) => layer.name),
+      xNames: shortNames(table.layers.map((layer) => layer.name)),
       series,
       logarithmic: quantity.logarithmic,
       height: 320,
@@ -344,27 +254,6 @@ function drawCourse({ table, measure, convention }: Shown, context: Context, wid
     width,
     theme,
   );
-}
-
-function mapTable({ table, measure }: Shown): TableData {
-  return {
-    name: `layers-heads-${measure.id.replace('/', '-')}`,
-    caption: `${measure.label}: mean over samples`,
-    columns: [
-      { label: 'layer' },
-      ...table.headNames.map((name) => ({ label: `head ${name}`, numeric: true })),
-      ...(measure.ofLayers ? [{ label: 'all', numeric: true }] : []),
-    ],
-    rows: table.layers.map((layer, l) => ({
-      cells: [
-        words(layer.name),
-        ...[...table.headNames.keys(), ...(measure.ofLayers ? (['all'] as const) : [])].map((head) => {
-          const value = measure.get(l, head);
-          return { value: value?.mean ?? null, text: value ? spreadText(measure.quantity, value) : '' };
-        }),
-      ],
-    })),
-  };
 }
 
 function courseTable({ table, measure }: Shown): TableData {
@@ -385,10 +274,11 @@ function courseTable({ table, measure }: Shown): TableData {
       return {
         cells: [
           words(layer.name),
-          ...fields.map((f) => ({
-            value: value?.[f] ?? null,
-            text: !value ? '' : f === 'mean' ? spreadText(measure.quantity, value) : format(measure.quantity, value[f]),
-          })),
+          ...fields.map((f) => {
+            if (f === 'mean') return spreadCell(measure.quantity, value);
+            const never = value?.[f] === null && f !== 'spread' && measure.quantity.kind === 'steps';
+            return { value: never ? Infinity : (value?.[f] ?? null), text: value ? format(measure.quantity, value[f]) : '' };
+          }),
           ...(withUpper
             ? [
                 {
@@ -406,7 +296,10 @@ function courseTable({ table, measure }: Shown): TableData {
 }
 
 function allNumbers({ table }: Shown, context: Context): TableData {
-  const measures = table.measures.filter((one) => one.ofLayers && !one.id.endsWith('alone'));
+  const there = new Set(table.measures.map(({ id }) => id));
+  // The fidelity of all heads is in both documents.
+  const again = (id: string) => id.endsWith('alone') || (id === 'fidelity/shapley' && there.has('minimax_fidelity'));
+  const measures = table.measures.filter((one) => one.ofLayers && !again(one.id));
   return {
     name: 'layers',
     caption: 'All heads together, mean over samples',
@@ -423,10 +316,7 @@ function allNumbers({ table }: Shown, context: Context): TableData {
       return {
         cells: [
           words(layer.name),
-          ...measures.map((one) => {
-            const value = one.get(l, 'all');
-            return { value: value?.mean ?? null, text: value ? spreadText(one.quantity, value) : '–' };
-          }),
+          ...measures.map((one) => spreadCell(one.quantity, one.get(l, 'all'), '–')),
           words(best ? `${table.headNames[best.head] ?? ''}${best.note && ` (${best.note})`}` : ''),
         ],
         ...deeper(context, l, 'all'),

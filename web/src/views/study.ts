@@ -9,6 +9,7 @@ import { digits, format, quantityOf } from '../quantities';
 import type { Theme } from '../theme';
 import { choose, segments } from '../ui/controls';
 import { figure } from '../ui/figure';
+import { glossaryOf } from '../ui/glossary';
 import { saveFile } from '../ui/save';
 import { table, toCsv, type TableData } from '../ui/table';
 import { tipLine } from '../ui/tooltip';
@@ -94,6 +95,7 @@ export const study: View = {
         courses.map((one) => one.element),
         maps.map((one) => one.element),
       ),
+      glossaryOf(quantities),
       tables.map(tableCard),
       session.report?.sections.map(({ title, paragraphs, tables: all }) => {
         const cards = all.map((one, i) => tableCard(reportTable(one.caption, one.rows, `${title}-${i + 1}`)));

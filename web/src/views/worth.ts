@@ -19,11 +19,11 @@ export interface Worth {
   table: Float64Array | null;
 }
 
-export function worthOfSubsets(subsets: Subsets, value: HeadValue, names: readonly string[], sample: number): Worth | null {
+export function worthOfSubsets(subsets: Subsets, value: HeadValue, names: readonly string[], sample: string): Worth | null {
   const of = subsets.values.find((one) => one.value === value);
   if (!of) return null;
   return {
-    source: `sample ${sample}, these weights`,
+    source: `${sample}, these weights`,
     names,
     all: of.table.at(-1)!,
     shapley: of.shapley.map((mean) => ({ mean, error: null })),

@@ -1,0 +1,40 @@
+#include "cli/page_documents.h"
+
+#include "synergraph/analysis/head_importance.h"
+#include "synergraph/report/importance_report.h"
+#include "synergraph/report/layer_report.h"
+
+namespace synergraph::cli {
+
+std::string layers_document(const AttentionInput& input, const InputReport& about,
+                            const MetricsArguments& metrics, const Execution& execution) {
+  LayerReport report;
+  static_cast<InputReport&>(report) = about;
+  report.per_head = true;
+  report.conventions = metrics.chosen_conventions();
+  AnalysisOptions options;
+  options.execution = execution;
+  options.execution.memory = kAttentionMemory;
+  options.conventions.clear();
+  for (const Convention convention : report.conventions) {
+    options.conventions.push_back(metrics.resolve(convention));
+    options.conventions.back().per_head_walks = true;
+  }
+  report.analysis = analyse(*input.source, input.weights, options);
+  return json_report(report);
+}
+
+std::string heads_document(const AttentionInput& input, const InputReport& about,
+                           const MetricsArguments& metrics, const Execution& execution) {
+  ImportanceReport report;
+  static_cast<InputReport&>(report) = about;
+  report.convention = metrics.chosen_conventions().front();
+  ImportanceOptions options;
+  options.convention = metrics.resolve(report.convention);
+  options.execution = execution;
+  options.execution.memory = Execution{}.memory;
+  report.importance = head_importance(*input.source, input.weights, options);
+  return json_report(report);
+}
+
+}  // namespace synergraph::cli

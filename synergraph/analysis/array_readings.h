@@ -1,0 +1,34 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "synergraph/analysis/attention_axes.h"
+
+namespace synergraph {
+
+/// How arrays of attention were read, told to the reader.
+class ArrayReadings {
+ public:
+  void add(const Shape& shape, const AttentionAxes& axes);
+
+  /// "2 arrays of shape (4, 9, 9) and others read as (head, query, key), a layer each (by default;
+  /// --axes says otherwise)". `each`: what every array of a list is, or empty; `by_default`: nobody
+  /// said what the axes are.
+  std::string text(const std::string& each, bool by_default) const;
+
+ private:
+  /// Arrays of the same axes.
+  struct Reading {
+    AttentionAxes axes;
+    std::string shape;  ///< of the first
+    int arrays = 0;
+    bool other_shapes = false;
+  };
+
+  std::vector<Reading> readings_;
+  std::int64_t tokens_ = -1;  // of the first array
+  bool other_tokens_ = false;
+};
+
+}  // namespace synergraph

@@ -1,0 +1,230 @@
+#include "synergraph/graph/attention_diagnosis.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <limits>
+
+#include "synergraph/core/error.h"
+#include "synergraph/core/matrix.h"
+#include "synergraph/core/random.h"
+#include "synergraph/graph/attention.h"
+#include "tests/support/random_inputs.h"
+
+namespace synergraph {
+namespace {
+
+using testing::HasSubstr;
+using testing_support::random_attention;
+
+constexpr double kInfinity = std::numeric_limits<double>::infinity();
+
+AttentionLikeness likeness(const Matrix& matrix, int begin = 0, int end = -1) {
+  return diagnose_attention([&](int i) { return matrix.row(i); }, begin,
+                            end < 0 ? matrix.rows() : end)
+      .likeness;
+}
+
+/// What a refusal says of the matrix, in its own words.
+std::string refusal(Matrix matrix) {
+  try {
+    normalise_attention(matrix.view());
+  } catch (const InputError& error) {
+    return error.what();
+  }
+  return "accepted";
+}
+
+Matrix causal(int n, std::uint32_t index = 0, double spread = 2.0) {
+  RandomSequence draws(31, Purpose::kTest, index);
+  return random_attention(n, spread, draws);
+}
+
+/// Scores whose softmax is causal attention; the mask stands above the diagonal.
+Matrix scores(int n, double mask, std::uint32_t index = 0) {
+  RandomSequence draws(32, Purpose::kTest, index);
+  Matrix matrix(n, n);
+  for (int i = 0; i < n; ++i)
+    for (int j = 0; j < n; ++j) matrix(i, j) = j <= i ? 4.0 * draws.uniform() - 2.0 : mask;
+  return matrix;
+}
+
+/// Rows that sum to one over all tokens, as an encoder's.
+Matrix encoder(int n) {
+  RandomSequence draws(33, Purpose::kTest, 0);
+  Matrix matrix(n, n);
+  for (int i = 0; i < n; ++i) {
+    double sum = 0.0;
+    for (int j = 0; j < n; ++j) sum += matrix(i, j) = 0.1 + draws.uniform();
+    for (int j = 0; j < n; ++j) matrix(i, j) /= sum;
+  }
+  return matrix;
+}
+
+Matrix transposed(const Matrix& matrix) {
+  Matrix other(matrix.cols(), matrix.rows());
+  for (int i = 0; i < matrix.rows(); ++i)
+    for (int j = 0; j < matrix.cols(); ++j) other(j, i) = matrix(i, j);
+  return other;
+}
+
+Matrix dropped(Matrix matrix, double p, std::uint32_t index) {
+  RandomSequence draws(34, Purpose::kTest, index);
+  for (int i = 0; i < matrix.rows(); ++i)
+    for (int j = 0; j <= i; ++j)
+      matrix(i, j) = draws.uniform() < p ? 0.0 : matrix(i, j) / (1.0 - p);
+  return matrix;
+}
+
+/// Attention of n - padding tokens after padding on the left, whose rows hold `filling`.
+Matrix padded_left(int n, int padding, double filling) {
+  const Matrix inner = causal(n - padding);
+  Matrix matrix(n, n);
+  for (int i = 0; i < n; ++i)
+    for (int j = 0; j < n; ++j)
+      matrix(i, j) = i < padding ? filling : j >= padding ? inner(i - padding, j - padding) : 0.0;
+  return matrix;
+}
+
+/// The same numbers in `bits` significant bits: 8 are bfloat16's, 11 float16's, 24 float32's.
+Matrix rounded(Matrix matrix, int bits) {
+  for (int i = 0; i < matrix.rows(); ++i)
+    for (int j = 0; j < matrix.cols(); ++j) {
+      if (!std::isfinite(matrix(i, j)) || matrix(i, j) == 0.0) continue;
+      int exponent = 0;
+      (void)std::frexp(matrix(i, j), &exponent);
+      const double unit = std::ldexp(1.0, exponent - bits);
+      matrix(i, j) = std::nearbyint(matrix(i, j) / unit) * unit;
+    }
+  return matrix;
+}
+
+class DiagnosisTest : public testing::TestWithParam<int> {};
+
+TEST_P(DiagnosisTest, ScoresAreLogitsWhateverTheirMask) {
+  for (const int n : {2, 3, 8, 40})
+    for (const double mask : {-kInfinity, -1e4, -65504.0, -1e9, -3.4028234663852886e38, 0.0, 0.7})
+      if (mask <= -1e4 || n > 3) {  // few entries without a mask prove nothing
+        EXPECT_EQ(likeness(rounded(scores(n, mask), GetParam())), AttentionLikeness::kLogits)
+            << n << ' ' << mask;
+      }
+  EXPECT_THAT(refusal(rounded(scores(8, -kInfinity), GetParam())),
+              testing::AllOf(HasSubstr(". These look like logits: apply softmax over the keys"),
+                             testing::AnyOf(HasSubstr("is not finite"), HasSubstr("is negative"))));
+}
+
+TEST_P(DiagnosisTest, LogarithmsOfProbabilitiesAreLogits) {
+  Matrix logarithms = causal(9);
+  for (int i = 0; i < 9; ++i)
+    for (int j = 0; j < 9; ++j) logarithms(i, j) = std::log(logarithms(i, j));
+  EXPECT_EQ(likeness(rounded(logarithms, GetParam())), AttentionLikeness::kLogits);
+}
+
+TEST_P(DiagnosisTest, ColumnsThatSumToOneAreSwappedAxes) {
+  for (const int n : {2, 3, 30}) {
+    const Matrix swapped = rounded(transposed(causal(n)), GetParam());
+    EXPECT_EQ(likeness(swapped), AttentionLikeness::kTransposed) << n;
+    EXPECT_THAT(refusal(swapped), HasSubstr("a token attends to a later one. Its columns sum to 1 "
+                                            "instead of its rows, so query and key are swapped: "
+                                            "give --axes with key before query"));
+  }
+}
+
+TEST_P(DiagnosisTest, RowsThatSumToOneWithLaterTokensAreAnEncoders) {
+  for (const int n : {2, 3, 30}) {
+    const Matrix rows = rounded(encoder(n), GetParam());
+    EXPECT_EQ(likeness(rows), AttentionLikeness::kNotCausal) << n;
+    EXPECT_THAT(refusal(rows), HasSubstr("as in an encoder: only causal attention"));
+    if (n == 2) continue;
+    EXPECT_EQ(likeness(transposed(rows)), AttentionLikeness::kNotCausalTransposed) << n;
+  }
+  EXPECT_THAT(refusal(transposed(encoder(5))), HasSubstr("attend to later ones in either order"));
+}
+
+TEST_P(DiagnosisTest, RowsThatSeeAllOrNothingAtAnEndArePadding) {
+  for (const double filling : {1.0 / 9.0, 0.0, std::nan("")}) {
+    const Matrix left = rounded(padded_left(9, 3, filling), GetParam());
+    EXPECT_EQ(likeness(left), AttentionLikeness::kPaddedLeft) << filling;
+    EXPECT_THAT(refusal(left), HasSubstr("The first 3 tokens look like padding: leave padding out "
+                                         "with --lengths and --padding left"));
+  }
+  EXPECT_THAT(refusal(padded_left(5, 1, 0.2)), HasSubstr("The first token looks like padding"));
+  for (const double filling : {0.0, std::nan("")}) {
+    Matrix right = causal(7);
+    for (int i = 5; i < 7; ++i)
+      for (int j = 0; j < 7; ++j) right(i, j) = filling;
+    EXPECT_EQ(likeness(rounded(right, GetParam())), AttentionLikeness::kPaddedRight) << filling;
+    EXPECT_THAT(refusal(right),
+                HasSubstr("The last 2 tokens look like padding: leave padding out with --lengths"));
+  }
+}
+
+TEST_P(DiagnosisTest, ZerosAndSumsOnBothSidesOfOneAreDropout) {
+  for (const double p : {0.1, 0.5})
+    for (std::uint32_t index = 0; index < 5; ++index) {
+      const Matrix matrix = rounded(dropped(causal(20, index), p, index), GetParam());
+      EXPECT_EQ(likeness(matrix), AttentionLikeness::kDropout) << p << ' ' << index;
+      EXPECT_THAT(refusal(matrix), testing::AllOf(HasSubstr("call model.eval() before"),
+                                                  testing::Not(HasSubstr("row-tolerance"))));
+    }
+}
+
+INSTANTIATE_TEST_SUITE_P(Types, DiagnosisTest, testing::Values(8, 11, 24, 53));
+
+TEST(AttentionDiagnosis, OneBadEntryIsNoMore) {
+  for (const int n : {2, 3, 4, 7, 20})
+    for (const double bad : {-0.25, std::nan(""), kInfinity, -kInfinity, 0.4, 1.7, 40.0})
+      for (const int column : {0, n - 1})
+        for (const int row : {n / 2, n - 1}) {
+          Matrix matrix = causal(n);
+          matrix(row, column) = bad;
+          EXPECT_EQ(likeness(matrix), AttentionLikeness::kUnknown)
+              << n << ' ' << bad << ' ' << row << ' ' << column;
+        }
+}
+
+TEST(AttentionDiagnosis, OtherMatricesAreNotTakenForOne) {
+  // Mass that a learned sink took: every row sums to less than one.
+  Matrix sunk = causal(12);
+  for (int i = 0; i < 12; ++i)
+    for (int j = 0; j <= i; ++j) sunk(i, j) *= 0.8;
+  EXPECT_EQ(likeness(sunk), AttentionLikeness::kUnknown);
+  // With zeros, as a window leaves them.
+  for (int i = 3; i < 12; ++i) sunk(i, 0) = 0.0;
+  EXPECT_EQ(likeness(sunk), AttentionLikeness::kUnknown);
+  // The sum or a percentage instead of a share.
+  for (const double factor : {4.0, 100.0}) {
+    Matrix scaled = causal(12);
+    for (int i = 0; i < 12; ++i)
+      for (int j = 0; j <= i; ++j) scaled(i, j) *= factor;
+    EXPECT_EQ(likeness(scaled), AttentionLikeness::kUnknown) << factor;
+  }
+  // Masked after softmax: softmax would not mend that.
+  Matrix masked = causal(12);
+  for (int i = 0; i < 12; ++i)
+    for (int j = i + 1; j < 12; ++j) masked(i, j) = -kInfinity;
+  EXPECT_EQ(likeness(masked), AttentionLikeness::kUnknown);
+  // One row that looks ahead.
+  Matrix ahead = causal(12);
+  for (int j = 0; j < 12; ++j) ahead(4, j) = 1.0 / 12.0;
+  EXPECT_EQ(likeness(ahead), AttentionLikeness::kUnknown);
+  // A row without mass in the middle, or before tokens that attend to it.
+  Matrix hole = causal(12);
+  for (int j = 0; j < 12; ++j) hole(6, j) = 0.0;
+  EXPECT_EQ(likeness(hole), AttentionLikeness::kUnknown);
+  EXPECT_EQ(likeness(Matrix(1, 1)), AttentionLikeness::kUnknown);
+  EXPECT_EQ(advice_on({}, "--axes"), "");
+}
+
+TEST(AttentionDiagnosis, PaddingThatIsLeftOutIsNotLookedAt) {
+  Matrix matrix(9, 9);
+  const Matrix inner = scores(6, -kInfinity);
+  for (int i = 0; i < 9; ++i)
+    for (int j = 0; j < 9; ++j) matrix(i, j) = i < 3 || j < 3 ? std::nan("") : inner(i - 3, j - 3);
+  EXPECT_EQ(likeness(matrix, 3), AttentionLikeness::kLogits);
+  EXPECT_EQ(likeness(matrix), AttentionLikeness::kUnknown);
+}
+
+}  // namespace
+}  // namespace synergraph

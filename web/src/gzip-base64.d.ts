@@ -1,4 +1,0 @@
-declare module '*?gzip-base64' {
-  const text: string;
-  export default text;
-}

@@ -1,0 +1,4 @@
+declare module '*?gzip-text' {
+  export const text: string;
+  export const length: number;
+}
