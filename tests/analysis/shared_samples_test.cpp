@@ -3,6 +3,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <fcntl.h>
+#include <sys/stat.h>
+
+#include <array>
 #include <atomic>
 #include <filesystem>
 #include <mutex>
@@ -99,6 +103,46 @@ TEST_F(SharedSamplesTest, OfWhichOneFailsAreDoneButForThatOne) {
     EXPECT_STREQ(error.what(), "samples 5 to 5: sample 5 is bad");
   }
   EXPECT_EQ(measured, 11);
+}
+
+// The input may be rewritten within one tick of the file system's clock: a part that is exactly as
+// old as its input may describe the input before.
+TEST_F(SharedSamplesTest, PartsThatAreNoYoungerThanTheInputAreMeasuredAgain) {
+  std::vector<int> measured;
+  std::vector<int> restored;
+  SampleWork work;
+  work.measure = [&](const std::vector<SampleRange>& ranges) {
+    for (const SampleRange& range : ranges) measured.push_back(range.begin);
+  };
+  work.take = [](const SampleRange& range) { return std::to_string(range.begin); };
+  work.restore = [&](const SampleRange& range, std::string_view) {
+    restored.push_back(range.begin);
+  };
+  work.finish = [] {};
+  SharedSamples how = part(0, 1);
+  EXPECT_EQ(share_samples(how, 3, {.threads = 1}, work), SharedEnd::kMerged);
+  EXPECT_EQ(measured, (std::vector<int>{0, 1, 2}));
+
+  constexpr std::int64_t kChanged = 1'700'000'000;  // seconds
+  int parts = 0;
+  for (const auto& file : fs::recursive_directory_iterator(root_)) {
+    if (file.path().extension() != ".part") continue;
+    const std::string name = file.path().filename().string();
+    for (int s = 0; s < 3; ++s)
+      if (name.starts_with("samples-" + std::to_string(s) + "-")) {
+        const timespec time = {kChanged - 1 + s, 0};  // older, as old, younger
+        const std::array<timespec, 2> times = {time, time};
+        ASSERT_EQ(utimensat(AT_FDCWD, file.path().c_str(), times.data(), 0), 0);
+        ++parts;
+      }
+  }
+  ASSERT_EQ(parts, 3);
+  measured.clear();
+  restored.clear();
+  how.changed = kChanged * 1'000'000'000;
+  EXPECT_EQ(share_samples(how, 3, {.threads = 1}, work), SharedEnd::kMerged);
+  EXPECT_EQ(measured, (std::vector<int>{0, 1}));
+  EXPECT_EQ(restored, (std::vector<int>{0, 1, 2}));
 }
 
 /// A small model on random sequences.
