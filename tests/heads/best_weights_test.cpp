@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <functional>
 
@@ -184,6 +185,102 @@ TEST(BestWeights, HaveTheSimpleBoundOfItsDefinition) {
       EXPECT_NEAR(best.simple_bound, expected, 1e-12);
     }
   }
+}
+
+// The bound lets every node choose its weights at every step. The time from a node is linear in the
+// mixture of its rows, so one head is best. A published walk has running sums
+// min(1, sum_h w_h C_h), which are concave in the weights: one head is best there too where times
+// fall from node to node.
+TEST(BestWeights, HaveTheSimpleSpeedBoundOfItsDefinition) {
+  for (const auto& [normalization, walk] : kNamesOf<Normalization>) {
+    int above = 0;
+    for (std::uint32_t index = 0; index < 120; ++index) {
+      SCOPED_TRACE(testing::Message() << walk << ", " << index);
+      const System system = random_attention_system(index);
+      BestWeightsOptions options;
+      options.convention = with(normalization);
+      options.starts = options.bound_cells = 1;
+      const RealSpeedBound expected = real_speed_bound(
+          system.heads, normalization, static_cast<int>(options.convention.walk.cutoff));
+      if (normalization == Normalization::kPublished && !expected.falling) continue;
+      const BestWeights best =
+          best_weights(one_system(system.heads), system.weights, WeightGoal::kSpeed, options);
+      EXPECT_NEAR(best.simple_bound, static_cast<double>(expected.speed), 1e-12);
+      above += expected.speed > best.value + 1e-6 ? 1 : 0;
+    }
+    EXPECT_GT(above, 10) << walk;  // otherwise the value itself is the bound
+  }
+}
+
+/// With so many ascents; with one bound cell, no more ascents follow from the bound.
+BestWeights after_ascents(const std::vector<Head>& heads, const std::vector<double>& given,
+                          WeightGoal goal, int starts, int bound_cells = 1) {
+  BestWeightsOptions options;
+  options.starts = starts;
+  options.bound_cells = bound_cells;
+  return best_weights(one_system(heads), given, goal, options);
+}
+
+TEST(BestWeights, CountTheIterationsOfAllAscents) {
+  const std::vector<double> given = {0.7, 0.2, 0.1};
+  const std::vector<double> equal = {1.0, 1.0, 1.0};
+  for (const auto& [goal, name] : kNamesOf<WeightGoal>)
+    for (std::uint32_t index = 0; index < 4; ++index) {
+      SCOPED_TRACE(testing::Message() << name << ", " << index);
+      const std::vector<Head> heads = softmax_heads(9, 3, 1.0, 40 + index);
+      const int from_given = after_ascents(heads, given, goal, 1).iterations;
+      const int from_equal = after_ascents(heads, equal, goal, 1).iterations;
+      EXPECT_GT(from_given, 0);
+      EXPECT_GT(from_equal, 0);
+      EXPECT_EQ(after_ascents(heads, given, goal, 2).iterations, from_given + from_equal);
+    }
+}
+
+TEST(BestWeights, ClimbAsOftenAsAsked) {
+  const std::vector<Head> heads = softmax_heads(7, 4, 1.0, 50);
+  for (const auto& [goal, name] : kNamesOf<WeightGoal>) {
+    for (const int starts : {0, 1, 2, 3, 7, 12})
+      EXPECT_EQ(after_ascents(heads, {4, 3, 2, 1}, goal, starts).starts, std::max(1, starts))
+          << name;
+    EXPECT_EQ(after_ascents({heads.front()}, {1}, goal, 12).starts, 0) << name;  // no choice
+  }
+}
+
+// The first starts are the given weights, equal weights and the best first step. Every later start
+// has a distance of at least 0.2 from all starts before it: for weights (a, 1 - a) of two heads,
+// 0.1 in a. At most 11 such numbers fit into [0, 1]. Equal weights are one of them, so there are at
+// most 13 starts. Candidates that are far from all starts become starts. The 13 multiples of 1/12
+// are candidates, and each start is near at most 3 of them, so there are at least 5 starts.
+TEST(BestWeights, ClimbFromStartsThatAreFarApart) {
+  for (const auto& [goal, name] : kNamesOf<WeightGoal>)
+    for (std::uint32_t index = 0; index < 6; ++index)
+      for (const double first : {0.5, 0.8, 1.0}) {
+        SCOPED_TRACE(testing::Message() << name << ", " << index << ", " << first);
+        const BestWeights best =
+            after_ascents(softmax_heads(6, 2, 1.0, 60 + index), {first, 1.0 - first}, goal, 1000);
+        EXPECT_GE(best.starts, 5);
+        EXPECT_LE(best.starts, 13);
+      }
+}
+
+// The search for a bound makes 41 parts, two at a time. While the bound stays open, it proposes new
+// weights before each cut: 20 times. The first starts / 4 proposals get an ascent, the others only
+// where they are better than the best weights so far.
+TEST(BestWeights, ClimbFromFewOfTheWeightsWhereABoundIsAttained) {
+  const std::vector<double> given(5, 1.0);
+  int cases = 0;
+  for (std::uint32_t index = 0; index < 8; ++index) {
+    const std::vector<Head> heads = softmax_heads(10, 5, 1.0, 70 + index);
+    for (const int starts : {3, 8, 12}) {
+      SCOPED_TRACE(testing::Message() << index << ", " << starts);
+      const BestWeights without = after_ascents(heads, given, WeightGoal::kFidelity, starts);
+      const BestWeights tried = after_ascents(heads, given, WeightGoal::kFidelity, starts, 41);
+      if (tried.optimal || tried.value != without.value) continue;
+      EXPECT_EQ(tried.starts, without.starts + starts / 4);
+      ++cases;
+    }
+  }
+  EXPECT_GT(cases, 6);
 }
 
 TEST(BestWeights, OfCopiesAreAnyWeights) {

@@ -162,6 +162,42 @@ inline Real real_hitting(const RealMatrix& walk) {
   return sum / static_cast<Real>(n);
 }
 
+/// 1 - mean E[min(T, cutoff)] / cutoff if every node chooses its head at every step, and whether
+/// all those times, with any number of steps to go, fall from each node to the next.
+struct RealSpeedBound {
+  Real speed = 0.0L;
+  bool falling = true;
+};
+inline RealSpeedBound real_speed_bound(const std::vector<Head>& heads, Normalization normalization,
+                                       int cutoff) {
+  std::vector<RealMatrix> walks;
+  for (std::size_t h = 0; h < heads.size(); ++h) {
+    RealVector alone(heads.size(), 0.0L);
+    alone[h] = 1.0L;
+    walks.push_back(real_walk(heads, alone, normalization));
+  }
+  const std::size_t n = walks.front().size();
+  RealSpeedBound bound;
+  RealVector time(n, 0.0L);
+  for (int m = 0; m < cutoff; ++m) {
+    RealVector next(n, 0.0L);
+    for (std::size_t j = 0; j + 1 < n; ++j) {
+      next[j] = static_cast<Real>(cutoff);
+      for (const RealMatrix& walk : walks) {
+        Real sum = 1.0L;
+        for (std::size_t i = j; i < n; ++i) sum += walk[j][i] * time[i];
+        next[j] = std::min(next[j], sum);
+      }
+    }
+    time = std::move(next);
+    for (std::size_t j = 0; j + 1 < n; ++j) bound.falling = bound.falling && time[j] >= time[j + 1];
+  }
+  Real sum = 0.0L;
+  for (const Real t : time) sum += t;
+  bound.speed = 1.0L - sum / static_cast<Real>(n) / static_cast<Real>(cutoff);
+  return bound;
+}
+
 /// The derivative at 0, by the five-point rule; its error is of order step^4.
 template <class Function>
 Real derivative(Function function, Real step) {
