@@ -12,10 +12,11 @@ from numpy.typing import NDArray
 
 from . import _device, _library, _options
 from ._errors import InputError, OptionError
-from ._inputs import given, refuse_parameters
+from ._inputs import LOAD_MODEL, PARAMETERS, are_parameters, given, refuse_parameters
 from ._options import axis_names
 from ._progress import Progress, progress_function
-from ._views import HeadFunction, View, as_numpy, numbers, numpy_type, ordered, parse_axes, shape_of, view_of, whole_numbers
+from ._views import (HeadFunction, View, as_numpy, lengths_of, matrix_of, numbers, numpy_type, ordered, parse_axes, shape_of, view_of,
+                     whole_numbers)
 
 Path = Union[str, "os.PathLike[str]"]
 Axes = Union[str, Sequence[str], None]
@@ -33,6 +34,8 @@ class Attention:
         self.keep = keep
         self.work = work  #: multiplications of a full product of all matrices with themselves
         self.failures = [] if failures is None else failures  #: what functions that read heads have raised
+        self.named: List[str] = []  #: layers of a dictionary
+        self.parameters = False  #: whether these names are those of a model's parameters
 
     @property
     def long(self) -> bool:
@@ -46,8 +49,32 @@ class Attention:
             # Subsets of few small heads may be many, and so may thresholds.
             eps = options.get("eps")
             long = self.long or function != "sg_measure" or (isinstance(eps, list) and len(eps) > 8)
-            return _library.run_made("result", function, (self.handle.pointer, _library.encoded(options)), threads=threads,
-                                     memory=memory, progress=hear, long=long, keep=self)
+            try:
+                return _library.run_made("result", function, (self.handle.pointer, _library.encoded(options)), threads=threads,
+                                         memory=memory, progress=hear, long=long, keep=self)
+            except InputError as error:
+                raise InputError(self._advised(str(error))) from None
+
+    def _advised(self, error: str) -> str:
+        """An error as Python spells what to do, with what the names of the layers tell."""
+        error = error.replace("lengths 5,8 padding left", 'lengths=attention_mask.sum(1), padding="left"')
+        error = error.replace(": lengths 5,8", ": lengths=attention_mask.sum(1)")
+        if self.parameters:
+            return f"the dictionary holds {PARAMETERS}"
+        good = [name for layer, name in enumerate(self.named) if self._is_attention(layer)]
+        others = [name for name in self.named if name not in good]
+        if not good or not others or not any(error.startswith(f"layer {name},") for name in others):
+            return error
+        advice = _library.text("sg_layers_advice", _library.names(good), len(good), _library.names(others), len(others))
+        return f"{error}. {advice.replace('have the shape of', 'hold')}" if "layers='" in advice else error
+
+    def _is_attention(self, layer: int) -> bool:
+        """Whether the heads of a layer's first sample can be measured."""
+        try:
+            self.read(layer, 0)
+        except InputError:
+            return False
+        return True
 
     def __enter__(self) -> None:
         self.failures.clear()
@@ -108,7 +135,7 @@ def _set_lengths(handle: _library.Handle, lengths: Any, padding: str, sink: Any)
         return
     arrays = []
     for value, name in ((lengths, "lengths"), (sink, "sink")):
-        array = np.empty(0, dtype=np.int64) if value is None else whole_numbers(value, name)
+        array = np.empty(0, dtype=np.int64) if value is None else lengths_of(value) if name == "lengths" else whole_numbers(value, name)
         if value is not None and array.size == 0:
             raise InputError(f"{name}: an empty list")
         arrays.append(np.ascontiguousarray(array.ravel()))
@@ -230,37 +257,43 @@ def _check_shapes(items: Sequence[Tuple[Optional[str], Any]], axes: Optional[Tup
 
 
 def _list_axis(axes: Axes, items: Sequence[Tuple[Optional[str], Any]]) -> Tuple[str, Optional[Tuple[str, ...]]]:
-    """What the arrays of a list are, and their own axes: with one axis more than the arrays have, the first is that of the list."""
+    """What the arrays of a list are, and their own axes. With one axis more than the arrays have, the first is that of the list.
+    Arrays of different lengths that have an axis of samples are samples, too."""
     if axes is None:
         return "layer", None
     names = axis_names(axes)
-    if names[:1] in (("layer",), ("sample",)) and all(len(shape_of(value)) == len(names) - 1 for _, value in items):
+    shapes = [shape_of(value) for _, value in items]
+    if names[:1] in (("layer",), ("sample",)) and all(len(shape) == len(names) - 1 for shape in shapes):
         return names[0], names[1:]
+    if "sample" in names and "layer" not in names and "key" in names and all(len(shape) == len(names) for shape in shapes):
+        if len({shape[names.index("key")] for shape in shapes}) > 1:  # layers have the same tokens
+            return "sample", names
     return "layer", names
 
 
 def _one_layer(samples: Sequence[View]) -> Tuple[View, List[Tuple[int, int, int]]]:
-    """Samples (1, 1, heads, n, n) of several lengths as one layer, in a copy that is filled up, and their tokens."""
+    """Samples (1, samples, heads, n, n) of several lengths as one layer, in a copy that is filled up, and their tokens."""
     heads, code = samples[0].shape[2], samples[0].code
     for number, sample in enumerate(samples):
         if sample.shape[2] != heads:
-            raise InputError(f"sample {number}: {sample.shape[2]} heads, the first sample has {heads}")
+            raise InputError(f"element {number}: {sample.shape[2]} heads, the first element has {heads}")
         if sample.shape[3] != sample.shape[4]:
-            raise InputError(f"sample {number}: {sample.shape[3]} queries and {sample.shape[4]} keys, expected as many of both")
+            raise InputError(f"element {number}: {sample.shape[3]} queries and {sample.shape[4]} keys, expected as many of both")
         if sample.code != code:
-            raise InputError(f"sample {number}: its elements are of another type than those of the first sample")
+            raise InputError(f"element {number}: the numbers have another type than those of the first element")
     most = max(sample.shape[-1] for sample in samples)
-    whole = np.zeros((len(samples), heads, most, most), dtype=numpy_type(code))
-    for into, sample in zip(whole, samples):
-        tokens = sample.shape[-1]
-        into[:, :tokens, :tokens] = as_numpy(sample)[0, 0]
-    view = View(whole.ctypes.data, code, (1, *whole.shape), (0, *whole.strides), whole)
-    return view, [(number, 0, sample.shape[-1]) for number, sample in enumerate(samples)]
+    whole = np.zeros((sum(sample.shape[1] for sample in samples), heads, most, most), dtype=numpy_type(code))
+    spans: List[Tuple[int, int, int]] = []
+    for sample in samples:
+        count, tokens = sample.shape[1], sample.shape[-1]
+        whole[len(spans):len(spans) + count, :, :tokens, :tokens] = as_numpy(sample)[0]
+        spans += [(len(spans) + place, 0, tokens) for place in range(count)]
+    return View(whole.ctypes.data, code, (1, *whole.shape), (0, *whole.strides), whole), spans
 
 
 def _of_samples(items: Sequence[Tuple[Optional[str], Any]], axes: Tuple[str, ...], reading: Dict[str, Any], *, lengths: Any,
                 padding: str, sink: Any, **options: Any) -> Attention:
-    """A list of which every array is a sample."""
+    """A list of which every array is a sample, or some of them."""
     views = []
     for _, value in items:
         tensor = _device.on_device(value)
@@ -286,8 +319,11 @@ def of_arrays(attention: Any, *, axes: Axes = None, layers: Optional[str] = None
         if layers is not None:
             every = [layer for layer, wanted in zip(every, _chosen(layers, [str(name) for name, _ in every])) if wanted]
         return of_layers(every, dims, reading=reading, **options)
+    parameters = are_parameters(name for name, _ in items if name is not None)
     each, own = _list_axis(axes, items)
-    if layers is not None:
+    if layers is not None and each == "sample" and (_options.are_numbers(layers) or items[0][0] is None):
+        _chosen(layers, ["1"])  # samples are of one layer
+    elif layers is not None:
         named = list(zip(_numbered(items), (value for _, value in items)))
         candidates = [one for one in named if _fits(one[1], own)] or named
         chosen = _chosen(layers, [name for name, _ in candidates])
@@ -304,7 +340,10 @@ def of_arrays(attention: Any, *, axes: Axes = None, layers: Optional[str] = None
         if "sample" in of_array and "sample" not in dims:
             dims += ("sample",)
         stacked.append((name, of_layer[0]))
-    return of_layers(stacked, dims, reading=reading, **options)
+    made = of_layers(stacked, dims, reading=reading, **options)
+    made.named = [name for name, _ in items if name is not None]
+    made.parameters = parameters
+    return made
 
 
 def of_file(
@@ -314,10 +353,21 @@ def of_file(
     """The attention in a file."""
     # One sink alone is a range of tokens, of which no more is read.
     prefix = int(whole_numbers(sink, "sink").item()) + 1 if lengths is None and sink is not None and np.ndim(sink) == 0 else 0
-    handle = _library.make("attention", "sg_attention_open", _library.path_bytes(path, "attention"), _library.encoded({
+    name = _library.path_bytes(path, "attention")
+    options = {
         "axes": None if axes is None else ",".join(axis_names(axes)), "layers": layers, "row_tolerance": row_tolerance,
         "missing_mass": missing_mass, "range": [0, prefix] if prefix > 0 else None,
-    }))
+    }
+    try:
+        handle = _library.make("attention", "sg_attention_open", name, _library.encoded(options))
+    except InputError:
+        try:
+            _library.make("model", "sg_model_open", name, _library.encoded({}))
+        except InputError:
+            pass
+        else:
+            raise InputError(f"{os.fsdecode(name)}: the file holds {LOAD_MODEL}") from None
+        raise
     _set_lengths(handle, lengths, padding, None if prefix > 0 else sink)
     return Attention(handle, *_with_sinks(("layer", "sample"), sink))
 
@@ -329,9 +379,7 @@ def learned_weights(projection: Any, heads: int) -> NDArray[np.float64]:
     >>> learned_weights(np.diag([3.0, 0.0, 0.0, 1.0]), heads=2)
     array([0.75, 0.25])
     """
-    view = view_of(projection)
-    if view.rank != 2:
-        raise InputError(f"an output projection is a matrix, not of shape {view.shape}")
+    view = matrix_of(projection, "projection")
     heads = _options.whole(heads, "heads", 2**31 - 1)
     weights = np.empty(max(heads, 1))
     _library.check(_library.lib.sg_learned_weights(

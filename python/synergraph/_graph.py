@@ -14,7 +14,7 @@ from ._attention import Attention, Path
 from ._errors import InputError
 from ._progress import Progress, progress_function
 from ._result import GraphResult
-from ._views import numbers, view_of, whole_numbers
+from ._views import matrix_of, numbers, whole_numbers
 
 Edges = Iterable[Sequence[float]]
 
@@ -85,11 +85,14 @@ class Graph:
                   self_loops: bool = True) -> "Graph":
         """Adds a head with edges (from, to) or (from, to, strength); on as many nodes as the others, unless it is the first."""
         try:
+            if isinstance(edges, (str, bytes)):
+                raise TypeError
             rows = [tuple(edge) for edge in edges]
         except TypeError:
             _options.refuse("edges", edges, "a list of edges (from, to) or (from, to, strength)")
-        if any(len(row) not in (2, 3) for row in rows):
-            raise InputError("an edge is (from, to) or (from, to, strength)")
+        for row in rows:
+            if len(row) not in (2, 3):
+                raise InputError(f"edges: {_options.shown(row)}: an edge is (from, to) or (from, to, strength)")
         ends = whole_numbers([row[:2] for row in rows] if rows else np.empty((0, 2)), "edges")
         strengths = numbers([row[2] if len(row) == 3 else 1.0 for row in rows], "strengths")
         size = self.nodes if nodes is None else _options.whole(nodes, "nodes")
@@ -106,9 +109,9 @@ class Graph:
 
     def add_matrix(self, matrix: Any, *, name: Optional[str] = None, weight: float = 1.0) -> "Graph":
         """Adds a causal attention matrix as a head."""
-        view = view_of(matrix)
-        if view.rank != 2 or view.shape[0] != view.shape[1]:
-            raise InputError(f"an attention matrix is square, not of shape {view.shape}")
+        view = matrix_of(matrix, "matrix")
+        if view.shape[0] != view.shape[1]:
+            raise InputError(f"matrix: an attention matrix is square, not of shape {view.shape}")
         self._add("matrix", name, weight, view.pointer, view.code, view.shape[0], (c_int64 * 2)(*view.strides))
         return self
 

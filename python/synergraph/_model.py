@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from . import _library, _options
 from ._attention import Attention, Path
+from ._errors import UsageError
 from ._heads import HeadValues, Values, heads_of
 from ._measure import Convention, measure_attention, metrics_options
 from ._progress import Progress
@@ -32,6 +33,15 @@ class Model:
         self.layers: int = sizes["layers"]
         self.hidden: int = sizes["hidden"]
 
+    def __copy__(self) -> "Model":
+        return Model(self._handle)  # nothing changes a model: copies share it
+
+    def __deepcopy__(self, memo: Any) -> "Model":
+        return Model(self._handle)
+
+    def __reduce__(self) -> Any:
+        raise TypeError("a Model cannot be pickled: load its checkpoint again with load_model where it is needed")
+
     def __repr__(self) -> str:
         return (f"<synergraph.Model: {self.layers} layers of {self.heads} heads, width {self.width}, "
                 f"{self.length} tokens of {self.vocabulary} kinds>")
@@ -49,6 +59,16 @@ class Model:
         options = {"task": task, "samples": samples, "seed": seed, "range": prefix}
         handle = _library.make("attention", "sg_model_attention", self._handle.pointer, *given, _library.encoded(options))
         return Attention(handle, ("layer", "sample"))
+
+    def _weighted(self, attention: Attention, weights: Any) -> Attention:
+        """The same with these weights: those that the model has learned, equal ones, or numbers."""
+        if isinstance(weights, str) and weights not in ("learned", "uniform"):
+            raise UsageError(f"weights: {_options.shown(weights)} is neither 'learned' nor 'uniform'")
+        if weights is not None and not isinstance(weights, str):
+            attention.set_weights(weights)
+        elif weights == "uniform":
+            attention.set_weights(np.ones(self.heads))
+        return attention
 
     def logits(self, tokens: Any, *, threads: Optional[int] = None) -> NDArray[np.float32]:
         """What the model answers to sequences (samples, length): (samples, length, vocabulary)."""
@@ -73,12 +93,10 @@ class Model:
     ) -> Measurement:
         """Measures every layer on sequences (samples, length), or on `samples` random ones drawn from `seed`.
 
-        With a `task` ("copy", "cycle", "zero") the model's answers are judged by it: `to_dict()["task"]`. `weights` are learned
-        unless given. The other options are those of `measure`.
+        With a `task` ("copy", "cycle", "zero") the model's answers are judged by it: `to_dict()["task"]`. `weights` are
+        "learned" (default), "uniform" or numbers. The other options are those of `measure`.
         """
-        attention = self._attention(tokens, task, samples, seed, sink)
-        if weights is not None:
-            attention.set_weights(weights)
+        attention = self._weighted(self._attention(tokens, task, samples, seed, sink), weights)
         options = metrics_options(convention, normalization, nodes, horizon, eps, cutoff, step_limit)
         options.update(per_head=_options.flag(per_head, "per_head"), per_node=_options.flag(per_node, "per_node"))
         return measure_attention(attention, options, threads=threads, memory=memory, progress=progress)
@@ -91,9 +109,7 @@ class Model:
         follow: Optional[int] = None, threads: Optional[int] = None, memory: Optional[int] = None, progress: Progress = None,
     ) -> HeadValues:
         """Which heads of every layer matter, on sequences as those of `measure`: see `heads`."""
-        attention = self._attention(tokens, task, samples, seed, sink)
-        if weights is not None:
-            attention.set_weights(weights)
+        attention = self._weighted(self._attention(tokens, task, samples, seed, sink), weights)
         metrics = metrics_options(convention, None, None, None, None, None, None)
         return heads_of(attention, metrics, values=values, keep=keep, weight_samples=weight_samples,
                         exact_heads=exact_heads, precision=precision, orders=orders, stack=stack, residual=residual,

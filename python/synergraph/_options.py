@@ -6,7 +6,7 @@ import operator
 import os
 from typing import Any, Iterable, List, NoReturn, Optional, Sequence, Tuple, Union
 
-from ._errors import OptionError, UsageError
+from ._errors import InputError, OptionError, UsageError
 
 
 def shown(value: Any) -> str:
@@ -39,7 +39,7 @@ def whole(value: Any, name: str, most: int = 2**63 - 1, least: int = 0) -> int:
 def number(value: Any, name: str) -> float:
     """A number."""
     try:
-        if isinstance(value, (str, bytes)):
+        if isinstance(value, (str, bytes, bool)) or type(value).__name__ in ("bool_", "bool"):
             raise TypeError
         return float(value)
     except (TypeError, ValueError, RuntimeError, OverflowError):
@@ -57,7 +57,10 @@ def text(value: Any, name: str, expected: str = "a text") -> str:
 
 def encoded_text(value: Any, name: str, expected: str = "a text") -> bytes:
     """The same for a call, surrogates of undecodable bytes being those bytes."""
-    return text(value, name, expected).encode(errors="surrogateescape")
+    try:
+        return text(value, name, expected).encode(errors="surrogateescape")
+    except UnicodeEncodeError:
+        refuse(name, value, expected)
 
 
 def flag(value: Any, name: str) -> bool:
@@ -88,7 +91,18 @@ def path(value: Any, name: str) -> Any:
     """A path; a number would be a file that is open."""
     if not is_path(value):
         refuse(name, value, "a path")
-    return os.fspath(value)
+    given = os.fspath(value)
+    try:
+        if b"\0" in os.fsencode(given):
+            raise InputError(f"{name}: {shown(given)} is no path: there is a zero byte in it")
+    except UnicodeEncodeError:
+        refuse(name, value, "a path")
+    return given
+
+
+def are_numbers(layers: str) -> bool:
+    """Whether a choice of layers is numbers, "3", "0,2" or "4-7", and no regular expression."""
+    return set(layers) <= set("0123456789,- ") and any(one.isdigit() for one in layers)
 
 
 def layer_choice(layers: Any, name: str = "layers") -> Optional[str]:
@@ -117,4 +131,8 @@ def layer_choice(layers: Any, name: str = "layers") -> Optional[str]:
 def axis_names(axes: Union[str, Sequence[str]]) -> Tuple[str, ...]:
     """The names of axes, from a text with commas or blanks, or a list."""
     listed = texts(axes, "axes", "a text such as 'layer head query key', or a list of names")
-    return tuple(listed.replace(",", " ").split()) if isinstance(listed, str) else tuple(listed)
+    names = tuple(listed.replace(",", " ").split()) if isinstance(listed, str) else tuple(listed)
+    for place, name in enumerate(names):
+        if name in names[:place]:
+            raise UsageError(f"axes: {name} is given twice")
+    return names

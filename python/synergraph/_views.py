@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from . import _library
 from ._dlpack import Tensor
 from ._errors import InputError, OptionError
-from ._options import axis_names, shown
+from ._options import axis_names, refuse, shown
 
 CODES = {
     "float16": _library.FLOAT16,
@@ -117,12 +117,45 @@ def as_numpy(view: View) -> NDArray[Any]:
     return np.asarray(Memory())
 
 
+def _has_texts(value: Any) -> bool:
+    """Whether something that NumPy would turn into numbers holds texts or booleans."""
+    if isinstance(value, (list, tuple)):
+        return any(_has_texts(one) for one in value)
+    return isinstance(value, (str, bytes, bool)) or getattr(getattr(value, "dtype", None), "kind", "") in tuple("bSU")
+
+
+def matrix_of(value: Any, what: str) -> View:
+    """The memory of a matrix."""
+    if not is_array(value) and not isinstance(value, (list, tuple)):
+        refuse(what, value, "a matrix of numbers")
+    try:
+        view = view_of(value)
+    except InputError as error:
+        raise InputError(f"{what}: {error}") from None
+    except (TypeError, ValueError):
+        refuse(what, value, "a matrix of numbers")
+    if view.rank != 2:
+        raise InputError(f"{what}: expected a matrix, not an array of shape {view.shape}")
+    return view
+
+
+def lengths_of(value: Any) -> NDArray[np.int64]:
+    """Numbers of tokens: one for all samples, or one per sample."""
+    lengths = whole_numbers(value, "lengths")
+    if lengths.ndim > 1:
+        raise InputError(f"lengths: shape {lengths.shape}; expected one length per sample. From an attention mask: mask.sum(1)")
+    return lengths.ravel()
+
+
 def numbers(value: Any, what: str) -> NDArray[np.float64]:
     """A few numbers as float64: a list, an array, a tensor."""
     torch = sys.modules.get("torch")
     if torch is not None and isinstance(value, torch.Tensor):
-        value = value.detach().cpu().double().numpy()
+        value = value.detach().cpu()
+        value = value.numpy() if value.dtype == torch.bool else value.double().numpy()
     try:
+        if _has_texts(value):
+            raise TypeError
         array = np.ascontiguousarray(value, dtype=np.float64)
     except (TypeError, ValueError):
         kind = OptionError if isinstance(value, (str, bytes)) or np.ndim(np.asarray(value, dtype=object)) == 0 else InputError
@@ -175,8 +208,6 @@ def parse_axes(axes: "str | Sequence[str] | None", rank: int, layers: bool) -> T
     for name in names:
         if name not in known:
             raise InputError(f"axes: {name!r} is no axis: expected some of {', '.join(known)}")
-    if len(set(names)) != len(names):
-        raise InputError(f"axes: {', '.join(names)}: one is there twice")
     for name in ("query", "key"):
         if name not in names:
             raise InputError(f"axes: {name} is missing")

@@ -19,12 +19,12 @@ from ._live.names import nearest
 from ._live.recorder import Layer, Layers, Numbers, Recorder
 from ._live.refusals import in_backward, warn_of
 from ._live.samples import Sample, probabilities
-from ._live.source import attention_of, spans_of
+from ._live.source import attention_of, refuse_not_causal, spans_of
 from ._measure import Convention, measure_attention, metrics_options
 from ._options import flag, number, shown, text, whole
 from ._progress import Progress
 from ._result import Measurement
-from ._views import numbers_array, whole_numbers
+from ._views import lengths_of, numbers_array, whole_numbers
 
 # Bytes that are worked in where heads are computed when they are read: at least these, and two matrices.
 _MEMORY = 256 << 20
@@ -113,6 +113,8 @@ class Watch:
             return
         if not is_tensor(probabilities):
             probabilities = numbers_array(probabilities, "probabilities")
+        elif not probabilities.is_meta:
+            refuse_not_causal(str(layer), probabilities)
         self._recorder.keep_weights(into, probabilities)
         if projection is not None:
             into.learn(lambda: projection)
@@ -129,6 +131,9 @@ class Watch:
         if not good and refused:
             name, reason = next(iter(refused.items()))
             raise InputError(f"layer {name}: {reason}")
+        ran = max((layer.seen for layer in self._recorder.layers.values()), default=0)
+        if not good and ran > 0:
+            raise InputError(f"samples: none of those that were asked for ran; the samples are 0 to {ran - 1}")
         if not good:
             raise InputError("no attention was seen: the model was not run while it was watched, or its attention is neither that "
                              "of transformers nor torch.nn.MultiheadAttention nor returned as weights (see Watch.record)")
@@ -254,7 +259,8 @@ def watch(
     >>> seen.result().fidelity
     array([[0.5]])
 
-    - `layers`: numbers, in the order in which they run, or regular expressions for the names of their modules.
+    - `layers`: numbers from 0 in the order in which they run, `3`, `[0, 2]`, `"4-7"`, or regular expressions for the names of their
+      modules.
     - `heads`: numbers. `samples`: how many of the first, or their numbers, counted over all calls of the model.
     - `sink`, `lengths`, `padding`: as in `measure`. Padding is recognised by masks unless `lengths` are given.
     - `modules`: classes, or names of modules, that return attention weights (samples, heads, tokens, tokens), also in a tuple;
@@ -262,7 +268,8 @@ def watch(
     - `device`: that computes the probabilities; unless given, the one that the queries were on.
     """
     text(padding, "padding", "'left' or 'right'")
-    for name, value in (("sink", sink), ("lengths", lengths)):
-        if value is not None:
-            whole_numbers(value, name)
+    if sink is not None:
+        whole_numbers(sink, "sink")
+    if lengths is not None:
+        lengths_of(lengths)
     return Watch(Recorder(model, layers, heads, samples, modules, device), sink, lengths, padding)

@@ -43,9 +43,10 @@ std::string ArrayReadings::text(const std::string& each, bool by_default) const 
   if (!by_default || readings_.empty()) return text;
   // Sequences of several lengths are seldom layers.
   AttentionAxes samples = readings_.front().axes;
-  if (!listed || !other_tokens_ || readings_.size() > 1 || has(samples, AttentionAxis::kSample))
+  if (!listed || !other_tokens_ || readings_.size() > 1)
     return text + " (by default; --axes says otherwise)";
-  samples.insert(samples.begin(), AttentionAxis::kSample);
+  if (!has(samples, AttentionAxis::kSample))
+    samples.insert(samples.begin(), AttentionAxis::kSample);
   return text + fmt::format(" (by default; --axes {} reads samples)", axes_list(samples));
 }
 

@@ -3,6 +3,7 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <limits>
 
 #include "synergraph/analysis/array_readings.h"
 #include "synergraph/analysis/layer_choice.h"
@@ -44,7 +45,7 @@ std::string swapped_axes(AttentionAxes axes) {
     axis = axis == AttentionAxis::kQuery ? AttentionAxis::kKey
            : axis == AttentionAxis::kKey ? AttentionAxis::kQuery
                                          : axis;
-  return "--axes " + axes_list(axes);
+  return "give --axes " + axes_list(axes);
 }
 
 /// A tensor in a file: (layers, samples, heads, columns, columns) elements, whatever its own axes.
@@ -55,11 +56,12 @@ struct StoredArray {
   AttentionAxes axes;  ///< as the file has them
 };
 
-/// One layer in a file: of an array, or a sample of each of several arrays.
+/// One layer in a file: of an array, or samples of several arrays.
 struct StoredLayer {
-  std::vector<std::size_t> arrays;  ///< one for all samples, or one a sample
-  std::int64_t first = 0;           ///< its first element in the array
-  std::string number;               ///< for messages, of a layer of several in one array
+  std::vector<std::size_t> arrays;         ///< one for all samples, or that of every sample
+  std::int64_t first = 0;                  ///< its first element in the array
+  std::string number;                      ///< for messages, of a layer of several in one array
+  std::vector<std::int64_t> samples = {};  ///< of several arrays: the number of each in its array
 };
 
 class AttentionFile : public SequenceSource {
@@ -82,8 +84,8 @@ class AttentionFile : public SequenceSource {
   /// The nodes of a sample.
   int nodes(int layer, int sample) const;
 
-  /// Reads one head.
-  void read(int layer, int sample, int head, Matrix& into) const;
+  /// Reads one head. `advise`: an error tells what the other layers are.
+  void read(int layer, int sample, int head, Matrix& into, bool advise = true) const;
 
  private:
   /// A sample of a layer: where its elements are, and which tokens of it are read.
@@ -102,16 +104,22 @@ class AttentionFile : public SequenceSource {
   void add(const Tensor& tensor, bool only);
   void add_samples(const std::vector<Tensor>& tensors);
   void keep_layers(const LayerChoice& choice);
+  /// What to do about a layer that was refused: parameters, or tensors beside attention.
+  std::string advice_on_layer(int layer) const;
   StoredSample sample_of(int layer, int sample) const;
   /// The type of a layer's elements, where rows are measured whole and as anyone would read them.
   std::optional<FloatType> own_elements(int layer) const;
 
   AttentionFileOptions options_;
   std::optional<AttentionAxis> list_axis_;  // what the arrays of an archive are, where --axes says
+  AttentionAxes own_axes_;                  // of every array, where --axes says
   bool parameters_ = false;                 // that is what the tensors are called
   std::vector<StoredArray> arrays_;
   std::vector<StoredLayer> stored_;
 };
+
+// Other layers of more tokens are not read to give advice.
+constexpr int kMostTokensOfAdvice = 1 << 12;
 
 /// Rows come in blocks: few system calls, little memory beside the matrix.
 int rows_of_block(int columns, int rows) {
@@ -154,7 +162,7 @@ bool has_equal_extents(const Shape& shape) {
   if (fitting.empty())
     throw InputError(error + (has_equal_extents(wrong.shape()) ? "; --axes says otherwise" : ""));
   std::sort(fitting.begin(), fitting.end(), natural_less);
-  throw InputError(fmt::format("{}; {}", error, layers_advice(fitting, others)));
+  throw InputError(fmt::format("{}. {}", error, layers_advice(fitting, others)));
 }
 
 AttentionFile::AttentionFile(const TensorFile& file, AttentionFileOptions options)
@@ -191,18 +199,33 @@ AttentionFile::AttentionFile(const TensorFile& file, AttentionFileOptions option
 
 void AttentionFile::take_list_axis(const std::vector<Tensor>& tensors) {
   const AttentionAxes& axes = options_.axes;
-  if (axes.empty() ||
-      (axes.front() != AttentionAxis::kLayer && axes.front() != AttentionAxis::kSample))
+  own_axes_ = axes;
+  if (axes.empty()) return;
+  const auto all_have = [&](std::size_t rank) {
+    return std::all_of(tensors.begin(), tensors.end(), [&](const Tensor& tensor) {
+      return !tensor.name().empty() && tensor.shape().size() == rank;
+    });
+  };
+  const bool listed =
+      axes.front() == AttentionAxis::kLayer || axes.front() == AttentionAxis::kSample;
+  if (listed && all_have(axes.size() - 1)) {
+    list_axis_ = axes.front();
+    own_axes_.erase(own_axes_.begin());
+  }
+  // Layers have the same tokens: arrays of different lengths are samples, too.
+  if (has_axis(axes, AttentionAxis::kLayer) || !has_axis(axes, AttentionAxis::kSample) ||
+      !all_have(axes.size()))
     return;
-  const bool lists = std::all_of(tensors.begin(), tensors.end(), [&](const Tensor& tensor) {
-    return !tensor.name().empty() && tensor.shape().size() + 1 == axes.size();
-  });
-  if (lists) list_axis_ = axes.front();
+  const auto key = static_cast<std::size_t>(
+      std::find(axes.begin(), axes.end(), AttentionAxis::kKey) - axes.begin());
+  if (std::any_of(tensors.begin(), tensors.end(), [&](const Tensor& tensor) {
+        return tensor.shape()[key] != tensors.front().shape()[key];
+      }))
+    list_axis_ = AttentionAxis::kSample;
 }
 
 std::optional<AttentionAxes> AttentionFile::array_axes() const {
-  if (options_.axes.empty()) return std::nullopt;
-  return AttentionAxes(options_.axes.begin() + (list_axis_ ? 1 : 0), options_.axes.end());
+  return own_axes_.empty() ? std::nullopt : std::optional(own_axes_);
 }
 
 OrderedAttention AttentionFile::ordered(const Tensor& tensor) const {
@@ -239,10 +262,10 @@ void AttentionFile::add(const Tensor& tensor, bool only) {
   }
 }
 
-/// One layer, of which every tensor is a sample.
+/// One layer, of which every tensor is a sample, or some of them.
 void AttentionFile::add_samples(const std::vector<Tensor>& tensors) {
   StoredLayer stored;
-  AttentionLayer layer{"1", static_cast<int>(tensors.size()), 0, 0, options_.missing_mass};
+  AttentionLayer layer{"1", 0, 0, 0, options_.missing_mass};
   for (const Tensor& tensor : tensors) {
     const OrderedAttention attention = ordered(tensor);
     const auto columns = static_cast<int>(attention.keys);
@@ -257,9 +280,15 @@ void AttentionFile::add_samples(const std::vector<Tensor>& tensors) {
     layer.same_length = layer.same_length && (layer.tokens == 0 || tokens == layer.tokens);
     layer.tokens = std::max(layer.tokens, tokens);
     layer.heads = heads;
-    stored.arrays.push_back(arrays_.size());
+    for (std::int64_t sample = 0; sample < attention.samples; ++sample) {
+      stored.arrays.push_back(arrays_.size());
+      stored.samples.push_back(sample);
+    }
     arrays_.push_back({attention.tensor, columns, tensor.where(), *array_axes()});
   }
+  if (stored.arrays.size() > std::numeric_limits<int>::max() / 2)
+    throw InputError("there are too many samples");
+  layer.samples = static_cast<int>(stored.arrays.size());
   stored_.push_back(std::move(stored));
   add_whole(std::move(layer));
 }
@@ -312,12 +341,13 @@ AttentionFile::StoredSample AttentionFile::sample_of(int layer, int sample) cons
   const StoredLayer& stored = stored_[static_cast<std::size_t>(layer)];
   const TokenSpan span =
       sequences_.empty() ? TokenSpan{sample, 0, 0} : sequences_[static_cast<std::size_t>(sample)];
-  const bool shared = stored.arrays.size() == 1;
-  const StoredArray& array =
-      arrays_[stored.arrays[shared ? 0 : static_cast<std::size_t>(span.sample)]];
+  const auto place = static_cast<std::size_t>(span.sample);
+  const bool shared = stored.samples.empty();
+  const StoredArray& array = arrays_[stored.arrays[shared ? 0 : place]];
   const std::int64_t heads = layers_[static_cast<std::size_t>(layer)].heads;
   const std::int64_t size = heads * array.columns * array.columns;
-  StoredSample found{&array, stored.first + (shared ? span.sample * size : 0), span.sample,
+  const std::int64_t number = shared ? span.sample : stored.samples[place];
+  StoredSample found{&array, stored.first + number * size, number,
                      static_cast<int>(options_.range.begin),
                      static_cast<int>(options_.range.end.value_or(array.columns))};
   if (!sequences_.empty()) {
@@ -332,7 +362,31 @@ int AttentionFile::nodes(int layer, int sample) const {
   return of.end - of.begin + extra_nodes(options_.missing_mass);
 }
 
-void AttentionFile::read(int layer, int sample, int head, Matrix& into) const {
+std::string AttentionFile::advice_on_layer(int layer) const {
+  if (parameters_) {
+    std::string advice = parameters_advice();
+    advice.front() = 'T';  // of a sentence
+    return advice;
+  }
+  std::vector<std::string> good;
+  std::vector<std::string> others;
+  for (int other = 0; other < static_cast<int>(whole_.size()); ++other) {
+    const AttentionLayer& of = whole_[static_cast<std::size_t>(other)];
+    bool attention = false;
+    if (other != layer && of.tokens <= kMostTokensOfAdvice) try {
+        Matrix head(nodes(other, 0), nodes(other, 0));
+        read(other, 0, 0, head, false);
+        attention = true;
+      } catch (const InputError&) {
+      }
+    (attention ? good : others).push_back(of.name);
+  }
+  return good.empty() || layers_for(good, others).empty()
+             ? std::string()
+             : layers_advice(good, others, "hold attention");
+}
+
+void AttentionFile::read(int layer, int sample, int head, Matrix& into, bool advise) const {
   const StoredSample of = sample_of(layer, sample);
   const StoredArray& array = *of.array;
   const int columns = array.columns;
@@ -341,18 +395,14 @@ void AttentionFile::read(int layer, int sample, int head, Matrix& into) const {
   AttentionCheck check = attention_check(type, columns, options_.row_tolerance, "--row-tolerance");
   check.axes =
       fmt::format(", with the axes read as {}; --axes says otherwise", to_string(array.axes));
-  check.swapped_axes = swapped_axes(array.axes);
-  const bool shared = stored_[static_cast<std::size_t>(layer)].arrays.size() == 1;
+  check.options.swap = swapped_axes(array.axes);
   check.name = array.where + stored_[static_cast<std::size_t>(layer)].number;
-  if (shared) check.name += fmt::format(", sample {}", of.sample);
+  if (stored_[static_cast<std::size_t>(layer)].samples.empty() ||
+      has_axis(array.axes, AttentionAxis::kSample))
+    check.name += fmt::format(", sample {}", of.sample);
   check.name += fmt::format(", head {}", head);
   check.missing_hint = "; --missing-mass node gives the rest to a node of its own";
-  check.padding_hint = ": leave padding out with --lengths or --range";
-  check.diagnosis = [this] {
-    std::string advice = parameters_ ? parameters_advice() : std::string();
-    if (!advice.empty()) advice.front() = 'T';  // of a sentence
-    return advice;
-  };
+  if (advise) check.diagnosis = [this, layer] { return advice_on_layer(layer); };
 
   const int block_rows = rows_of_block(columns, of.end - of.begin);
   std::vector<double> block(static_cast<std::size_t>(block_rows) *
@@ -377,7 +427,7 @@ void AttentionFile::read(int layer, int sample, int head, Matrix& into) const {
 std::optional<FloatType> AttentionFile::own_elements(int layer) const {
   const StoredLayer& stored = stored_[static_cast<std::size_t>(layer)];
   const StoredArray& array = arrays_[stored.arrays.front()];
-  const bool whole = stored.arrays.size() == 1 && sequences_.empty() &&
+  const bool whole = stored.samples.empty() && sequences_.empty() &&
                      layers_[static_cast<std::size_t>(layer)].nodes() == array.columns;
   if (!whole || options_.row_tolerance || options_.missing_mass != MissingMass::kError)
     return std::nullopt;

@@ -21,7 +21,8 @@ struct AttentionFileOptions {
   /// the shorter one that a row's entries show.
   std::optional<double> row_tolerance = {};
   /// What the arrays' axes are; empty: default_axes(). With one axis more than the arrays of an
-  /// archive have, the first, layer or sample, is what the arrays are.
+  /// archive have, the first, layer or sample, is what the arrays are. Arrays of different lengths
+  /// with an axis of samples are samples of one layer, too.
   AttentionAxes axes = {};
   /// What rows mean that sum to less than 1.
   MissingMass missing_mass = MissingMass::kError;

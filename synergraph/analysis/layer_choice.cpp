@@ -44,16 +44,17 @@ std::vector<std::int64_t> numbers_of(const std::vector<std::string>& names) {
   return numbers;
 }
 
-/// "1 to 12", or "1, 4 and 3 more".
+/// "the layers are 1 to 12", or "the layers are 1, 4 and 3 more".
 std::string shown_numbers(std::vector<std::int64_t> numbers) {
   std::sort(numbers.begin(), numbers.end());
   const auto count = static_cast<std::int64_t>(numbers.size());
-  if (count == 1) return fmt::format("{} alone", numbers.front());
+  if (count == 1) return fmt::format("the only layer is {}", numbers.front());
   if (numbers.back() - numbers.front() == count - 1)
-    return fmt::format("{} to {}", numbers.front(), numbers.back());
+    return fmt::format("the layers are {} to {}", numbers.front(), numbers.back());
   constexpr std::size_t kShown = 5;
   const std::size_t shown = std::min(numbers.size(), kShown);
-  std::string text = fmt::format("{}", fmt::join(numbers.begin(), numbers.begin() + shown, ", "));
+  std::string text =
+      fmt::format("the layers are {}", fmt::join(numbers.begin(), numbers.begin() + shown, ", "));
   if (numbers.size() > shown) text += fmt::format(" and {} more", numbers.size() - shown);
   return text;
 }
@@ -112,8 +113,8 @@ std::vector<std::size_t> LayerChoice::places(const std::vector<std::string>& nam
   for (const Range& range : ranges_)
     for (const std::int64_t end : {range.first, range.last})
       if (std::find(numbers.begin(), numbers.end(), end) == numbers.end())
-        throw InputError(fmt::format("--layers: there is no layer {}: the layers are {}", end,
-                                     shown_numbers(numbers)));
+        throw InputError(
+            fmt::format("--layers: there is no layer {}: {}", end, shown_numbers(numbers)));
   for (std::size_t k = 0; k < numbers.size(); ++k)
     if (std::any_of(ranges_.begin(), ranges_.end(), [&](const Range& range) {
           return range.first <= numbers[k] && numbers[k] <= range.last;
@@ -131,20 +132,28 @@ std::string names_to_choose_from(const std::vector<std::string>& names) {
   return names.size() > kShown ? fmt::format("{} and {} more", text, names.size() - kShown) : text;
 }
 
-std::string layers_advice(const std::vector<std::string>& names,
-                          const std::vector<std::string>& others) {
+std::string layers_for(const std::vector<std::string>& names,
+                       const std::vector<std::string>& others) {
   constexpr std::size_t kLongest = 60;
-  const std::string expression = expression_for(names.front());
-  bool fits = !expression.empty() && expression.size() <= kLongest;
-  if (fits) {
-    const NamePattern pattern(expression);
-    const auto matches = [&](const std::string& name) { return pattern.matches(name); };
-    fits = std::all_of(names.begin(), names.end(), matches) &&
-           std::none_of(others.begin(), others.end(), matches);
+  if (std::all_of(names.begin(), names.end(), [](const auto& name) { return is_number(name); })) {
+    std::string numbers = fmt::format("{}", fmt::join(names, ","));
+    if (numbers.size() <= kLongest) return numbers;
   }
-  return fmt::format("{} chooses what fits: {}",
-                     fits ? fmt::format("--layers '{}'", expression) : "--layers",
-                     names_to_choose_from(names));
+  std::string expression = expression_for(names.front());
+  if (expression.empty() || expression.size() > kLongest) return {};
+  const NamePattern pattern(expression);
+  const auto matches = [&](const std::string& name) { return pattern.matches(name); };
+  const bool fits = std::all_of(names.begin(), names.end(), matches) &&
+                    std::none_of(others.begin(), others.end(), matches);
+  return fits ? expression : std::string();
+}
+
+std::string layers_advice(const std::vector<std::string>& names,
+                          const std::vector<std::string>& others, const char* what) {
+  const std::string choice = layers_for(names, others);
+  return fmt::format("These arrays {}: {}. Select them with --layers={}", what,
+                     names_to_choose_from(names),
+                     choice.empty() ? choice : fmt::format("'{}'", choice));
 }
 
 }  // namespace synergraph

@@ -38,9 +38,15 @@ class LayerChoice {
 /// "'a', 'b', 'c' and 10 more", to choose from; "none".
 std::string names_to_choose_from(const std::vector<std::string>& names);
 
-/// "--layers '^attentions\.[0-9]+$' chooses what fits: 'attentions.0' and 11 more": an expression
-/// that fits these names and none of the others, if a short one does, and the first names.
+/// "These arrays have the shape of attention: 'a.0' and 11 more. Select them with
+/// --layers='^a\.[0-9]+$'": numbers, or an expression that fits these names and none of the others,
+/// if a short one does. `what` is said of the arrays.
 std::string layers_advice(const std::vector<std::string>& names,
-                          const std::vector<std::string>& others);
+                          const std::vector<std::string>& others,
+                          const char* what = "have the shape of attention");
+
+/// What --layers takes to choose these names and none of the others; empty: nothing short does.
+std::string layers_for(const std::vector<std::string>& names,
+                       const std::vector<std::string>& others);
 
 }  // namespace synergraph

@@ -37,8 +37,10 @@ std::vector<std::int64_t> lengths_of_file(const std::string& path) {
   const Tensor& tensor = file.tensors().front();
   if (tensor.shape().size() > 1 || tensor.info().elements() == 0 ||
       tensor.info().elements() > std::numeric_limits<int>::max() / 2)
-    throw InputError(fmt::format("{}: shape {}: expected lengths, one a sample", tensor.where(),
-                                 to_string(tensor.shape())));
+    throw InputError(
+        fmt::format("{}: shape {}; expected one length per sample. From an "
+                    "attention mask: mask.sum(1)",
+                    tensor.where(), to_string(tensor.shape())));
   return tensor.values<std::int64_t>();
 }
 

@@ -36,8 +36,7 @@ AttentionCheck with_diagnosis(const AttentionCheck& check,
   AttentionCheck diagnosing = check;
   diagnosing.diagnosis = [&row, &check, begin, end] {
     const std::string known = check.diagnosis ? check.diagnosis() : std::string();
-    return known.empty() ? advice_on(diagnose_attention(row, begin, end), check.swapped_axes)
-                         : known;
+    return known.empty() ? advice_on(diagnose_attention(row, begin, end), check.options) : known;
   };
   return diagnosing;
 }
@@ -78,15 +77,14 @@ RowMass checked_row(const double* row, int i, int cols, const AttentionCheck& ch
   if (missing == MissingMass::kNode)
     if (const double rest = missing_from(row, i + 1); rest > 0.0) return {sum, rest};
   if (std::abs(sum - 1.0) <= check.row_tolerance) return {sum};
-  if (sum == 0.0)
-    refuse(check, fmt::format("row {} gives nothing to any token", i), check.padding_hint);
+  if (sum == 0.0) refuse(check, fmt::format("row {} gives nothing to any token", i), "");
   RowTolerance tolerance{check.row_tolerance};
   if (check.second_look) tolerance = check.second_look(row, i + 1);
   if (std::abs(sum - 1.0) <= tolerance.value) return {sum};
   refuse(check,
          fmt::format("row {} sums to {}, expected 1 within {:.2g}{}", i, sum, tolerance.value,
                      tolerance.reason),
-         tolerance.remedy + (sum < 1.0 ? check.missing_hint : ""));
+         (sum <= 2.0 ? tolerance.remedy : "") + (sum < 1.0 ? check.missing_hint : ""));
 }
 
 }  // namespace

@@ -36,6 +36,13 @@ constexpr int extra_nodes(MissingMass missing) {
   return missing == MissingMass::kNode ? 1 : 0;
 }
 
+/// How the caller spells what a message tells them to do.
+struct AdviceOptions {
+  std::string swap = "give --axes with key before query";  ///< swaps query and key
+  std::string lengths = "--lengths 5,8";                   ///< leaves padding out, on the right
+  std::string left = " --padding left";                    ///< after that, on the left
+};
+
 /// What an attention matrix may deviate from, and how errors name it.
 struct AttentionCheck {
   /// How far a row's sum may be from 1; what is within is renormalised. With MissingMass::kNode
@@ -47,15 +54,12 @@ struct AttentionCheck {
   std::string name = "attention";
   /// What the message about an entry above the diagonal ends with.
   std::string axes = {};
-  /// The option that swaps query and key, for the message about a matrix that needs it.
-  std::string swapped_axes = "--axes with key before query";
+  AdviceOptions options = {};
   /// Asked about the entries of a row that fails row_tolerance: how they were rounded may allow
   /// more. Nothing: row_tolerance is final.
   std::function<RowTolerance(const double* row, int count)> second_look = {};
   /// What the message about a row that sums to less than 1 ends with.
   std::string missing_hint = {};
-  /// What the message about a row without any mass ends with.
-  std::string padding_hint = {};
   /// Asked when a matrix is about to be refused: a sentence that says what it looks like and what
   /// to do, which then stands in place of the hints above; empty: that is not known.
   std::function<std::string()> diagnosis = {};

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <vector>
 
 namespace synergraph {
@@ -12,7 +13,7 @@ namespace {
 // Sums are compared with one as bfloat16, the coarsest type, would leave them.
 constexpr double kNear = 0.02;
 constexpr double kNegative = -1e-3;   // below: no rounding
-constexpr double kMasked = -9999.0;   // at most this, of scores: a mask's number
+constexpr double kMasked = -9900.0;   // at most this, of scores: a mask's number
 constexpr int kMostTokens = 1 << 14;  // a matrix of more is not read again
 
 bool near_one(double sum) {
@@ -34,7 +35,6 @@ struct RowLook {
   bool negative = false;     ///< an entry is, and is no mask
   double behind = 0.0;       ///< sum up to the diagonal
   double ahead = 0.0;        ///< sum behind the diagonal
-  double largest = 0.0;      ///< up to the diagonal
   int zeros = 0;             ///< up to the diagonal
 };
 
@@ -54,7 +54,6 @@ RowLook look_at(const double* row, int i, int n) {
       look.ahead += entry;
     } else {
       look.behind += masked ? 0.0 : entry;
-      look.largest = std::max(look.largest, entry);
       look.zeros += entry == 0.0 ? 1 : 0;
     }
   }
@@ -78,10 +77,11 @@ class Evidence {
     behind_of_one_ += near_one(look.behind) ? 1 : 0;
     ahead_ += look.ahead > kNear ? 1 : 0;
     ahead_total_ += std::abs(look.ahead);
-    below_ += look.behind < 1.0 - kNear ? 1 : 0;
-    above_ += look.behind > 1.0 + kNear ? 1 : 0;
+    off_ += near_one(look.behind) ? 0 : 1;
     zeros_ += look.zeros;
-    largest_ = std::max(largest_, look.largest);
+    largest_sum_ = std::max(largest_sum_, look.behind);
+    smallest_sum_ = std::min(smallest_sum_, look.behind);
+    if (look.zeros == 0) smallest_full_ = std::min(smallest_full_, look.behind);
     not_negative_ = not_negative_ && !look.negative && look.finite;
     if (i == 0) first_ = row[0];
     for (int j = 0; j < n_; ++j) {
@@ -92,7 +92,8 @@ class Evidence {
 
   AttentionDiagnosis diagnosis() const {
     if (n_ < 2) return {};
-    if (logits()) return {AttentionLikeness::kLogits};
+    if (scores())
+      return {all_masked_ ? AttentionLikeness::kMaskedScores : AttentionLikeness::kScores};
     if (padding_ && valid_ > 0 && (leading_ > 0) != (trailing_ > 0))
       return leading_ > 0 ? AttentionDiagnosis{AttentionLikeness::kPaddedLeft, leading_}
                           : AttentionDiagnosis{AttentionLikeness::kPaddedRight, trailing_};
@@ -112,9 +113,12 @@ class Evidence {
 
  private:
   /// Rows of padding hold nothing, NaN, or the same share for every token, which is what softmax
-  /// makes of a row that is masked as a whole. No other token attends to padding.
+  /// makes of a row that is masked as a whole. A mask that adds -10000 leaves other shares on the
+  /// left, of later tokens too. No other token attends to padding.
   void add_padding(const RowLook& look, const double* row, int i) {
-    if (look.all_nan || look.all_zero || look.uniform) {
+    const bool sees_ahead =
+        valid_ == 0 && look.shares && look.ahead > kNear && near_one(look.behind + look.ahead);
+    if (look.all_nan || look.all_zero || look.uniform || sees_ahead) {
       (valid_ == 0 ? leading_ : trailing_) += 1;
       return;
     }
@@ -126,23 +130,29 @@ class Evidence {
     ++valid_;
   }
 
-  bool logits() const {
-    const bool scores = all_masked_ || 2 * negative_ >= n_;
-    return finite_ && scores && 4 * (all_masked_ ? behind_of_one_ : rows_of_one_) <= n_;
+  bool scores() const {
+    const bool look_so = all_masked_ || 2 * negative_ >= n_;
+    return finite_ && look_so && 4 * (all_masked_ ? behind_of_one_ : rows_of_one_) <= n_;
   }
 
-  /// Dropout makes some entries zero and the others 1 / (1 - p) of what they were: the first row's
-  /// only entry, which was one, tells p.
+  /// Dropout makes some entries zero and multiplies the others by 1 / (1 - p). The first row's
+  /// only entry tells this factor, unless it is zero. Rows without zeros sum to the factor, the
+  /// others to less.
   bool dropout() const {
-    constexpr int kFewest = 4;
-    if (n_ < kFewest || !not_negative_ || ahead_total_ > kNear || zeros_ == 0 || above_ == 0 ||
-        below_ == 0 || 3 * (above_ + below_) < n_)
+    constexpr int kFewest = 3;
+    constexpr double kLargestFactor = 10.0;
+    const double factor = first_ > 0.0 ? first_ : largest_sum_;
+    if (n_ < kFewest || !not_negative_ || ahead_total_ > kNear || factor <= 1.0 + kNear ||
+        factor > kLargestFactor || largest_sum_ > factor * (1.0 + kNear) ||
+        smallest_full_ < factor * (1.0 - kNear) || 3 * off_ < n_)
       return false;
-    if (first_ == 0.0) return true;
-    if (first_ <= 1.0 + kNear / 4.0 || largest_ > first_ * (1.0 + kNear)) return false;
-    const double p = 1.0 - 1.0 / first_;
-    const double entries = 0.5 * n_ * (n_ + 1.0);
-    return zeros_ / entries >= p - kNear - 5.0 * std::sqrt(p * (1.0 - p) / entries);
+    if (zeros_ > 0 && smallest_sum_ < factor * (1.0 - kNear)) return true;
+    // In a short text every entry of some size may have been kept. Common values of p are
+    // multiples of 0.05.
+    constexpr double kUnlikely = 1e-3;
+    const double p = 1.0 - 1.0 / factor;
+    return std::abs(p - 0.05 * std::round(p / 0.05)) <= kNear / 4.0 &&
+           std::pow(1.0 - p, 0.5 * n_ * (n_ + 1.0)) >= kUnlikely;
   }
 
   int n_;
@@ -157,10 +167,11 @@ class Evidence {
   int ahead_ = 0;          // rows that attend to later tokens
   double ahead_total_ = 0.0;
   double strictly_behind_ = 0.0;
-  int below_ = 0;  // rows that sum to less than one
-  int above_ = 0;  // to more
+  int off_ = 0;  // rows whose sum up to the diagonal is not one
   int zeros_ = 0;
-  double largest_ = 0.0;
+  double largest_sum_ = 0.0;
+  double smallest_sum_ = std::numeric_limits<double>::infinity();
+  double smallest_full_ = std::numeric_limits<double>::infinity();  // of rows without zeros
   double first_ = 0.0;
   bool padding_ = true;  // so far
   int leading_ = 0;
@@ -179,24 +190,27 @@ AttentionDiagnosis diagnose_attention(const std::function<const double*(int i)>&
   return evidence.diagnosis();
 }
 
-std::string advice_on(const AttentionDiagnosis& diagnosis, std::string_view swapped) {
-  const auto padding = [&](const char* which, const char* options) {
+std::string advice_on(const AttentionDiagnosis& diagnosis, const AdviceOptions& options) {
+  const auto padding = [&](const char* which, const std::string& side) {
     const bool one = diagnosis.padding == 1;
-    return fmt::format("The {} {} like padding: leave padding out with {}", which,
+    return fmt::format("The {} {} like padding. Pass the number of real tokens per sample: {}{}",
+                       which,
                        one ? "token looks" : fmt::format("{} tokens look", diagnosis.padding),
-                       options);
+                       options.lengths, side);
   };
   switch (diagnosis.likeness) {
-    case AttentionLikeness::kLogits:
-      return "These look like logits: apply softmax over the keys first";
+    case AttentionLikeness::kScores:
+      return "These look like attention scores. Apply the causal mask, then softmax over the keys";
+    case AttentionLikeness::kMaskedScores:
+      return "These look like attention scores. Apply softmax over the keys";
     case AttentionLikeness::kPaddedLeft:
-      return padding("first", "--lengths and --padding left");
+      return padding("first", options.left);
     case AttentionLikeness::kPaddedRight:
-      return padding("last", "--lengths");
+      return padding("last", "");
     case AttentionLikeness::kTransposed:
       return fmt::format(
-          "Its columns sum to 1 instead of its rows, so query and key are swapped: give {}",
-          swapped);
+          "Its columns sum to 1 instead of its rows, so query and key are swapped: {}",
+          options.swap);
     case AttentionLikeness::kNotCausal:
       return "Its rows sum to 1 with later tokens, as in an encoder: only causal attention, a "
              "decoder's, can be measured";
@@ -204,8 +218,7 @@ std::string advice_on(const AttentionDiagnosis& diagnosis, std::string_view swap
       return "Its columns sum to 1 instead of its rows, and tokens attend to later ones in either "
              "order: only causal attention, a decoder's, can be measured";
     case AttentionLikeness::kDropout:
-      return "Zeros and sums on both sides of 1 look like dropout: call model.eval() before the "
-             "model runs";
+      return "The row sums look like dropout: call model.eval() before the model runs";
     default:
       return {};
   }

@@ -2,14 +2,16 @@
 
 #include <functional>
 #include <string>
-#include <string_view>
+
+#include "synergraph/graph/attention.h"
 
 namespace synergraph {
 
 /// What a matrix that is not causal attention looks like.
 enum class AttentionLikeness {
   kUnknown,
-  kLogits,               ///< scores before softmax, masked or not
+  kScores,               ///< scores before softmax, without the causal mask
+  kMaskedScores,         ///< scores before softmax, with the causal mask
   kPaddedLeft,           ///< attention whose first tokens are padding
   kPaddedRight,          ///< attention whose last tokens are padding
   kTransposed,           ///< causal attention with query and key swapped
@@ -29,8 +31,7 @@ struct AttentionDiagnosis {
 AttentionDiagnosis diagnose_attention(const std::function<const double*(int i)>& row, int begin,
                                       int end);
 
-/// A sentence that says what it looks like and what to do; empty where that is not known. `swapped`
-/// is the option that swaps query and key.
-std::string advice_on(const AttentionDiagnosis& diagnosis, std::string_view swapped);
+/// Sentences that say what it looks like and what to do; empty where that is not known.
+std::string advice_on(const AttentionDiagnosis& diagnosis, const AdviceOptions& options);
 
 }  // namespace synergraph

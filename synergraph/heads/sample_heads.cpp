@@ -61,7 +61,8 @@ SampleHeads::Reader head_reader(const AttentionView& view, const TokenSpan& sequ
     AttentionCheck check = attention_check(view.type, columns, row_tolerance);
     check.name = fmt::format("sample {}, head {}", sequence.sample, head);
     check.missing_hint = "; missing_mass gives the rest to a node of its own";
-    check.padding_hint = ": leave padding out with --lengths";
+    check.options = {"pass attention.swapaxes(-1, -2)", "lengths=attention_mask.sum(1)",
+                     ", padding=\"left\""};
     // As many rows at a time as a cache line holds: they may lie side by side.
     constexpr int kRows = 16;
     std::vector<double> rows(kRows * static_cast<std::size_t>(columns));

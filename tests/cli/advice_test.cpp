@@ -56,12 +56,20 @@ class AdviceTest : public testing_support::ProgramTest {
 TEST_F(AdviceTest, LogitsNeedSoftmax) {
   std::vector<double> logits = numbers(2 * 6 * 6);
   write_array("logits.npy", {2, 6, 6}, logits);
-  const std::string advice = "These look like logits: apply softmax over the keys first";
-  expect_advice("logits.npy", advice);
+  expect_advice("logits.npy",
+                "These look like attention scores. Apply the causal mask, then softmax over the "
+                "keys\n");
   for (std::size_t k = 0; k < logits.size(); ++k)
     if (k % 6 > k / 6 % 6) logits[k] = -HUGE_VAL;
   write_array("masked.npy", {2, 6, 6}, logits);
-  expect_advice("masked.npy", advice);
+  expect_advice("masked.npy", "These look like attention scores. Apply softmax over the keys\n");
+  for (std::size_t row = 0; row < 12; ++row) {
+    double sum = 0.0;
+    for (std::size_t k = 6 * row; k < 6 * row + 6; ++k) sum += logits[k] = std::exp(logits[k]);
+    for (std::size_t k = 6 * row; k < 6 * row + 6; ++k) logits[k] /= sum;
+  }
+  write_array("softmax.npy", {2, 6, 6}, logits);
+  EXPECT_EQ(run("analyze softmax.npy --quiet").status, 0);
 }
 
 TEST_F(AdviceTest, SwappedAxesAndEncodersAreToldApart) {
@@ -112,8 +120,8 @@ TEST_F(AdviceTest, PaddingIsLeftOutByLengths) {
   write_array("whole.npy", {1, 2, 8, 8}, whole);
   write_array("part.npy", {1, 2, 5, 5}, part);
   expect_advice("padded.npy",
-                "The first 3 tokens look like padding: leave padding out with --lengths and "
-                "--padding left");
+                "The first 3 tokens look like padding. Pass the number of real tokens per sample: "
+                "--lengths 5,8 --padding left\n");
   const std::vector<std::int64_t> lengths = {8, 5};
   write_npy(path("lengths.npy"), tensor_data("", {2}, lengths.data()));
   const json report = document("analyze padded.npy --lengths 8,5 --padding left");
@@ -146,7 +154,8 @@ TEST_F(AdviceTest, PaddingIsLeftOutByLengths) {
   expect_refusal("analyze padded.npy --lengths 5,,5", 2, "--lengths");
   expect_refusal("analyze padded.npy --lengths ''", 2, "--lengths");
   expect_refusal("analyze padded.npy --lengths none.npy", 1, "none.npy");
-  expect_refusal("analyze padded.npy --lengths whole.npy", 1, "expected lengths, one a sample");
+  expect_refusal("analyze padded.npy --lengths whole.npy", 1,
+                 "expected one length per sample. From an attention mask: mask.sum(1)");
   expect_refusal("analyze padded.npy --lengths 5 --padding up", 2, "--padding");
   expect_refusal("analyze padded.npy --padding left", 2, "--padding goes with --lengths");
   expect_refusal("analyze padded.npy --lengths 5 --range 1:3", 2, "exclude each other");
@@ -210,20 +219,32 @@ TEST_F(AdviceTest, WhatStandsBesideAttentionIsLeftOutByLayers) {
   for (const char* name : {"attentions.0", "attentions.1", "attentions.10", "attentions.2"})
     tensors.push_back(tensor_data(name, {1, 2, 5, 5}, good.data()));
   write_npz(path("a.npz"), tensors);
-  const std::string expression = "--layers '^attentions\\.[0-9]+$'";
+  const std::string expression = "--layers='^attentions\\.[0-9]+$'";
   expect_advice("a.npz",
                 "tensor 'logits': shape (1, 5, 7): attention is square: as many queries as "
-                "keys, not 5 and 7 as in (head, query, key); " +
-                    expression +
-                    " chooses what fits: 'attentions.0', 'attentions.1', "
-                    "'attentions.2' and 1 more\n");
+                "keys, not 5 and 7 as in (head, query, key). These arrays have the shape of "
+                "attention: 'attentions.0', 'attentions.1', 'attentions.2' and 1 more. Select them "
+                "with " +
+                    expression + '\n');
   EXPECT_EQ(document("analyze a.npz " + expression)["conventions"][0]["layers"].size(), 4U);
   // Numbers are those of the names, and logits have none.
   EXPECT_EQ(document("analyze a.npz --layers 2,10")["conventions"][0]["layers"][1]["name"],
             "attentions.10");
   tensors.push_back(tensor_data("attentions.3", {1, 5, 7}, logits.data()));
   write_npz(path("b.npz"), tensors);
-  expect_advice("b.npz", "; --layers chooses what fits: 'attentions.0', ");
+  expect_advice("b.npz", "'attentions.2' and 1 more. Select them with --layers=\n");
+  // Arrays of the same shape that are no attention.
+  const std::vector<double> square = numbers(2 * 5 * 5);
+  write_npz(path("c.npz"), std::vector{tensor_data("scores", {2, 5, 5}, square.data()),
+                                       tensor_data("probs", {2, 5, 5}, good.data())});
+  expect_advice("c.npz",
+                "a later one. These arrays hold attention: 'probs'. Select them with "
+                "--layers='^probs$'\n");
+  EXPECT_EQ(document("analyze c.npz --layers='^probs$'")["conventions"][0]["layers"].size(), 1U);
+  // One bad layer of several is no reason to leave it out.
+  write_npz(path("d.npz"), std::vector{tensor_data("a0", {2, 5, 5}, square.data()),
+                                       tensor_data("a1", {2, 5, 5}, good.data())});
+  expect_advice("d.npz", "a later one. These look like attention scores. Apply the causal mask");
 }
 
 TEST_F(AdviceTest, GeneratedTextsComeOneTokenAtATime) {
@@ -281,6 +302,41 @@ TEST_F(AdviceTest, ArraysOfAListAreLayersOrSamples) {
                                            tensor_data("1", {1, 5, 5}, first.data())});
   expect_refusal("analyze heads.npz --axes sample,head,query,key", 1,
                  "tensor '1': 1 heads, the first sample has 2");
+}
+
+TEST_F(AdviceTest, ArraysOfSamplesAreSamplesWhereTheirLengthsDiffer) {
+  const std::vector<double> first = attention(2, 5, 1);
+  const std::vector<double> second = attention(4, 7, 2);
+  write_npz(path("list.npz"), std::vector{tensor_data("0", {1, 2, 5, 5}, first.data()),
+                                          tensor_data("1", {2, 2, 7, 7}, second.data())});
+  write_array("first.npy", {1, 2, 5, 5}, first);
+  write_array("second.npy", {2, 2, 7, 7}, second);
+  const std::string samples = "list.npz --axes sample,head,query,key";
+  EXPECT_THAT(run("analyze --quiet " + samples).out,
+              testing::AllOf(testing::StartsWith("1 layer, 3 samples, 2 heads of up to 7 tokens"),
+                             HasSubstr("(sample, head, query, key), a sample each\n")));
+  const auto rows = [&](const std::string& arguments) {  // without the samples' numbers
+    std::vector<std::string> lines;
+    std::istringstream text(run("analyze --quiet --per-sample - " + arguments).out);
+    for (std::string line; std::getline(text, line);) {
+      const std::size_t sample = line.find(',', line.find(',') + 1) + 1;
+      lines.push_back(line.substr(line.find(',', sample)));
+    }
+    lines.erase(lines.begin());
+    return lines;
+  };
+  std::vector<std::string> expected = rows("first.npy");
+  for (const std::string& row : rows("second.npy")) expected.push_back(row);
+  EXPECT_EQ(rows(samples), expected);
+  expect_refusal("analyze --layers 2 " + samples, 1, "there is no layer 2: the only layer is 1");
+  expect_refusal("analyze --axes sample,sample,head,query,key list.npz", 2,
+                 "--axes: sample is given twice");
+  std::vector<double> wrong = second;
+  wrong[2 * 49 + 8] += 0.5;
+  write_npz(path("wrong.npz"), std::vector{tensor_data("0", {1, 2, 5, 5}, first.data()),
+                                           tensor_data("1", {2, 2, 7, 7}, wrong.data())});
+  expect_refusal("analyze wrong.npz --axes sample,head,query,key", 1,
+                 "wrong.npz: tensor '1', sample 1, head 0: row 1 sums to 1.5");
 }
 
 TEST_F(AdviceTest, LayersHaveNumbers) {

@@ -102,23 +102,28 @@ Matrix rounded(Matrix matrix, int bits) {
 
 class DiagnosisTest : public testing::TestWithParam<int> {};
 
-TEST_P(DiagnosisTest, ScoresAreLogitsWhateverTheirMask) {
+TEST_P(DiagnosisTest, ScoresAreToldWithAndWithoutTheirMask) {
   for (const int n : {2, 3, 8, 40})
     for (const double mask : {-kInfinity, -1e4, -65504.0, -1e9, -3.4028234663852886e38, 0.0, 0.7})
       if (mask <= -1e4 || n > 3) {  // few entries without a mask prove nothing
-        EXPECT_EQ(likeness(rounded(scores(n, mask), GetParam())), AttentionLikeness::kLogits)
+        EXPECT_EQ(likeness(rounded(scores(n, mask), GetParam())),
+                  mask <= -1e4 ? AttentionLikeness::kMaskedScores : AttentionLikeness::kScores)
             << n << ' ' << mask;
       }
-  EXPECT_THAT(refusal(rounded(scores(8, -kInfinity), GetParam())),
-              testing::AllOf(HasSubstr(". These look like logits: apply softmax over the keys"),
-                             testing::AnyOf(HasSubstr("is not finite"), HasSubstr("is negative"))));
+  EXPECT_THAT(
+      refusal(rounded(scores(8, -kInfinity), GetParam())),
+      testing::AllOf(HasSubstr(". These look like attention scores. Apply softmax over the keys"),
+                     testing::AnyOf(HasSubstr("is not finite"), HasSubstr("is negative"))));
+  EXPECT_THAT(refusal(rounded(scores(8, 0.0), GetParam())),
+              HasSubstr(". These look like attention scores. Apply the causal mask, then softmax "
+                        "over the keys"));
 }
 
-TEST_P(DiagnosisTest, LogarithmsOfProbabilitiesAreLogits) {
+TEST_P(DiagnosisTest, LogarithmsOfProbabilitiesAreScores) {
   Matrix logarithms = causal(9);
   for (int i = 0; i < 9; ++i)
     for (int j = 0; j < 9; ++j) logarithms(i, j) = std::log(logarithms(i, j));
-  EXPECT_EQ(likeness(rounded(logarithms, GetParam())), AttentionLikeness::kLogits);
+  EXPECT_EQ(likeness(rounded(logarithms, GetParam())), AttentionLikeness::kMaskedScores);
 }
 
 TEST_P(DiagnosisTest, ColumnsThatSumToOneAreSwappedAxes) {
@@ -146,8 +151,9 @@ TEST_P(DiagnosisTest, RowsThatSeeAllOrNothingAtAnEndArePadding) {
   for (const double filling : {1.0 / 9.0, 0.0, std::nan("")}) {
     const Matrix left = rounded(padded_left(9, 3, filling), GetParam());
     EXPECT_EQ(likeness(left), AttentionLikeness::kPaddedLeft) << filling;
-    EXPECT_THAT(refusal(left), HasSubstr("The first 3 tokens look like padding: leave padding out "
-                                         "with --lengths and --padding left"));
+    EXPECT_THAT(refusal(left),
+                HasSubstr("The first 3 tokens look like padding. Pass the number of real "
+                          "tokens per sample: --lengths 5,8 --padding left"));
   }
   EXPECT_THAT(refusal(padded_left(5, 1, 0.2)), HasSubstr("The first token looks like padding"));
   for (const double filling : {0.0, std::nan("")}) {
@@ -156,8 +162,43 @@ TEST_P(DiagnosisTest, RowsThatSeeAllOrNothingAtAnEndArePadding) {
       for (int j = 0; j < 7; ++j) right(i, j) = filling;
     EXPECT_EQ(likeness(rounded(right, GetParam())), AttentionLikeness::kPaddedRight) << filling;
     EXPECT_THAT(refusal(right),
-                HasSubstr("The last 2 tokens look like padding: leave padding out with --lengths"));
+                testing::EndsWith("The last 2 tokens look like padding. Pass the number of real "
+                                  "tokens per sample: --lengths 5,8"));
   }
+}
+
+// A mask that adds -10000 leaves the tokens of padding something to attend to: themselves and all
+// that come after the padding.
+TEST_P(DiagnosisTest, PaddingThatAttendsAheadIsPadding) {
+  for (std::uint32_t index = 0; index < 20; ++index) {
+    Matrix left = padded_left(9, 3, 0.0);
+    RandomSequence draws(35, Purpose::kTest, index);
+    for (int i = 0; i < 3; ++i) {
+      double sum = 0.0;
+      for (int j = 0; j < 9; ++j)
+        sum += left(i, j) = j <= i || j >= 3 ? std::exp(4.0 * draws.uniform()) : 0.0;
+      for (int j = 0; j < 9; ++j) left(i, j) /= sum;
+    }
+    EXPECT_EQ(likeness(rounded(left, GetParam())), AttentionLikeness::kPaddedLeft) << index;
+    EXPECT_THAT(refusal(left), HasSubstr("The first 3 tokens look like padding"));
+    left(6, 1) = 0.2;  // attends to padding
+    EXPECT_NE(likeness(left), AttentionLikeness::kPaddedLeft) << index;
+  }
+}
+
+// Of a short text some entries, or none, are dropped; the first row may be one of them.
+TEST_P(DiagnosisTest, DropoutOnShortTextsIsDropout) {
+  for (const int n : {4, 6, 12})
+    for (const double p : {0.1, 0.2}) {
+      int unknown = 0;
+      for (std::uint32_t index = 0; index < 100; ++index) {
+        const Matrix matrix = rounded(dropped(causal(n, index), p, index), GetParam());
+        const std::string text = refusal(matrix);
+        EXPECT_THAT(text, testing::Not(HasSubstr("padding")));
+        unknown += likeness(matrix) != AttentionLikeness::kDropout ? 1 : 0;
+      }
+      EXPECT_LE(unknown, 2) << n << ' ' << p;
+    }
 }
 
 TEST_P(DiagnosisTest, ZerosAndSumsOnBothSidesOfOneAreDropout) {
@@ -200,6 +241,15 @@ TEST(AttentionDiagnosis, OtherMatricesAreNotTakenForOne) {
       for (int j = 0; j <= i; ++j) scaled(i, j) *= factor;
     EXPECT_EQ(likeness(scaled), AttentionLikeness::kUnknown) << factor;
   }
+  // The same of attention in a window: zeros take nothing from the sums.
+  for (const double factor : {1.0 / 0.9, 2.0}) {
+    Matrix window(12, 12);
+    for (int i = 0; i < 12; ++i)
+      for (int j = std::max(0, i - 2); j <= i; ++j) window(i, j) = factor / std::min(i + 1, 3);
+    EXPECT_EQ(likeness(window), AttentionLikeness::kUnknown) << factor;
+    window(7, 6) += 0.4;
+    EXPECT_EQ(likeness(window), AttentionLikeness::kUnknown) << factor;
+  }
   // Masked after softmax: softmax would not mend that.
   Matrix masked = causal(12);
   for (int i = 0; i < 12; ++i)
@@ -214,7 +264,27 @@ TEST(AttentionDiagnosis, OtherMatricesAreNotTakenForOne) {
   for (int j = 0; j < 12; ++j) hole(6, j) = 0.0;
   EXPECT_EQ(likeness(hole), AttentionLikeness::kUnknown);
   EXPECT_EQ(likeness(Matrix(1, 1)), AttentionLikeness::kUnknown);
-  EXPECT_EQ(advice_on({}, "--axes"), "");
+  EXPECT_EQ(advice_on({}, {}), "");
+}
+
+// A tolerance of up to 1 can be given, and does not help beyond.
+TEST(AttentionDiagnosis, ToleranceIsToldWhereItHelps) {
+  for (const double factor : {0.5, 1.5, 1.99, 2.5, 4.0, 100.0}) {
+    Matrix scaled = causal(12);
+    for (int i = 0; i < 12; ++i)
+      for (int j = 0; j <= i; ++j) scaled(i, j) *= factor;
+    AttentionCheck check;
+    check.second_look = [](const double*, int) {
+      return RowTolerance{1e-6, "", ": --row-tolerance allows more"};
+    };
+    std::string text;
+    try {
+      normalise_attention(scaled.view(), check);
+    } catch (const InputError& error) {
+      text = error.what();
+    }
+    EXPECT_EQ(text.find("--row-tolerance allows more") != text.npos, factor < 2.0) << text;
+  }
 }
 
 TEST(AttentionDiagnosis, PaddingThatIsLeftOutIsNotLookedAt) {
@@ -222,7 +292,7 @@ TEST(AttentionDiagnosis, PaddingThatIsLeftOutIsNotLookedAt) {
   const Matrix inner = scores(6, -kInfinity);
   for (int i = 0; i < 9; ++i)
     for (int j = 0; j < 9; ++j) matrix(i, j) = i < 3 || j < 3 ? std::nan("") : inner(i - 3, j - 3);
-  EXPECT_EQ(likeness(matrix, 3), AttentionLikeness::kLogits);
+  EXPECT_EQ(likeness(matrix, 3), AttentionLikeness::kMaskedScores);
   EXPECT_EQ(likeness(matrix), AttentionLikeness::kUnknown);
 }
 

@@ -9,8 +9,8 @@ from .arrays import torch
 
 NOT_CAUSAL = "tokens attend to later ones: this is an encoder's attention; synergraph measures causal attention, as decoders have it"
 
-#: What is added to a score to mask it is this or less: some models add no more than -10000.
-MASKED = -9999.0
+#: What is added to a score to mask it is this or less: some models add no more than -10000, which is -9984 in bfloat16.
+MASKED = -9900.0
 
 
 class Reading(NamedTuple):

@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._errors import InputError, UsageError
+from .._options import are_numbers
 from .._options import refuse as refuse_option
 from . import attention_interface, masks, modules
 from .arrays import check, is_tensor, kept, torch
@@ -50,6 +51,19 @@ def _layer(value: Any) -> Union[int, str]:
     return value if isinstance(value, str) else _number(value)
 
 
+def _layer_numbers(layers: Any) -> Any:
+    """Layers as a list of numbers where they are a text of numbers, "0,2" or "4-7"."""
+    if not isinstance(layers, str) or not are_numbers(layers):
+        return layers
+    numbers: List[int] = []
+    for part in layers.split(","):
+        first, hyphen, last = (one.strip() for one in part.partition("-"))
+        if not first.isdigit() or (hyphen and (not last.isdigit() or int(last) < int(first) or int(last) - int(first) >= 10**6)):
+            raise UsageError(f"layers: {part!r} is neither a number nor a range such as 4-7")
+        numbers += range(int(first), int(last or first) + 1)
+    return numbers
+
+
 def _module(value: Any) -> Union[type, str]:
     if not isinstance(value, (type, str)):
         raise TypeError
@@ -58,9 +72,14 @@ def _module(value: Any) -> Union[type, str]:
 
 def _device(value: Any) -> Any:
     try:
-        return torch().device(value)
+        device = torch().device(value)
     except (TypeError, RuntimeError):
         refuse_option("device", value, "a device of PyTorch, such as 'cpu' or 'cuda:0'")
+    try:
+        torch().empty(0, device=device)
+    except Exception as error:  # of PyTorch, which raises many kinds
+        raise UsageError(f"device: {value} cannot be used: {str(error).partition(chr(10))[0]}") from None
+    return device
 
 
 class Layer:
@@ -123,7 +142,7 @@ class Recorder:
         self._model: Any = None  # while it is watched
         self._watched = None if model is None else weakref.ref(model)
         self._chosen_layers = None if layers is None else _listed(
-            layers, "layers", _layer, "a number, a regular expression, or a list of these")
+            _layer_numbers(layers), "layers", _layer, "a number, a regular expression, or a list of these")
         self.heads = None if heads is None else _listed(heads, "heads", _number, "a number, or a list of numbers")
         self._samples: Optional[Container[int]] = None
         if samples is not None:
@@ -244,6 +263,8 @@ class Recorder:
         if layer is None:
             return
         try:
+            if bool((weights.detach().triu(1) > 1e-3).any()):
+                raise InputError(masks.NOT_CAUSAL)
             self.keep_weights(layer, weights)
             layer.learn(lambda: projection_of(module))
         except Exception as error:
@@ -297,8 +318,6 @@ class Recorder:
             return
         if is_tensor(probabilities):
             probabilities = check(probabilities, "weights").detach()
-            if bool((probabilities.triu(1) > 1e-3).any()):
-                raise InputError(masks.NOT_CAUSAL)
         samples = weights_of(probabilities)
         with self._lock:
             run = self._run(layer)

@@ -9,8 +9,9 @@ import numpy as np
 
 from .._attention import Attention, of_layers
 from .._errors import InputError
-from .._views import CODES, HeadFunction, View, ordered, view_of, whole_numbers
-from .samples import Sample
+from .._views import CODES, HeadFunction, View, lengths_of, ordered, view_of, whole_numbers
+from . import masks
+from .samples import Sample, weights_of
 
 _HELD = 256 << 20  # bytes of probabilities that are computed beforehand
 
@@ -23,7 +24,7 @@ def spans_of(samples: List[Sample], lengths: Any, padding: str, sink: Any) -> Li
         raise InputError(f"padding: {padding!r} is neither 'left' nor 'right'")
     given = None
     if lengths is not None:
-        given = whole_numbers(lengths, "lengths").ravel()
+        given = lengths_of(lengths)
         given = np.broadcast_to(given, (len(samples),)) if given.size == 1 else given
         if given.shape != (len(samples),):
             raise InputError(f"lengths: {given.size} for {len(samples)} samples")
@@ -92,3 +93,19 @@ def attention_of(layers: Layers, *, lengths: Any, padding: str, sink: Any, row_t
     attention = of_layers(made, ("layer", "sample"), sink=sink, row_tolerance=row_tolerance, missing_mass=missing_mass, spans=spans,
                           weights_from=weights_from)
     return attention, streams
+
+
+def refuse_not_causal(layer: str, probabilities: Any) -> None:
+    """Refuses a tensor whose tokens attend to later ones, with what it looks like."""
+    probabilities = probabilities.detach()
+    if not bool((probabilities.triu(1) > 1e-3).any()):
+        return
+    try:
+        samples: List[Sample] = [*weights_of(probabilities.cpu())]
+        attention, _ = attention_of([(layer, samples)], lengths=None, padding="right", sink=None, row_tolerance=None, missing_mass=None)
+        for sample in range(len(samples)):
+            attention.read(0, sample)
+    except InputError as error:
+        if ". " in str(error):
+            raise
+    raise InputError(f"layer {layer}: {masks.NOT_CAUSAL}")
