@@ -290,7 +290,6 @@ void AttentionArguments::add_to(CLI::App& command, bool graphs) {
                   "numbers of tokens without padding, one for all samples or one a sample: a list, "
                   "or a file; padding is left out, whatever it holds")
       ->type_name("LIST")
-      ->check(not_empty())
       ->group(group);
   command
       .add_option("--padding", padding, "side that padding is on, with --lengths (default: right)")

@@ -25,7 +25,7 @@ void FigureArguments::add_to(CLI::App& command, const std::string& draws,
   const char* group = "Output";
   CLI::Option* figure =
       command.add_option("--figure", file, draws + ": a path that ends in .svg, .pdf or .png");
-  figure->type_name("FILE")->check(not_empty())->group(group);
+  figure->type_name("FILE")->group(group);
   add_style_to(command, group);
   as_list(command.add_option("--figure-names", names,
                              fmt::format("names of the {} in it, separated by commas", named)))

@@ -3,6 +3,7 @@
 #include <fmt/core.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <cstdint>
@@ -15,7 +16,17 @@
 namespace synergraph::cli {
 namespace {
 
-std::string read_standard_input(std::size_t most) {
+constexpr std::size_t kMagic = 16;  ///< bytes that tell what a file is
+
+/// Bytes of tensors on standard input at most: half of the machine's memory.
+std::size_t most_tensor_bytes() {
+  const auto pages = static_cast<std::uint64_t>(std::max(0L, sysconf(_SC_PHYS_PAGES)));
+  const auto size = static_cast<std::uint64_t>(std::max(0L, sysconf(_SC_PAGESIZE)));
+  return static_cast<std::size_t>(std::max<std::uint64_t>(pages * size / 2, kMostGraphBytes));
+}
+
+/// `most` bytes, or more where they begin like a file of tensors and `tensors` allows it.
+std::string read_standard_input(std::size_t most, bool tensors = false) {
   std::string bytes;
   std::array<char, 1 << 16> buffer{};
   for (;;) {
@@ -24,8 +35,16 @@ std::string read_standard_input(std::size_t most) {
     if (got < 0 && errno == EINTR) continue;
     if (got < 0) throw_system_error(input_name(kStandardInput), "cannot read");
     bytes.append(buffer.data(), static_cast<std::size_t>(got));
-    if (bytes.size() > most)
-      throw InputError(fmt::format("standard input: more than {} bytes", most));
+    if (bytes.size() <= most) continue;
+    if (tensors && is_tensor_file(*memory_bytes("", bytes.substr(0, kMagic)))) {
+      tensors = false;
+      most = most_tensor_bytes();
+    } else {
+      throw InputError(
+          fmt::format("standard input: more than {} bytes. Save it to a file: files need not fit "
+                      "into the memory",
+                      most));
+    }
   }
 }
 
@@ -37,7 +56,7 @@ std::string read_text(const std::string& path, std::size_t most) {
 
 ByteSourcePtr open_input(const std::string& path) {
   if (path != kStandardInput) return open_bytes(path);
-  return memory_bytes(input_name(path), read_standard_input(SIZE_MAX));
+  return memory_bytes(input_name(path), read_standard_input(kMostGraphBytes, true));
 }
 
 TensorFile open_tensors(const std::string& path) {

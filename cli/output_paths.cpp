@@ -16,16 +16,9 @@ bool is_file(const NamedPath& named) {
 
 }  // namespace
 
-CLI::Validator not_empty() {
-  return {[](std::string& path) { return std::string(path.empty() ? "expected a name" : ""); }, ""};
-}
-
 CLI::Option* add_output(CLI::App& command, const char* option, std::string& path,
                         const std::string& about) {
-  return command.add_option(option, path, about)
-      ->type_name("FILE")
-      ->check(not_empty())
-      ->group("Output");
+  return command.add_option(option, path, about)->type_name("FILE")->group("Output");
 }
 
 void check_outputs(const std::vector<NamedPath>& outputs, const std::vector<NamedPath>& inputs) {

@@ -6,9 +6,6 @@
 
 namespace synergraph::cli {
 
-/// For options that name what is written: UsageError for an empty name.
-CLI::Validator not_empty();
-
 /// An option that names a file to write, among the options on output.
 CLI::Option* add_output(CLI::App& command, const char* option, std::string& path,
                         const std::string& about);

@@ -29,7 +29,6 @@ void PageArguments::add_to(CLI::App& command, bool attention, const char* group)
                   "file that names the tokens in the page: text with one name a line, or lists of "
                   "names in .json or .jsonl, one for all samples or one a sample")
       ->type_name("FILE")
-      ->check(not_empty())
       ->needs(page)
       ->group(group);
 }
@@ -43,7 +42,7 @@ TokenNames PageArguments::read_names(const AttentionInput& input) const {
   if (tokens.empty()) return {};
   if (input.graph) throw UsageError("--page-tokens: a graph has names of its own");
   constexpr std::size_t kMostBytes = std::size_t{16} << 20U;
-  TokenNames names = parse_token_names(read_regular_file(tokens, kMostBytes), tokens);
+  TokenNames names = parse_token_names(read_file(tokens, kMostBytes), tokens);
   const std::vector<AttentionLayer>& layers = input.source->layers();
   int all = 0;
   for (const AttentionLayer& layer : layers) all = std::max(all, layer.samples);

@@ -137,6 +137,12 @@ bool names_option(const CLI::App& command, const std::string& argument) {
          command.get_option_no_throw(argument.substr(0, argument.find('='))) != nullptr;
 }
 
+/// An empty value, as of a shell variable that is not set, must not count as an option that was
+/// left out.
+[[noreturn]] void refuse_empty_value(std::string_view name) {
+  throw UsageError(fmt::format("{}: the value is empty. Give one, or leave the option out", name));
+}
+
 /// Looks at the options before anything else is said about them: one that is misspelt would
 /// otherwise be reported as another that is missing.
 void check_options(const CLI::App& command, const std::vector<std::string>& arguments,
@@ -157,11 +163,15 @@ void check_options(const CLI::App& command, const std::vector<std::string>& argu
     const bool again = !given.insert(option).second;
     if (again && most > 0 && most < CLI::detail::expected_max_vector_size)
       throw UsageError(fmt::format("{} is given twice", name));
-    const int needed = option->get_items_expected_min() - (name.size() < argument.size() ? 1 : 0);
-    for (int taken = 0; taken < needed; ++taken, ++k)
+    const bool attached = name.size() < argument.size();
+    if (attached && argument.size() == name.size() + 1) refuse_empty_value(name);
+    const int needed = option->get_items_expected_min() - (attached ? 1 : 0);
+    for (int taken = 0; taken < needed; ++taken, ++k) {
       if (k + 1 == arguments.size() || names_option(command, arguments[k + 1]))
         throw UsageError(fmt::format("{}: {} is missing: {}", name, option->get_type_name(),
                                      option->get_description()));
+      if (arguments[k + 1].empty()) refuse_empty_value(name);
+    }
   }
 }
 

@@ -223,7 +223,6 @@ void add_reproduce_command(CLI::App& app) {
   command.add_option("--out", options.directory, "Directory of the study; made when missing")
       ->required()
       ->type_name("DIR")
-      ->check(not_empty())
       ->group(group);
   add_number(command, "--jobs", options.jobs,
              "Cells at the same time, which share the threads. On a GPU: sets of up to 64 cells of "

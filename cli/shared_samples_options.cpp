@@ -82,7 +82,6 @@ void SharedSamplesArguments::add_to(CLI::App& command) {
                   "and the same FILE is used again; above 16 MiB its size, times and blocks "
                   "everywhere in it say whether it is the same")
       ->type_name("DIR")
-      ->check(not_empty())
       ->group(group);
   shard.add_to(command, group);
 }

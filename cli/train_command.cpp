@@ -192,7 +192,6 @@ void add_train_command(CLI::App& app) {
   command->add_option("--out", options.directory, "Directory of the run; made when missing")
       ->required()
       ->type_name("DIR")
-      ->check(not_empty())
       ->group("Run");
   command
       ->add_flag("--resume", options.resume,

@@ -67,8 +67,7 @@ void add_verify_command(CLI::App& app) {
   command
       .add_option("--json", arguments->json,
                   "Write everything as JSON; - for standard output instead of the tables")
-      ->type_name("FILE")
-      ->check(not_empty());
+      ->type_name("FILE");
   add_execution_options(command, options.execution);
   command.callback([arguments] { run_verify(*arguments); });
 }

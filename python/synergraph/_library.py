@@ -170,8 +170,11 @@ class Handle:
     def pointer(self) -> c_void_p:
         return c_void_p(self._pointer)
 
+    def __reduce__(self) -> Any:
+        raise TypeError("objects of the library can neither be copied nor pickled; save and load what they were made from")
+
     def __del__(self) -> None:
-        if self._pointer is not None:
+        if self.__dict__.get("_pointer") is not None:
             self._free(c_void_p(self._pointer))
             self._pointer = None
 

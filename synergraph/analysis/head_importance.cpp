@@ -70,6 +70,17 @@ void archive(Archive& with, SampleCredit& credit) {
        credit.precise);
 }
 
+/// Best weights, and the samples that they are of.
+struct FoundWeights {
+  BestWeights best;
+  int samples = 0;
+};
+
+template <class Archive>
+void archive(Archive& with, FoundWeights& found) {
+  with(found.best, found.samples);
+}
+
 SampleCredit credit_of_table(const std::vector<double>& values, int heads) {
   GameIndices indices = game_indices(values);
   SampleCredit credit;
@@ -128,8 +139,13 @@ class LayerTally {
   /// From all samples, but what finish_with() adds.
   LayerCredit summarise();
 
-  /// Best weights, and the best subsets of a layer that is sampled, from samples in memory.
-  void finish_with(const HeadSystems& systems, LayerCredit& credit) const;
+  /// The best subsets of a layer that is sampled, from samples in memory.
+  void search_subsets(const HeadSystems& systems, LayerCredit& credit) const;
+  /// The best weights for every value, from samples in memory.
+  void find_weights(const HeadSystems& systems);
+  bool has_weights() const { return !best_.empty(); }
+  void take_weights(PartWriter& part) { part(std::exchange(best_, {})); }
+  void restore_weights(PartReader& part);
 
  private:
   SubsetOptions subset_options(const Execution& execution) const;
@@ -149,6 +165,7 @@ class LayerTally {
   std::vector<TableSum> tables_;                    // [value]
   std::mutex kept_mutex_;
   std::optional<std::vector<std::map<int, std::vector<double>>>> kept_;  // [value], by sample
+  std::vector<FoundWeights> best_;                                       // [value]
 };
 
 SubsetOptions LayerTally::subset_options(const Execution& execution) const {
@@ -353,6 +370,10 @@ LayerCredit LayerTally::summarise() {
   for (std::size_t v = 0; v < options_.values.size(); ++v)
     credit.values.push_back(summarise_value(v));
   // The orders are those of every value.
+  for (std::size_t v = 0; v < best_.size(); ++v) {
+    credit.values[v].weights = std::move(best_[v].best);
+    credit.values[v].weight_samples = best_[v].samples;
+  }
   for (const SampleCredit& sample : credits_.front()) credit.permutations += sample.permutations;
   for (const auto& samples : credits_)
     for (const SampleCredit& sample : samples) credit.precise = credit.precise && sample.precise;
@@ -417,18 +438,28 @@ void LayerTally::search(const HeadSystems& systems, ValueCredit& credit) const {
   }
 }
 
-void LayerTally::finish_with(const HeadSystems& systems, LayerCredit& credit) const {
-  for (ValueCredit& value : credit.values) {
-    if (!exact_) search(systems, value);
-    if (options_.weight_samples == 0) continue;
-    BestWeightsOptions how = options_.weights;
-    how.convention = options_.convention;
-    how.execution = options_.execution.part(options_.execution.thread_count());
-    value.weights = best_weights(
-        systems, weights_,
-        value.value == HeadValue::kFidelity ? WeightGoal::kFidelity : WeightGoal::kSpeed, how);
-    value.weight_samples = static_cast<int>(systems.size());
-  }
+void LayerTally::search_subsets(const HeadSystems& systems, LayerCredit& credit) const {
+  for (ValueCredit& value : credit.values) search(systems, value);
+}
+
+void LayerTally::find_weights(const HeadSystems& systems) {
+  BestWeightsOptions how = options_.weights;
+  how.convention = options_.convention;
+  how.execution = options_.execution.part(options_.execution.thread_count());
+  best_.clear();
+  for (const HeadValue value : options_.values)
+    best_.push_back(
+        {best_weights(systems, weights_,
+                      value == HeadValue::kFidelity ? WeightGoal::kFidelity : WeightGoal::kSpeed,
+                      how),
+         static_cast<int>(systems.size())});
+}
+
+void LayerTally::restore_weights(PartReader& part) {
+  part(best_);
+  if (best_.size() != options_.values.size()) throw InputError("weights for other values");
+  for (const FoundWeights& found : best_)
+    if (found.best.weights.size() != weights_.size()) throw InputError("weights of other heads");
 }
 
 /// The first samples of a layer, as many as are wanted and the memory holds; at least one.
@@ -510,16 +541,28 @@ class ImportanceSamples {
     const ImportanceOptions& options = importance_.options;
     Progress progress("best weights", tallies_.size(), 0, options.execution.progress);
     for (std::size_t l = 0; l < tallies_.size(); ++l) {
-      importance_.credits.push_back(tallies_[l]->summarise());
-      if (options.weight_samples > 0 || !tallies_[l]->exact())
-        tallies_[l]->finish_with(first_samples(source_, static_cast<int>(l), options),
-                                 importance_.credits.back());
+      LayerTally& tally = *tallies_[l];
+      const bool weigh = options.weight_samples > 0 && !tally.has_weights();
+      const HeadSystems systems = weigh || !tally.exact()
+                                      ? first_samples(source_, static_cast<int>(l), options)
+                                      : HeadSystems();
+      if (weigh) tally.find_weights(systems);
+      importance_.credits.push_back(tally.summarise());
+      if (!tally.exact()) tally.search_subsets(systems, importance_.credits.back());
       progress.update(l + 1, "");
     }
     return std::move(importance_);
   }
 
+  /// The search for the best weights of one layer, on its own.
+  void find_weights(int layer) {
+    tally_of(layer).find_weights(first_samples(source_, layer, importance_.options));
+  }
+  void take_weights(int layer, PartWriter& part) { tally_of(layer).take_weights(part); }
+  void restore_weights(int layer, PartReader& part) { tally_of(layer).restore_weights(part); }
+
  private:
+  LayerTally& tally_of(int layer) { return *tallies_[static_cast<std::size_t>(layer)]; }
   /// A layer that is sampled counts as a table of the most heads that are not.
   std::uint64_t units(const AttentionLayer& layer) const {
     return std::uint64_t{1} << std::min(layer.heads, importance_.options.exact_heads);
@@ -563,13 +606,29 @@ SharedEnd head_importance_shared(
   for (const AttentionLayer& layer : source.layers())
     work.cost +=
         1e-9 * std::exp2(std::min(layer.heads, options.exact_heads)) * std::pow(layer.nodes(), 3);
+  const int count = most_samples(source.layers());
+  if (options.weight_samples > 0) work.searches = static_cast<int>(source.layers().size());
+  work.search_name = "weights of layer";
+  work.search_cost = work.cost * std::min(count, options.weight_samples);
   work.measure = [&](const std::vector<SampleRange>& ranges) {
+    std::vector<SampleRange> of_samples;
+    for (const SampleRange& range : ranges) {
+      if (range.begin >= count)
+        samples.find_weights(range.begin - count);
+      else
+        of_samples.push_back(range);
+    }
+    if (of_samples.empty()) return;
     if (stack)
-      for (const SampleRange& range : ranges) measure_stacks(source, weights, range, *stack);
-    samples.measure(ranges, [](std::uint64_t) {});
+      for (const SampleRange& range : of_samples) measure_stacks(source, weights, range, *stack);
+    samples.measure(of_samples, [](std::uint64_t) {});
   };
   work.take = [&](const SampleRange& range) {
     PartWriter part;
+    if (range.begin >= count) {
+      samples.take_weights(range.begin - count, part);
+      return part.take();
+    }
     archive_knowledge(part, source, range);
     for (int s = range.begin; s < range.end; ++s) {
       if (stack) part(std::exchange(stack->each[static_cast<std::size_t>(s)], {}));
@@ -579,6 +638,7 @@ SharedEnd head_importance_shared(
   };
   work.restore = [&](const SampleRange& range, std::string_view bytes) {
     PartReader part(bytes);
+    if (range.begin >= count) return samples.restore_weights(range.begin - count, part);
     archive_knowledge(part, source, range);
     for (int s = range.begin; s < range.end; ++s) {
       if (stack) part(stack->each[static_cast<std::size_t>(s)]);
@@ -589,7 +649,7 @@ SharedEnd head_importance_shared(
     if (stack) finish_stack(*stack);
     finish(samples.finish(), std::move(stack));
   };
-  return share_samples(how, most_samples(source.layers()), options.execution, work);
+  return share_samples(how, count, options.execution, work);
 }
 
 }  // namespace synergraph

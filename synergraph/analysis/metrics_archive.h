@@ -3,6 +3,7 @@
 #include "synergraph/analysis/attention_source.h"
 #include "synergraph/analysis/part_archive.h"
 #include "synergraph/analysis/shared_samples.h"
+#include "synergraph/heads/best_weights.h"
 #include "synergraph/heads/stack.h"
 #include "synergraph/heads/synergy.h"
 
@@ -62,6 +63,12 @@ template <class Archive>
 void archive(Archive& with, Stack& stack) {
   with(stack.signal, stack.fidelity, stack.weakest, stack.effective_tokens, stack.token,
        stack.layers);
+}
+template <class Archive>
+void archive(Archive& with, BestWeights& best) {
+  with(best.weights, best.value, best.limit, best.given_value, best.equal_value, best.bound,
+       best.simple_bound, best.optimal, best.gradient_norm, best.starts, best.iterations,
+       best.adaptive_head, best.adaptive_probability, best.adaptive, best.adaptive_value);
 }
 
 }  // namespace synergraph

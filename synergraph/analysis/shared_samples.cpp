@@ -38,22 +38,32 @@ std::vector<SampleRange> ranges_of(int samples, double cost, double least_cost) 
   return ranges;
 }
 
-WorkPlan plan_of(const SharedSamples& how, const std::vector<SampleRange>& ranges) {
-  WorkPlan plan{how.title, "ranges of samples", {}};
+WorkPlan plan_of(const SharedSamples& how, const std::vector<SampleRange>& ranges, int samples,
+                 const SampleWork& work) {
+  WorkPlan plan{how.title, work.searches > 0 ? "parts" : "ranges of samples", {}};
   const std::string key = fingerprint_of(how.settings);
-  for (const SampleRange& range : ranges)
-    plan.pieces.push_back({fmt::format("samples-{}-{}-{}", range.begin, range.end, key), "part",
-                           fmt::format("samples {} to {}", range.begin, range.end - 1),
-                           static_cast<double>(range.end - range.begin)});
+  for (const SampleRange& range : ranges) {
+    const int search = range.begin - samples;
+    if (search < 0)
+      plan.pieces.push_back({fmt::format("samples-{}-{}-{}", range.begin, range.end, key), "part",
+                             fmt::format("samples {} to {}", range.begin, range.end - 1),
+                             static_cast<double>(range.end - range.begin)});
+    else
+      plan.pieces.push_back({fmt::format("search-{}-{}", search, key), "part",
+                             fmt::format("{} {}", work.search_name, search),
+                             work.search_cost / work.cost});
+  }
   return plan;
 }
 
 /// The ranges, after parts of them are removed that are no younger than what they were measured on:
 /// it was changed since then, whatever time it claims.
-std::vector<SampleRange> current_ranges(const SharedSamples& how, int samples, double cost) {
-  std::vector<SampleRange> ranges = ranges_of(samples, cost, how.least_cost);
+std::vector<SampleRange> current_ranges(const SharedSamples& how, int samples,
+                                        const SampleWork& work) {
+  std::vector<SampleRange> ranges = ranges_of(samples, work.cost, how.least_cost);
+  for (int k = samples; k < samples + work.searches; ++k) ranges.push_back({k, k + 1});
   const WorkBoard board(how.directory);
-  for (const WorkPiece& piece : plan_of(how, ranges).pieces) {
+  for (const WorkPiece& piece : plan_of(how, ranges, samples, work).pieces) {
     const std::string path = result_path(board, piece);
     const std::optional<std::int64_t> written = written_at(path);
     if (!written || *written > how.changed) continue;
@@ -71,9 +81,10 @@ class RangeWork {
       : how_(how),
         execution_(execution),
         work_(work),
-        ranges_(current_ranges(how, samples, work.cost)),
-        progress_("samples", static_cast<std::uint64_t>(samples), 0, execution.progress),
-        shared_(how.directory, plan_of(how, ranges_),
+        ranges_(current_ranges(how, samples, work)),
+        progress_("samples", static_cast<std::uint64_t>(samples + work.searches), 0,
+                  execution.progress),
+        shared_(how.directory, plan_of(how, ranges_, samples, work),
                 {.place = how.place,
                  .blocks = true,
                  .wait = how.wait,

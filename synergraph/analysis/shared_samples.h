@@ -52,6 +52,11 @@ enum class SharedEnd {
 /// What is done with ranges of samples.
 struct SampleWork {
   double cost = 1.0;  ///< of a sample, in billions of operations, about
+  /// Pieces of work that need no other piece's result, such as a search for each layer. Piece k
+  /// comes as the range from samples + k to samples + k + 1.
+  int searches = 0;
+  std::string search_name = {};  ///< for people: "weights of layer"
+  double search_cost = 1.0;      ///< of one of them
   /// Measures ranges, in order.
   std::function<void(const std::vector<SampleRange>&)> measure;
   /// What was measured on one of them, as bytes; it is not needed any more.

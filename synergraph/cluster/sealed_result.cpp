@@ -77,10 +77,15 @@ bool looks_whole(const std::string& path) {
       check_json_seal(read_regular_file(path, kLargestJson));
       return true;
     }
+    const std::string of = std::filesystem::path(path).stem().string();
+    if (bytes->size() <= kLargestJson) {
+      (void)open_part(of, read_regular_file(path, kLargestJson));
+      return true;
+    }
     const std::string_view line = first_line(begin);
     const std::uint64_t size =
         bytes->size() - std::min<std::uint64_t>(line.size() + 1, bytes->size());
-    return line.starts_with(line_begin(std::filesystem::path(path).stem().string(), size));
+    return line.starts_with(line_begin(of, size));
   } catch (const InputError&) {
     return false;
   }

@@ -16,8 +16,8 @@ std::string seal_part(std::string_view of, std::string_view bytes);
 /// These bytes; InputError where they are others, or of something else.
 std::string_view open_part(std::string_view of, std::string_view part);
 
-/// Whether the file is one of these, whole, as far as a quick look tells: of a part the first line
-/// and the size are looked at, and that it is of the file's name.
+/// Whether the file is one of these, whole, and of the file's name. Of a part above 64 MiB only the
+/// first line and the size are looked at.
 bool looks_whole(const std::string& path);
 
 }  // namespace synergraph

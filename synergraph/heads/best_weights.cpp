@@ -140,10 +140,13 @@ class Search {
   int tried_ = 0;
 };
 
+/// A weight below this is 0 unless the value falls without it.
+constexpr double kVanishing = 1e-9;
+
 void Search::clean() {
   Vector weights = best_.weights;
   for (double& w : weights)
-    if (w < 1e-9) w = 0.0;
+    if (w < kVanishing) w = 0.0;
   WeightObjective::Point point = objective_.evaluate(normalised_weights(weights, weights.size()));
   const double allowed =
       0.01 * options_.tolerance * (objective_.is_time() ? 1.0 : std::abs(best_.height));
@@ -238,6 +241,8 @@ BestWeights best_weights(const HeadSystems& systems, std::span<const double> giv
   if (heads > 1) search.clean();
   result.weights = search.best().weights;
   result.value = search.best().value;
+  result.limit = std::any_of(result.weights.begin(), result.weights.end(),
+                             [](double w) { return w > 0.0 && w < kVanishing; });
   result.gradient_norm = projected_gradient_norm(objective, search.best());
   // What is attained is no more than the bound but for rounding.
   const auto at_least = [&](double value) {

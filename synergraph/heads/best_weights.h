@@ -43,7 +43,10 @@ struct BestWeightsOptions {
 /// The best weights found, and what no weights can exceed.
 struct BestWeights {
   std::vector<double> weights;
-  double value = 0.0;        ///< of the goal at them
+  double value = 0.0;  ///< of the goal at them
+  /// The value is a limit: the smaller some positive weight becomes, the better, but at 0 the value
+  /// is worse. The weights then depend on where the search stopped.
+  bool limit = false;
   double given_value = 0.0;  ///< at the weights that were given
   double equal_value = 0.0;  ///< at equal weights
   /// No weights at all have a larger value (for times: a smaller one).

@@ -34,6 +34,12 @@ std::string percent_cell(double share) {
   return std::isnan(share) ? "-" : fmt::format("{:.1f}", 100.0 * share);
 }
 
+/// Four digits; a smaller weight keeps its leading ones, since the value may depend on it.
+std::string weight_cell(double weight) {
+  constexpr double kLeastFixed = 5e-5;
+  return weight > 0.0 && weight < kLeastFixed ? human(weight, 3) : fixed(weight, 4);
+}
+
 /// Heads and what each is worth for every value.
 std::string head_table(const ImportanceReport& report, const ImportanceNames& names, std::size_t l,
                        std::size_t columns) {
@@ -58,7 +64,7 @@ std::string head_table(const ImportanceReport& report, const ImportanceNames& na
       }
     }
     for (const ValueCredit& value : credit.values)
-      if (value.weights) row.push_back(fixed(value.weights->weights[h], 4));
+      if (value.weights) row.push_back(weight_cell(value.weights->weights[h]));
   }
 
   return format_text(table, columns);
@@ -83,12 +89,14 @@ std::string pair_list(const ValueCredit& value, const ImportanceNames& names, do
 std::string weights_line(const ValueCredit& value, const ImportanceNames& names) {
   const BestWeights& best = *value.weights;
   std::string text =
-      fmt::format("{} (given ones {}), ", human(best.value), human(best.given_value));
+      fmt::format("{} (with the weights in use {}), ", human(best.value), human(best.given_value));
   if (best.optimal)
     text += "optimal";
   else
     text += fmt::format("no weights can exceed {} (gap {})", human(best.bound),
                         human(best.bound - best.value, 2));
+  if (best.limit)
+    text += "; the value is a limit: the smallest weights tend to 0, and at 0 the value is lower";
   text += fmt::format("; on {}", counted(value.weight_samples, "sample"));
   if (best.adaptive_probability > 0.0)
     text += fmt::format("; all on {}, the paper's choice: {}", names.heads({best.adaptive_head}),

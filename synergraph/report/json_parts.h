@@ -69,6 +69,7 @@ inline nlohmann::ordered_json json_weights(const BestWeights& best, int samples)
           {"given_value", json_number(best.given_value)},
           {"bound", json_number(best.bound)},
           {"simple_bound", json_number(best.simple_bound)},
+          {"limit", best.limit},
           {"optimal", best.optimal},
           {"gradient_norm", json_number(best.gradient_norm)},
           {"starts", best.starts},

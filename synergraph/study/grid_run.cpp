@@ -141,6 +141,7 @@ class GridRun {
   /// Everything that is left to do and nobody else does.
   void run() {
     begin_progress();
+    if (!work_.complete()) progress_->note("computing with " + resources(options_));
     const int jobs = std::clamp(options_.jobs, 1, static_cast<int>(cells_.size()));
     std::optional<TaskQueue> measuring;
     if (beside_gpu()) measuring.emplace(kMeasuredAtOnce);

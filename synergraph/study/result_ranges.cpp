@@ -85,8 +85,12 @@ void check_summary(const Quantity& quantity, const Summary& summary, const Cell&
   }
   require(std::isfinite(summary.mean) && is_in(summary.mean, summary.min, summary.max), key,
           summary.mean);
+  // Values that are not negative: of n of them none exceeds n times the mean, and the deviation is
+  // largest where all but one are 0.
+  const auto count = static_cast<double>(finite);
+  if (summary.never == 0) require(at_most(summary.max, count * summary.mean), key, summary.max);
   require(std::isfinite(summary.std) && summary.std >= 0.0 &&
-              at_most(summary.std, bounded ? most : std::numeric_limits<double>::max()),
+              at_most(summary.std, summary.mean * std::sqrt(count - 1.0)),
           key, summary.std);
 }
 

@@ -62,11 +62,10 @@ TrainingRun RunDirectory::read(const TrainSettings& settings, const RunNotes& no
   return run;
 }
 
-/// Notes are written before the first state, so that a run without them has lost them later, not by
-/// being killed. Then the log still says what its numbers are.
+/// Notes may have got lost, or be those of another run: the log says itself what its numbers are.
 bool RunDirectory::was_held_out(std::uint64_t step) const {
-  if (const std::optional<RunNotes> before = read_notes(path_)) return before->held_out;
-  return read_log(log_path(path_), step, log_limits_).held_out;
+  const std::optional<RunNotes> before = read_notes(path_);
+  return (before && before->held_out) || read_log(log_path(path_), step, log_limits_).held_out;
 }
 
 /// A new run must not overwrite files that no run of ours has left. (The state is written before

@@ -38,11 +38,12 @@ std::optional<RunNotes> read_notes(const std::string& directory) {
   try {
     RunNotes notes;
     notes.seconds = json.at("seconds").get<double>();
-    notes.track_every = json.at("track").get<int>();
+    const auto track = json.at("track").get<std::int64_t>();
+    notes.track_every = static_cast<int>(track);
     notes.held_out = json.at("held_out").get<bool>();
     notes.devices = json.value("devices", notes.devices);  // older notes have none
     const bool good = json.at("format") == kNotesFormat && notes.seconds >= 0.0 &&
-                      std::isfinite(notes.seconds) && notes.track_every >= 0;
+                      std::isfinite(notes.seconds) && track >= 0 && track == notes.track_every;
     if (good) return notes;
   } catch (const nlohmann::json::exception&) {
   }

@@ -35,6 +35,41 @@ void expect_close(const json& value, const json& expected, const std::string& wh
       << what;
 }
 
+TEST_F(HeadsCommand, SaysThatTheValueOfVanishingWeightsIsALimit) {
+  // Head 0 brings node 1's mass to node 0 but takes everything from the sink to node 0; head 1
+  // gives node 1 nine tenths, which then stay there. So the fidelity of weight w on head 0 is 0.9
+  // (1 - w) for w > 0, and 0.1 at w = 0.
+  const std::vector<double> heads_ = {1, 0, 0, 1, 0, 0, 1,   0,   0,  //
+                                      1, 0, 0, 0, 1, 0, 0.1, 0.9, 0};
+  write_npy(path("limit.npy"), tensor_data("", {2, 3, 3}, heads_.data()));
+  const json value = heads("limit.npy --values fidelity")["layers"][0]["values"][0];
+  const json& best = value.at("best_weights");
+  EXPECT_NEAR(best.at("value").get<double>(), 0.9, 1e-9);
+  EXPECT_TRUE(best.at("limit").get<bool>());
+  EXPECT_GT(best.at("weights")[0].get<double>(), 0.0);
+  EXPECT_LT(best.at("weights")[0].get<double>(), 1e-9);
+  const std::string report = run("heads limit.npy --values fidelity --quiet").out;
+  EXPECT_NE(report.find("the value is a limit"), std::string::npos);
+  EXPECT_NE(report.find("e-"), std::string::npos);  // a weight that is not 0 is not printed as 0
+
+  const std::vector<double> mixed = {1, 0, 0, 0.5, 0.5, 0, 0.5, 0.5, 0,  //
+                                     1, 0, 0, 1,   0,   0, 0,   1,   0};
+  write_npy(path("mixed.npy"), tensor_data("", {2, 3, 3}, mixed.data()));
+  EXPECT_FALSE(
+      heads("mixed.npy --values fidelity")["layers"][0]["values"][0]["best_weights"]["limit"]
+          .get<bool>());
+}
+
+TEST_F(HeadsCommand, RefusesEmptyValues) {
+  for (const std::string command : {"heads a.npy", "analyze a.npy", "graph --example 1"})
+    for (const std::string option : {" --weights ''", " --weights="}) {
+      const auto outcome = run(command + option);
+      EXPECT_EQ(outcome.status, 2) << command << option;
+      EXPECT_NE(outcome.err.find("--weights: the value is empty"), std::string::npos)
+          << outcome.err;
+    }
+}
+
 TEST_F(HeadsCommand, GivesTheVectors) {
   const json expected = expected_vectors();
   std::vector<double> weights;

@@ -54,8 +54,8 @@ TEST_F(OutputPath, ThatIsEmptyIsRefused) {
   for (const std::string option : {"--curves", "--figure", "--dot", "--text", "--page"})
     for (const char* empty : {" ''", "="}) expect_refusal(kGraph + option + empty, 2, option);
   for (const std::string option : {"--per-sample", "--figure", "--json"})
-    expect_refusal("analyze attention.npy " + option + " ''", 2, option + ": expected a name");
-  expect_refusal("verify --checkpoints . --json ''", 2, "--json: expected a name");
+    expect_refusal("analyze attention.npy " + option + " ''", 2, option + ": the value is empty");
+  expect_refusal("verify --checkpoints . --json ''", 2, "--json: the value is empty");
 }
 
 TEST_F(OutputPath, ThatIsAnInputOrAnotherOutputIsRefused) {

@@ -161,10 +161,17 @@ TEST_F(PageOption, RefusesNamesThatDoNotFit) {
   refuses("n.json", "[]", "n.json: 0 names for 3 tokens");
   refuses("n.jsonl", "", "n.jsonl: 0 lists of names for 2 samples");
   refuses("n.jsonl", "[\"a\",\"b\",\"c\"]\n\n", "n.jsonl: line 2 is no JSON list of names");
-  // Nobody writes into this pipe: it must not be waited for.
+  // Nobody writes into this pipe: it must not be waited for, but for a moment.
   ASSERT_EQ(mkfifo(path("pipe").c_str(), 0600), 0);
-  expect_refusal("analyze a.npy --page x.html --page-tokens pipe", 1,
-                 "pipe: cannot read: not a regular file");
+  expect_refusal("analyze a.npy --page x.html --page-tokens pipe", 1, "pipe: ");
+}
+
+TEST_F(PageOption, TokensMayBeBehindALink) {
+  write_uniform("a.npy", 2);
+  write("names.txt", "a\nb\nc\n");
+  std::filesystem::create_symlink("names.txt", directory_ / "link.txt");
+  EXPECT_EQ(page_data(page("analyze a.npy --page-tokens link.txt")).at("attention").at("tokens"),
+            page_data(page("analyze a.npy --page-tokens names.txt")).at("attention").at("tokens"));
 }
 
 TEST_F(PageOption, HoldsTheDocumentsOfBothCommands) {
@@ -265,7 +272,7 @@ TEST_F(PageOption, IsCheckedBeforeAnyWork) {
     expect_refusal(command + " a.npy --page a.npy", 2, "would overwrite FILE, which is read");
     expect_refusal(command + " a.npy --page x.html --json x.html", 2, "--page: 'x.html' is the");
     expect_refusal(command + " a.npy --page none/x.html", 1, "none/x.html: cannot write");
-    expect_refusal(command + " a.npy --page ''", 2, "--page: expected a name");
+    expect_refusal(command + " a.npy --page ''", 2, "--page: the value is empty");
     expect_refusal(command + " a.npy --page - --json -", 2, "only one output can go to standard");
     expect_refusal(command + " a.npy --page-samples 3", 2, "--page-samples");
     expect_refusal(command + " a.npy --page x.html --page-samples -1", 2, "--page-samples");

@@ -184,7 +184,7 @@ TEST_F(ReproduceTest, SaysThatOneSeedHasNoSpread) {
 
 TEST_F(ReproduceTest, RefusesWhatCannotBe) {
   expect_refusal("reproduce", 2, "--out");
-  expect_refusal(small_ + "--out ''", 2, "--out: expected a name");
+  expect_refusal(small_ + "--out ''", 2, "--out: the value is empty");
   expect_refusal("reproduce --preset slow --out x", 2, "slow");
   expect_refusal("reproduce --tasks sing --out x", 2, "sing");
   expect_refusal("reproduce --heads 3 --out x", 2, "heads");

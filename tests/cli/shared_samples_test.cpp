@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <fstream>
 #include <limits>
 
 #include "synergraph/io/npy.h"
@@ -43,12 +44,16 @@ class SharedSamplesTest : public testing_support::ProgramTest {
     write_safetensors(path(name), tensors, {});
   }
 
-  std::filesystem::path only_part(const std::string& folder = "parts") const {
+  std::vector<std::filesystem::path> parts(const std::string& folder = "parts") const {
     std::vector<std::filesystem::path> found;
     for (const auto& entry : std::filesystem::recursive_directory_iterator(directory_ / folder))
       if (entry.path().extension() == ".part") found.push_back(entry.path());
-    EXPECT_EQ(found.size(), 1U);
-    return found.at(0);
+    std::sort(found.begin(), found.end());
+    return found;
+  }
+  std::filesystem::path only_part(const std::string& folder = "parts") const {
+    EXPECT_EQ(parts(folder).size(), 1U);
+    return parts(folder).at(0);
   }
 
   /// The command by three workers of one launch, two of them with the same place.
@@ -108,6 +113,22 @@ TEST_F(SharedSamplesTest, HeadsGivesTheBytesOfOneProcess) {
       "--json out.json");
 }
 
+TEST_F(SharedSamplesTest, WorkersShareTheSearchForWeights) {
+  write_attention("a.npy", 4);
+  const std::string command = "heads a.npy --weight-samples 2 --quiet --json out.json --shard-dir ";
+  ASSERT_EQ(run(command + "parts --shard 1/1").status, 0);
+  const auto found = parts();
+  EXPECT_EQ(std::count_if(
+                found.begin(), found.end(),
+                [](const auto& part) { return part.filename().string().starts_with("search-"); }),
+            2);  // one for each layer
+  // The weights in the parts are those that are reported: no other search is made.
+  const std::string before = read("out.json");
+  std::filesystem::remove(directory_ / "out.json");
+  ASSERT_EQ(run(command + "parts --shard 1/1").status, 0);
+  EXPECT_EQ(read("out.json"), before);
+}
+
 TEST_F(SharedSamplesTest, OtherSettingsAndFilesAreOtherWork) {
   write_attention("a.npy", 4);
   const std::string shared = " --quiet --shard 1/2 --shard-dir parts --json out.json";
@@ -138,9 +159,14 @@ TEST_F(SharedSamplesTest, DamagedPartsAreMeasuredAgain) {
     const std::string whole = run(command + " --quiet").out;
     for (const char* shard : {" --shard off", " --shard 1/2"}) {
       ASSERT_EQ(run(command + " --quiet --shard-dir parts").status, 0);
-      const auto part = only_part();
-      std::filesystem::resize_file(part, std::filesystem::file_size(part) - 1);
-      EXPECT_THAT(run("status parts").out, HasSubstr("0 of 1 ranges of samples done"));
+      const auto found = parts();
+      ASSERT_EQ(found.size(), command == "heads a.npy" ? 3U : 1U);  // and a search for each layer
+      for (const auto& part : found) {                              // the same length, other bytes
+        std::fstream file(part, std::ios::in | std::ios::out | std::ios::binary);
+        file.seekp(-2, std::ios::end).write("!?", 2);
+      }
+      EXPECT_THAT(run("status parts").out,
+                  testing::ContainsRegex("0 of [13] (parts|ranges of samples) done"));
       EXPECT_EQ(run(command + " --quiet --shard-dir parts" + shard).out, whole);
       EXPECT_EQ(run("status parts").status, 0);
       std::filesystem::remove_all(directory_ / "parts");

@@ -318,7 +318,9 @@ TEST_F(ResultRanges, ValuesLieInTheRangesOfTheirQuantities) {
     };
     for (double Summary::*member : values)
       for (const double wrong : {-5e300, -1e-6, infinity, std::nan("")}) refused(member, wrong);
-    for (const double wrong : {-1e-300, infinity, std::nan("")}) refused(&Summary::std, wrong);
+    for (const double wrong : {-1e-300, 5e300, infinity, std::nan("")})
+      refused(&Summary::std, wrong);
+    refused(&Summary::max, 5e300);  // no value exceeds the sum of all
     refused(&Summary::min, 0.75);
     refused(&Summary::quantile_10, 0.25);
     refused(&Summary::median, 0.25);

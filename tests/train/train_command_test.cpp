@@ -307,7 +307,7 @@ TEST_F(TrainCommandTest, BadUsageIsOneLineAndTouchesNothing) {
   EXPECT_EQ(run("--task copy").status, 2);  // no --out
   const Result nowhere = run("--task copy --out ''");
   EXPECT_EQ(nowhere.status, 2);
-  EXPECT_THAT(nowhere.err, HasSubstr("--out: expected a name"));
+  EXPECT_THAT(nowhere.err, HasSubstr("--out: the value is empty"));
 }
 
 TEST_F(TrainCommandTest, TrainsOnTheUsersOwnPairs) {

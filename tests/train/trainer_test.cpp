@@ -489,6 +489,20 @@ TEST_F(TrainerTest, WithoutNotesTheLogSaysThatValidationPairsAreMissing) {
   for (const auto& line : log_lines("judged")) EXPECT_TRUE(line.contains("held_out_loss"));
 }
 
+TEST_F(TrainerTest, NotesOfAnotherRunDoNotHideValidationPairs) {
+  settings_.epochs = 1;
+  train(settings_, data_, options("judged"));
+  TrainingData unjudged = data_;
+  unjudged.held_out = false;
+  train(settings_, unjudged, options("unjudged"));
+  const std::string notes = notes_path(options("judged").directory);
+  std::filesystem::copy_file(notes_path(options("unjudged").directory), notes,
+                             std::filesystem::copy_options::overwrite_existing);
+  settings_.epochs = 2;
+  EXPECT_THROW(train(settings_, unjudged, resuming("judged")), RunConflict);
+  EXPECT_TRUE(train(settings_, data_, resuming("judged")).finished);
+}
+
 TEST_F(TrainerTest, ALogThatNoRunCanHaveIsNotRead) {
   settings_.epochs = 1;
   train(settings_, data_, options("a"));
