@@ -53,6 +53,8 @@ class Attention:
                 return _library.run_made("result", function, (self.handle.pointer, _library.encoded(options)), threads=threads,
                                          memory=memory, progress=hear, long=long, keep=self)
             except InputError as error:
+                if self.failures:
+                    raise
                 raise InputError(self._advised(str(error))) from None
 
     def _advised(self, error: str) -> str:

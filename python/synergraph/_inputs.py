@@ -88,11 +88,13 @@ def refuse_parameters(names: Iterable[str]) -> None:
 
 
 def _is_parameter(value: Any) -> bool:
-    """Whether it is a parameter of a model, or one with its name."""
     torch = sys.modules.get("torch")
-    if isinstance(value, tuple) and len(value) == 2 and isinstance(value[0], str):
-        return is_array(value[1])
     return torch is not None and isinstance(value, torch.nn.Parameter)
+
+
+def _is_named(value: Any) -> bool:
+    """Whether it is an array with its name, an item of a dictionary."""
+    return isinstance(value, tuple) and len(value) == 2 and isinstance(value[0], str) and is_array(value[1])
 
 
 def _refuse_element(where: str, value: Any) -> NoReturn:
@@ -146,6 +148,10 @@ def _refuse_list(value: Any) -> None:
         raise InputError("the list is empty: expected arrays whose last axes are query and key")
     if all(one is None for one in _leaves(value)):
         raise InputError(f"every element is None: {NO_ATTENTION}")
+    if all(_is_named(one) for one in value):
+        if not are_parameters(name for name, _ in value) and not _is_parameter(value[0][1]):
+            raise InputError("the list holds names with arrays. Pass a dictionary: dict(attention)")
+        raise InputError(f"the list holds {PARAMETERS}")
     if all(_is_parameter(one) for one in value):
         raise InputError(f"the list holds {PARAMETERS}")
     if any(is_array(one) for one in value):

@@ -8,6 +8,8 @@ import pytest
 
 import synergraph as sg
 from conftest import random_attention
+from synergraph._attention import of_layers
+from synergraph._views import CODES, HeadFunction
 
 LOGITS = np.random.default_rng(1).normal(size=(2, 6, 6))
 GOOD = random_attention(1, 2, 6, 6)
@@ -74,6 +76,7 @@ PARAMETERS = {"h.0.attn.weight": LOGITS[0], "h.0.attn.bias": LOGITS[0, 0]}
     ({"model": PARAMETERS, "step": 3}, "a model's parameters, not its attention"),
     ({"a.q_proj.weight": LOGITS[0], "a.k_proj.weight": LOGITS[1]}, r"a model's parameters, not its attention: .* synergraph\.watch"),
     (list(PARAMETERS.items()), r"the list holds a model's parameters, not its attention: .* synergraph\.watch"),
+    ([("a", GOOD), ("b", GOOD)], r"names with arrays\. Pass a dictionary: dict\(attention\)$"),
     ({"model": SimpleNamespace(named_modules=lambda: [])}, r"layer 'model': a SimpleNamespace is a model, .* synergraph\.watch"),
     ([], "the list is empty"),
     ([GOOD, 3], "element 1: 3 is not an array$"),
@@ -276,6 +279,26 @@ def test_recorded_weights_are_told_as_arrays_are():
     with sg.watch() as seen:
         seen.record_weights("a", torch.as_tensor(np.swapaxes(GOOD[0], -1, -2).copy()).swapaxes(-1, -2))
     assert seen.result().fidelity.ravel() == sg.measure(GOOD[0]).fidelity
+
+
+def test_parameters_of_a_model_are_no_attention():
+    model = pytest.importorskip("torch").nn.Linear(6, 6)
+    for wrong in (list(model.parameters()), tuple(model.parameters()), list(model.named_parameters()), model.state_dict()):
+        with pytest.raises(sg.InputError, match=r"holds a model's parameters, not its attention: .* synergraph\.watch"):
+            sg.measure(wrong)
+    with pytest.raises(sg.InputError, match=r"layer 'model': a Linear is a model, not its attention: .* synergraph\.watch"):
+        sg.measure({"model": model})
+
+
+def test_what_a_device_raises_is_what_went_wrong():
+    def fail(*_):
+        raise RuntimeError("the device is gone")
+
+    function = HeadFunction(fail, CODES["float64"], (1, 2, 6, 6))
+    made = of_layers([("a", function), ("b", function)], ("layer", "sample"))
+    made.named = ["a", "b"]
+    with pytest.raises(RuntimeError, match="the device is gone"):
+        made.run("sg_measure", {}, threads=None, memory=None, progress=None)
 
 
 def test_watched_layers_and_samples_there_are():
