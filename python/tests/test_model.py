@@ -1,5 +1,10 @@
 """Checkpoints: the same documents as the program's."""
 
+import copy
+import gc
+import pickle
+import sys
+
 import numpy as np
 import pytest
 
@@ -31,6 +36,26 @@ def test_attention_and_logits(checkpoint):
     logits = model.logits(tokens)
     assert logits.shape == (2, 6, 9) and np.isfinite(logits).all()
     assert np.array_equal(model.logits(tokens[0])[0], logits[0])
+
+
+def test_copies_are_the_same_model_and_pickles_are_refused(checkpoint, monkeypatch):
+    unraisable = []  # what Python would print on stderr as "Exception ignored"
+    monkeypatch.setattr(sys, "unraisablehook", lambda problem: unraisable.append(str(problem.exc_value)))
+    model = sg.load_model(checkpoint)
+    tokens = np.arange(12).reshape(2, 6) % 9
+    document = model.measure(tokens, task="copy", per_head=True).to_json()
+    copies = [copy.copy(model), copy.deepcopy(model), *copy.deepcopy([model])]
+    with pytest.raises(TypeError, match="pickle") as refusal:
+        pickle.dumps(model)
+    assert "\n" not in str(refusal.value)
+    del model, refusal  # copies outlive the model
+    gc.collect()
+    for one in copies:
+        assert (one.layers, one.heads, one.length, one.vocabulary) == (2, 2, 6, 9)
+        assert one.measure(tokens, task="copy", per_head=True).to_json() == document
+    del one, copies
+    gc.collect()
+    assert unraisable == []
 
 
 def test_what_is_wrong_is_said(checkpoint):
