@@ -68,6 +68,9 @@ function widest(cells: Cells, font: number, theme: Theme): number {
   return 3 + Math.max(0, ...[...candidates].map((text) => textWidth(text, font, theme.font)));
 }
 
+/** The least width of cells, of `small` at least, at which the last one in sight is cut in half: a reader sees that the map goes on. */
+const partly = (room: number, small: number) => Math.max(small, room / (Math.floor(room / small - 0.5) + 0.5));
+
 function layOut(options: HeatmapOptions, cells: Cells, top: number, width: number, theme: Theme): Layout {
   const { rows, columns, rowTitle } = options;
   const left = 16 + Math.max(20, ...[rowTitle, ...rows].map((name) => textWidth(shorten(name, NAME), 12, theme.font)));
@@ -76,7 +79,7 @@ function layOut(options: HeatmapOptions, cells: Cells, top: number, width: numbe
   const needs = FONTS.map((font) => widest(cells, font, theme));
   const small = needs[1]!;
   const wanted = left + gap + 2 + columns.length * small;
-  const size = width < NARROW && natural < small && wanted <= MOST_WIDE ? small : natural;
+  const size = width < NARROW && natural < small && wanted <= MOST_WIDE ? partly(width - left, small) : natural;
   const fits = needs.findIndex((need) => size >= need);
   const height = Math.max(
     4,
@@ -173,8 +176,8 @@ function drawCell(cell: HeatCell, r: number, c: number, options: HeatmapOptions,
       : null,
     cell.marked
       ? s('circle', {
-          cx: x(c) + size - Math.min(7, size / 4),
-          cy: y(r) + Math.min(7, height / 4),
+          cx: x(c) + size - Math.min(5, size / 4),
+          cy: y(r) + Math.min(5, height / 4),
           r: Math.min(3, size / 6),
           fill: theme.warm,
           stroke: theme.surface,

@@ -75,6 +75,32 @@ describe.skipIf(program === undefined)('documents of the program', () => {
     expect(refusal({ ...document, schema_version: 99 })).toBe('a.json: schema_version is not 1');
     expect(refusal({ ...document, combined: undefined })).toBe('a.json: combined is missing');
   });
+  it('of heads have what heads are worth', () => {
+    const { heads } = documents() as unknown as { heads: { layers: { values: unknown[] }[] } };
+    heads.layers[0]!.values = [];
+    expect(refusal(heads)).toBe('a.json: layers[0].values is not a list with something in it');
+  }, 60_000);
+});
+
+describe('numbers of subsets in a study', () => {
+  const study = (number: unknown) => {
+    const text = readFileSync(join(import.meta.dirname, '../../../docs/results/quick/results.json'), 'utf8');
+    const document = JSON.parse(text) as { findings: { subsets: unknown } };
+    document.findings.subsets = [{ task: 'copy', heads: 4, value: 'fidelity', layer: null, effective_heads: number }];
+    return refusal(document);
+  };
+  const interval = { estimate: 2, low: 1, high: 3 };
+  it('are taken', () => {
+    expect(study({ values: [1, 3], mean: interval })).toBeNull();
+    expect(study({ count: 1, of: 4 })).toBeNull();
+  });
+  it('without their mean are refused in a line', () => {
+    const place = 'a.json: findings.subsets[0].effective_heads.mean';
+    expect(study({ values: [1, 3] })).toBe(`${place} is missing`);
+    expect(study({ values: [1, 3], mean: null })).toBe(`${place} is not an object`);
+    expect(study({ count: 1, of: 4, values: [], mean: 3 })).toBe(`${place} is not an object`);
+    expect(study({ values: [1, 3], mean: { ...interval, estimate: 'x' } })).toMatch(`${place}.estimate is not`);
+  });
 });
 
 it('refuses what is no document', () => {

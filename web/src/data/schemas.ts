@@ -137,7 +137,8 @@ const test = object({ statistic: numberOrNull, effect: numberOrNull, p: numberOr
 const tally = object({ count, of: count });
 const ofSeeds = object({ values: numbersOrNull, mean: interval });
 const ofSubsets: Check = (value, place) => {
-  if (typeof value === 'object' && value !== null) (Object.hasOwn(value, 'count') ? tally : ofSeeds)(value, place);
+  if (typeof value === 'object' && value !== null)
+    (Object.hasOwn(value, 'count') && !Object.hasOwn(value, 'mean') ? tally : ofSeeds)(value, place);
 };
 const study = document('synergraph.reproduce', 2, {
   settings: object({

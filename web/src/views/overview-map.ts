@@ -90,10 +90,14 @@ function coloursOver({ table, measure }: Shown, layers: number[], diverging: boo
       ? layers.map((l) => measure.get(l, 'all')).flatMap((x) => (x ? [x.mean] : []))
       : [];
   const values = [...spreads.map((x) => x.mean), ...whole];
-  const scale = valueScale(values, quantity.logarithmic, 0, 1000);
+  const { place } = valueScale(values, quantity.logarithmic, 0, 1000);
+  // The colours end where the numbers do, as their key says.
+  const places = values.map(place);
+  const [low, high] = [Math.min(...places), Math.max(...places)];
+  const share = (value: number | null) => (high > low ? (place(value) - low) / (high - low) : 0.5);
   return {
     diverging,
-    shade: (_, head, x) => (head === 'all' && quantity.kind === 'change' ? null : 0.06 + (0.94 * scale.place(x.mean)) / 1000),
+    shade: (_, head, x) => (head === 'all' && quantity.kind === 'change' ? null : 0.06 + 0.94 * share(x.mean)),
     legend: ends(quantity, values),
   };
 }
@@ -109,7 +113,7 @@ function mapColours(shown: Shown): Colours {
   return {
     diverging,
     shade: (layer, head, spread) => each[layer]!.shade(layer, head, spread),
-    legend: diverging ? ['layer’s most negative', '0', 'most positive'] : ['layer’s least', 'layer’s largest'],
+    legend: diverging ? ['− layer’s largest', '0', '+ layer’s largest'] : ['layer’s least', 'layer’s largest'],
   };
 }
 

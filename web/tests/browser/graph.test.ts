@@ -1,7 +1,9 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import type { Page } from 'playwright-core';
 import { download, useBrowser } from './browser';
-import { program, writePage, base } from './pages';
+import { base, folder, program, writePage } from './pages';
 import type { SystemDocument } from '../../src/core';
 
 const empty = writePage('empty.html', null);
@@ -59,6 +61,56 @@ describe('Graphs', () => {
     }
     expect(stops).toContain('g');
     expect(stops).not.toContain('path');
+  });
+
+  it('names its edges', async () => {
+    const page = await open(
+      `${empty}#graph?graph=${encodeURIComponent('nodes a b c\nhead one\n a -> b : 2\n b -> c\nhead two\n a -> c\n')}`,
+    );
+    await ready(page);
+    const drawn = page.locator('figure:has-text("The graph") path[role=img]');
+    await expect.poll(() => drawn.count()).toBe(3);
+    expect(await drawn.evaluateAll((all) => all.map((one) => one.getAttribute('aria-label')))).toEqual([
+      'edge a → b, head one, weight 2',
+      'edge b → c, head one, weight 1',
+      'edge a → c, head two, weight 1',
+    ]);
+    expect(await drawn.evaluateAll((all) => all.filter((one) => (one as SVGElement).tabIndex >= 0).length)).toBe(0);
+  });
+
+  it('saves times that never come as the program does', async () => {
+    // By head y nothing leaves b; the signals of head x are only approached.
+    const source = 'nodes a b c\nhead x\n a -> a\n a -> c : 1e-9\n b -> c\nhead y\n a -> c\n b -> b\n';
+    writeFileSync(join(folder, 'never.txt'), source);
+    const page = await open(`${empty}#graph?graph=${encodeURIComponent(source)}`);
+    await page.waitForSelector('tr.marked');
+    const shown = await page.locator('tbody').first().innerText();
+    expect(shown).toContain('never');
+    expect(shown).toContain('limit');
+    const { name, bytes } = await download(page, () =>
+      page.locator('section:has-text("Measured")').getByRole('button', { name: 'Save the numbers as CSV' }).click(),
+    );
+    expect(name).toBe('graph.csv');
+    const rows = (text: string) =>
+      text
+        .trim()
+        .split('\n')
+        .map((line) => line.split(','));
+    const [ours, theirs] = [rows(bytes.toString()), rows(program('graph', 'never.txt', '--csv'))];
+    const same = {
+      'T_mix(0.25)': 'mixing_time_0.25',
+      'hit mean': 'hitting_mean',
+      'hit max': 'hitting_max',
+      'at t': 'minimax_time',
+    };
+    for (const [label, column] of Object.entries(same)) {
+      const [a, b] = [ours[0]!.indexOf(label), theirs[0]!.indexOf(column)];
+      expect(ours.slice(1).map((row) => Number(row[a]!.replace('inf', 'Infinity')))).toEqual(
+        theirs.slice(1).map((row) => Number(row[b]!.replace('inf', 'Infinity'))),
+      );
+    }
+    expect(ours.flat()).toContain('inf');
+    expect(ours.flat()).not.toContain('');
   });
 
   it('is typed; what is wrong is said in one line, and the page goes on', async () => {

@@ -1,9 +1,9 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import type { Analyze } from '../../src/data/documents';
+import type { Analyze, Heads } from '../../src/data/documents';
 import { format, quantityOf } from '../../src/quantities';
-import { useBrowser } from './browser';
+import { download, useBrowser } from './browser';
 import { attention, folder, program, writeNpy, type Attention } from './pages';
 
 const { open } = useBrowser();
@@ -60,7 +60,7 @@ describe('pages that the program writes', () => {
   it('hold as many samples as asked for, and say so', async () => {
     const page = await open(`${pageOf('few.html', 'analyze', file, '--page-samples', '2').url}#layer`);
     await page.getByText(/2 of 3 samples/).waitFor();
-    expect(await page.getByLabel('Sample').locator('option').count()).toBe(2);
+    expect(await page.getByLabel('Sample').locator('option').allInnerTexts()).toEqual(['0', '1', 'mean of all samples']);
   });
 
   it('show what heads found', async () => {
@@ -89,6 +89,61 @@ describe('pages that the program writes', () => {
     writeFileSync(names, Array.from({ length: 20 }, (_, i) => `<b>word${i % 7}\n`).join(''));
     const page = await open(`${pageOf('tokens.html', 'analyze', file, '--page-tokens', names).url}#layer`);
     await page.getByText(/^weakest: \d+ <b>word/).waitFor();
+  });
+
+  it('name the tokens of each sample as told', async () => {
+    const names = join(folder, 'names.jsonl');
+    const list = (sample: number) => Array.from({ length: 20 }, (_, i) => `${'abc'[sample]}${i}`);
+    writeFileSync(names, [0, 1, 2].map((sample) => `${JSON.stringify(list(sample))}\n`).join(''));
+    const { url } = pageOf('lists.html', 'analyze', file, '--page-tokens', names);
+    const weakest = async (hash: string) => {
+      const page = await open(`${url}#${hash}`);
+      return page
+        .locator('figure:has-text("Fidelity of every token") svg')
+        .getByText(/^(weakest|lowest mean): /)
+        .textContent();
+    };
+    for (const view of ['layer', 'mixer']) {
+      for (const sample of [0, 1, 2])
+        expect(await weakest(`${view}?sample=${sample}`)).toMatch(new RegExp(`^weakest: (\\d+) ${'abc'[sample]}\\1$`));
+      expect(await weakest(`${view}?sample=mean`)).toMatch(/^lowest mean: \d+$/);
+    }
+  });
+
+  it('show layers and what heads are worth on one page', async () => {
+    const analyzed = JSON.parse(program('analyze', file, '--per-head', '--json', '-')) as Analyze;
+    const worth = JSON.parse(program('heads', file, '--json', '-')) as Heads;
+    for (const [name, ...command] of [
+      ['both-heads.html', 'heads', file],
+      ['both-analyze.html', 'analyze', file, '--page-heads'],
+    ] as [string, ...string[]][]) {
+      const page = await open(pageOf(name, ...command).url);
+      const quantities = await page.getByLabel('Quantity').locator('option').allInnerTexts();
+      for (const label of ['Minimax fidelity', 'Synergy', 'Shapley value (fidelity)', 'Shapley value (speed)'])
+        expect(quantities).toContain(label);
+      for (const [kind, document] of [
+        ['layers', analyzed],
+        ['heads', worth],
+      ] as const) {
+        const { bytes } = await download(page, () => page.getByRole('button', { name: `Save JSON (${kind})` }).click());
+        expect(JSON.parse(bytes.toString())).toEqual(document);
+      }
+      expect(await page.getByText(/not in this page/).count()).toBe(0);
+    }
+  });
+
+  it('give no weight to a head that weighs 0 when it is clicked', async () => {
+    const page = await open(`${pageOf('weightless.html', 'analyze', file, '--weights', '2,0,1,1').url}#mixer`);
+    await page.waitForSelector('figure:has-text("Every set of heads") circle');
+    const row = page.locator('.mix-row').nth(1);
+    expect(await row.locator('output').innerText()).toBe('weight 0');
+    await row.getByRole('checkbox').click();
+    await page.getByText('Head 1 has weight 0: it stays off until its slider gives it a weight.').waitFor();
+    expect(await row.getByRole('checkbox').isChecked()).toBe(false);
+    await page.locator('figure:has-text("Every set of heads") [data-key="2"]').click();
+    expect(await page.locator('.mix-row output').allInnerTexts()).toEqual(['50.0 %', 'weight 0', '25.0 %', '25.0 %']);
+    await row.locator('input[type=range]').fill('0.2');
+    await expect.poll(() => page.locator('.mix-row output').allInnerTexts()).toEqual(['40.0 %', '20.0 %', '20.0 %', '20.0 %']);
   });
 
   it('show a study', async () => {
