@@ -11,6 +11,7 @@
 #include "capi/options.h"
 #include "capi/result.h"
 #include "capi/status.h"
+#include "capi/take_settings.h"
 #include "synergraph/analysis/analysis.h"
 #include "synergraph/analysis/array_readings.h"
 #include "synergraph/analysis/attention_file.h"

@@ -9,6 +9,7 @@
 #include "capi/options.h"
 #include "capi/result.h"
 #include "capi/status.h"
+#include "capi/take_settings.h"
 #include "synergraph/analysis/graph_source.h"
 #include "synergraph/core/error.h"
 #include "synergraph/core/terminal.h"

@@ -1,39 +1,31 @@
 #include "capi/options.h"
 
 #include <algorithm>
+#include <cstring>
 #include <limits>
 #include <set>
 #include <utility>
 
 namespace synergraph::capi {
-namespace {
 
 using nlohmann::json;
 
-constexpr std::int64_t kMostLimit = 1000000000000;
-
-[[noreturn]] void refuse(const char* key, const std::string& expected) {
+void refuse(std::string_view key, const std::string& expected) {
   throw UsageError(fmt::format("options: {} is not {}", quoted_text(key), expected));
 }
 
-double checked_number(const char* key, const json& value, double least, double most) {
-  const double number =
-      value.is_number() ? value.get<double>() : std::numeric_limits<double>::quiet_NaN();
-  if (!(number >= least && number <= most))
-    refuse(key, fmt::format("a number from {} to {}", least, most));
-  return number;
+double checked(std::string_view key, const json& value, const NumberRange<double>& range) {
+  if (!value.is_number() || !range.contains(value.get<double>())) refuse(key, described(range));
+  return value.get<double>();
 }
 
-std::int64_t checked_count(const char* key, const json& value, std::int64_t least,
-                           std::int64_t most) {
+std::int64_t checked(std::string_view key, const json& value,
+                     const NumberRange<std::int64_t>& range) {
   const bool whole = value.is_number_integer() &&
                      (!value.is_number_unsigned() || value.get<std::uint64_t>() <= INT64_MAX);
-  if (!whole || value.get<std::int64_t>() < least || value.get<std::int64_t>() > most)
-    refuse(key, fmt::format("a whole number from {} to {}", least, most));
+  if (!whole || !range.contains(value.get<std::int64_t>())) refuse(key, described(range));
   return value.get<std::int64_t>();
 }
-
-}  // namespace
 
 Options::Options(const char* text) : object_(json::object()) {
   if (text == nullptr || *text == '\0') return;
@@ -45,11 +37,11 @@ Options::Options(const char* text) : object_(json::object()) {
           fmt::format("options: {} is given twice", quoted_text(parsed.get<std::string>())));
     return true;
   };
-  object_ = json::parse(text, once, false);
+  object_ = json::parse(text, text + std::strlen(text), once, false);
   if (!object_.is_object()) throw UsageError("options: not a JSON object");
 }
 
-std::optional<json> Options::take(const char* key) {
+std::optional<json> Options::take(std::string_view key) {
   known_.emplace_back(key);
   const auto found = object_.find(key);
   if (found == object_.end()) return std::nullopt;
@@ -58,53 +50,58 @@ std::optional<json> Options::take(const char* key) {
   return value.is_null() ? std::nullopt : std::optional(std::move(value));
 }
 
-std::optional<bool> Options::take_bool(const char* key) {
+std::optional<bool> Options::take_bool(std::string_view key) {
   const std::optional<json> value = take(key);
   if (!value) return std::nullopt;
   if (!value->is_boolean()) refuse(key, "true or false");
   return value->get<bool>();
 }
 
-std::optional<std::string> Options::take_text(const char* key) {
+std::optional<std::string> Options::take_text(std::string_view key) {
   const std::optional<json> value = take(key);
   if (!value) return std::nullopt;
   if (!value->is_string()) refuse(key, "a text");
   return value->get<std::string>();
 }
 
-std::optional<std::int64_t> Options::take_count(const char* key, std::int64_t least,
+std::optional<std::int64_t> Options::take_count(std::string_view key, std::int64_t least,
                                                 std::int64_t most) {
   const std::optional<json> value = take(key);
-  return value ? std::optional(checked_count(key, *value, least, most)) : std::nullopt;
+  return value ? std::optional(checked(key, *value, NumberRange<std::int64_t>{least, most}))
+               : std::nullopt;
 }
 
-std::optional<double> Options::take_number(const char* key, double least, double most) {
+std::optional<double> Options::take_number(std::string_view key, double least, double most) {
   const std::optional<json> value = take(key);
-  return value ? std::optional(checked_number(key, *value, least, most)) : std::nullopt;
+  return value ? std::optional(checked(key, *value, NumberRange<double>{least, most}))
+               : std::nullopt;
 }
 
-std::optional<std::vector<double>> Options::take_numbers(const char* key, double least,
+std::optional<std::vector<double>> Options::take_numbers(std::string_view key, double least,
                                                          double most) {
   const std::optional<json> value = take(key);
   if (!value) return std::nullopt;
   std::vector<double> numbers;
-  if (!value->is_array()) return std::vector{checked_number(key, *value, least, most)};
-  for (const json& one : *value) numbers.push_back(checked_number(key, one, least, most));
+  if (!value->is_array())
+    return std::vector{checked(key, *value, NumberRange<double>{least, most})};
+  for (const json& one : *value)
+    numbers.push_back(checked(key, one, NumberRange<double>{least, most}));
   if (numbers.empty()) refuse(key, "a number, or a list of some");
   return numbers;
 }
 
-std::vector<std::int64_t> Options::take_counts(const char* key, std::int64_t least,
+std::vector<std::int64_t> Options::take_counts(std::string_view key, std::int64_t least,
                                                std::int64_t most) {
   std::optional<json> value = take(key);
   std::vector<std::int64_t> counts;
   if (!value) return counts;
   if (!value->is_array()) value = json::array({*value});
-  for (const json& one : *value) counts.push_back(checked_count(key, one, least, most));
+  for (const json& one : *value)
+    counts.push_back(checked(key, one, NumberRange<std::int64_t>{least, most}));
   return counts;
 }
 
-std::optional<std::vector<std::string>> Options::take_texts(const char* key) {
+std::optional<std::vector<std::string>> Options::take_texts(std::string_view key) {
   std::optional<json> value = take(key);
   if (!value) return std::nullopt;
   if (value->is_string()) value = json::array({*value});
@@ -115,17 +112,18 @@ std::optional<std::vector<std::string>> Options::take_texts(const char* key) {
   return value->get<std::vector<std::string>>();
 }
 
-TokenRange Options::take_range(const char* key) {
+TokenRange Options::take_range(std::string_view key) {
   const std::optional<json> value = take(key);
   TokenRange range;
   if (!value) return range;
   if (!value->is_array() || value->size() != 2) refuse(key, "a list of two tokens, [begin, end]");
-  range.begin = checked_count(key, (*value)[0], 0, INT64_MAX);
-  if (!(*value)[1].is_null()) range.end = checked_count(key, (*value)[1], 0, INT64_MAX);
+  range.begin = checked(key, (*value)[0], NumberRange<std::int64_t>{0, INT64_MAX});
+  if (!(*value)[1].is_null())
+    range.end = checked(key, (*value)[1], NumberRange<std::int64_t>{0, INT64_MAX});
   return range;
 }
 
-bool Options::is_text(const char* key) const {
+bool Options::is_text(std::string_view key) const {
   const auto found = object_.find(key);
   return found != object_.end() && found->is_string();
 }
@@ -137,55 +135,6 @@ void Options::finish() const {
     throw UsageError(fmt::format("options: {}: this call takes no options", quoted_text(key)));
   throw UsageError(
       fmt::format("options: {} is not one of {}", quoted_text(key), fmt::join(known_, ", ")));
-}
-
-MetricsChoice take_metrics(Options& options, MetricsOptions (*options_of)(Convention),
-                           bool several) {
-  MetricsChoice choice;
-  const std::vector<std::string> names =
-      options.take_texts("convention").value_or(std::vector<std::string>{"exact"});
-  if (names == std::vector<std::string>{"both"}) {
-    choice.names = {Convention::kExact, Convention::kPublished};
-  } else {
-    for (const std::string& text : names) {
-      const auto known = parse_name<Convention>(text);
-      if (!known)
-        throw UsageError(fmt::format("options: convention: {} is not one of {}{}",
-                                     quoted_text(text), fmt::join(all_names<Convention>(), ", "),
-                                     several ? ", both" : ""));
-      const Convention name = *known;
-      if (std::find(choice.names.begin(), choice.names.end(), name) != choice.names.end())
-        throw UsageError(fmt::format("options: the convention {} is given twice", text));
-      choice.names.push_back(name);
-    }
-  }
-  if (!several && choice.names.size() > 1)
-    throw UsageError(fmt::format("options: convention: expected one convention, {}, not both",
-                                 fmt::join(all_names<Convention>(), " or ")));
-
-  const auto normalization = options.take_name<Normalization>("normalization");
-  const auto nodes = options.take_name<FidelityNodes>("nodes");
-  std::optional<std::int64_t> horizon;
-  if (options.is_text("horizon")) {
-    if (options.take_text("horizon") != "certified")
-      refuse("horizon", "\"certified\" or a number of steps");
-    horizon = 0;
-  } else {
-    horizon = options.take_count("horizon", 1, kMostSteps);
-  }
-  const auto eps = options.take_numbers("eps", std::numeric_limits<double>::denorm_min(), 1.0);
-  const auto cutoff = options.take_count("cutoff", 1, kMostSteps);
-  const auto step_limit = options.take_count("step_limit", 0, kMostLimit);
-  for (const Convention name : choice.names) {
-    MetricsOptions& convention = choice.conventions.emplace_back(options_of(name));
-    convention.normalization = normalization.value_or(convention.normalization);
-    convention.fidelity.nodes = nodes.value_or(convention.fidelity.nodes);
-    convention.fidelity.horizon = horizon.value_or(convention.fidelity.horizon);
-    convention.walk.eps = eps.value_or(convention.walk.eps);
-    convention.walk.cutoff = cutoff.value_or(convention.walk.cutoff);
-    if (step_limit.value_or(0) > 0) convention.fidelity.step_limit = *step_limit;
-  }
-  return choice;
 }
 
 }  // namespace synergraph::capi

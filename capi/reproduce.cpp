@@ -41,8 +41,10 @@ GridRequest take_grid(Options& options) {
   MeasureSettings& measure = request.measure;
   measure.eps = options.take_numbers("eps", std::numeric_limits<double>::denorm_min(), 1.0)
                     .value_or(measure.eps);
-  measure.cutoff = options.take_count("cutoff", 1, kMostSteps).value_or(measure.cutoff);
-  measure.horizon = options.take_count("horizon", 1, kMostSteps).value_or(measure.horizon);
+  measure.cutoff =
+      options.take_count("cutoff", kStepRange.least, kStepRange.most).value_or(measure.cutoff);
+  measure.horizon =
+      options.take_count("horizon", kStepRange.least, kStepRange.most).value_or(measure.horizon);
   return request;
 }
 

@@ -67,7 +67,6 @@ struct AttentionCommand {
     if (!page.wanted()) return;
     shown.title = input_title(input.file);
     shown.document = json_report(report);
-    shown.step_limit = metrics.step_limit;
     page.write(std::move(shown), from, names);
   }
 };

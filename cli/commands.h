@@ -14,6 +14,7 @@ void add_heads_command(CLI::App& app);
 void add_inspect_command(CLI::App& app);
 void add_man_command(CLI::App& app);
 void add_reproduce_command(CLI::App& app);
+void add_schema_command(CLI::App& app);
 void add_status_command(CLI::App& app);
 void add_train_command(CLI::App& app);
 void add_verify_command(CLI::App& app);

@@ -141,7 +141,6 @@ void write_page(const GraphArguments& arguments, const MultiHeadGraph& graph,
   if (!arguments.generators.empty())
     page.title = fmt::format("{}", fmt::join(arguments.generators, ", "));
   page.graph = format_graph_text(graph);
-  page.step_limit = arguments.metrics.step_limit;
   arguments.page.write(page);
 }
 

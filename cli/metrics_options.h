@@ -1,36 +1,31 @@
 #pragma once
 
 #include <CLI/CLI.hpp>
-#include <optional>
 #include <string>
 #include <vector>
 
-#include "synergraph/heads/synergy.h"
+#include "synergraph/heads/metrics_settings.h"
 
 namespace synergraph::cli {
 
 /// The options that say how to measure, shared by every command that measures.
 struct MetricsArguments {
-  std::string convention = "exact";
-  std::optional<std::string> normalization;
-  std::optional<std::string> nodes;
-  std::optional<std::string> horizon;
-  std::vector<double> eps = {0.25};
-  std::int64_t cutoff = 100;
-  std::int64_t step_limit = 0;
+  MetricsSettings settings;
   Execution execution;
 
-  /// What a convention is, unless the other arguments say otherwise: of graphs, or of attention.
+  /// What a convention is, unless the settings say otherwise: of graphs, or of attention.
   MetricsOptions (*options_of)(Convention) = graph_options;
 
   /// `allow_both`: "both" is a convention too.
   void add_to(CLI::App& command, bool allow_both = false);
 
   /// One convention, or exact and published.
-  std::vector<Convention> chosen_conventions() const;
+  const std::vector<Convention>& chosen_conventions() const { return settings.convention.names; }
 
-  /// What the arguments say, over `convention`'s settings.
-  MetricsOptions resolve(Convention convention) const;
+  /// What the settings say, over those of `convention`.
+  MetricsOptions resolve(Convention convention) const {
+    return settings.resolve(convention, options_of);
+  }
 };
 
 /// "0.5,0.3,0.2" as numbers. UsageError names the part that is none.

@@ -8,23 +8,12 @@
 #include <string_view>
 #include <vector>
 
+#include "synergraph/core/setting.h"
 #include "synergraph/core/split.h"
 
 namespace synergraph::cli {
 
-/// The numbers that an option takes: from `least` to `most`, both included unless `above`. Whole
-/// numbers are counts and seeds: never negative unless a range says so.
-template <class Number>
-struct NumberRange {
-  Number least = std::integral<Number> ? Number{0} : std::numeric_limits<Number>::lowest();
-  Number most = std::numeric_limits<Number>::max();
-  bool above = false;  ///< greater than `least`
-};
-
-/// Thresholds of T_mix.
-inline constexpr NumberRange<double> kThresholds{0.0, 1.0, true};
 inline constexpr NumberRange<int> kThreadCounts{0, 4096};
-inline constexpr NumberRange<std::int64_t> kCutoffs{1, 1000000000};
 inline constexpr NumberRange<double> kSeconds{0.0};
 
 /// All of `text` as a number of the range. Anything else, such as NaN, a number that overflows or a

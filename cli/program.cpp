@@ -194,6 +194,7 @@ void add_commands(CLI::App& app) {
   add_heads_command(app);
   add_inspect_command(app);
   add_reproduce_command(app);
+  add_schema_command(app);
   add_status_command(app);
   add_train_command(app);
   add_verify_command(app);

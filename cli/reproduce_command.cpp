@@ -196,11 +196,11 @@ void add_measuring_options(CLI::App& command, ReproduceArguments& arguments) {
              "Training sequences measured, from the first (the paper: 50; default: the preset's)",
              {1})
       ->group(group);
-  add_number(command, "--eps", measure.eps, "Distances of T_mix", kThresholds)->group(group);
-  add_number(command, "--cutoff", measure.cutoff, "Of the truncated hitting times", kCutoffs)
+  add_number(command, "--eps", measure.eps, "Distances of T_mix", kThresholdRange)->group(group);
+  add_number(command, "--cutoff", measure.cutoff, "Of the truncated hitting times", kStepRange)
       ->group(group);
   add_number(command, "--horizon", measure.horizon, "Of the published convention's fidelity",
-             kCutoffs)
+             kStepRange)
       ->group(group);
   add_number(command, "--subset-samples", arguments.request.subset_samples,
              "Of these, from the first, those on which every subset of up to 20 heads is measured; "

@@ -157,10 +157,16 @@ class Graph:
         return Attention(_library.make("attention", "sg_graph_attention", self._handle.pointer), ())
 
     def measure(
-        self, *, weights: Optional[Sequence[float]] = None, convention: str = "exact", normalization: Optional[str] = None,
-        nodes: Optional[str] = None, horizon: Union[int, str, None] = None, eps: Union[float, Sequence[float], None] = None,
-        cutoff: Optional[int] = None, step_limit: Optional[int] = None, threads: Optional[int] = None,
-        memory: Optional[int] = None, progress: Progress = None,
+        self, *, weights: Optional[Sequence[float]] = None, convention: str = "exact",
+        # settings: graph
+        normalization: Optional[str] = None,
+        nodes: Optional[str] = None,
+        horizon: Union[int, str, None] = None,
+        eps: Union[float, Sequence[float], None] = None,
+        cutoff: Optional[int] = None,
+        step_limit: Optional[int] = None,
+        # end of settings
+        threads: Optional[int] = None, memory: Optional[int] = None, progress: Progress = None,
     ) -> GraphResult:
         """Mixing time and fidelity of each head and of all together; options as those of `measure`.
 
@@ -168,9 +174,9 @@ class Graph:
         >>> result.mixing_time, result.heads["mixing_time_0.25"]
         (10.0, array([inf, inf]))
         """
-        from ._measure import metrics_options
+        from ._measure import settings_of
 
-        options = metrics_options(convention, normalization, nodes, horizon, eps, cutoff, step_limit)
+        options = settings_of("graph", locals())
         options["weights"] = None if weights is None else numbers(weights, "weights").tolist()
         with progress_function(progress, "head") as hear:
             return GraphResult(_library.run_made(

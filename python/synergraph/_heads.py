@@ -12,8 +12,7 @@ from . import _library
 from ._attention import Attention, Axes, LayerNumbers
 from ._errors import InputError
 from ._graph import Graph
-from ._measure import metrics_options, open_attention
-from ._options import flag, texts
+from ._measure import open_attention, settings_of, with_settings
 from ._progress import Progress
 from ._result import Document, Numbers
 
@@ -104,27 +103,32 @@ class HeadValues(Document):
         return plot_heads(self, **options)
 
 
-def heads_of(attention: Attention, metrics: Dict[str, Any], *, values: Optional[Values] = None, keep: Optional[float] = None,
-             weight_samples: Optional[int] = None, exact_heads: Optional[int] = None, precision: Optional[float] = None,
-             orders: Optional[int] = None, stack: bool = False, residual: Optional[float] = None, follow: Optional[int] = None,
-             threads: Optional[int] = None, memory: Optional[int] = None, progress: Progress = None) -> HeadValues:
+def heads_of(attention: Attention, options: Dict[str, Any], *, threads: Optional[int], memory: Optional[int],
+             progress: Progress) -> HeadValues:
     """Values the heads of what is ready to be measured."""
     if attention.sinks is not None and len(attention.sinks) > 1:
         raise InputError(f"sink: {attention.sinks}: heads are valued for one sink, and means of several are of none; call once for each")
-    named = None if values is None else texts(values, "values", "'fidelity', 'speed' or a list of both")
-    options = dict(metrics, values=named, keep=keep,
-                   weight_samples=weight_samples, exact_heads=exact_heads, precision=precision, orders=orders, stack=flag(stack, "stack"),
-                   residual=residual, follow=follow)
     return HeadValues(attention.run("sg_heads", options, threads=threads, memory=memory, progress=progress, unit="step"), attention)
 
 
+@with_settings("heads")
 def heads(
     attention: Any,
     weights: Any = None,
     convention: str = "exact",
     *,
     axes: Axes = None,
-    values: Optional[Values] = None,
+    lengths: Any = None,
+    padding: str = "right",
+    sink: Any = None,
+    # settings: heads
+    normalization: Optional[str] = None,
+    nodes: Optional[str] = None,
+    horizon: Union[int, str, None] = None,
+    eps: Union[float, Sequence[float], None] = None,
+    cutoff: Optional[int] = None,
+    step_limit: Optional[int] = None,
+    values: Union[str, Sequence[str], None] = None,
     keep: Optional[float] = None,
     weight_samples: Optional[int] = None,
     exact_heads: Optional[int] = None,
@@ -133,15 +137,7 @@ def heads(
     stack: bool = False,
     residual: Optional[float] = None,
     follow: Optional[int] = None,
-    lengths: Any = None,
-    padding: str = "right",
-    sink: Any = None,
-    normalization: Optional[str] = None,
-    nodes: Optional[str] = None,
-    horizon: Union[int, str, None] = None,
-    eps: Union[float, Sequence[float], None] = None,
-    cutoff: Optional[int] = None,
-    step_limit: Optional[int] = None,
+    # end of settings
     row_tolerance: Optional[float] = None,
     missing_mass: Optional[str] = None,
     layers: LayerNumbers = None,
@@ -165,15 +161,10 @@ def heads(
     >>> result.fidelity["smallest"]                # two heads keep 90 %
     array([1, 1, 0])
 
-    - `values`: what heads are worth, "fidelity", "speed", or both (default).
-    - `keep`: the share of the value of all heads that the smallest subset keeps (0.95).
-    - `weight_samples`: samples, the first, that the best weights are sought for (20; 0: not sought).
-    - `exact_heads`: layers of more heads than this, and of more than 20, are sampled, until the standard error of Shapley values is
-      `precision` of the value of all heads, or `orders` orders were drawn.
-    - `stack`: also follow signals through all layers, each applied once, with the share `residual` beside its heads (0.5);
-      `follow`: the token whose way through the heads is kept, instead of each sample's weakest.
+    (settings)
     - The other options are those of `measure`, with one convention and one `sink`.
     """
+    options = settings_of("heads", locals())
     if isinstance(attention, Graph):
         opened = attention.as_attention()
     else:
@@ -181,7 +172,4 @@ def heads(
                                 row_tolerance=row_tolerance, missing_mass=missing_mass)
     if weights is not None:
         opened.set_weights(weights)
-    metrics = metrics_options(convention, normalization, nodes, horizon, eps, cutoff, step_limit)
-    return heads_of(opened, metrics, values=values, keep=keep, weight_samples=weight_samples, exact_heads=exact_heads,
-                    precision=precision, orders=orders, stack=stack, residual=residual, follow=follow, threads=threads,
-                    memory=memory, progress=progress)
+    return heads_of(opened, options, threads=threads, memory=memory, progress=progress)

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any, Dict, Optional, Sequence, Union
+import re
+import textwrap
+from typing import Any, Callable, Dict, Mapping, Optional, Sequence, TypeVar, Union
 
 import numpy as np
 
@@ -12,24 +14,42 @@ from ._graph import Graph
 from ._options import flag, is_path, layer_choice, number, texts, whole
 from ._progress import Progress
 from ._result import Measurement
+from ._settings import SETTINGS
 from ._views import numbers
 
 Convention = Union[str, Sequence[str]]
+Function = TypeVar("Function", bound=Callable[..., Any])
 
 
-def metrics_options(convention: Optional[Convention], normalization: Optional[str], nodes: Optional[str],
-                    horizon: Union[int, str, None], eps: Union[float, Sequence[float], None], cutoff: Optional[int],
-                    step_limit: Optional[int]) -> Dict[str, Any]:
-    """How to measure, as the library's options."""
-    return {
-        "convention": None if convention is None else texts(convention, "convention", "'exact', 'published', 'both' or a list"),
-        "normalization": normalization,
-        "nodes": nodes,
-        "horizon": horizon,
-        "eps": None if eps is None else numbers(eps, "eps").tolist() if np.ndim(eps) else number(eps, "eps"),
-        "cutoff": cutoff,
-        "step_limit": step_limit,
-    }
+def settings_of(call: str, given: Mapping[str, Any]) -> Dict[str, Any]:
+    """The settings of a call of the library among the arguments of a function, `locals()`, as the library's options."""
+    options: Dict[str, Any] = {}
+    for key, (kind, _) in SETTINGS[call].items():
+        value = given[key]
+        if value is not None and kind == "numbers":
+            value = numbers(value, key).tolist() if np.ndim(value) else number(value, key)
+        elif value is not None and (kind == "names" or key == "convention"):
+            value = texts(value, key, "a name, or a list of names")
+        elif kind == "boolean":
+            value = flag(value, key)
+        options[key] = value
+    return options
+
+
+def with_settings(call: str) -> Callable[[Function], Function]:
+    """Puts what is said of a call's settings where the documentation of a function has "(settings)"."""
+    lines = [f"- `{key}`: {help}." for key, (_, help) in SETTINGS[call].items() if key != "convention"]
+
+    def documented(function: Function) -> Function:
+        def listed(place: "re.Match[str]") -> str:
+            return "\n".join(textwrap.fill(line, 132, initial_indent=place[1], subsequent_indent=place[1] + "  ",
+                                           break_on_hyphens=False) for line in lines)
+
+        if function.__doc__:
+            function.__doc__ = re.sub(r"( *)\(settings\)", listed, function.__doc__)
+        return function
+
+    return documented
 
 
 def measure_attention(attention: Attention, options: Dict[str, Any], *, threads: Optional[int], memory: Optional[int],
@@ -49,6 +69,7 @@ def open_attention(attention: Any, *, axes: Axes, layers: LayerNumbers, lengths:
     return _attention.of_file(attention, **options) if is_path(attention) else _attention.of_arrays(attention, **options)
 
 
+@with_settings("measure")
 def measure(
     attention: Any,
     weights: Any = None,
@@ -60,12 +81,14 @@ def measure(
     lengths: Any = None,
     padding: str = "right",
     sink: Any = None,
+    # settings: measure
     normalization: Optional[str] = None,
     nodes: Optional[str] = None,
     horizon: Union[int, str, None] = None,
     eps: Union[float, Sequence[float], None] = None,
     cutoff: Optional[int] = None,
     step_limit: Optional[int] = None,
+    # end of settings
     row_tolerance: Optional[float] = None,
     missing_mass: Optional[str] = None,
     layers: LayerNumbers = None,
@@ -98,18 +121,18 @@ def measure(
     - `per_head`: also measure the walk of each head, and the mixing synergy. `per_node`: keep the numbers of every token.
     - `lengths`: of the samples' sequences, where they are padded, on the `padding` side.
     - `sink`: the token that information moves to, instead of each sequence's last; of several, results have an axis more.
-    - `normalization`, `nodes`, `horizon`, `eps`, `cutoff`, `step_limit`, `row_tolerance`, `missing_mass` are the options of the
-      program, `synergraph help analyze`.
+    (settings)
+    - `row_tolerance`, `missing_mass` are the options of the program, `synergraph help analyze`.
     - `layers`: those that are measured, by the numbers that results show, `3`, `[1, 4]`, `"4-7"`, or by a regular expression for the
       names in a dictionary or a file.
     - `threads`, `memory` (bytes): how much of each is used; results do not depend on it.
     - `progress`: True for a bar (with tqdm, if that is installed), or a function of what is done and the total.
     """
+    options = settings_of("measure", locals())
     opened = open_attention(attention, axes=axes, layers=layers, lengths=lengths, padding=padding, sink=sink,
                             row_tolerance=row_tolerance, missing_mass=missing_mass)
     if weights is not None:
         opened.set_weights(weights)
-    options = metrics_options(convention, normalization, nodes, horizon, eps, cutoff, step_limit)
     options.update(per_head=flag(per_head, "per_head"), per_node=flag(per_node, "per_node"))
     return measure_attention(opened, options, threads=threads, memory=memory, progress=progress)
 

@@ -13,8 +13,8 @@ from numpy.typing import NDArray
 from . import _library, _options
 from ._attention import Attention, Path
 from ._errors import UsageError
-from ._heads import HeadValues, Values, heads_of
-from ._measure import Convention, measure_attention, metrics_options
+from ._heads import HeadValues, heads_of
+from ._measure import Convention, measure_attention, settings_of
 from ._progress import Progress
 from ._result import Measurement
 from ._views import tokens_of, whole_numbers
@@ -87,33 +87,53 @@ class Model:
     def measure(
         self, tokens: Any = None, *, task: Optional[str] = None, samples: Optional[int] = None, seed: Optional[int] = None,
         sink: Optional[int] = None, weights: Any = None, convention: Convention = "exact", per_head: bool = False,
-        per_node: bool = False, normalization: Optional[str] = None, nodes: Optional[str] = None,
-        horizon: Union[int, str, None] = None, eps: Union[float, Sequence[float], None] = None, cutoff: Optional[int] = None,
-        step_limit: Optional[int] = None, threads: Optional[int] = None, memory: Optional[int] = None, progress: Progress = None,
+        per_node: bool = False,
+        # settings: measure
+        normalization: Optional[str] = None,
+        nodes: Optional[str] = None,
+        horizon: Union[int, str, None] = None,
+        eps: Union[float, Sequence[float], None] = None,
+        cutoff: Optional[int] = None,
+        step_limit: Optional[int] = None,
+        # end of settings
+        threads: Optional[int] = None, memory: Optional[int] = None, progress: Progress = None,
     ) -> Measurement:
         """Measures every layer on sequences (samples, length), or on `samples` random ones drawn from `seed`.
 
         With a `task` ("copy", "cycle", "zero") the model's answers are judged by it: `to_dict()["task"]`. `weights` are
         "learned" (default), "uniform" or numbers. The other options are those of `measure`.
         """
+        options = settings_of("measure", locals())
         attention = self._weighted(self._attention(tokens, task, samples, seed, sink), weights)
-        options = metrics_options(convention, normalization, nodes, horizon, eps, cutoff, step_limit)
         options.update(per_head=_options.flag(per_head, "per_head"), per_node=_options.flag(per_node, "per_node"))
         return measure_attention(attention, options, threads=threads, memory=memory, progress=progress)
 
     def value_heads(
         self, tokens: Any = None, *, task: Optional[str] = None, samples: Optional[int] = None, seed: Optional[int] = None,
-        sink: Optional[int] = None, weights: Any = None, convention: str = "exact", values: Optional[Values] = None,
-        keep: Optional[float] = None, weight_samples: Optional[int] = None, exact_heads: Optional[int] = None,
-        precision: Optional[float] = None, orders: Optional[int] = None, stack: bool = False, residual: Optional[float] = None,
-        follow: Optional[int] = None, threads: Optional[int] = None, memory: Optional[int] = None, progress: Progress = None,
+        sink: Optional[int] = None, weights: Any = None, convention: str = "exact",
+        # settings: heads
+        normalization: Optional[str] = None,
+        nodes: Optional[str] = None,
+        horizon: Union[int, str, None] = None,
+        eps: Union[float, Sequence[float], None] = None,
+        cutoff: Optional[int] = None,
+        step_limit: Optional[int] = None,
+        values: Union[str, Sequence[str], None] = None,
+        keep: Optional[float] = None,
+        weight_samples: Optional[int] = None,
+        exact_heads: Optional[int] = None,
+        precision: Optional[float] = None,
+        orders: Optional[int] = None,
+        stack: bool = False,
+        residual: Optional[float] = None,
+        follow: Optional[int] = None,
+        # end of settings
+        threads: Optional[int] = None, memory: Optional[int] = None, progress: Progress = None,
     ) -> HeadValues:
         """Which heads of every layer matter, on sequences as those of `measure`: see `heads`."""
+        options = settings_of("heads", locals())
         attention = self._weighted(self._attention(tokens, task, samples, seed, sink), weights)
-        metrics = metrics_options(convention, None, None, None, None, None, None)
-        return heads_of(attention, metrics, values=values, keep=keep, weight_samples=weight_samples,
-                        exact_heads=exact_heads, precision=precision, orders=orders, stack=stack, residual=residual,
-                        follow=follow, threads=threads, memory=memory, progress=progress)
+        return heads_of(attention, options, threads=threads, memory=memory, progress=progress)
 
 
 def load_model(path: Path, heads: Optional[int] = None) -> Model:

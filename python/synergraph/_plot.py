@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from typing import TYPE_CHECKING, Any, List, Sequence
 
 import numpy as np
@@ -23,13 +22,18 @@ def _plain(panel: Any) -> None:
         panel.spines[side].set_visible(False)
 
 
+def _shared(lists: Sequence[Sequence[str]]) -> int:
+    """How many first elements all lists share."""
+    return next((k for k, ones in enumerate(zip(*lists)) if len(set(ones)) > 1), min(map(len, lists)))
+
+
 def short_names(names: Sequence[str]) -> List[str]:
     """Names without the parts that all of them share: "model.layers.3.self_attn" among its like is "3"."""
     parts = [str(name).split(".") for name in names]
-    if len(parts) < 2 or len(set(map(tuple, parts))) < len(parts):
+    if len(parts) < 2 or len({tuple(part) for part in parts}) < len(parts):
         return [str(name) for name in names]
-    begin = len(os.path.commonprefix(parts))
-    end = len(os.path.commonprefix([list(reversed(part[begin:])) for part in parts]))
+    begin = _shared(parts)
+    end = _shared([part[begin:][::-1] for part in parts])
     if any(len(part) <= begin + end for part in parts):
         return [str(name) for name in names]
     return [".".join(part[begin:len(part) - end]) for part in parts]

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from ._attention import Attention
 from ._errors import InputError, UsageError
-from ._heads import HeadValues, Values, heads_of
+from ._heads import HeadValues, heads_of
 from ._live import masks
 from ._live.arrays import as_tensor, is_tensor
 from ._live.modules import Chosen
@@ -20,7 +20,7 @@ from ._live.recorder import Layer, Layers, Numbers, Recorder
 from ._live.refusals import in_backward, warn_of
 from ._live.samples import Sample, probabilities
 from ._live.source import attention_of, refuse_not_causal, spans_of
-from ._measure import Convention, measure_attention, metrics_options
+from ._measure import Convention, measure_attention, settings_of
 from ._options import flag, number, shown, text, whole
 from ._progress import Progress
 from ._result import Measurement
@@ -207,8 +207,14 @@ class Watch:
 
     def result(
         self, *, weights: Any = None, convention: Convention = "exact", per_head: bool = False, per_node: bool = False,
-        normalization: Optional[str] = None, nodes: Optional[str] = None, horizon: Union[int, str, None] = None,
-        eps: Union[float, Sequence[float], None] = None, cutoff: Optional[int] = None, step_limit: Optional[int] = None,
+        # settings: measure
+        normalization: Optional[str] = None,
+        nodes: Optional[str] = None,
+        horizon: Union[int, str, None] = None,
+        eps: Union[float, Sequence[float], None] = None,
+        cutoff: Optional[int] = None,
+        step_limit: Optional[int] = None,
+        # end of settings
         row_tolerance: Optional[float] = None, missing_mass: Optional[str] = None, threads: Optional[int] = None,
         memory: Optional[int] = None, progress: Progress = None,
     ) -> Measurement:
@@ -216,26 +222,37 @@ class Watch:
 
         `weights` are equal unless given; "learned": the norms of the heads' blocks in the layers' output projections.
         """
+        options = settings_of("measure", locals())
         attention, memory = self._attention(weights, row_tolerance, missing_mass, memory)
-        options = metrics_options(convention, normalization, nodes, horizon, eps, cutoff, step_limit)
         options.update(per_head=flag(per_head, "per_head"), per_node=flag(per_node, "per_node"))
         return measure_attention(attention, options, threads=threads, memory=memory, progress=progress)
 
     def heads(
-        self, *, weights: Any = None, convention: str = "exact", values: Optional[Values] = None, keep: Optional[float] = None,
-        weight_samples: Optional[int] = None, exact_heads: Optional[int] = None, precision: Optional[float] = None,
-        orders: Optional[int] = None, stack: bool = False, residual: Optional[float] = None, follow: Optional[int] = None,
-        normalization: Optional[str] = None, nodes: Optional[str] = None, horizon: Union[int, str, None] = None,
-        eps: Union[float, Sequence[float], None] = None, cutoff: Optional[int] = None, step_limit: Optional[int] = None,
+        self, *, weights: Any = None, convention: str = "exact",
+        # settings: heads
+        normalization: Optional[str] = None,
+        nodes: Optional[str] = None,
+        horizon: Union[int, str, None] = None,
+        eps: Union[float, Sequence[float], None] = None,
+        cutoff: Optional[int] = None,
+        step_limit: Optional[int] = None,
+        values: Union[str, Sequence[str], None] = None,
+        keep: Optional[float] = None,
+        weight_samples: Optional[int] = None,
+        exact_heads: Optional[int] = None,
+        precision: Optional[float] = None,
+        orders: Optional[int] = None,
+        stack: bool = False,
+        residual: Optional[float] = None,
+        follow: Optional[int] = None,
+        # end of settings
         row_tolerance: Optional[float] = None, missing_mass: Optional[str] = None, threads: Optional[int] = None,
         memory: Optional[int] = None, progress: Progress = None,
     ) -> HeadValues:
         """Which heads matter in what was seen: what `heads` gives, and with its options; `weights` as in `result`."""
+        options = settings_of("heads", locals())
         attention, memory = self._attention(weights, row_tolerance, missing_mass, memory)
-        metrics = metrics_options(convention, normalization, nodes, horizon, eps, cutoff, step_limit)
-        return heads_of(attention, metrics, values=values, keep=keep, weight_samples=weight_samples, exact_heads=exact_heads,
-                        precision=precision, orders=orders, stack=stack, residual=residual, follow=follow, threads=threads,
-                        memory=memory, progress=progress)
+        return heads_of(attention, options, threads=threads, memory=memory, progress=progress)
 
 
 def watch(

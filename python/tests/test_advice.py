@@ -135,6 +135,17 @@ def test_files_are_told_the_same(tmp_path):
         sg.measure(tmp_path / "padded.npy")
 
 
+def test_files_of_objects_are_told_how_to_save(tmp_path):
+    arrays = [GOOD[0], np.eye(5)[np.newaxis]]
+    whole = np.empty(2, dtype=object)
+    whole[:] = arrays
+    np.save(tmp_path / "objects.npy", whole, allow_pickle=True)
+    with pytest.raises(sg.InputError, match=r"Python objects\. Save arrays of numbers with numpy\.savez\(path, \*arrays\)$"):
+        sg.measure(tmp_path / "objects.npy")
+    np.savez(tmp_path / "arrays.npz", *arrays)
+    assert sg.measure(tmp_path / "arrays.npz").fidelity.shape == (2, 1)
+
+
 def test_models_of_synergraph_are_loaded(tmp_path):
     run = sg.train(tmp_path / "run", task="copy", heads=2, layers=1, width=8, hidden=8, length=6, vocabulary=9, sequences=50, epochs=1,
                    device="cpu")
@@ -154,7 +165,7 @@ def test_models_of_synergraph_are_loaded(tmp_path):
 
 def test_arrays_of_a_list_are_layers_or_samples():
     texts = [random_attention(2, 5, 5), random_attention(2, 7, 7)]
-    assert "a layer each (by default; axes sample,head,query,key reads samples)" in sg.measure(texts).table()
+    assert "a layer each (default; axes='sample,head,query,key' reads samples)" in sg.measure(texts).table()
     for axes in ("sample head query key", "sample,head,query,key", ["sample", "head", "query", "key"]):
         result = sg.measure(texts, axes=axes)
         assert "a sample each" in result.table()
@@ -173,7 +184,7 @@ def test_arrays_of_a_list_are_layers_or_samples():
 
 def test_arrays_with_an_axis_of_samples_are_samples_where_their_lengths_differ(tmp_path):
     texts = [random_attention(count, 2, tokens, tokens) for count, tokens in ((1, 5), (2, 7), (1, 6))]
-    assert "a layer each (by default; axes sample,head,query,key reads samples)" in sg.measure([texts[0], texts[2]]).table()
+    assert "a layer each (default; axes='sample,head,query,key' reads samples)" in sg.measure([texts[0], texts[2]]).table()
     np.savez(tmp_path / "a.npz", a=texts[0], b=texts[1], c=texts[2])
     expected = [value for one in texts for value in sg.measure(one).fidelity]
     for given in (texts, tmp_path / "a.npz"):
@@ -245,9 +256,9 @@ def watched(**options):
 
 
 def test_modules_and_layers_there_are():
-    with pytest.raises(sg.UsageError, match=r"none that is 'attn': there are 'layers\.0\.self_attn', .* and \d+ more"):
+    with pytest.raises(sg.UsageError, match=r"no module is named 'attn'\. Nearest names: 'layers\.0\.self_attn', .* and \d+ more"):
         watched(modules=["attn"])
-    with pytest.raises(sg.UsageError, match="none that is .*: there are .*'Linear'"):
+    with pytest.raises(sg.UsageError, match=r"no module is a Other\. Nearest names: .*'Linear'"):
         watched(modules=Other)
     with pytest.raises(sg.InputError, match=r"no layer is 'layer\.9': there are 'layers\.0\.self_attn'"):
         watched(layers="layer.9").result()

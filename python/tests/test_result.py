@@ -38,7 +38,7 @@ def test_tables(attention, program, tmp_path):
     np.save(tmp_path / "a.npy", attention)
     result = sg.measure(attention)
     lines = program("analyze", tmp_path / "a.npy", "--quiet").splitlines()
-    assert lines[1].endswith("(by default; --axes says otherwise)")
+    assert lines[1].endswith("(default; change with --axes=...)")
     assert result.table().splitlines() == [line.replace("--axes", "axes") for line in lines]
     assert result.to_csv() == program("analyze", tmp_path / "a.npy", "--quiet", "--per-sample", "-")
     assert all(len(line) <= 60 for line in result.table(60).splitlines())

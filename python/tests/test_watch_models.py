@@ -424,7 +424,7 @@ def test_models_that_cannot_be_watched():
         pass
 
     for model, reason in ((OptimizedModule(), "compiled"), (torch.nn.Sequential(OptimizedModule()), "compiled"), (torch.nn.DataParallel(torch.nn.Linear(1, 1)), "DataParallel"),
-                          (torch.jit.script(torch.nn.Linear(1, 1)), "TorchScript"), ("model", "no torch.nn.Module")):
+                          (torch.jit.script(torch.nn.Linear(1, 1)), "TorchScript"), ("model", "model: 'model' is not a torch.nn.Module")):
         with pytest.raises(sg.UsageError, match=reason):
             sg.watch(model)
     model = Decoder()

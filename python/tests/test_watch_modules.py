@@ -210,7 +210,7 @@ def test_modules_that_return_weights():
         with sg.watch(model, modules=["0.mixer"]) as seen:
             model(values)
         assert seen.layers == ["0.mixer"]
-        with pytest.raises(sg.UsageError, match="none that is 'mixer'"):
+        with pytest.raises(sg.UsageError, match="no module is named 'mixer'"):
             with sg.watch(model, modules="mixer"):
                 pass
         assert not any("forward" in vars(module) for module in model.modules() if module is not model)

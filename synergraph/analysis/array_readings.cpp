@@ -44,10 +44,10 @@ std::string ArrayReadings::text(const std::string& each, bool by_default) const 
   // Sequences of several lengths are seldom layers.
   AttentionAxes samples = readings_.front().axes;
   if (!listed || !other_tokens_ || readings_.size() > 1)
-    return text + " (by default; --axes says otherwise)";
+    return text + " (default; change with --axes=...)";
   if (!has(samples, AttentionAxis::kSample))
     samples.insert(samples.begin(), AttentionAxis::kSample);
-  return text + fmt::format(" (by default; --axes {} reads samples)", axes_list(samples));
+  return text + fmt::format(" (default; --axes='{}' reads samples)", axes_list(samples));
 }
 
 }  // namespace synergraph

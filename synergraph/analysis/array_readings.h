@@ -12,9 +12,9 @@ class ArrayReadings {
  public:
   void add(const Shape& shape, const AttentionAxes& axes);
 
-  /// "2 arrays of shape (4, 9, 9) and others read as (head, query, key), a layer each (by default;
-  /// --axes says otherwise)". `each`: what every array of a list is, or empty; `by_default`: nobody
-  /// said what the axes are.
+  /// "2 arrays of shape (4, 9, 9) and others read as (head, query, key), a layer each (default;
+  /// change with --axes=...)". `each`: what every array of a list is, or empty; `by_default`:
+  /// nobody said what the axes are.
   std::string text(const std::string& each, bool by_default) const;
 
  private:

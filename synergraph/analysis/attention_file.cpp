@@ -401,7 +401,7 @@ void AttentionFile::read(int layer, int sample, int head, Matrix& into, bool adv
       has_axis(array.axes, AttentionAxis::kSample))
     check.name += fmt::format(", sample {}", of.sample);
   check.name += fmt::format(", head {}", head);
-  check.missing_hint = "; --missing-mass node gives the rest to a node of its own";
+  check.missing_hint = "; --missing-mass node assigns the missing mass to an extra node";
   if (advise) check.diagnosis = [this, layer] { return advice_on_layer(layer); };
 
   const int block_rows = rows_of_block(columns, of.end - of.begin);

@@ -5,6 +5,7 @@
 
 #include "synergraph/core/matrix.h"
 #include "synergraph/core/names.h"
+#include "synergraph/graph/advice_options.h"
 
 #pragma GCC visibility push(default)
 namespace synergraph {
@@ -35,13 +36,6 @@ inline constexpr NameTable<MissingMass, 2> kNamesOf<MissingMass>{
 constexpr int extra_nodes(MissingMass missing) {
   return missing == MissingMass::kNode ? 1 : 0;
 }
-
-/// How the caller spells what a message tells them to do.
-struct AdviceOptions {
-  std::string swap = "give --axes with key before query";  ///< swaps query and key
-  std::string lengths = "--lengths 5,8";                   ///< leaves padding out, on the right
-  std::string left = " --padding left";                    ///< after that, on the left
-};
 
 /// What an attention matrix may deviate from, and how errors name it.
 struct AttentionCheck {

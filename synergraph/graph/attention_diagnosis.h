@@ -3,7 +3,7 @@
 #include <functional>
 #include <string>
 
-#include "synergraph/graph/attention.h"
+#include "synergraph/graph/advice_options.h"
 
 namespace synergraph {
 

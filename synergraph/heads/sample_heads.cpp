@@ -60,7 +60,7 @@ SampleHeads::Reader head_reader(const AttentionView& view, const TokenSpan& sequ
     const auto columns = static_cast<int>(view.tokens);
     AttentionCheck check = attention_check(view.type, columns, row_tolerance);
     check.name = fmt::format("sample {}, head {}", sequence.sample, head);
-    check.missing_hint = "; missing_mass gives the rest to a node of its own";
+    check.missing_hint = "; missing_mass=\"node\" assigns the missing mass to an extra node";
     check.options = {"pass attention.swapaxes(-1, -2)", "lengths=attention_mask.sum(1)",
                      ", padding=\"left\""};
     // As many rows at a time as a cache line holds: they may lie side by side.

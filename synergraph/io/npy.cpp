@@ -196,7 +196,12 @@ NpyArray parse_npy(const ByteSourcePtr& bytes, const std::string& name) {
   Fields fields = DictParser(text, where).parse();
   if (fields.structured) return {{}, "an array of records is not read"};
   const std::optional<ElementType> type = parse_descr(*fields.descr);
-  if (!type) return {{}, fmt::format("dtype {} is not read", quoted_text(*fields.descr))};
+  if (!type)
+    return {{},
+            fmt::format("dtype {} is not read{}", quoted_text(*fields.descr),
+                        *fields.descr == "|O" ? ": the array holds Python objects. Save arrays of "
+                                                "numbers with numpy.savez(path, *arrays)"
+                                              : "")};
 
   const std::optional<std::int64_t> count = element_count(*fields.shape);
   if (!count) {

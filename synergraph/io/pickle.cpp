@@ -18,9 +18,9 @@ namespace {
 std::string advice_on(std::string_view bytes, std::string_view global) {
   const auto holds = [&](std::string_view text) { return bytes.find(text) != bytes.npos; };
   if (holds("_parameters") && holds("_modules"))
-    return ". The file holds a whole model: save its attentions or, of the paper's models, "
-           "model.state_dict(); or measure the model in Python with synergraph.watch "
-           "(docs/formats.md)";
+    return ". The file holds a whole model. Save output.attentions, not the model. For a model of "
+           "the paper, save model.state_dict(). Or measure the model in Python with "
+           "synergraph.watch (docs/formats.md)";
   if (global.find(".modeling_outputs.") != global.npos ||
       global.find(".generation.") != global.npos)
     return ". The file holds the output of a model: save its attentions, output.attentions";

@@ -266,7 +266,7 @@ TensorFileContents read_safetensors(const ByteSourcePtr& bytes) {
   HeaderHandler handler(file);
   {
     const std::string text = bytes->read_string(kLengthSize, static_cast<std::size_t>(length));
-    json::sax_parse(text, &handler);
+    json::sax_parse(text.data(), text.data() + text.size(), &handler);
   }
   const std::uint64_t data_begin = kLengthSize + length;
   check_cover(file, handler.entries, bytes->size() - data_begin);

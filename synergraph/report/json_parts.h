@@ -20,12 +20,14 @@ inline nlohmann::ordered_json json_number(double value) {
 /// How something was measured: the `settings` of every document that reports metrics.
 inline nlohmann::ordered_json json_settings(const MetricsOptions& options) {
   using nlohmann::ordered_json;
+  const bool limited = options.fidelity.step_limit < FidelityOptions().step_limit;
   return {{"normalization", name_of(options.normalization)},
           {"cutoff", options.walk.cutoff},
           {"eps", options.walk.eps},
           {"fidelity_nodes", name_of(options.fidelity.nodes)},
           {"horizon", options.fidelity.horizon == 0 ? ordered_json("certified")
-                                                    : ordered_json(options.fidelity.horizon)}};
+                                                    : ordered_json(options.fidelity.horizon)},
+          {"step_limit", limited ? options.fidelity.step_limit : 0}};
 }
 
 /// How far fidelity was looked for, in the words of a table.

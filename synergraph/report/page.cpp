@@ -93,7 +93,6 @@ std::string write_page(const std::string& path, const Page& page) {
   text("title", page.title);
   text("program", std::string("synergraph ") + kVersion);
   text("left_out", left_out, !left_out.empty());
-  field("step_limit", page.step_limit > 0 ? fmt::format("{}", page.step_limit) : "null");
   field("attention", "");
   attention ? attention->write_json(writer) : writer.json("null");
   text("graphs", page.graph, graph);

@@ -28,7 +28,6 @@ struct Page {
   std::string graph = {};  ///< in the text format
   std::vector<ReportSection> report = {};
   std::vector<PublishedModel> published = {};
-  std::int64_t step_limit = 0;  ///< of fidelities; 0: none
 };
 
 /// Writes a page of one file that holds data and program. Says in a line what was left out, if

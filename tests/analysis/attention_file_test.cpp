@@ -160,7 +160,7 @@ TEST_F(AttentionFileTest, AxesMayBeMissing) {
 TEST_F(AttentionFileTest, ItSaysHowItReadTheAxes) {
   const std::string file = write({2, 3, 3}, stack(2, 3, 5));
   EXPECT_EQ(open(file)->reading(),
-            "shape (2, 3, 3) read as (head, query, key) (by default; --axes says otherwise)");
+            "shape (2, 3, 3) read as (head, query, key) (default; change with --axes=...)");
   EXPECT_EQ(open(file, {.axes = parse_axes("layer,query,key")})->reading(),
             "shape (2, 3, 3) read as (layer, query, key)");
   const std::vector<double> values = stack(2, 3, 5);
@@ -170,7 +170,7 @@ TEST_F(AttentionFileTest, ItSaysHowItReadTheAxes) {
   write_safetensors(path("a.safetensors"), tensors);
   EXPECT_EQ(open(path("a.safetensors"))->reading(),
             "2 arrays of shape (2, 3, 3) and others read as (head, query, key), shape (3, 3) read "
-            "as (query, key), a layer each (by default; --axes says otherwise)");
+            "as (query, key), a layer each (default; change with --axes=...)");
   const auto layers =
       open(path("a.safetensors"), {.layers = "[ab]", .axes = parse_axes("layer,query,key")});
   ASSERT_EQ(layers->layers().size(), 3U);
@@ -429,7 +429,7 @@ TEST_F(AttentionFileTest, WhatIsMissingGoesToANode) {
   EXPECT_EQ(open(file, {.range = {2, 4}, .missing_mass = MissingMass::kNode})->layers()[0].nodes(),
             3);
   const auto strict = open(file);
-  expect_input_error("--row-tolerance allows more; --missing-mass node gives the rest to a node",
+  expect_input_error("--row-tolerance allows more; --missing-mass node assigns the missing mass",
                      [&] { all(*strict); });
 
   // Everything that analyses a source sees the node.

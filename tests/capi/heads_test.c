@@ -117,7 +117,8 @@ static void test_numbers(void) {
 
   FAILS(SG_USAGE, "one convention, exact or published, not both",
         sg_heads(arrays, "{\"convention\": \"both\"}", NULL, &result));
-  FAILS(SG_USAGE, "with stack", sg_heads(arrays, "{\"follow\": 1}", NULL, &result));
+  FAILS(SG_USAGE, "residual and follow need stack",
+        sg_heads(arrays, "{\"follow\": 1}", NULL, &result));
   FAILS(SG_USAGE, "'worth'", sg_heads(arrays, "{\"values\": \"worth\"}", NULL, &result));
   FAILS(SG_USAGE, "per_head", sg_heads(arrays, "{\"per_head\": true}", NULL, &result));
   FAILS(SG_USAGE, "exact_heads", sg_heads(arrays, "{\"exact_heads\": 21}", NULL, &result));

@@ -180,8 +180,9 @@ TEST_F(AdviceTest, ModelsAreNoAttention) {
   pickle += "_modules}ub.";
   write("model.pt", build_zip({{"model/data.pkl", pickle}}));
   expect_advice("model.pt",
-                "The file holds a whole model: save its attentions or, of the paper's models, "
-                "model.state_dict(); or measure the model in Python with synergraph.watch");
+                "The file holds a whole model. Save output.attentions, not the model. For a model "
+                "of the paper, save model.state_dict(). Or measure the model in Python with "
+                "synergraph.watch");
   pickle = "\x80\x02";
   pickle += "ctransformers.modeling_outputs\nCausalLMOutputWithPast\n)R.";
   write("output.pt", build_zip({{"output/data.pkl", pickle}}));
@@ -268,8 +269,8 @@ TEST_F(AdviceTest, ArraysOfAListAreLayersOrSamples) {
   EXPECT_THAT(run("analyze list.npz --quiet").out,
               testing::StartsWith("2 layers, 1 sample, 2 heads of 5 to 7 tokens, uniform head "
                                   "weights\n2 arrays of shape (2, 5, 5) and others read as (head, "
-                                  "query, key), a layer each (by default; --axes "
-                                  "sample,head,query,key reads samples)\n"));
+                                  "query, key), a layer each (default; "
+                                  "--axes='sample,head,query,key' reads samples)\n"));
   const std::string samples = "list.npz --axes sample,head,query,key";
   EXPECT_THAT(run("analyze --quiet " + samples).out,
               testing::StartsWith("1 layer, 2 samples, 2 heads of up to 7 tokens, uniform head "

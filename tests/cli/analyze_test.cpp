@@ -244,7 +244,7 @@ TEST_F(AnalyzeTest, TheDocumentedRecipeGivesLayers) {
   EXPECT_THAT(expect_success("analyze attention.npy").out,
               testing::StartsWith("2 layers, 3 samples, 4 heads of 5 tokens, uniform head weights\n"
                                   "shape (2, 3, 4, 5, 5) read as (layer, sample, head, query, key) "
-                                  "(by default; --axes says otherwise)\n"));
+                                  "(default; change with --axes=...)\n"));
   // One sequence without its axis, as many save it, needs a word.
   values.resize(values.size() / kBatch);
   write_npy(path("one.npy"), tensor_data("", {kLayers, kHeads, 5, 5}, values.data()));
@@ -312,7 +312,8 @@ TEST_F(AnalyzeTest, MissingMassIsAnErrorOrANode) {
   for (const Matrix& matrix : matrices)
     for (int i = 1; i < 6; ++i) rest.insert(rest.end(), matrix.row(i) + 1, matrix.row(i) + 6);
   write_array("rest.npy", {2, 3, 2, 5, 5}, rest);
-  expect_refusal("analyze rest.npy --json out.json", 1, "--missing-mass node gives the rest to");
+  expect_refusal("analyze rest.npy --json out.json", 1,
+                 "--missing-mass node assigns the missing mass");
   const json whole = analyze("whole.npy");
   const json with_node = analyze("rest.npy --missing-mass node");
   EXPECT_EQ(with_node["missing_mass"], "node");

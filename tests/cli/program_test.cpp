@@ -73,8 +73,9 @@ TEST_F(ProgramCommand, NumbersAreReadStrictly) {
        {"graph --example 1", "analyze x.npy", "train --out run", "verify --checkpoints ."}) {
     expect_refusal(command + " --seed -1", 2, seed + "'-1'");
     expect_refusal(command + " --seed 18446744073709551616", 2, seed + "'18446744073709551616'");
-    for (const char* other : {"1.5", "1e3", "0x10", "nan", "''", "' 1'", "1x"})
+    for (const char* other : {"1.5", "1e3", "0x10", "nan", "' 1'", "1x"})
       expect_refusal(command + " --seed " + other, 2, seed);
+    expect_refusal(command + " --seed ''", 2, "--seed: the value is empty");
   }
   expect_refusal("reproduce --out study --seed-list 1,-1", 2, "--seed-list: expected a whole");
   for (const std::string command :
@@ -294,7 +295,8 @@ TEST_F(ProgramCommand, ADashIsStandardInput) {
 
 TEST_F(ProgramCommand, SaysWhatItDidNotUnderstandAndWhatThereIs) {
   const std::string all =
-      "analyze, convert, graph, heads, inspect, reproduce, status, train, verify, completions, man";
+      "analyze, convert, graph, heads, inspect, reproduce, schema, status, train, verify, "
+      "completions, man";
   expect_refusal("foo", 2, "'foo' is not a command. The commands are " + all);
   expect_refusal("grpah", 2,
                  "'grpah' is not a command: did you mean 'graph'? The commands are " + all);

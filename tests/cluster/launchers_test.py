@@ -74,7 +74,7 @@ class MpirunTest(LauncherTest):
         found = []
         for _ in range(500):
             found = os.listdir(workers) if os.path.isdir(workers) else []
-            if len(found) == 3:
+            if len(found) == 3 and all(b"\n" in read(workers, name) for name in found):  # each has signed
                 break
             time.sleep(0.02)
         self.assertEqual(len(found), 3)

@@ -596,8 +596,9 @@ TEST(MeasureView, ANodeTakesWhatIsMissing) {
       EXPECT_EQ(a.fidelity.minimax_node, b.fidelity.minimax_node);
     }
   options.missing_mass = MissingMass::kError;
-  expect_refused("row_tolerance allows more; missing_mass gives the rest to a node of its own",
-                 rest.view(), {}, options);
+  expect_refused(
+      "row_tolerance allows more; missing_mass=\"node\" assigns the missing mass to an extra node",
+      rest.view(), {}, options);
 }
 
 TEST(MeasureView, ANodeThatNothingIsMissingForHearsNothing) {

@@ -96,9 +96,8 @@ TEST(ImportanceSummary, SaysWhatOtherWeightsReach) {
   best.value = 0.88;
   best.bound = 0.9;
   EXPECT_THAT(summary_of(report), HasSubstr("other weights raise it by 10 %"));
-  EXPECT_THAT(
-      format_report(report),
-      HasSubstr("best weights    0.88 (given ones 0.8), no weights can exceed 0.9 (gap 0.02)"));
+  EXPECT_THAT(format_report(report), HasSubstr("best weights    0.88 (with the weights in use "
+                                               "0.8), no weights can exceed 0.9 (gap 0.02)"));
   best.adaptive_head = 1;
   best.adaptive_value = 0.5;
   EXPECT_THAT(format_report(report), Not(HasSubstr("paper")));
@@ -106,7 +105,7 @@ TEST(ImportanceSummary, SaysWhatOtherWeightsReach) {
   EXPECT_THAT(format_report(report), HasSubstr("all on head 1, the paper's choice: 0.5\n"));
   best.optimal = true;
   EXPECT_THAT(summary_of(report), HasSubstr("the best weights raise it by 10 %"));
-  EXPECT_THAT(format_report(report), HasSubstr("0.88 (given ones 0.8), optimal"));
+  EXPECT_THAT(format_report(report), HasSubstr("0.88 (with the weights in use 0.8), optimal"));
   best.value = 0.801;
   EXPECT_THAT(summary_of(report), Not(HasSubstr("weights")));
 }

@@ -113,7 +113,7 @@ TEST_F(PageTest, IsTheEmbeddedPageWithDataInIt) {
   EXPECT_EQ(data.at("command"), "graph");
   EXPECT_EQ(data.at("title"), "a graph");
   EXPECT_EQ(data.at("document"), json::parse(R"({"a": [1, 2.5, null]})"));
-  for (const char* none : {"attention", "graphs", "report", "left_out", "step_limit"})
+  for (const char* none : {"attention", "graphs", "report", "left_out"})
     EXPECT_TRUE(data.at(none).is_null()) << none;
   EXPECT_EQ(data.at("published"), json::array());
   const std::size_t begin = page.find("{\"format\"");

@@ -98,7 +98,7 @@ export function startShell(root: HTMLElement, store: Store, first: Session, view
       const document = await core.measure({ graph: text }, graphMeasurement(data).options);
       const now = store.get();
       if (!isAway(now) || now.graph !== state.graph) return;
-      context.open(graphSession(text, document, data.stepLimit), { ...now, graph: text });
+      context.open(graphSession(text, document), { ...now, graph: text });
       heed();
     };
     open().catch((error: unknown) =>

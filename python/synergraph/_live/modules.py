@@ -15,7 +15,7 @@ from . import slots
 from .arrays import check, is_tensor, torch
 from .attention_interface import namespaces
 from .masks import MASKED
-from .names import nearest
+from .names import nearest_names
 
 Chosen = Union[None, str, type, Sequence[Union[str, type]]]
 
@@ -66,9 +66,9 @@ def install(model: Any, chosen: Chosen, hear: Any) -> Tuple[Dict[int, str], List
                 undo()
             if isinstance(one, str):
                 candidates = [name for name, _ in model.named_modules() if name]
-                raise UsageError(f"modules: the model has none that is {shown(one)}{nearest(one, candidates)}")
+                raise UsageError(f"modules: no module is named {shown(one)}. {nearest_names(one, candidates)}")
             classes = sorted({type(module).__name__ for module in model.modules()})
-            raise UsageError(f"modules: the model has none that is {shown(one)}{nearest(one.__name__, classes)}")
+            raise UsageError(f"modules: no module is a {one.__name__}. {nearest_names(one.__name__, classes)}")
     return kinds, put_back
 
 

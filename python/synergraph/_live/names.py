@@ -22,11 +22,19 @@ def _order(name: str, names: Iterable[str]) -> List[str]:
     return sorted(names, key=distance)
 
 
+def _listed(name: str, names: Iterable[str]) -> str:
+    """"'a', 'b' and 3 more", the nearest first; or "none"."""
+    ordered = _order(name, names)
+    listed = ", ".join(shown(one) for one in ordered[:_SHOWN]) or "none"
+    more = len(ordered) - _SHOWN
+    return listed + (f" and {more} more" if more > 0 else "")
+
+
 def nearest(name: str, names: Iterable[str]) -> str:
     """": there are 'a', 'b' and 3 more", the nearest first."""
-    ordered = _order(name, names)
-    if not ordered:
-        return ": there are none"
-    listed = ", ".join(shown(one) for one in ordered[:_SHOWN])
-    more = len(ordered) - _SHOWN
-    return f": there are {listed}" + (f" and {more} more" if more > 0 else "")
+    return f": there are {_listed(name, names)}"
+
+
+def nearest_names(name: str, names: Iterable[str]) -> str:
+    """"Nearest names: 'a', 'b' and 3 more"."""
+    return f"Nearest names: {_listed(name, names)}"

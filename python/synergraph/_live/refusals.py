@@ -7,6 +7,7 @@ import warnings
 from typing import Any, Dict
 
 from .._errors import UsageError
+from .._options import shown
 from .arrays import torch
 
 
@@ -34,7 +35,7 @@ def refuse(model: Any) -> None:
     """What cannot be watched."""
     t = torch()
     if not isinstance(model, t.nn.Module):
-        raise UsageError(f"a {type(model).__name__} is no torch.nn.Module")
+        raise UsageError(f"model: {shown(model)} is not a torch.nn.Module")
     if any(type(one).__name__ == "OptimizedModule" or getattr(one, "_compiled_call_impl", None) is not None
            for one in model.modules()):
         raise UsageError("the model is compiled: watch and call the one that was handed to torch.compile")

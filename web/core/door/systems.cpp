@@ -8,6 +8,7 @@
 #include <new>
 #include <optional>
 
+#include "capi/take_settings.h"
 #include "synergraph/core/convex_sum.h"
 #include "synergraph/core/error.h"
 

@@ -12,6 +12,8 @@ export interface Settings {
   eps: number[];
   fidelity_nodes: 'sources' | 'all';
   horizon: number | 'certified';
+  /** 0: none. */
+  step_limit?: number;
 }
 
 export interface MixingBound {

@@ -58,8 +58,6 @@ interface Shared {
   published?: PublishedValue[];
   /** What did not fit into the page, in a line. */
   left_out?: string | null;
-  /** `--step-limit`, where it was given. */
-  step_limit?: number | null;
 }
 
 /** What the program puts into the page (`--page`): the command's document, and others of the same input. */

@@ -29,6 +29,7 @@ const settings = object({
   eps: list(number, 1),
   fidelity_nodes: one('sources', 'all'),
   horizon: either(count, one('certified')),
+  step_limit: optional(count),
 });
 
 const summary = object({

@@ -45,8 +45,6 @@ export interface Session extends Documents {
   attention: Attention | null;
   /** What did not fit into the page. */
   leftOut: string | null;
-  /** Steps after which a fidelity was given up (`--step-limit`). */
-  stepLimit: number | null;
 }
 
 export const emptySession = (): Session => ({
@@ -61,7 +59,6 @@ export const emptySession = (): Session => ({
   published: [],
   attention: null,
   leftOut: null,
-  stepLimit: null,
 });
 
 /** The view that opens first. */
@@ -164,10 +161,9 @@ function ofGraph(text: string | null, { graph, heads }: Documents): Attention | 
 }
 
 /** A graph that was measured. */
-export function graphSession(text: string, document: SystemDocument, stepLimit: number | null = null): Session {
+export function graphSession(text: string, document: SystemDocument): Session {
   return {
     ...emptySession(),
-    stepLimit,
     title: 'graph',
     program: document.program,
     graph: document,
@@ -195,7 +191,6 @@ export function pageSession(data: PageData | null, arrays: () => string): Sessio
     report: data.report,
     published: data.published ?? [],
     leftOut: data.left_out ?? null,
-    stepLimit: data.step_limit ?? null,
     attention: data.attention
       ? {
           ...embedded(data.attention, documentLayers(documents), arrays),

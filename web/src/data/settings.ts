@@ -13,43 +13,41 @@ export interface Measurement {
 }
 
 /** Settings as the core takes them; every one of them is given, so that no default matters. */
-export const optionsOf = (settings: Settings, stepLimit: number | null = null): MeasureOptions => ({
+export const optionsOf = (settings: Settings): MeasureOptions => ({
   normalization: settings.normalization,
   nodes: settings.fidelity_nodes,
   horizon: settings.horizon,
   eps: settings.eps,
   cutoff: settings.cutoff,
-  ...(stepLimit === null ? {} : { step_limit: stepLimit }),
+  step_limit: settings.step_limit ?? 0, // documents of version 0.1 have none
 });
 
-const measurement = (session: Session, settings: Settings | undefined, convention: Convention | null): Measurement =>
-  settings
-    ? { convention, settings, options: optionsOf(settings, session.stepLimit) }
-    : { convention: null, settings: null, options: {} };
+const measurement = (settings: Settings | undefined, convention: Convention | null): Measurement =>
+  settings ? { convention, settings, options: optionsOf(settings) } : { convention: null, settings: null, options: {} };
 
 /** Of a session's attention; where it was measured by two conventions, the one that is chosen. */
 export function measurementOf(session: Session, chosen: Convention): Measurement {
   const { analyze, heads, graph } = session;
   if (analyze) {
     const of = analyze.conventions.find((one) => one.convention === chosen) ?? analyze.conventions[0];
-    return measurement(session, of?.settings, of?.convention ?? null);
+    return measurement(of?.settings, of?.convention ?? null);
   }
-  return heads ? measurement(session, heads.settings, heads.convention) : measurement(session, graph?.settings, null);
+  return heads ? measurement(heads.settings, heads.convention) : measurement(graph?.settings, null);
 }
 
 /** Of a session's graph, and of those that are drawn after it. */
 export const graphMeasurement = (session: Session): Measurement =>
-  session.graph || session.graphText ? measurementOf(session, 'exact') : measurement(session, undefined, null);
+  session.graph || session.graphText ? measurementOf(session, 'exact') : measurement(undefined, null);
 
 /** Names what numbers depend on. */
-export function settingsWords({ convention, settings, options }: Measurement): string {
+export function settingsWords({ convention, settings }: Measurement): string {
   if (!settings) return '';
   const horizon =
     typeof settings.horizon === 'number'
       ? `within ${settings.horizon} steps`
-      : options.step_limit === undefined
-        ? 'certified'
-        : `looked for in at most ${options.step_limit} steps`;
+      : settings.step_limit
+        ? `looked for in at most ${settings.step_limit} steps`
+        : 'certified';
   return [
     `Measured ${convention ? `by the ${convention} convention` : ''}`.trim(),
     `${settings.normalization} walk`,

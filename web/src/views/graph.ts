@@ -424,7 +424,7 @@ export const graph: View = {
                 class: 'quiet',
                 onclick: () =>
                   now &&
-                  context.open(graphSession(now.parsed.text, now.document, session.stepLimit), {
+                  context.open(graphSession(now.parsed.text, now.document), {
                     view: 'mixer',
                     of: 'graph',
                     graph: now.parsed.text,

@@ -1,0 +1,17 @@
+#include "synergraph/heads/metrics_settings.h"
+
+namespace synergraph {
+
+MetricsOptions MetricsSettings::resolve(Convention of,
+                                        MetricsOptions (*options_of)(Convention)) const {
+  MetricsOptions options = options_of(of);
+  options.normalization = normalization.value_or(options.normalization);
+  options.fidelity.nodes = nodes.value_or(options.fidelity.nodes);
+  if (horizon) options.fidelity.horizon = horizon->steps;
+  options.walk.eps = eps;
+  options.walk.cutoff = cutoff;
+  if (step_limit > 0) options.fidelity.step_limit = step_limit;
+  return options;
+}
+
+}  // namespace synergraph

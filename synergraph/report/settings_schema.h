@@ -1,0 +1,17 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#pragma GCC visibility push(default)
+namespace synergraph {
+
+/// The calls of the C interface whose options are described: "graph", "heads", "measure".
+std::vector<std::string> schema_names();
+
+/// The JSON Schema (2020-12) of the options of such a call; each property has its type, range,
+/// names, default and description. UsageError for another name.
+std::string settings_schema(const std::string& name);
+
+}  // namespace synergraph
+#pragma GCC visibility pop
