@@ -109,7 +109,7 @@ void visit_heads(sg_attention& attention, std::int64_t layer, std::int64_t sampl
 AttentionView view_of(const void* data, int dtype, const int64_t shape[4], const int64_t* strides) {
   AttentionView view = attention_view(data, float_type_of(dtype), shape[0], shape[1], shape[2]);
   if (shape[2] != shape[3])
-    throw InputError(fmt::format("attention: {} quer{} and {} keys, expected as many of both{}{}",
+    throw InputError(fmt::format("attention: {} quer{} and {} keys; attention must be square{}{}",
                                  shape[2], shape[2] == 1 ? "y" : "ies", shape[3],
                                  shape[2] == 1 ? ": " : "",
                                  shape[2] == 1 ? generation_advice() : ""));

@@ -91,8 +91,8 @@ typedef struct sg_attention sg_attention;
 /* Attention in memory, no layer yet. Options:
  *   "row_tolerance"  how far a row's sum may be from 1; unless given, what rounding explains
  *   "missing_mass"   "error" (default), or "node": rows sum to less than 1 on purpose, and one more
- *                    node, the first of every sample, takes all that is missing: the
- *                    tolerance is for sums above 1 alone
+ *                    node, the first of every sample, takes all the missing mass; the
+ *                    tolerance then applies only to sums above 1
  *   "weights_from"   what reports call the weights of sg_attention_set_weights(): "given" (default)
  *                    or "learned"
  *   "reading"        how the arrays were read, for the first lines of reports: {"arrays": [[shape,
@@ -121,17 +121,17 @@ typedef struct sg_sequence {
   int64_t sample, begin, end;
 } sg_sequence;
 
-/* What is measured of arrays and of files, in every layer: these sequences, so that padding can be
- * left out and a sample can have several sinks. They become the samples of what is measured, and
- * where no range of tokens says which they are, its document lists them as "sequences". Padding may
- * hold anything: NaN there is no error. Unless given: every sample, all its tokens. */
+/* Chooses the sequences to measure in every layer, of arrays or of a file: to leave padding out, or
+ * to give a sample several sinks. The sequences become the samples of the result. Unless one range
+ * of tokens describes them all, the result's document lists them as "sequences". Padding may hold
+ * anything, NaN too. Unless called: every sample, with all its tokens. */
 SG_API int sg_attention_set_sequences(sg_attention* attention, const sg_sequence* sequences,
                                       size_t count);
 
-/* The same by what is known of padded samples: their lengths, one for all or one a sample (none:
- * all tokens), the side that padding is on, "left" or "right" (NULL), and the sinks of every sample
- * (none: the last token; negative ones count from the end). For layers with the same numbers of
- * samples and tokens. */
+/* Chooses the same sequences by the lengths of padded samples. `lengths` has one number for all
+ * samples or one per sample (none: all tokens). `padding` is the side of the padding, "left" or
+ * "right" (NULL: "right"). `sinks` holds for every sample (none: the last token; negative numbers
+ * count from the end). All layers must have the same numbers of samples and tokens. */
 SG_API int sg_attention_set_lengths(sg_attention* attention, const int64_t* lengths, size_t count,
                                     const char* padding, const int64_t* sinks, size_t sink_count);
 
@@ -144,8 +144,8 @@ SG_API int sg_attention_set_weights(sg_attention* attention, const double* weigh
  * Options:
  *   "layers"         numbers of layers as outputs show them, "3", "0,2", "4-7", or a regular
  *                    expression for the names of an archive's tensors
- *   "axes"           what the arrays' axes are: "layer,head,query,key"; with one axis more than an
- *                    archive's arrays have, the first is what the arrays are, "layer" or "sample"
+ *   "axes"           names of the arrays' axes in order: "layer,head,query,key"; for an archive,
+ *                    one more name in front, "layer" or "sample", says what each array is
  *   "range"          [begin, end]: tokens that are measured; end may be null
  *   "row_tolerance", "missing_mass"  as above
  *   "weights"        a file with (heads) or (layers, heads) weights
@@ -156,7 +156,7 @@ SG_API int sg_attention_open(const char* path, const char* options, sg_attention
 SG_API int sg_choose_layers(const char* layers, const char* const* names, size_t count,
                             unsigned char* chosen);
 
-/* How to choose layers of these names and none of the others, in words. */
+/* Writes a sentence that tells how to choose the layers in `names` and none of `others`. */
 SG_API int sg_layers_advice(const char* const* names, size_t count, const char* const* others,
                             size_t other_count, char** text);
 

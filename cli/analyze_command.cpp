@@ -41,8 +41,9 @@ void run_analyze(const AnalyzeArguments& arguments) {
   const FigureOptions figure = arguments.check();
   if (arguments.page_heads && arguments.shared.wanted())
     throw UsageError(
-        "--page-heads: not with --shard-dir; run heads with --shard-dir and --page, whose page has "
-        "both");
+        "--page-heads and --shard-dir exclude each other. Run heads with --shard-dir and --page: "
+        "its "
+        "page shows both");
   LayerReport report;
   report.range = arguments.input.parse_range();
   report.per_head = arguments.per_head;
@@ -105,9 +106,8 @@ void add_analyze_command(CLI::App& app) {
   arguments->add_outputs_to(command, "every sample's numbers", "table",
                             "draw speed and fidelity by layer");
   command
-      .add_flag(
-          "--page-heads", arguments->page_heads,
-          "also measure what heads are worth, as the command heads does, and show it in the page")
+      .add_flag("--page-heads", arguments->page_heads,
+                "add the results of the command heads (the values of the heads) to the page")
       ->needs("--page")
       ->group("Output");
   command.callback([arguments] { run_analyze(*arguments); });

@@ -63,7 +63,8 @@ std::vector<NamedPath> AttentionArguments::files() const {
 }
 
 TokenRange AttentionArguments::parse_range() const {
-  if (lengths.empty() && !padding.empty()) throw UsageError("--padding goes with --lengths");
+  if (lengths.empty() && !padding.empty())
+    throw UsageError("--padding needs --lengths, the number of real tokens per sample");
   if (!lengths.empty() && !range.empty())
     throw UsageError("--lengths and --range exclude each other");
   TokenRange chosen;
@@ -269,9 +270,9 @@ void AttentionArguments::add_to(CLI::App& command, bool graphs) {
       ->group(group);
   command
       .add_option("--axes", axes,
-                  "what the arrays' axes are: some of layer,sample,head,query,key, in any order "
-                  "(default: the last of these, as many as there are); with one axis more than an "
-                  "archive's arrays have, the first is what the arrays are, layers or samples")
+                  "names of the arrays' axes in their order: some of layer,sample,head,query,key "
+                  "(default: the last of these, one for each axis); for an archive, one more name "
+                  "in front, layer or sample, says what each array is")
       ->type_name("LIST")
       ->group(group);
   add_number(command, "--sink", sink,
@@ -287,12 +288,11 @@ void AttentionArguments::add_to(CLI::App& command, bool graphs) {
       ->group(group);
   command
       .add_option("--lengths", lengths,
-                  "numbers of tokens without padding, one for all samples or one a sample: a list, "
-                  "or a file; padding is left out, whatever it holds")
+                  "number of real tokens per sample, as a list or a file; one number holds for all "
+                  "samples; padding is ignored, even if it holds NaN")
       ->type_name("LIST")
       ->group(group);
-  command
-      .add_option("--padding", padding, "side that padding is on, with --lengths (default: right)")
+  command.add_option("--padding", padding, "side of the padding, with --lengths (default: right)")
       ->check(CLI::IsMember(all_names<PaddingSide>()))
       ->group(group);
   add_number(command, "--row-tolerance", row_tolerance,
@@ -303,8 +303,8 @@ void AttentionArguments::add_to(CLI::App& command, bool graphs) {
   command
       .add_option(
           "--missing-mass", missing_mass,
-          "rows that sum to less than 1 beyond rounding are an error; or, in models with a "
-          "learned sink logit, one more node, the first, takes all that is missing and keeps it")
+          "error: refuse rows that sum to less than 1 beyond rounding; node: add a first node that "
+          "takes all the missing mass and keeps it, for models with a learned sink logit")
       ->check(CLI::IsMember(all_names<MissingMass>()))
       ->capture_default_str()
       ->group(group);
@@ -318,7 +318,7 @@ void AttentionArguments::add_to(CLI::App& command, bool graphs) {
       ->group(group);
   add_number(command, "--samples", samples, "sequences to draw (default: 50)", {1, 100000000})
       ->group(group);
-  add_number(command, "--seed", seed, "of the sequences drawn (default: 1)")->group(group);
+  add_number(command, "--seed", seed, "seed of the random sequences (default: 1)")->group(group);
   command
       .add_option("--device", device,
                   "what runs a checkpoint: cpu, cuda, cuda:1, ... or auto. A GPU saves the forward "

@@ -223,7 +223,7 @@ void add_graph_command(CLI::App& app) {
              {2, 100000000})
       ->default_str("")
       ->group("Measurement");
-  add_number(command, "--seed", arguments->seed, "of the sampled walks")->group("Measurement");
+  add_number(command, "--seed", arguments->seed, "seed of the sampled walks")->group("Measurement");
   add_number(command, "--memory", arguments->memory,
              "limit on the memory for the matrices of the graph, in MiB",
              {1, std::size_t{1} << 30U})

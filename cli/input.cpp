@@ -40,10 +40,10 @@ std::string read_standard_input(std::size_t most, bool tensors = false) {
       tensors = false;
       most = most_tensor_bytes();
     } else {
-      throw InputError(
-          fmt::format("standard input: more than {} bytes. Save it to a file: files need not fit "
-                      "into the memory",
-                      most));
+      throw InputError(fmt::format(
+          "standard input holds more than {} bytes. Save tensors to a file and pass its "
+          "name: tensor files may be larger than the memory",
+          most));
     }
   }
 }

@@ -25,9 +25,10 @@ void PageArguments::add_to(CLI::App& command, bool attention, const char* group)
       ->needs(page)
       ->group(group);
   command
-      .add_option("--page-tokens", tokens,
-                  "file that names the tokens in the page: text with one name a line, or lists of "
-                  "names in .json or .jsonl, one for all samples or one a sample")
+      .add_option(
+          "--page-tokens", tokens,
+          "file with the names of tokens for the page: text with one name per line, or .json "
+          "or .jsonl with one list of names for all samples or one list per sample")
       ->type_name("FILE")
       ->needs(page)
       ->group(group);

@@ -193,18 +193,22 @@ void add_measuring_options(CLI::App& command, ReproduceArguments& arguments) {
   MeasureSettings& measure = arguments.request.measure;
   const char* group = "Measuring";
   add_number(command, "--samples", arguments.request.samples,
-             "Training sequences measured, from the first (the paper: 50; default: the preset's)",
+             "number of training sequences to measure, from the first (the paper: 50; default: the "
+             "preset's)",
              {1})
       ->group(group);
-  add_number(command, "--eps", measure.eps, "Distances of T_mix", kThresholdRange)->group(group);
-  add_number(command, "--cutoff", measure.cutoff, "Of the truncated hitting times", kStepRange)
+  add_number(command, "--eps", measure.eps, "thresholds of T_mix, separated by commas",
+             kThresholdRange)
       ->group(group);
-  add_number(command, "--horizon", measure.horizon, "Of the published convention's fidelity",
+  add_number(command, "--cutoff", measure.cutoff, "cutoff for truncated hitting times, in steps",
              kStepRange)
       ->group(group);
+  add_number(command, "--horizon", measure.horizon,
+             "diffusion steps looked at for the published fidelity", kStepRange)
+      ->group(group);
   add_number(command, "--subset-samples", arguments.request.subset_samples,
-             "Of these, from the first, those on which every subset of up to 20 heads is measured; "
-             "0: none (default: the preset's)",
+             "number of sequences on which all subsets of up to 20 heads are measured; 0: none "
+             "(default: the preset's)",
              {0})
       ->group(group);
 }

@@ -17,7 +17,7 @@ void add_schema_command(CLI::App& app) {
       "  synergraph schema heads");
   command
       .add_option("NAME", *name,
-                  "what the settings are for: measure and heads (attention), or graph")
+                  "call whose settings are printed: measure (the command analyze), heads, or graph")
       ->required()
       ->check(CLI::IsMember(schema_names()));
   command.callback([name] { print(settings_schema(*name)); });

@@ -60,7 +60,7 @@ class Attention:
     def _advised(self, error: str) -> str:
         """An error as Python spells what to do, with what the names of the layers tell."""
         error = error.replace("lengths 5,8 padding left", 'lengths=attention_mask.sum(1), padding="left"')
-        error = error.replace(": lengths 5,8", ": lengths=attention_mask.sum(1)")
+        error = error.replace("such as lengths 5,8", "such as lengths=attention_mask.sum(1)")
         if self.parameters:
             return f"the dictionary holds {PARAMETERS}"
         good = [name for layer, name in enumerate(self.named) if self._is_attention(layer)]
@@ -255,7 +255,7 @@ def _check_shapes(items: Sequence[Tuple[Optional[str], Any]], axes: Optional[Tup
     good = [name for name, fits in zip(names, fitting) if fits]
     others = [name for name, fits in zip(names, fitting) if not fits]
     advice = _library.text("sg_layers_advice", _library.names(good), len(good), _library.names(others), len(others))
-    raise InputError(f"layer {_options.shown(names[wrong])}: shape {shape} is not that of attention; {advice}")
+    raise InputError(f"layer {_options.shown(names[wrong])}: shape {shape} is not the shape of attention. {advice}")
 
 
 def _list_axis(axes: Axes, items: Sequence[Tuple[Optional[str], Any]]) -> Tuple[str, Optional[Tuple[str, ...]]]:
@@ -280,9 +280,9 @@ def _one_layer(samples: Sequence[View]) -> Tuple[View, List[Tuple[int, int, int]
         if sample.shape[2] != heads:
             raise InputError(f"element {number}: {sample.shape[2]} heads, the first element has {heads}")
         if sample.shape[3] != sample.shape[4]:
-            raise InputError(f"element {number}: {sample.shape[3]} queries and {sample.shape[4]} keys, expected as many of both")
+            raise InputError(f"element {number}: {sample.shape[3]} queries and {sample.shape[4]} keys; attention must be square")
         if sample.code != code:
-            raise InputError(f"element {number}: the numbers have another type than those of the first element")
+            raise InputError(f"element {number}: its data type differs from element 0; convert all arrays to one type")
     most = max(sample.shape[-1] for sample in samples)
     whole = np.zeros((sum(sample.shape[1] for sample in samples), heads, most, most), dtype=numpy_type(code))
     spans: List[Tuple[int, int, int]] = []
@@ -304,7 +304,7 @@ def _of_samples(items: Sequence[Tuple[Optional[str], Any]], axes: Tuple[str, ...
     layer, spans = _one_layer(views)
     same = len({end for _, _, end in spans}) == 1
     if not same and (lengths is not None or sink is not None):
-        raise InputError("these samples have lengths of their own: sink and lengths are for samples of one size")
+        raise InputError("these samples differ in length; sink and lengths need samples of one length")
     return of_layers([(None, layer)], ("sample",), lengths=lengths, padding=padding, sink=sink, spans=None if same else spans,
                      reading=reading, **options)
 

@@ -55,8 +55,8 @@ def _refuse_other(value: Any) -> None:
         raise InputError(f"attention is None: {NO_ATTENTION}")
     torch = sys.modules.get("torch")
     if torch is not None and isinstance(value, torch.nn.Module) or hasattr(value, "named_modules"):
-        raise InputError(f"a {type(value).__name__} is a model, not its attention: run it while it is watched, "
-                         "with synergraph.watch(model) as seen: model(inputs); then seen.result()")
+        raise InputError(f"a {type(value).__name__} is a model, not its attention: watch it while it runs, "
+                         "`with synergraph.watch(model) as seen: model(inputs)`, then call seen.result()")
     if type(value).__module__.partition(".")[0] == "synergraph":
         if type(value).__name__ == "Model":
             raise InputError(f"this is {LOAD_MODEL}")
@@ -156,7 +156,7 @@ def _refuse_list(value: Any) -> None:
         raise InputError(f"the list holds {PARAMETERS}")
     if any(is_array(one) for one in value):
         for place, one in reversed(list(enumerate(value))):
-            if isinstance(one, (list, tuple)) and one and all(is_array(layer) and len(shape_of(layer)) == 4 for layer in one):
+            if isinstance(value, tuple) and isinstance(one, (list, tuple)) and one and all(is_array(layer) and len(shape_of(layer)) == 4 for layer in one):
                 raise InputError(f"this is the output of a model as a tuple. Pass its attentions: output[{place}]")
 
 
@@ -170,7 +170,7 @@ def given(value: Any) -> Given:
     _refuse_other(value)
     if isinstance(value, Mapping):
         if not value:
-            raise InputError("an empty dictionary: expected arrays, one a layer")
+            raise InputError("the dictionary is empty; expected one array per layer")
         value = {str(name): one for name, one in value.items()}
         items: List[Tuple[Optional[str], Any]] = list(value.items())
     elif isinstance(value, (list, tuple)):
@@ -201,5 +201,5 @@ def given(value: Any) -> Given:
     if step is not None:
         return Given(array=step)  # which the library refuses, with advice on generated texts
     if _first_leaf(value, lambda array: len(shape_of(array)) >= 2) is not None:
-        raise InputError("lists in a list: expected one list of arrays, one a layer; pass the list of each text, one after the other")
+        raise InputError("the list holds lists. Pass one list with one array per layer; measure each text in its own call")
     return Given(array=value)

@@ -123,7 +123,7 @@ def measure(
     - `sink`: the token that information moves to, instead of each sequence's last; of several, results have an axis more.
     (settings)
     - `row_tolerance`, `missing_mass` are the options of the program, `synergraph help analyze`.
-    - `layers`: those that are measured, by the numbers that results show, `3`, `[1, 4]`, `"4-7"`, or by a regular expression for the
+    - `layers`: the layers to measure. Give the numbers that results show, `3`, `[1, 4]` or `"4-7"`, or a regular expression for the
       names in a dictionary or a file.
     - `threads`, `memory` (bytes): how much of each is used; results do not depend on it.
     - `progress`: True for a bar (with tqdm, if that is installed), or a function of what is done and the total.

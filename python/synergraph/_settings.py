@@ -6,80 +6,84 @@ from typing import Dict, Tuple
 SETTINGS: Dict[str, Dict[str, Tuple[str, str]]] = {
     "graph": {
         "convention": ("name", (
-            "exact: certified fidelity over the sources, and steps that sum to one. published: as the paper's tables were computed (walk "
-            "that is not normalised, all nodes, 100 steps) (default: \"exact\")")),
+            "definitions to measure by. exact: normalised walk, and certified fidelity over the sources. published: as for the paper's "
+            "tables (walk not normalised, fidelity over all nodes and 100 steps) (default: \"exact\")")),
         "normalization": ("name", (
-            "how heads become a walk: per-head (as in the theory), pooled, or published (default: pooled, for graphs per-head; with the "
-            "published convention: published)")),
+            "how the heads are combined into one walk: per-head (as in the theory), pooled, or published (default: pooled; per-head for "
+            "graphs; published with the published convention)")),
         "nodes": ("name", (
             "nodes that count for the minimax fidelity: sources or all (default: sources; with the published convention: all)")),
         "horizon": ("steps", (
-            "number of diffusion steps to look at, or 'certified' (default: certified; with the published convention: 100)")),
+            "number of diffusion steps to search, or 'certified': as many as the proof needs (default: certified; 100 with the published "
+            "convention)")),
         "eps": ("numbers", (
-            "thresholds of T_mix, separated by commas (default: 0.25)")),
+            "threshold of T_mix, or a list of thresholds (the program takes 0.25,0.01) (default: 0.25)")),
         "cutoff": ("integer", (
             "cutoff for truncated hitting times, in steps (default: 100)")),
         "step_limit": ("integer", (
-            "diffusion steps after which an uncertified fidelity is reported as an interval; 0: no limit, later steps are searched by "
-            "squaring (default: 0)")),
+            "limit on diffusion steps; a fidelity that is not certified by then is reported as an interval. 0: no limit, later steps are "
+            "searched by squaring (default: 0)")),
     },
     "heads": {
         "convention": ("name", (
-            "exact: certified fidelity over the sources, and steps that sum to one. published: as the paper's tables were computed (walk "
-            "that is not normalised, all nodes, 100 steps) (default: \"exact\")")),
+            "definitions to measure by. exact: normalised walk, and certified fidelity over the sources. published: as for the paper's "
+            "tables (walk not normalised, fidelity over all nodes and 100 steps) (default: \"exact\")")),
         "normalization": ("name", (
-            "how heads become a walk: per-head (as in the theory), pooled, or published (default: pooled, for graphs per-head; with the "
-            "published convention: published)")),
+            "how the heads are combined into one walk: per-head (as in the theory), pooled, or published (default: pooled; per-head for "
+            "graphs; published with the published convention)")),
         "nodes": ("name", (
             "nodes that count for the minimax fidelity: sources or all (default: sources; with the published convention: all)")),
         "horizon": ("steps", (
-            "number of diffusion steps to look at, or 'certified' (default: certified; with the published convention: 100)")),
+            "number of diffusion steps to search, or 'certified': as many as the proof needs (default: certified; 100 with the published "
+            "convention)")),
         "eps": ("numbers", (
-            "thresholds of T_mix, separated by commas (default: 0.25)")),
+            "threshold of T_mix, or a list of thresholds (the program takes 0.25,0.01) (default: 0.25)")),
         "cutoff": ("integer", (
             "cutoff for truncated hitting times, in steps (default: 100)")),
         "step_limit": ("integer", (
-            "diffusion steps after which an uncertified fidelity is reported as an interval; 0: no limit, later steps are searched by "
-            "squaring (default: 0)")),
+            "limit on diffusion steps; a fidelity that is not certified by then is reported as an interval. 0: no limit, later steps are "
+            "searched by squaring (default: 0)")),
         "values": ("names", (
-            "what heads are worth: fidelity, speed or both, separated by commas (default: \"fidelity\", \"speed\")")),
+            "value to measure for every set of heads: fidelity, speed or both (the program takes fidelity,speed) (default: \"fidelity\", "
+            "\"speed\")")),
         "keep": ("number", (
             "share of the value of all heads that the smallest subset keeps (default: 0.95)")),
         "weight_samples": ("integer", (
-            "number of samples, from the first, for which the best weights are sought, and the best subsets of sampled layers; 0: no "
-            "weights are sought (default: 20)")),
+            "number of first samples used to search for the best weights, and for the best subsets of sampled layers; 0: no search for "
+            "weights (default: 20)")),
         "exact_heads": ("integer", (
-            "most heads of a layer for which all subsets are measured; larger layers are sampled (default: 20)")),
+            "largest number of heads for which all subsets of a layer are measured; larger layers are sampled (default: 20)")),
         "precision": ("number", (
             "standard error at which sampling stops, as a share of the value of all heads (default: 0.001)")),
         "orders": ("integer", (
-            "most orders of the heads drawn for each sample of a sampled layer (whole sets of balanced orders, at least eight) (default: "
-            "100000)")),
+            "limit on the random orders of heads drawn per sample of a sampled layer (drawn in whole balanced sets, at least eight) "
+            "(default: 100000)")),
         "stack": ("boolean", (
             "also follow signals through all layers, each applied once")),
         "residual": ("number", (
-            "share of the signal that passes each layer beside its heads (default: 0.5)")),
+            "share of the signal that bypasses the heads of each layer (default: 0.5)")),
         "follow": ("integer", (
             "token whose path through the heads is shown, counted from the first measured token (default: the weakest token of each "
             "sample)")),
     },
     "measure": {
         "convention": ("names", (
-            "exact: certified fidelity over the sources, and steps that sum to one. published: as the paper's tables were computed (walk "
-            "that is not normalised, all nodes, 100 steps) (default: \"exact\")")),
+            "definitions to measure by. exact: normalised walk, and certified fidelity over the sources. published: as for the paper's "
+            "tables (walk not normalised, fidelity over all nodes and 100 steps) (default: \"exact\")")),
         "normalization": ("name", (
-            "how heads become a walk: per-head (as in the theory), pooled, or published (default: pooled, for graphs per-head; with the "
-            "published convention: published)")),
+            "how the heads are combined into one walk: per-head (as in the theory), pooled, or published (default: pooled; per-head for "
+            "graphs; published with the published convention)")),
         "nodes": ("name", (
             "nodes that count for the minimax fidelity: sources or all (default: sources; with the published convention: all)")),
         "horizon": ("steps", (
-            "number of diffusion steps to look at, or 'certified' (default: certified; with the published convention: 100)")),
+            "number of diffusion steps to search, or 'certified': as many as the proof needs (default: certified; 100 with the published "
+            "convention)")),
         "eps": ("numbers", (
-            "thresholds of T_mix, separated by commas (default: 0.25)")),
+            "threshold of T_mix, or a list of thresholds (the program takes 0.25,0.01) (default: 0.25)")),
         "cutoff": ("integer", (
             "cutoff for truncated hitting times, in steps (default: 100)")),
         "step_limit": ("integer", (
-            "diffusion steps after which an uncertified fidelity is reported as an interval; 0: no limit, later steps are searched by "
-            "squaring (default: 0)")),
+            "limit on diffusion steps; a fidelity that is not certified by then is reported as an interval. 0: no limit, later steps are "
+            "searched by squaring (default: 0)")),
     },
 }

@@ -133,7 +133,7 @@ class Watch:
             raise InputError(f"layer {name}: {reason}")
         ran = max((layer.seen for layer in self._recorder.layers.values()), default=0)
         if not good and ran > 0:
-            raise InputError(f"samples: none of those that were asked for ran; the samples are 0 to {ran - 1}")
+            raise InputError(f"samples: the model ran none of the chosen samples; it ran samples 0 to {ran - 1}")
         if not good:
             raise InputError("no attention was seen: the model was not run while it was watched, or its attention is neither that "
                              "of transformers nor torch.nn.MultiheadAttention nor returned as weights (see Watch.record)")

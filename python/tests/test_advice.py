@@ -52,7 +52,7 @@ def generated():
 
 
 MASK = r"These look like attention scores\. Apply the causal mask, then softmax over the keys$"
-PADDING = r"\. Pass the number of real tokens per sample: lengths=attention_mask\.sum\(1\), padding=\"left\"$"
+PADDING = r"\. Pass the number of real tokens per sample, such as lengths=attention_mask\.sum\(1\), padding=\"left\"$"
 PARAMETERS = {"h.0.attn.weight": LOGITS[0], "h.0.attn.bias": LOGITS[0, 0]}
 
 
@@ -64,10 +64,10 @@ PARAMETERS = {"h.0.attn.weight": LOGITS[0], "h.0.attn.bias": LOGITS[0, 0]}
     (padded_left(), "first 2 tokens look like padding" + PADDING),
     (added_padding(), "first 2 tokens look like padding" + PADDING),
     (np.swapaxes(GOOD, -1, -2), r"columns sum to 1 instead of its rows, so query and key are swapped: pass attention\.swapaxes\(-1, -2\)$"),
-    (encoder(), "rows sum to 1 with later tokens, as in an encoder"),
+    (encoder(), "rows sum to 1 only with the later tokens, as in an encoder"),
     (dropped_out(), r"look like dropout: call model\.eval\(\)"),
-    (generated(), r"a step of generate\(\), one token at a time: run the model once"),
-    (tuple(map(tuple, generated())), r"a step of generate\(\)"),
+    (generated(), r"one step of generate\(\)\. Run the model once"),
+    (tuple(map(tuple, generated())), r"one step of generate\(\)"),
     ({"logits": np.ones((1, 6, 9)), "a0": GOOD, "a1": GOOD}, 
      r"These arrays have the shape of attention: 'a0', 'a1'\. Select them with layers='\^a\[0-9\]\+\$'$"),
     ([np.ones((1, 6, 9)), GOOD, GOOD], r"These arrays have the shape of attention: '2', '3'\. Select them with layers='2,3'$"),
@@ -321,7 +321,7 @@ def test_watched_layers_and_samples_there_are():
             watched(layers=wrong)
     with pytest.raises(sg.InputError, match="layers: no layer is 7: the layers that ran are 0 to 1"):
         watched(layers="0,7").result()
-    with pytest.raises(sg.InputError, match="samples: none of those that were asked for ran; the samples are 0 to 1$"):
+    with pytest.raises(sg.InputError, match="samples: the model ran none of the chosen samples; it ran samples 0 to 1$"):
         watched(samples=[9]).result()
 
 

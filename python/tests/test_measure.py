@@ -136,9 +136,9 @@ def test_sinks_and_lengths_are_for_layers_of_one_size(attention):
     assert sg.measure([short, long]).fidelity.shape == (2, 3)
     for options in ({"sink": -1}, {"sink": 3}, {"lengths": 5, "padding": "left"}):
         for layers in ([short, long], {"a": short, "b": long}):
-            with pytest.raises(sg.InputError, match="layer (2|b): 3 samples of 12 tokens, the first layer has 3 of 9"):
+            with pytest.raises(sg.InputError, match="layer (2|b) has 3 samples of 12 tokens, the first layer has 3 of 9"):
                 sg.measure(layers, **options)
-        with pytest.raises(sg.InputError, match="layer 2: 2 samples of 12 tokens, the first layer has 3 of 12"):
+        with pytest.raises(sg.InputError, match="layer 2 has 2 samples of 12 tokens, the first layer has 3 of 12"):
             sg.measure([long, long[:2]], **options)
 
 
@@ -202,7 +202,7 @@ def test_weights(attention):
     (lambda a: sg.measure(np.ma.masked_less(a, 0.01)), "masked"),
     (lambda a: sg.measure(None), "output_attentions=True"),
     (lambda a: sg.measure([]), "axes"),
-    (lambda a: sg.measure({}), "empty dictionary"),
+    (lambda a: sg.measure({}), "dictionary is empty"),
     (lambda a: sg.measure(2 * a), "layer 1, sample 0, head 0: row 0 sums to 2"),
     (lambda a: sg.measure(np.swapaxes(a, -1, -2)), "above the diagonal"),
     (lambda a: sg.measure(a, axes="head query key"), "5 axes"),
@@ -213,7 +213,7 @@ def test_weights(attention):
     (lambda a: sg.measure(a, weights=[1, 2]), "2 weights"),
     (lambda a: sg.measure(a, weights=[0, 0, 0, 0]), "zero"),
     (lambda a: sg.measure(a, weights="heavy"), "weights"),
-    (lambda a: sg.measure(a, lengths=[1, 2]), "2 for 3 samples"),
+    (lambda a: sg.measure(a, lengths=[1, 2]), "2 lengths for 3 samples"),
     (lambda a: sg.measure(a, lengths=[1, 2, 13]), "1 to 12"),
     (lambda a: sg.measure(a, lengths=[1, 2, 2.5]), "whole"),
     (lambda a: sg.measure(a, padding="middle"), "middle"),

@@ -85,8 +85,8 @@ OrderedAttention order_attention(const Tensor& tensor, const AttentionAxes& axes
   const auto [layers, samples, heads, queries, keys] = extents;
   if (queries != keys)
     throw InputError(
-        fmt::format("{}: attention is square: as many queries as keys, not {} and {} as in {}",
-                    where, queries, keys, to_string(axes)));
+        fmt::format("{}: attention must be square, but it has {} queries and {} keys as {}", where,
+                    queries, keys, to_string(axes)));
   return {tensor.permuted(order), layers, samples, heads, queries, keys};
 }
 

@@ -160,7 +160,7 @@ bool has_equal_extents(const Shape& shape) {
   for (const Tensor& tensor : file.tensors())
     (fits_attention(tensor, axes) ? fitting : others).push_back(tensor.name());
   if (fitting.empty())
-    throw InputError(error + (has_equal_extents(wrong.shape()) ? "; --axes says otherwise" : ""));
+    throw InputError(error + (has_equal_extents(wrong.shape()) ? "; change this with --axes" : ""));
   std::sort(fitting.begin(), fitting.end(), natural_less);
   throw InputError(fmt::format("{}. {}", error, layers_advice(fitting, others)));
 }
@@ -394,7 +394,7 @@ void AttentionFile::read(int layer, int sample, int head, Matrix& into, bool adv
   const FloatType type = float_type(array.tensor.info().dtype).value_or(FloatType::kFloat64);
   AttentionCheck check = attention_check(type, columns, options_.row_tolerance, "--row-tolerance");
   check.axes =
-      fmt::format(", with the axes read as {}; --axes says otherwise", to_string(array.axes));
+      fmt::format(", with the axes read as {}; change this with --axes", to_string(array.axes));
   check.options.swap = swapped_axes(array.axes);
   check.name = array.where + stored_[static_cast<std::size_t>(layer)].number;
   if (stored_[static_cast<std::size_t>(layer)].samples.empty() ||
@@ -517,6 +517,10 @@ std::vector<Tensor> choose_tensors(const TensorFile& file, const std::string& ex
   const NamePattern pattern(expression);
   for (const Tensor& tensor : file.tensors())
     if (expression.empty() || pattern.matches(tensor.name())) chosen.push_back(tensor);
+  if (chosen.empty() && file.tensors().size() == 1 && file.tensors().front().name().empty())
+    throw InputError(
+        fmt::format("{}: the array has no name for {} to match. Choose layers by number",
+                    file.path(), quoted_text(expression)));
   if (chosen.empty())
     throw InputError(expression.empty()
                          ? fmt::format("{}: there are no tensors in it", file.path())

@@ -13,26 +13,29 @@ namespace synergraph {
 template <class Visit>
 void visit_settings(ImportanceOptions& options, Visit&& visit) {
   constexpr const char* kGroup = "Measurement";
-  visit(Setting{"values", kGroup,
-                "what heads are worth: fidelity, speed or both, separated by commas"},
-        options.values);
+  visit(
+      Setting{"values", kGroup,
+              "value to measure for every set of heads: fidelity, speed or both (the program takes "
+              "fidelity,speed)"},
+      options.values);
   visit(Setting{"keep", kGroup, "share of the value of all heads that the smallest subset keeps"},
         options.keep, NumberRange<double>{0.0, 1.0});
   visit(Setting{"weight_samples", kGroup,
-                "number of samples, from the first, for which the best weights are sought, and the "
-                "best subsets of sampled layers; 0: no weights are sought"},
+                "number of first samples used to search for the best weights, and for the best "
+                "subsets of sampled layers; 0: no search for weights"},
         options.weight_samples, NumberRange<int>{0, 1000000});
   visit(
       Setting{
           "exact_heads", kGroup,
-          "most heads of a layer for which all subsets are measured; larger layers are sampled"},
+          "largest number of heads for which all subsets of a layer are measured; larger layers "
+          "are sampled"},
       options.exact_heads, NumberRange<int>{1, kMaxExactHeads});
   visit(Setting{"precision", kGroup,
                 "standard error at which sampling stops, as a share of the value of all heads"},
         options.sampling.precision, NumberRange<double>{0.0, 1.0, true});
   visit(Setting{"orders", kGroup,
-                "most orders of the heads drawn for each sample of a sampled layer (whole sets of "
-                "balanced orders, at least eight)"},
+                "limit on the random orders of heads drawn per sample of a sampled layer (drawn in "
+                "whole balanced sets, at least eight)"},
         options.sampling.max_permutations, NumberRange<std::int64_t>{1, 1000000000});
 }
 
@@ -58,7 +61,7 @@ void visit_settings(StackSettings& settings, Visit&& visit) {
   visit(Setting{"stack", kGroup, "also follow signals through all layers, each applied once"},
         settings.stack);
   visit(Setting{"residual", kGroup,
-                "share of the signal that passes each layer beside its heads (default: 0.5)"},
+                "share of the signal that bypasses the heads of each layer (default: 0.5)"},
         settings.residual, NumberRange<double>{0.0, 1.0});
   visit(
       Setting{"follow", kGroup,

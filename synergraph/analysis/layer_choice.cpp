@@ -105,8 +105,8 @@ std::vector<std::size_t> LayerChoice::places(const std::vector<std::string>& nam
     for (std::size_t k = 0; k < names.size(); ++k)
       if (!pattern_ || pattern_->matches(names[k])) chosen.push_back(k);
     if (chosen.empty() && pattern_)
-      throw InputError(fmt::format("--layers: no name matches {}: there are {}", quoted_text(text_),
-                                   names_to_choose_from(names)));
+      throw InputError(fmt::format("--layers: no layer's name matches {}; the names are {}",
+                                   quoted_text(text_), names_to_choose_from(names)));
     return chosen;
   }
   const std::vector<std::int64_t> numbers = numbers_of(names);
@@ -153,7 +153,7 @@ std::string layers_advice(const std::vector<std::string>& names,
   const std::string choice = layers_for(names, others);
   return fmt::format("These arrays {}: {}. Select them with --layers={}", what,
                      names_to_choose_from(names),
-                     choice.empty() ? choice : fmt::format("'{}'", choice));
+                     choice.empty() ? std::string("REGEX") : fmt::format("'{}'", choice));
 }
 
 }  // namespace synergraph

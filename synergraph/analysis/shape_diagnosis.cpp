@@ -24,8 +24,8 @@ bool is_generation_step(const Shape& shape) {
 }
 
 std::string generation_advice() {
-  return "one query and many keys are a step of generate(), one token at a time: run the model "
-         "once on the generated ids with output_attentions=True (docs/formats.md)";
+  return "one query with many keys is one step of generate(). Run the model once on the generated "
+         "ids with output_attentions=True (docs/formats.md)";
 }
 
 bool fits_attention(const Tensor& tensor, const std::optional<AttentionAxes>& axes) {

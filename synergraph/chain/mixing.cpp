@@ -108,6 +108,7 @@ void search_panel(const SurvivalSweep& sweep, Followed of, Search& search) {
 /// Steps through lifted survivals.
 void search_lifted(const Walk& walk, Search& search, std::int64_t stepping,
                    const Execution& execution) {
+  if (!search.follows(kLifted)) return;
   SurvivalSweep sweep(walk, std::ldexp(1.0, kLift));
   sweep.flush_tiny();
   while (search.follows(kLifted) && sweep.states().time() < stepping) {
@@ -120,6 +121,7 @@ void search_lifted(const Walk& walk, Search& search, std::int64_t stepping,
 /// Steps through the chances to have arrived, 1 - s_t: P applied again and again to e_sink.
 void search_arrival(const Walk& walk, Search& search, std::int64_t stepping,
                     const Execution& execution) {
+  if (!search.follows(kArrival)) return;
   std::vector<double> start(static_cast<std::size_t>(walk.nodes()), 0.0);
   start.back() = 1.0;
   Propagation states(walk.step, start.data());

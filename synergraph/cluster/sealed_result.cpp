@@ -48,7 +48,7 @@ void check_json_seal(const std::string& text) {
     return;
   throw InputError(text.find("\n \"checksum\": ") == std::string::npos
                        ? "it has no checksum"
-                       : "its checksum is that of other numbers");
+                       : "its checksum does not match its contents");
 }
 
 std::string seal_part(std::string_view of, std::string_view bytes) {
@@ -63,7 +63,7 @@ std::string_view open_part(std::string_view of, std::string_view part) {
     const auto fields = split(line, '\t');
     if (fields.size() == 4 && fields[0] == kPart && fields[1] != of)
       throw InputError(fmt::format("it is that of {}", std::string(fields[1])));
-    throw InputError("its checksum is that of other numbers");
+    throw InputError("its checksum does not match its contents");
   }
   return bytes;
 }

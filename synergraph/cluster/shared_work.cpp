@@ -290,7 +290,7 @@ class SharedWork::State {
   }
   void note_damage(const std::string& what, const Claims::Holder& dead) const {
     if (dead.repeats)
-      note(fmt::format("{}: the claims were damaged: {} names a worker for the second time", what,
+      note(fmt::format("{}: the claims were damaged: {} is a second claim of the same worker", what,
                        dead.links.back()));
   }
   void pause(double seconds) const {

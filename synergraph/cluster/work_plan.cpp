@@ -67,8 +67,8 @@ std::string WorkPlan::key() const {
 
 void publish(const WorkPlan& plan, const WorkBoard& board) {
   if (plan.pieces.size() > kMostPieces)
-    throw UsageError(
-        fmt::format("{} {} to share: at most {}", plan.pieces.size(), plan.unit, kMostPieces));
+    throw UsageError(fmt::format("{} {} are too many to share; the limit is {}", plan.pieces.size(),
+                                 plan.unit, kMostPieces));
   const std::string path = fmt::format("{}/{}{}.txt", board.root(), kPrefix, plan.key());
   if (is_own_file(path)) return;
   std::string text = fmt::format("{}\t{}\t{}\n", kFormat, plan.unit, printable(plan.title));

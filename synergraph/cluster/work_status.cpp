@@ -108,7 +108,7 @@ WorkStatus status_of(const WorkPlan& plan, const WorkBoard& board,
       const ClaimChain chain = claim_chain(board, piece.name);
       if (chain.repeats)
         status.damaged.push_back(chain.links.back() +
-                                 ": names a worker for the second time in the claims of one piece; "
+                                 ": a second claim of the same worker on one piece; "
                                  "the next run takes the piece over");
       const auto worker = workers.find(chain.token);
       if (worker != workers.end()) worker->second.status.at_work_on.push_back(piece.title);

@@ -24,7 +24,7 @@ namespace {
   const bool ahead = std::isfinite(value) && value >= 0.0 && col > row;
   const std::string why = !std::isfinite(value) ? "is not finite"
                           : value < 0.0         ? "is negative"
-                          : ahead ? "is above the diagonal: a token attends to a later one"
+                          : ahead ? "is above the diagonal, where causal attention is 0"
                                   : "is above 1: attention weights lie in [0, 1]";
   refuse(check, fmt::format("entry {} in row {}, column {} {}", value, row, col, why),
          ahead ? check.axes : "");

@@ -193,10 +193,10 @@ AttentionDiagnosis diagnose_attention(const std::function<const double*(int i)>&
 std::string advice_on(const AttentionDiagnosis& diagnosis, const AdviceOptions& options) {
   const auto padding = [&](const char* which, const std::string& side) {
     const bool one = diagnosis.padding == 1;
-    return fmt::format("The {} {} like padding. Pass the number of real tokens per sample: {}{}",
-                       which,
-                       one ? "token looks" : fmt::format("{} tokens look", diagnosis.padding),
-                       options.lengths, side);
+    return fmt::format(
+        "The {} {} like padding. Pass the number of real tokens per sample, such as {}{}", which,
+        one ? "token looks" : fmt::format("{} tokens look", diagnosis.padding), options.lengths,
+        side);
   };
   switch (diagnosis.likeness) {
     case AttentionLikeness::kScores:
@@ -212,11 +212,12 @@ std::string advice_on(const AttentionDiagnosis& diagnosis, const AdviceOptions& 
           "Its columns sum to 1 instead of its rows, so query and key are swapped: {}",
           options.swap);
     case AttentionLikeness::kNotCausal:
-      return "Its rows sum to 1 with later tokens, as in an encoder: only causal attention, a "
-             "decoder's, can be measured";
+      return "Its rows sum to 1 only with the later tokens, as in an encoder. Only causal "
+             "attention, as "
+             "in a decoder, can be measured";
     case AttentionLikeness::kNotCausalTransposed:
-      return "Its columns sum to 1 instead of its rows, and tokens attend to later ones in either "
-             "order: only causal attention, a decoder's, can be measured";
+      return "Its columns sum to 1 instead of its rows, and entries lie above the diagonal in both "
+             "orders of the axes. Only causal attention, as in a decoder, can be measured";
     case AttentionLikeness::kDropout:
       return "The row sums look like dropout: call model.eval() before the model runs";
     default:

@@ -42,36 +42,36 @@ void visit_settings(MetricsSettings& settings, Visit&& visit) {
   visit(
       Setting{
           "convention", kGroup,
-          "exact: certified fidelity over the sources, and steps that sum to one. published: as "
-          "the paper's tables were computed (walk that is not normalised, all nodes, 100 steps)"},
+          "definitions to measure by. exact: normalised walk, and certified fidelity over the "
+          "sources. published: as for the paper's tables (walk not normalised, fidelity over all "
+          "nodes and 100 steps)"},
       settings.convention);
-  visit(
-      Setting{
-          "normalization", kGroup,
-          "how heads become a walk: per-head (as in the theory), pooled, or published (default: "
-          "pooled, for graphs per-head; with the published convention: published)"},
-      settings.normalization);
+  visit(Setting{"normalization", kGroup,
+                "how the heads are combined into one walk: per-head (as in the theory), pooled, or "
+                "published (default: pooled; per-head for graphs; published with the published "
+                "convention)"},
+        settings.normalization);
   visit(
       Setting{
           "nodes", kGroup,
           "nodes that count for the minimax fidelity: sources or all (default: sources; with the "
           "published convention: all)"},
       settings.nodes);
-  visit(
-      Setting{"horizon", kGroup,
-              "number of diffusion steps to look at, or 'certified' (default: certified; with the "
-              "published convention: 100)",
-              "N|certified"},
-      settings.horizon);
-  visit(Setting{"eps", kGroup, "thresholds of T_mix, separated by commas"}, settings.eps,
-        kThresholdRange);
+  visit(Setting{"horizon", kGroup,
+                "number of diffusion steps to search, or 'certified': as many as the proof needs "
+                "(default: certified; 100 with the published convention)",
+                "N|certified"},
+        settings.horizon);
+  visit(Setting{"eps", kGroup,
+                "threshold of T_mix, or a list of thresholds (the program takes 0.25,0.01)"},
+        settings.eps, kThresholdRange);
   visit(Setting{"cutoff", kGroup, "cutoff for truncated hitting times, in steps"}, settings.cutoff,
         kStepRange);
   visit(
       Setting{
           "step_limit", kGroup,
-          "diffusion steps after which an uncertified fidelity is reported as an interval; 0: no "
-          "limit, later steps are searched by squaring"},
+          "limit on diffusion steps; a fidelity that is not certified by then is reported as an "
+          "interval. 0: no limit, later steps are searched by squaring"},
       settings.step_limit, NumberRange<std::int64_t>{0, 1000000000000});
 }
 

@@ -17,10 +17,10 @@ namespace synergraph {
 /// file that is replaced leaves its permissions to the new one. Errors are InputErrors that name
 /// the path and the system's reason.
 ///
-/// Of a name that the user chose, a symbolic link stays, and the file it names is written. What is
-/// no regular file (a pipe, a terminal), or is where standard output or standard error already
-/// goes, gets the bytes at commit(); a terminal gets them printable. Under a name that the program
-/// chose, all of that is replaced; only a directory is not.
+/// If the user chose the name, a symbolic link stays, and the file behind it is written. A pipe, a
+/// terminal or another file that is not regular gets the bytes at commit(). So does the file that
+/// standard output or standard error already goes to. A terminal gets printable text. If the
+/// program chose the name, all of these are replaced, except a directory.
 class AtomicFile {
  public:
   explicit AtomicFile(std::string path, NamedBy named_by = NamedBy::kUser);

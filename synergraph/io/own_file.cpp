@@ -22,7 +22,8 @@ namespace fs = std::filesystem;
 
 [[noreturn]] void throw_link(const std::string& path) {
   throw InputError(
-      path + ": a symbolic link; synergraph follows none inside its directories. Remove the link");
+      path +
+      ": a symbolic link, which synergraph does not follow inside its directories. Remove it");
 }
 
 bool is_link(int directory, const std::string& name) {

@@ -60,7 +60,7 @@ void check_tensor_seal(const TensorFile& file) {
   for (const Tensor& tensor : file.tensors()) tensors.push_back(stream_of(tensor));
   if (!file.skipped().empty() || seal->second != checksum_of(std::move(tensors), file.metadata()))
     throw InputError(
-        fmt::format("{}: it is damaged: its checksum is that of other numbers", file.path()));
+        fmt::format("{}: it is damaged: its checksum does not match its contents", file.path()));
 }
 
 }  // namespace synergraph

@@ -35,7 +35,7 @@ std::string input_text(const InputReport& input, const std::vector<AttentionLaye
       missing ? " and a node for missing mass" : "", input.weights);
   if (!input.reading.empty()) text += input.reading + '\n';
   if (input.model && input.heads_from_name)
-    text += fmt::format("heads: {}, from the file's name (--heads says otherwise)\n",
+    text += fmt::format("heads: {}, from the file's name (change this with --heads)\n",
                         input.model->heads);
   if (input.evaluation)
     text += fmt::format("task {}: accuracy {:.4f}, loss {:.6g}\n", input.task,

@@ -27,12 +27,12 @@ std::vector<std::string> lines_of(const std::string& text) {
 
 json parse(const std::string& text, const std::string& where) {
   json value = json::parse(text, nullptr, false);
-  if (!value.is_array()) throw InputError(where + " is no JSON list of names");
+  if (!value.is_array()) throw InputError(where + ": expected a JSON list of names");
   return value;
 }
 
 std::vector<std::string> names_in(const json& list, const std::string& where) {
-  if (!list.is_array()) throw InputError(where + " is no JSON list of names");
+  if (!list.is_array()) throw InputError(where + ": expected a JSON list of names");
   std::vector<std::string> names;
   names.reserve(list.size());
   for (const json& name : list) {
@@ -79,7 +79,8 @@ void check_token_names(const TokenNames& names, int samples, int tokens, const s
   for (std::size_t k = 0; k < lists; ++k) {
     if (names[k].size() == static_cast<std::size_t>(tokens)) continue;
     const std::string where = lists == 1 ? file : fmt::format("{}: list {}", file, k);
-    throw InputError(fmt::format("{}: {} names for {} tokens", where, names[k].size(), tokens));
+    throw InputError(fmt::format("{}: {} names for {} tokens; give one name per token", where,
+                                 names[k].size(), tokens));
   }
 }
 

@@ -150,8 +150,10 @@ TEST_F(AttentionFileTest, AxesMayBeMissing) {
   };
   refused("shape (2, 3, 3) has 3 axes, --axes names 4", "layer,head,query,key");
   refused("shape (2, 3, 3) has 3 axes, --axes names 2", "query,key");
-  refused("as many queries as keys, not 2 and 3 as in (query, key, head)", "query,key,head");
-  refused("as many queries as keys, not 3 and 2 as in (key, query, head)", "key,query,head");
+  refused("must be square, but it has 2 queries and 3 keys as (query, key, head)",
+          "query,key,head");
+  refused("must be square, but it has 3 queries and 2 keys as (key, query, head)",
+          "key,query,head");
   for (const char* list : {"", "query", "key,layer", "query,key,", "query,key,row", "query,key,key",
                            "layer,query,key,layer", "query,,key", "Query,Key"})
     EXPECT_THROW(parse_axes(list), UsageError) << list;

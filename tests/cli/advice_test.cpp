@@ -88,7 +88,7 @@ TEST_F(AdviceTest, SwappedAxesAndEncodersAreToldApart) {
   for (std::size_t row = 0; row < 10; ++row) encoder[row * 5 + row % 5] = 0.6;
   write_array("encoder.npy", {2, 5, 5}, encoder);
   expect_advice("encoder.npy",
-                "Its rows sum to 1 with later tokens, as in an encoder: only causal");
+                "Its rows sum to 1 only with the later tokens, as in an encoder. Only causal");
 }
 
 TEST_F(AdviceTest, DropoutNeedsEval) {
@@ -120,8 +120,8 @@ TEST_F(AdviceTest, PaddingIsLeftOutByLengths) {
   write_array("whole.npy", {1, 2, 8, 8}, whole);
   write_array("part.npy", {1, 2, 5, 5}, part);
   expect_advice("padded.npy",
-                "The first 3 tokens look like padding. Pass the number of real tokens per sample: "
-                "--lengths 5,8 --padding left\n");
+                "The first 3 tokens look like padding. Pass the number of real tokens per sample, "
+                "such as --lengths 5,8 --padding left\n");
   const std::vector<std::int64_t> lengths = {8, 5};
   write_npy(path("lengths.npy"), tensor_data("", {2}, lengths.data()));
   const json report = document("analyze padded.npy --lengths 8,5 --padding left");
@@ -148,8 +148,10 @@ TEST_F(AdviceTest, PaddingIsLeftOutByLengths) {
   // Values of heads are of these sequences, too.
   EXPECT_EQ(document("heads padded.npy --lengths 8,5 --padding left")["layers"][0]["samples"], 2);
 
-  expect_refusal("analyze padded.npy --lengths 1,2,3", 1, "padded.npy: --lengths: 3 for 2 samples");
-  expect_refusal("analyze padded.npy --lengths 9", 1, "--lengths: 9, expected 1 to 8");
+  expect_refusal(
+      "analyze padded.npy --lengths 1,2,3", 1,
+      "padded.npy: --lengths: 3 lengths for 2 samples; give one length, or one per sample");
+  expect_refusal("analyze padded.npy --lengths 9", 1, "--lengths: 9 is not a length from 1 to 8");
   expect_refusal("analyze padded.npy --lengths 0", 2, "--lengths: expected a whole number");
   expect_refusal("analyze padded.npy --lengths 5,,5", 2, "--lengths");
   expect_refusal("analyze padded.npy --lengths ''", 2, "--lengths");
@@ -157,10 +159,10 @@ TEST_F(AdviceTest, PaddingIsLeftOutByLengths) {
   expect_refusal("analyze padded.npy --lengths whole.npy", 1,
                  "expected one length per sample. From an attention mask: mask.sum(1)");
   expect_refusal("analyze padded.npy --lengths 5 --padding up", 2, "--padding");
-  expect_refusal("analyze padded.npy --padding left", 2, "--padding goes with --lengths");
+  expect_refusal("analyze padded.npy --padding left", 2, "--padding needs --lengths");
   expect_refusal("analyze padded.npy --lengths 5 --range 1:3", 2, "exclude each other");
   expect_refusal("analyze padded.npy --lengths 5 --padding left --sink 1", 1,
-                 "--sink: token 1 is not in sample 0, which has 3 to 7");
+                 "--sink: token 1 is not in sample 0, which has tokens 3 to 7");
 }
 
 TEST_F(AdviceTest, WorkersShareSequencesOfTheSameLengthsAlone) {
@@ -222,8 +224,8 @@ TEST_F(AdviceTest, WhatStandsBesideAttentionIsLeftOutByLayers) {
   write_npz(path("a.npz"), tensors);
   const std::string expression = "--layers='^attentions\\.[0-9]+$'";
   expect_advice("a.npz",
-                "tensor 'logits': shape (1, 5, 7): attention is square: as many queries as "
-                "keys, not 5 and 7 as in (head, query, key). These arrays have the shape of "
+                "tensor 'logits': shape (1, 5, 7): attention must be square, but it has 5 queries "
+                "and 7 keys as (head, query, key). These arrays have the shape of "
                 "attention: 'attentions.0', 'attentions.1', 'attentions.2' and 1 more. Select them "
                 "with " +
                     expression + '\n');
@@ -233,19 +235,19 @@ TEST_F(AdviceTest, WhatStandsBesideAttentionIsLeftOutByLayers) {
             "attentions.10");
   tensors.push_back(tensor_data("attentions.3", {1, 5, 7}, logits.data()));
   write_npz(path("b.npz"), tensors);
-  expect_advice("b.npz", "'attentions.2' and 1 more. Select them with --layers=\n");
+  expect_advice("b.npz", "'attentions.2' and 1 more. Select them with --layers=REGEX\n");
   // Arrays of the same shape that are no attention.
   const std::vector<double> square = numbers(2 * 5 * 5);
   write_npz(path("c.npz"), std::vector{tensor_data("scores", {2, 5, 5}, square.data()),
                                        tensor_data("probs", {2, 5, 5}, good.data())});
   expect_advice("c.npz",
-                "a later one. These arrays hold attention: 'probs'. Select them with "
+                "attention is 0. These arrays hold attention: 'probs'. Select them with "
                 "--layers='^probs$'\n");
   EXPECT_EQ(document("analyze c.npz --layers='^probs$'")["conventions"][0]["layers"].size(), 1U);
   // One bad layer of several is no reason to leave it out.
   write_npz(path("d.npz"), std::vector{tensor_data("a0", {2, 5, 5}, square.data()),
                                        tensor_data("a1", {2, 5, 5}, good.data())});
-  expect_advice("d.npz", "a later one. These look like attention scores. Apply the causal mask");
+  expect_advice("d.npz", "attention is 0. These look like attention scores. Apply the causal mask");
 }
 
 TEST_F(AdviceTest, GeneratedTextsComeOneTokenAtATime) {
@@ -254,8 +256,8 @@ TEST_F(AdviceTest, GeneratedTextsComeOneTokenAtATime) {
   write_npz(path("steps.npz"), std::vector{tensor_data("0.0", {1, 2, 5, 5}, good.data()),
                                            tensor_data("1.0", {1, 2, 1, 6}, step.data())});
   const std::string advice =
-      "shape (1, 2, 1, 6): one query and many keys are a step of generate(), one token at a time: "
-      "run the model once on the generated ids with output_attentions=True";
+      "shape (1, 2, 1, 6): one query with many keys is one step of generate(). Run the model once "
+      "on the generated ids with output_attentions=True";
   expect_advice("steps.npz", advice);
   write_array("step.npy", {1, 2, 1, 6}, step);
   expect_advice("step.npy", advice);
@@ -291,7 +293,7 @@ TEST_F(AdviceTest, ArraysOfAListAreLayersOrSamples) {
   EXPECT_EQ(document("heads " + samples)["layers"][0]["samples"], 2);
   EXPECT_EQ(document("analyze list.npz --axes layer,head,query,key")["conventions"],
             document("analyze list.npz")["conventions"]);
-  expect_refusal("analyze --lengths 3 " + samples, 1, "its samples have lengths of their own");
+  expect_refusal("analyze --lengths 3 " + samples, 1, "its samples differ in length");
   // What is wrong in a sample names its tensor.
   std::vector<double> wrong = second;
   wrong[8] += 0.5;

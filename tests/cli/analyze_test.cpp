@@ -287,14 +287,14 @@ TEST_F(AnalyzeTest, BadAttentionIsRefused) {
   expect_refusal("analyze bad.npy", 1, place + "entry -0.25 in row 2, column 0 is negative");
   broken(2, 0.5);
   expect_refusal("analyze bad.npy", 1,
-                 "row 0, column 2 is above the diagonal: a token attends to a later one, with the "
-                 "axes read as (head, query, key); --axes says otherwise");
+                 "row 0, column 2 is above the diagonal, where causal attention is 0, with the "
+                 "axes read as (head, query, key); change this with --axes");
   broken(7, 0.3);
   expect_refusal("analyze bad.npy --json out.json --per-sample out.csv", 1,
                  place + "row 2 sums to 1.05, expected 1 within");
   write_array("bad.npy", {1, 1, 9}, good_);
-  expect_refusal("analyze bad.npy", 1, "attention is square");
-  expect_refusal("analyze bad.npy", 1, "as in (head, query, key); --axes says otherwise");
+  expect_refusal("analyze bad.npy", 1, "attention must be square");
+  expect_refusal("analyze bad.npy", 1, "keys as (head, query, key); change this with --axes");
   write_array("bad.npy", {9}, good_);
   expect_refusal("analyze bad.npy", 1, "shape (9,) is not that of attention");
   for (const Shape& empty :
@@ -354,7 +354,8 @@ TEST_F(AnalyzeTest, BadRequestsAreRefused) {
     expect_refusal(std::string("analyze a.npy --range ") + range, 2, "--range");
   expect_refusal("analyze a.npy --range 1:9", 1, "tokens 1:9 were asked for");
   expect_refusal("analyze a.npy --range 1: --sink 0", 2, "outside the range");
-  expect_refusal("analyze a.npy --layers nothing", 1, "no tensor's name matches 'nothing'");
+  expect_refusal("analyze a.npy --layers nothing", 1,
+                 "the array has no name for 'nothing' to match. Choose layers by number");
   expect_refusal("analyze a.npy --layers '('", 2, "is not a regular expression");
   expect_refusal("analyze a.npy --axes head,query", 2, "--axes: key is missing");
   expect_refusal("analyze a.npy --axes head,query,keys", 2, "--axes: 'keys' is no axis");
@@ -382,7 +383,7 @@ TEST_F(AnalyzeTest, APatternThatFitsNothingIsToldTheNames) {
 TEST_F(AnalyzeTest, HeadsFromTheFilesNameAreSaid) {
   write_model("m.safetensors");
   expect_success("convert m.safetensors 2_heads_x.npz");  // npz keeps no metadata
-  const std::string line = "\nheads: 2, from the file's name (--heads says otherwise)\n";
+  const std::string line = "\nheads: 2, from the file's name (change this with --heads)\n";
   const std::string task = " --task copy --samples 2 ";
   EXPECT_THAT(expect_success("analyze 2_heads_x.npz" + task).out, testing::HasSubstr(line));
   EXPECT_EQ(analyze("2_heads_x.npz" + task)["model"]["heads_from"], "file name");

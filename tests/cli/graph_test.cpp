@@ -135,7 +135,7 @@ TEST_F(GraphCommand, HelpTellsTheDefaultsOfTheMeasurement) {
   const std::string analyze = run("analyze --help").out;
   for (const std::string& help : {graph, analyze})
     for (const char* value :
-         {"(default: pooled, for graphs per-head;", "(default: sources;", "(default: certified;"})
+         {"(default: pooled; per-head for graphs;", "(default: sources;", "(default: certified;"})
       EXPECT_NE(help.find(value), std::string::npos) << help;
 }
 

@@ -155,12 +155,12 @@ TEST_F(PageOption, RefusesNamesThatDoNotFit) {
   refuses("n.json", R"([["a","b","c"],["a","b"]])", "n.json: list 1: 2 names for 3 tokens");
   refuses("n.json", R"(["a","b"])", "n.json: 2 names for 3 tokens");
   refuses("n.json", R"([["a","b","c"],["a",7,"c"]])", "n.json: list 1: name 1 is not a string");
-  refuses("n.json", R"([["a","b","c"],"d"])", "n.json: list 1 is no JSON list of names");
+  refuses("n.json", R"([["a","b","c"],"d"])", "n.json: list 1: expected a JSON list of names");
   for (const std::string text : {"", "[", R"({"a":1})", "7"})
-    refuses("n.json", text, "n.json is no JSON list of names");
+    refuses("n.json", text, "n.json: expected a JSON list of names");
   refuses("n.json", "[]", "n.json: 0 names for 3 tokens");
   refuses("n.jsonl", "", "n.jsonl: 0 lists of names for 2 samples");
-  refuses("n.jsonl", "[\"a\",\"b\",\"c\"]\n\n", "n.jsonl: line 2 is no JSON list of names");
+  refuses("n.jsonl", "[\"a\",\"b\",\"c\"]\n\n", "n.jsonl: line 2: expected a JSON list of names");
   // Nobody writes into this pipe: it must not be waited for, but for a moment.
   ASSERT_EQ(mkfifo(path("pipe").c_str(), 0600), 0);
   expect_refusal("analyze a.npy --page x.html --page-tokens pipe", 1, "pipe: ");
@@ -196,7 +196,7 @@ TEST_F(PageOption, HoldsTheDocumentsOfBothCommands) {
   EXPECT_EQ(shared.status, 0) << shared.err;
   EXPECT_EQ(page_data(read("page.html")).at("also"), json::array({layers}));
   expect_refusal("analyze a.npy --page x.html --page-heads --shard-dir e", 2,
-                 "--page-heads: not with --shard-dir");
+                 "--page-heads and --shard-dir exclude each other");
   expect_refusal("analyze a.npy --page-heads", 2, "--page-heads");
 }
 

@@ -123,7 +123,7 @@ TEST_F(ProgramCommand, AMissingValueAndOneTooManyAreSaidPlainly) {
       "--json: FILE is missing: write everything as JSON; - for standard output";
   expect_refusal("analyze a.npy --json", 2, missing);
   expect_refusal("analyze --json --quiet a.npy", 2, missing);
-  expect_refusal("graph --example 1 --eps", 2, "--eps: NUMBER is missing: thresholds of T_mix");
+  expect_refusal("graph --example 1 --eps", 2, "--eps: NUMBER is missing: threshold of T_mix");
   expect_refusal("train --out run --data x --targets y --validation x", 2,
                  "--validation: FILE FILE is missing");
   expect_refusal("graph --example 1 --dot a --dot b", 2, "--dot is given twice");

@@ -95,10 +95,11 @@ TEST_F(OneBoard, ClaimsOfWorkersThatFollowThemselvesAreDamagedAndEnd) {
   claim("Y", "after-aa", "bb");
   claim("Y", "after-bb", "aa");
   const WorkStatus status = work_status(root_.string()).front();
-  EXPECT_THAT(
-      status.damaged,
-      testing::ElementsAre(testing::StartsWith(board_->path("X", "after-aa") + ": names a"),
-                           testing::StartsWith(board_->path("Y", "after-bb") + ": names a")));
+  EXPECT_THAT(status.damaged,
+              testing::ElementsAre(testing::StartsWith(board_->path("X", "after-aa") +
+                                                       ": a second claim of the same worker"),
+                                   testing::StartsWith(board_->path("Y", "after-bb") +
+                                                       ": a second claim of the same worker")));
   EXPECT_FALSE(status.finished());
 }
 

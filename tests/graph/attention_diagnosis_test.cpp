@@ -130,7 +130,7 @@ TEST_P(DiagnosisTest, ColumnsThatSumToOneAreSwappedAxes) {
   for (const int n : {2, 3, 30}) {
     const Matrix swapped = rounded(transposed(causal(n)), GetParam());
     EXPECT_EQ(likeness(swapped), AttentionLikeness::kTransposed) << n;
-    EXPECT_THAT(refusal(swapped), HasSubstr("a token attends to a later one. Its columns sum to 1 "
+    EXPECT_THAT(refusal(swapped), HasSubstr("where causal attention is 0. Its columns sum to 1 "
                                             "instead of its rows, so query and key are swapped: "
                                             "give --axes with key before query"));
   }
@@ -140,11 +140,12 @@ TEST_P(DiagnosisTest, RowsThatSumToOneWithLaterTokensAreAnEncoders) {
   for (const int n : {2, 3, 30}) {
     const Matrix rows = rounded(encoder(n), GetParam());
     EXPECT_EQ(likeness(rows), AttentionLikeness::kNotCausal) << n;
-    EXPECT_THAT(refusal(rows), HasSubstr("as in an encoder: only causal attention"));
+    EXPECT_THAT(refusal(rows), HasSubstr("as in an encoder. Only causal attention"));
     if (n == 2) continue;
     EXPECT_EQ(likeness(transposed(rows)), AttentionLikeness::kNotCausalTransposed) << n;
   }
-  EXPECT_THAT(refusal(transposed(encoder(5))), HasSubstr("attend to later ones in either order"));
+  EXPECT_THAT(refusal(transposed(encoder(5))),
+              HasSubstr("above the diagonal in both orders of the axes"));
 }
 
 TEST_P(DiagnosisTest, RowsThatSeeAllOrNothingAtAnEndArePadding) {
@@ -153,7 +154,7 @@ TEST_P(DiagnosisTest, RowsThatSeeAllOrNothingAtAnEndArePadding) {
     EXPECT_EQ(likeness(left), AttentionLikeness::kPaddedLeft) << filling;
     EXPECT_THAT(refusal(left),
                 HasSubstr("The first 3 tokens look like padding. Pass the number of real "
-                          "tokens per sample: --lengths 5,8 --padding left"));
+                          "tokens per sample, such as --lengths 5,8 --padding left"));
   }
   EXPECT_THAT(refusal(padded_left(5, 1, 0.2)), HasSubstr("The first token looks like padding"));
   for (const double filling : {0.0, std::nan("")}) {
@@ -163,7 +164,7 @@ TEST_P(DiagnosisTest, RowsThatSeeAllOrNothingAtAnEndArePadding) {
     EXPECT_EQ(likeness(rounded(right, GetParam())), AttentionLikeness::kPaddedRight) << filling;
     EXPECT_THAT(refusal(right),
                 testing::EndsWith("The last 2 tokens look like padding. Pass the number of real "
-                                  "tokens per sample: --lengths 5,8"));
+                                  "tokens per sample, such as --lengths 5,8"));
   }
 }
 

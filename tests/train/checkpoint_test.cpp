@@ -96,7 +96,8 @@ TEST_F(CheckpointTest, AnyChangeOfAByteIsNoticed) {
   std::memcpy(&length, whole.data(), sizeof length);
   const std::size_t data = 8 + static_cast<std::size_t>(length);
   ASSERT_LT(data, whole.size());
-  const std::string message = "its checksum is that of other numbers. Restore the file, or remove";
+  const std::string message =
+      "its checksum does not match its contents. Restore the file, or remove";
   for (std::size_t at = data; at < whole.size(); at += at % 7 + 1) {
     std::string changed = whole;
     changed[at] = static_cast<char>(changed[at] ^ (1 << (at % 8)));

@@ -211,7 +211,7 @@ function ofHeads(session: Session): LayerTable {
         id: `${name}/${id}`,
         quantity,
         label: `${quantity.label} (${name})`,
-        group: `What heads are worth: ${name}`,
+        group: `Values of heads: ${name}`,
         whole: `${name === 'fidelity' ? 'Fidelity' : 'Speed'} of all heads together`,
         convention: session.heads!.convention,
         ofHeads: true,

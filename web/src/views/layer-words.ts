@@ -4,7 +4,7 @@ import type { Selection } from '../data/selection';
 
 /** The caption of the matrix. */
 export const matrixWords = ({ sample, info }: Selection): string =>
-  `Rows are queries, columns keys: how much of each token a token takes${
+  `Rows are queries, columns are keys. Each entry is the weight that a query gives to a key${
     sample === 'mean' ? `, mean over the ${info.samples.length} samples in this page` : ''
   }. ▾ marks ${sample === 'mean' ? 'the token with the lowest mean fidelity' : 'the weakest token'}.`;
 
@@ -21,7 +21,7 @@ export const meanNoteWords = (numbers: MeanNumbers, { info }: Selection): string
 /** The same of a mix. */
 export const meanMixWords = ({ sample, info }: Selection): string =>
   sample === 'mean'
-    ? `Numbers are means over the ${info.samples.length} samples in this page: each sample is measured by itself with these weights, nothing on mean attention.`
+    ? `Numbers are means over the ${info.samples.length} samples in this page. Each sample is measured by itself with these weights; no number is measured on the mean attention.`
     : '';
 
 /** The caption of the tokens' fidelities. */

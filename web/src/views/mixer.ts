@@ -555,12 +555,12 @@ function mountMixer(root: HTMLElement, context: Context): Mounted {
     if (!bestSets.element.hidden) {
       const best = bestOf()!.reduce((a, b) => (b.value > a.value ? b : a));
       bestSets.caption(
-        `The largest ${store.get().value} that so many heads have (${sampleWords(now.info, now.sample)}), in the proportions of the sliders. The best of all ${2 ** now.info.heads.length - 1} sets: ${setName(best.subset, now.info.heads)}, ${digits(best.value)}.`,
+        `The largest ${store.get().value} of a set with that number of heads (${sampleWords(now.info, now.sample)}), weighted as the sliders are. The best of all ${2 ** now.info.heads.length - 1} sets: ${setName(best.subset, now.info.heads)}, ${digits(best.value)}.`,
       );
       bestSets.redraw();
     }
     lattice.caption(
-      `Each dot is a set of heads (${sampleWords(now.info, now.sample)}), in the proportions of the sliders (a head that is off has its weight of the data), its place its ${store.get().value}; orange: the best of its size. The blue one is on; lines lead to its neighbours. Click one to switch to it.`,
+      `Each dot is a set of heads (${sampleWords(now.info, now.sample)}); its position shows its ${store.get().value}. Heads are weighted as the sliders are; a head that is off has its weight from the data. Orange dots are the best sets of their size. The blue dot is the set that is on; lines lead to its neighbours. Click a dot to switch to its set.`,
     );
     if (!lattice.element.hidden) lattice.redraw();
     pruning.element.hidden = !documentValue();

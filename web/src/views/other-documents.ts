@@ -7,9 +7,9 @@ import { saveFile } from '../ui/save';
 export function missingWords({ analyze, heads, graphText, title }: Session): string {
   const file = title || 'FILE';
   if (analyze && !heads)
-    return `What heads are worth (Shapley values, redundant pairs, the best sets over all samples) is not in this page: “synergraph analyze ${file} --page page.html --page-heads” adds it.`;
+    return `This page does not hold the values of heads (Shapley values, redundant pairs, the best sets over all samples). To add them, run “synergraph analyze ${file} --page page.html --page-heads”.`;
   if (heads && !analyze && !graphText)
-    return `The layers’ measurements (fidelity, mixing and hitting times, synergy) are not in this page: “synergraph heads ${file} --page page.html” writes a page with both.`;
+    return `This page does not hold the measurements of layers (fidelity, mixing and hitting times, synergy). To get a page with both, run “synergraph heads ${file} --page page.html”.`;
   return '';
 }
 
