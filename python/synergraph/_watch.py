@@ -155,7 +155,10 @@ class Watch:
         return [layer.samples_of(common) for layer in layers]
 
     def attention(self, layer: Union[int, str], sample: int = 0) -> NDArray[Any]:
-        """The probabilities (heads, tokens, tokens) of a layer, by name or number, on a sample, without its padding."""
+        """The probabilities (heads, tokens, tokens) of a layer, by name or number, on a sample, without its padding.
+
+        Padding is cut off and rows are not renormalised: what a row gives to padding is missing from its sum.
+        """
         layers = self._recorder.layers
         if isinstance(layer, str):
             if layer not in layers:

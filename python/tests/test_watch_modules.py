@@ -455,3 +455,15 @@ def test_expressions_for_layers():
     module = nn.MultiheadAttention(8, 2)
     with pytest.raises(ValueError, match=r"layers: '\[' is no regular expression: "):
         sg.watch(module, layers="[")
+
+
+@pytest.mark.parametrize("kind", ["float32", "float64"])
+def test_biases_keep_their_digits(kind):
+    generator = torch.Generator().manual_seed(3)
+    queries, keys = (torch.randn(2, 6, 4, generator=generator, dtype=torch.float64).to(getattr(torch, kind)) for _ in range(2))
+    bias = 1000 + torch.randn(1, 6, 6, generator=generator, dtype=torch.float64)  # float32 has four digits behind the point here
+    with sg.watch() as watch:
+        watch.record("only", queries, keys, mask=bias)
+    scores = queries.double() @ keys.double().transpose(1, 2) * 4**-0.5 + bias
+    expected = torch.softmax(scores.masked_fill(torch.ones(6, 6).triu(1).bool(), float("-inf")), -1).numpy()
+    assert np.abs(watch.attention("only") - expected).max() < 1e-12

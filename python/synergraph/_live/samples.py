@@ -68,7 +68,7 @@ class Scores(Sample):
         self.begin, self.end = reading.begin, reading.end
         self.heads, self.tokens, _ = queries.shape
         self.loses = logits is not None
-        self.double = str(queries.dtype).endswith("float64")
+        self.double = any(str(tensor.dtype).endswith("float64") for tensor in (queries, reading.bias) if tensor is not None)
         self._added: List[Any] = []  # queries and keys of tokens that came later
 
     def can_follow(self, last_key: Any, past: int) -> bool:
