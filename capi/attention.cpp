@@ -192,7 +192,7 @@ int sg_attention_add(sg_attention* attention, const char* name, const void* data
   return guarded([&] {
     ViewSource& views = arrays_in(attention);
     require(shape, "shape");
-    views.add(name != nullptr ? name : fmt::format("{}", views.layers().size() + 1),
+    views.add(name != nullptr ? name : fmt::format("{}", views.layers().size()),
               view_of(data, dtype, shape, strides));
   });
 }
@@ -203,7 +203,7 @@ int sg_attention_add_function(sg_attention* attention, const char* name, sg_read
     ViewSource& views = arrays_in(attention);
     require(shape, "shape");
     if (read == nullptr) throw UsageError("read is NULL");
-    views.add(name != nullptr ? name : fmt::format("{}", views.layers().size() + 1),
+    views.add(name != nullptr ? name : fmt::format("{}", views.layers().size()),
               view_of(nullptr, dtype, shape, nullptr),
               [attention, read, user](std::int64_t sample, std::int64_t head, void* into) {
                 const std::lock_guard lock(attention->reading);

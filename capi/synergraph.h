@@ -102,7 +102,7 @@ SG_API int sg_attention_create(const char* options, sg_attention** attention);
 /* Adds a layer: the array (samples, heads, tokens, tokens) at `data`, whose last axes are query and
  * key. Strides are bytes from one element to the next along each axis; any whole number of elements
  * will do, negative and 0 too. NULL: an array without gaps. Nothing is copied: the array must live
- * and stay as it is until the object is freed. Name NULL: the layer's number, from 1. */
+ * and stay as it is until the object is freed. Name NULL: the layer's number, from 0. */
 SG_API int sg_attention_add(sg_attention* attention, const char* name, const void* data, int dtype,
                             const int64_t shape[4], const int64_t strides[4]);
 

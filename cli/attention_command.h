@@ -29,7 +29,7 @@ struct AttentionCommand {
     add_output(command, "--json", json, "write everything as JSON" + instead);
     figure.add_to(command, drawn, "layers");
     page.add_to(command, true);
-    command.add_flag("--quiet", quiet, "no progress on stderr")->group("Output");
+    command.add_flag("--quiet", quiet, "print no progress on stderr")->group("Output");
     shared.add_to(command);
   }
 

@@ -80,10 +80,10 @@ void add_inspect_command(CLI::App& app) {
   CLI::App* command = app.add_subcommand("inspect",
                                          "List the tensors and the metadata in a file: .npy, .npz, "
                                          ".safetensors or a PyTorch archive (.pt)");
-  command->add_option("file", options->path, "File to list; - for standard input")
+  command->add_option("file", options->path, "file to list; - for standard input")
       ->required()
       ->type_name("FILE");
-  command->add_flag("--json", options->json, "Print JSON");
+  command->add_flag("--json", options->json, "print JSON");
   command->callback([options] {
     const TensorFile file = open_tensors(options->path);
     if (options->json)

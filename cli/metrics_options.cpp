@@ -14,8 +14,7 @@ namespace synergraph::cli {
 void MetricsArguments::add_to(CLI::App& command, bool allow_both) {
   settings.convention.several = allow_both;
   visit_settings(settings, SettingOptions{command});
-  add_number(command, "--threads", execution.threads,
-             "threads to use; 0: all CPUs. Results do not depend on it", kThreadCounts)
+  add_number(command, "--threads", execution.threads, kThreadsHelp, kThreadCounts)
       ->group("Measurement");
 }
 

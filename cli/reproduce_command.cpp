@@ -11,6 +11,7 @@
 #include "cli/output.h"
 #include "cli/output_paths.h"
 #include "cli/page_options.h"
+#include "cli/setting_option.h"
 #include "cli/shard_options.h"
 #include "cli/stop_signals.h"
 #include "cli/training_options.h"
@@ -167,24 +168,28 @@ void add_grid_options(CLI::App& command, ReproduceArguments& arguments) {
       ->check(CLI::IsMember({"quick", "paper"}))
       ->capture_default_str()
       ->group(group);
-  as_list(command.add_option("--tasks", arguments.request.tasks, "Tasks (default: copy,cycle)"))
+  as_list(command.add_option("--tasks", arguments.request.tasks,
+                             "tasks to train, separated by commas (default: copy,cycle)"))
       ->group(group);
-  add_number(command, "--heads", arguments.request.heads, "Head counts (default: 1,4,8,16)")
+  add_number(command, "--heads", arguments.request.heads,
+             "numbers of heads, separated by commas (default: 1,4,8,16)")
       ->group(group);
-  CLI::Option* count = add_number(command, "--seeds", arguments.request.seeds,
-                                  "Number of seeds: 1 to K (default: 1)", {1, 1000000});
+  CLI::Option* count =
+      add_number(command, "--seeds", arguments.request.seeds,
+                 "number of seeds: seeds 1 to K are used (default: 1)", {1, 1000000});
   count->type_name("K")->group(group);
-  add_number(command, "--seed-list", arguments.request.seed_list, "The seeds themselves")
+  add_number(command, "--seed-list", arguments.request.seed_list,
+             "list of seeds, separated by commas")
       ->excludes(count)
       ->group(group);
 }
 
 void add_training_options(CLI::App& command, ReproduceArguments& arguments) {
   const char* group = "Training";
-  add_number(command, "--epochs", arguments.request.epochs, "Passes over the training sequences")
+  add_number(command, "--epochs", arguments.request.epochs, "passes over the training sequences")
       ->group(group);
   add_number(command, "--sequences", arguments.request.sequences,
-             "Training sequences (default: 5000)")
+             "number of training sequences (default: 5000)")
       ->group(group);
   add_training_settings(command, arguments.request.train, {"heads", "epochs", "sequences", "seed"});
 }
@@ -197,11 +202,8 @@ void add_measuring_options(CLI::App& command, ReproduceArguments& arguments) {
              "preset's)",
              {1})
       ->group(group);
-  add_number(command, "--eps", measure.eps, "thresholds of T_mix, separated by commas",
-             kThresholdRange)
-      ->group(group);
-  add_number(command, "--cutoff", measure.cutoff, "cutoff for truncated hitting times, in steps",
-             kStepRange)
+  add_number(command, "--eps", measure.eps, help_of_metric("eps"), kThresholdRange)->group(group);
+  add_number(command, "--cutoff", measure.cutoff, help_of_metric("cutoff"), kStepRange)
       ->group(group);
   add_number(command, "--horizon", measure.horizon,
              "diffusion steps looked at for the published fidelity", kStepRange)
@@ -224,17 +226,19 @@ void add_reproduce_command(CLI::App& app) {
   add_training_options(command, *arguments);
   add_measuring_options(command, *arguments);
   const char* group = "Run";
-  command.add_option("--out", options.directory, "Directory of the study; made when missing")
+  command
+      .add_option("--out", options.directory, "directory of the study; created if it is missing")
       ->required()
       ->type_name("DIR")
       ->group(group);
-  add_number(command, "--jobs", options.jobs,
-             "Cells at the same time, which share the threads. On a GPU: sets of up to 64 cells of "
-             "one shape. 0: one; on a GPU more if they are small",
-             {0, 4096})
+  add_number(
+      command, "--jobs", options.jobs,
+      "cells to run at the same time; they share the threads. On a GPU: sets of up to 64 cells of "
+      "one shape. 0: one; on a GPU more if they are small",
+      {0, 4096})
       ->group(group);
   add_number(command, "--checkpoint-every", options.checkpoint_interval,
-             "Seconds between checkpoints of a training", kSeconds)
+             "seconds between checkpoints of a training", kSeconds)
       ->group(group);
   arguments->page.add_to(command, false, group);
   arguments->device.add_to(command, group);
@@ -243,11 +247,13 @@ void add_reproduce_command(CLI::App& app) {
   arguments->shard.add_to(command, workers);
   command
       .add_flag("--merge", options.merge_only,
-                "Only put the results of all cells together, which are there")
+                "only write the tables and figures from results that are already there")
       ->group(workers);
   const char* look = "Figures";
   arguments->figures.add_style_to(command, look);
-  command.add_flag("--no-figures", arguments->no_figures, "Draw none; gnuplot is not needed then")
+  command
+      .add_flag("--no-figures", arguments->no_figures,
+                "draw no figures; gnuplot is not needed then")
       ->excludes("--figure-size")
       ->excludes("--figure-title")
       ->group(look);

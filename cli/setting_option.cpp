@@ -1,5 +1,7 @@
 #include "cli/setting_option.h"
 
+#include <stdexcept>
+
 namespace synergraph::cli {
 
 CLI::Option* SettingOptions::described(const Setting& setting, CLI::Option* option) {
@@ -43,6 +45,16 @@ void SettingOptions::operator()(const Setting& setting, std::optional<Horizon>& 
                   return true;
                 },
                 help(setting)));
+}
+
+std::string help_of_metric(std::string_view key) {
+  MetricsSettings settings;
+  std::string help;
+  visit_settings(settings, [&](const Setting& setting, auto&&...) {
+    if (setting.key == key) help = setting.help;
+  });
+  if (help.empty()) throw std::logic_error("no setting " + std::string(key));
+  return help;
 }
 
 }  // namespace synergraph::cli

@@ -52,4 +52,7 @@ struct SettingOptions {
                      const std::function<void(const std::vector<std::string>&)>& set) const;
 };
 
+/// The help of a setting of MetricsSettings, for commands that take some of them.
+std::string help_of_metric(std::string_view key);
+
 }  // namespace synergraph::cli

@@ -8,18 +8,20 @@ namespace synergraph::cli {
 
 void ShardArguments::add_to(CLI::App& command, const std::string& group) {
   command
-      .add_option("--shard", shard,
-                  "The I-th of N workers that share the work; auto: what srun, a Slurm array or "
-                  "mpirun says; off: do all of it")
+      .add_option(
+          "--shard", shard,
+          "place of this worker, the I-th of N; auto: as srun, a Slurm array or mpirun says; off: "
+          "no sharing")
       ->type_name("I/N|auto|off")
       ->capture_default_str()
       ->group(group);
   command
       .add_flag("--leave", leave,
-                "Leave when there is nothing left to take, and do not wait for other workers")
+                "exit when no work is left to take, without waiting for other workers")
       ->group(group);
   add_number(command, "--claim-timeout", timeout,
-             "Seconds of silence after which other machines take this worker for dead", {1.0, 1e6})
+             "seconds of silence after which other workers take this worker's work over",
+             {1.0, 1e6})
       ->group(group);
 }
 

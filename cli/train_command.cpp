@@ -170,16 +170,16 @@ void add_train_command(CLI::App& app) {
   for (const Task& task : tasks())
     names += fmt::format("{}{} ({})", names.empty() ? "" : ", ", task.name, task.description);
   CLI::Option* task =
-      command->add_option("--task", arguments->settings.task, "What to learn: " + names);
+      command->add_option("--task", arguments->settings.task, "task to learn: " + names);
   task->capture_default_str()->group("Data");
   CLI::Option* inputs =
-      command->add_option("--data", arguments->pairs.inputs, "Your own input sequences");
+      command->add_option("--data", arguments->pairs.inputs, "file with your own input sequences");
   CLI::Option* targets = command->add_option("--targets", arguments->pairs.targets,
-                                             "Their targets, of the same shape");
+                                             "file with the targets of --data, of the same shape");
   command
       ->add_option(
           "--validation", arguments->validation,
-          "Inputs and targets that are not trained on, to judge the model by (default: the "
+          "inputs and targets to evaluate the model on, not used for training (default: the "
           "first 100 training pairs)")
       ->expected(2)
       ->type_name("FILE FILE")
@@ -189,20 +189,20 @@ void add_train_command(CLI::App& app) {
   targets->type_name("FILE")->group("Data")->needs(inputs);
 
   add_training_settings(*command, arguments->settings);
-  command->add_option("--out", options.directory, "Directory of the run; made when missing")
+  command->add_option("--out", options.directory, "directory of the run; created if it is missing")
       ->required()
       ->type_name("DIR")
       ->group("Run");
   command
       ->add_flag("--resume", options.resume,
-                 "Continue the run in DIR, or start it if there is none")
+                 "continue the run in DIR, or start one if there is none")
       ->group("Run");
   add_number(*command, "--checkpoint-every", options.checkpoint_interval,
-             "Seconds between checkpoints; they are also written at the end and on signals",
+             "seconds between checkpoints; the program also writes one at the end and on signals",
              kSeconds)
       ->group("Run");
   add_number(*command, "--track", options.track_every,
-             "Measure mixing time and fidelity of every layer every N epochs, into the log", {0})
+             "measure mixing time and fidelity of every layer every N epochs, and log them", {0})
       ->default_str("")
       ->group("Run");
   arguments->device.add_to(*command, "Run");

@@ -58,15 +58,15 @@ void add_verify_command(CLI::App& app) {
   VerifyOptions& options = arguments->options;
   CLI::App& command = *app.add_subcommand("verify", kVerifyAbout);
   command.footer(kVerifyFooter);
-  command.add_option("--checkpoints", arguments->directory, "Directory of the authors' models")
+  command.add_option("--checkpoints", arguments->directory, "directory of the authors' models")
       ->required()
       ->type_name("DIR");
-  add_number(command, "--samples", options.samples, "Random sequences to measure on",
+  add_number(command, "--samples", options.samples, "number of random sequences to measure on",
              {2, 10000000});
-  add_number(command, "--seed", options.seed, "Seed of these sequences");
+  add_number(command, "--seed", options.seed, "seed of the random sequences");
   command
       .add_option("--json", arguments->json,
-                  "Write everything as JSON; - for standard output instead of the tables")
+                  "write everything as JSON; - for standard output instead of the tables")
       ->type_name("FILE");
   add_execution_options(command, options.execution);
   command.callback([arguments] { run_verify(*arguments); });

@@ -235,8 +235,8 @@ def _chosen(layers: str, names: Sequence[str]) -> List[bool]:
 
 
 def _numbered(items: Sequence[Tuple[Optional[str], Any]]) -> List[str]:
-    """The names of layers; those without one are counted from 1."""
-    return [str(number) if name is None else name for number, (name, _) in enumerate(items, 1)]
+    """The names of layers; those without one are counted from 0."""
+    return [str(number) if name is None else name for number, (name, _) in enumerate(items)]
 
 
 def _check_shapes(items: Sequence[Tuple[Optional[str], Any]], axes: Optional[Tuple[str, ...]]) -> None:
@@ -317,14 +317,14 @@ def of_arrays(attention: Any, *, axes: Axes = None, layers: Optional[str] = None
         of_array, of_layer = _layers_of(value, axes, layers=True)
         dims = tuple(name for name in ("layer", "sample") if name in of_array)
         reading = {"arrays": [[shape_of(value), ",".join(of_array)]], "each": "", "by_default": by_default}
-        every: List[Layer] = [(str(number), layer) for number, layer in enumerate(of_layer, 1)]
+        every: List[Layer] = [(str(number), layer) for number, layer in enumerate(of_layer)]
         if layers is not None:
             every = [layer for layer, wanted in zip(every, _chosen(layers, [str(name) for name, _ in every])) if wanted]
         return of_layers(every, dims, reading=reading, **options)
     parameters = are_parameters(name for name, _ in items if name is not None)
     each, own = _list_axis(axes, items)
     if layers is not None and each == "sample" and (_options.are_numbers(layers) or items[0][0] is None):
-        _chosen(layers, ["1"])  # samples are of one layer
+        _chosen(layers, ["0"])  # samples are of one layer
     elif layers is not None:
         named = list(zip(_numbered(items), (value for _, value in items)))
         candidates = [one for one in named if _fits(one[1], own)] or named

@@ -70,7 +70,7 @@ PARAMETERS = {"h.0.attn.weight": LOGITS[0], "h.0.attn.bias": LOGITS[0, 0]}
     (tuple(map(tuple, generated())), r"one step of generate\(\)"),
     ({"logits": np.ones((1, 6, 9)), "a0": GOOD, "a1": GOOD}, 
      r"These arrays have the shape of attention: 'a0', 'a1'\. Select them with layers='\^a\[0-9\]\+\$'$"),
-    ([np.ones((1, 6, 9)), GOOD, GOOD], r"These arrays have the shape of attention: '2', '3'\. Select them with layers='2,3'$"),
+    ([np.ones((1, 6, 9)), GOOD, GOOD], r"These arrays have the shape of attention: '1', '2'\. Select them with layers='1,2'$"),
     ({"scores": LOGITS, "probs": GOOD[0]}, r"These arrays hold attention: 'probs'\. Select them with layers='\^probs\$'$"),
     (PARAMETERS, r"a model's parameters, not its attention: .* synergraph\.watch"),
     ({"model": PARAMETERS, "step": 3}, "a model's parameters, not its attention"),
@@ -121,7 +121,7 @@ def test_the_advice_works():
     swapped = np.swapaxes(GOOD, -1, -2)
     assert sg.measure(swapped.swapaxes(-1, -2)).fidelity == sg.measure(GOOD).fidelity
     assert sg.measure({"scores": LOGITS, "probs": GOOD[0]}, layers="^probs$").fidelity.shape == (1,)
-    assert sg.measure([np.ones((1, 6, 9)), GOOD, GOOD], layers="2,3").fidelity.shape == (2, 1)
+    assert sg.measure([np.ones((1, 6, 9)), GOOD, GOOD], layers="1,2").fidelity.shape == (2, 1)
     assert sg.measure((np.ones((1, 6, 9)), (GOOD, GOOD))[1]).fidelity.shape == (2, 1)
 
 
@@ -173,11 +173,11 @@ def test_arrays_of_a_list_are_layers_or_samples():
     with pytest.raises(sg.UsageError, match="axes: sample is given twice"):
         sg.measure([random_attention(3, 2, 5, 5), random_attention(3, 2, 7, 7)], axes="sample sample head query key")
     # Samples are of one layer.
-    assert sg.measure(texts, axes="sample head query key", layers=1).fidelity.shape == (2,)
-    for layers in (2, "2", "1-2"):
-        with pytest.raises(sg.InputError, match="there is no layer 2: the only layer is 1"):
+    assert sg.measure(texts, axes="sample head query key", layers=0).fidelity.shape == (2,)
+    for layers in (2, "2", "0-2"):
+        with pytest.raises(sg.InputError, match="there is no layer 2: the only layer is 0"):
             sg.measure(texts, axes="sample head query key", layers=layers)
-        with pytest.raises(sg.InputError, match="there is no layer 2: the only layer is 1"):
+        with pytest.raises(sg.InputError, match="there is no layer 2: the only layer is 0"):
             sg.measure(dict(zip("ab", texts)), axes="sample head query key", layers=layers)
     assert sg.measure(dict(zip("ab", texts)), axes="sample head query key", layers="b").fidelity.shape == (1,)
 
@@ -203,10 +203,10 @@ def test_layers_have_numbers(attention, tmp_path):
     np.save(tmp_path / "a.npy", attention)
     every = sg.measure(attention).fidelity
     for given in (attention, list(attention), tmp_path / "a.npy"):
-        for layers in (2, "2", [2], np.int64(2), range(2, 3)):
+        for layers in (1, "1", [1], np.int64(1), range(1, 2)):
             assert np.array_equal(sg.measure(given, layers=layers).fidelity, every[1:])
-        with pytest.raises(sg.InputError, match="there is no layer 3: the layers are 1 to 2"):
-            sg.measure(given, layers=3)
+        with pytest.raises(sg.InputError, match="there is no layer 2: the layers are 0 to 1"):
+            sg.measure(given, layers=2)
 
 
 def test_axes_take_commas_and_blanks(attention):

@@ -67,7 +67,7 @@ def has(module):
 
 def test_numbers(small):
     valued = sg.heads(small, stack=True, weight_samples=1)
-    assert valued.dims == ("layer",) and valued.value_names == ["fidelity", "speed"] and valued.layers == ["1", "2"]
+    assert valued.dims == ("layer",) and valued.value_names == ["fidelity", "speed"] and valued.layers == ["0", "1"]
     for value in (valued.fidelity, valued.speed):
         assert value["shapley"].shape == (2, 4) and value["pairs"].shape == (2, 4, 4)
         assert np.allclose(value["shapley"].sum(-1), value["all"], rtol=1e-12)

@@ -99,7 +99,7 @@ def test_torch(attention):
 def test_bfloat16_equals_the_program(attention, program, tmp_path):
     torch = pytest.importorskip("torch")
     rounded = torch.from_numpy(attention).bfloat16()
-    torch.save({str(layer + 1): rounded[layer].clone() for layer in range(2)}, tmp_path / "a.pt")
+    torch.save({str(layer): rounded[layer].clone() for layer in range(2)}, tmp_path / "a.pt")
     expected = program("analyze", tmp_path / "a.pt", "--json", "-", "--quiet", "--per-head")
     assert sg.measure(rounded, per_head=True).to_json() == expected
 

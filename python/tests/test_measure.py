@@ -136,9 +136,9 @@ def test_sinks_and_lengths_are_for_layers_of_one_size(attention):
     assert sg.measure([short, long]).fidelity.shape == (2, 3)
     for options in ({"sink": -1}, {"sink": 3}, {"lengths": 5, "padding": "left"}):
         for layers in ([short, long], {"a": short, "b": long}):
-            with pytest.raises(sg.InputError, match="layer (2|b) has 3 samples of 12 tokens, the first layer has 3 of 9"):
+            with pytest.raises(sg.InputError, match="layer (1|b) has 3 samples of 12 tokens, the first layer has 3 of 9"):
                 sg.measure(layers, **options)
-        with pytest.raises(sg.InputError, match="layer 2 has 2 samples of 12 tokens, the first layer has 3 of 12"):
+        with pytest.raises(sg.InputError, match="layer 1 has 2 samples of 12 tokens, the first layer has 3 of 12"):
             sg.measure([long, long[:2]], **options)
 
 
@@ -203,7 +203,7 @@ def test_weights(attention):
     (lambda a: sg.measure(None), "output_attentions=True"),
     (lambda a: sg.measure([]), "axes"),
     (lambda a: sg.measure({}), "dictionary is empty"),
-    (lambda a: sg.measure(2 * a), "layer 1, sample 0, head 0: row 0 sums to 2"),
+    (lambda a: sg.measure(2 * a), "layer 0, sample 0, head 0: row 0 sums to 2"),
     (lambda a: sg.measure(np.swapaxes(a, -1, -2)), "above the diagonal"),
     (lambda a: sg.measure(a, axes="head query key"), "5 axes"),
     (lambda a: sg.measure(a, axes="layer sample head query time"), "'time' is no axis"),

@@ -64,7 +64,7 @@ def test_pandas(attention):
     result = sg.measure(attention, per_head=True, convention="both", lengths=[12, 6, 4])
     frame = result.to_pandas()
     assert list(frame.columns[:3]) == ["convention", "layer", "sample"] and len(frame) == 12
-    row = frame[(frame.convention == "published") & (frame.layer == "2") & (frame["sample"] == 1)].iloc[0]
+    row = frame[(frame.convention == "published") & (frame.layer == "1") & (frame["sample"] == 1)].iloc[0]
     assert row.minimax_fidelity == result.fidelity[1, 1, 1] and row.best_head == result["best_head"][1, 1, 1]
     heads = result.to_pandas(heads=True)
     assert len(heads) == 48 and np.allclose(heads.weight, 0.25)
@@ -74,7 +74,7 @@ def test_pandas(attention):
     sinks = sg.measure(attention, sink=[3, -1])
     frame = sinks.to_pandas()
     assert sinks.sinks == [3, -1] and frame["sink"].tolist() == [3, -1] * 6 and frame["sample"].tolist() == [0, 0, 1, 1, 2, 2] * 2
-    last = frame[(frame["sink"] == -1) & (frame.layer == "2") & (frame["sample"] == 1)].iloc[0]
+    last = frame[(frame["sink"] == -1) & (frame.layer == "1") & (frame["sample"] == 1)].iloc[0]
     assert last.minimax_fidelity == sg.measure(attention).fidelity[1, 1]
     ragged = sg.measure([attention[0], attention[1][:1, :2]])
     assert len(ragged.to_pandas()) == 4 and len(ragged.to_pandas(heads=True)) == 14

@@ -31,6 +31,7 @@ std::string_view take_number(std::string_view& text) {
 
 std::vector<std::string> names_in(const std::vector<Tensor>& tensors) {
   std::vector<std::string> names;
+  names.reserve(tensors.size());
   for (const Tensor& tensor : tensors) names.push_back(tensor.name());
   return names;
 }
@@ -248,9 +249,9 @@ void AttentionFile::add(const Tensor& tensor, bool only) {
   const int end = checked_end(options_.range, columns, tensor.where());
   const bool layered = has_axis(axes, AttentionAxis::kLayer);
   arrays_.push_back({attention.tensor, columns, tensor.where(), axes});
-  // Layers are numbered from 1; the tensor's name is left out where it says nothing.
+  // Layers are numbered from 0; the tensor's name is left out where it says nothing.
   for (std::int64_t layer = 0; layer < attention.layers; ++layer) {
-    std::string name = fmt::format("{}", layer + 1);
+    std::string name = fmt::format("{}", layer);
     const std::string number = layered ? ", layer " + name : "";
     if (!tensor.name().empty() && !layered) name = tensor.name();
     if (!tensor.name().empty() && layered && !only)
@@ -265,7 +266,7 @@ void AttentionFile::add(const Tensor& tensor, bool only) {
 /// One layer, of which every tensor is a sample, or some of them.
 void AttentionFile::add_samples(const std::vector<Tensor>& tensors) {
   StoredLayer stored;
-  AttentionLayer layer{"1", 0, 0, 0, options_.missing_mass};
+  AttentionLayer layer{"0", 0, 0, 0, options_.missing_mass};
   for (const Tensor& tensor : tensors) {
     const OrderedAttention attention = ordered(tensor);
     const auto columns = static_cast<int>(attention.keys);

@@ -17,7 +17,7 @@ GraphSource::GraphSource(const MultiHeadGraph& graph) : heads_(heads_of_graph(gr
   std::vector<double> raw;
   for (const GraphHead& head : graph.heads) raw.push_back(head.weight);
   weights_ = normalised_weights(raw, heads_.size());
-  layers_.push_back({"1", 1, static_cast<int>(heads_.size()), heads_.front().diffusion.rows()});
+  layers_.push_back({"0", 1, static_cast<int>(heads_.size()), heads_.front().diffusion.rows()});
 }
 
 std::vector<AttentionPiece> GraphSource::pieces(int begin, int end) const {

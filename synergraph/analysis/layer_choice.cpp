@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <span>
 
 #include "synergraph/core/error.h"
 #include "synergraph/core/parse_number.h"
@@ -40,11 +41,11 @@ std::vector<std::int64_t> numbers_of(const std::vector<std::string>& names) {
     numbers.push_back(number);
   }
   for (std::size_t k = numbers.size(); k < names.size(); ++k)
-    numbers.push_back(static_cast<std::int64_t>(k) + 1);
+    numbers.push_back(static_cast<std::int64_t>(k));
   return numbers;
 }
 
-/// "the layers are 1 to 12", or "the layers are 1, 4 and 3 more".
+/// "the layers are 0 to 11", or "the layers are 1, 4 and 3 more".
 std::string shown_numbers(std::vector<std::int64_t> numbers) {
   std::sort(numbers.begin(), numbers.end());
   const auto count = static_cast<std::int64_t>(numbers.size());
@@ -54,7 +55,7 @@ std::string shown_numbers(std::vector<std::int64_t> numbers) {
   constexpr std::size_t kShown = 5;
   const std::size_t shown = std::min(numbers.size(), kShown);
   std::string text =
-      fmt::format("the layers are {}", fmt::join(numbers.begin(), numbers.begin() + shown, ", "));
+      fmt::format("the layers are {}", fmt::join(std::span(numbers).first(shown), ", "));
   if (numbers.size() > shown) text += fmt::format(" and {} more", numbers.size() - shown);
   return text;
 }

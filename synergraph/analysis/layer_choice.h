@@ -21,7 +21,7 @@ class LayerChoice {
 
   /// The places of the chosen layers among these names, in order. A layer's number is the one that
   /// outputs show: the number in which the names differ, where they differ in a number alone,
-  /// otherwise its place, counted from 1. InputError where a number or the expression fits none.
+  /// otherwise its place, counted from 0. InputError where a number or the expression fits none.
   std::vector<std::size_t> places(const std::vector<std::string>& names) const;
 
  private:

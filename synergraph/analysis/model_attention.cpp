@@ -59,7 +59,7 @@ class ModelAttention::Reader : public AttentionReader {
       heads_.start([&](int head, Matrix& into) {
         const std::ptrdiff_t first = std::ptrdiff_t{head} * length * length;
         read_head({values + first, length, length, length}, source_.begin_,
-                  fmt::format("layer {}, sample {}, head {}", layer + 1, sample_, head), into);
+                  fmt::format("layer {}, sample {}, head {}", layer, sample_, head), into);
       });
       visitor(layer, heads_);
     };
@@ -87,7 +87,7 @@ ModelAttention::ModelAttention(const Model& model, Sequences inputs, const Task*
   begin_ = static_cast<int>(range.begin);
   end_ = static_cast<int>(end);
   for (int layer = 0; layer < config.layers; ++layer)
-    layers_.push_back({fmt::format("{}", layer + 1), inputs_.count, config.heads, end_ - begin_});
+    layers_.push_back({fmt::format("{}", layer), inputs_.count, config.heads, end_ - begin_});
   answers_ = task == nullptr ? inputs_ : targets(*task, inputs_);
   scores_.resize(static_cast<std::size_t>(inputs_.count));
 }

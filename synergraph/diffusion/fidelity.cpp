@@ -78,6 +78,7 @@ std::vector<Fidelity> follow(ConstMatrixView diffusion, ConstMatrixView columns,
   });
   if (limited && options.size() > 1) {
     std::vector<Fidelity> results;
+    results.reserve(options.size());
     for (const FidelityOptions& each : options)
       results.push_back(std::move(follow(diffusion, columns, {each}, execution).front()));
     return results;

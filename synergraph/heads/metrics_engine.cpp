@@ -85,7 +85,7 @@ BatchMetrics MetricsEngine::measure(Batch batch) const {
   BatchOptions& options = batch.options;
   for (std::int64_t l = 0; l < layers; ++l) {
     BatchLayer& layer = batch.layers[static_cast<std::size_t>(l)];
-    if (layer.name.empty()) layer.name = fmt::format("{}", l + 1);
+    if (layer.name.empty()) layer.name = fmt::format("{}", l);
     batch.in_layer(layer, [&] {
       check_layer(layer);
       layer.weights = checked_weights(layer);

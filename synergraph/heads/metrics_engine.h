@@ -56,7 +56,7 @@ struct BatchLayer {
   /// One for every head, the same for all samples; or one for every head of every sample,
   /// [sample][head]; or none, for equal ones. They are normalised.
   std::vector<double> weights = {};
-  /// Errors name it where there are several layers; empty: its number, from 1.
+  /// Errors name it where there are several layers; empty: its number, from 0.
   std::string name = {};
   /// Where heads are not in memory: fetches them when they are read, each several times, on any
   /// thread. Of the view, only extents and type count then.

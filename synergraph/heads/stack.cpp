@@ -52,20 +52,20 @@ void check_options(const StackOptions& options) {
 Vector checked_layer(const HeadSource& heads, std::size_t layer, int nodes, const Vector& weights,
                      const StackOptions& options) {
   if (heads.heads() < 1 || heads.nodes() < 1)
-    throw InputError(fmt::format("layer {}: {} heads of {} nodes: nothing to measure", layer + 1,
+    throw InputError(fmt::format("layer {}: {} heads of {} nodes: nothing to measure", layer,
                                  heads.heads(), heads.nodes()));
   if (heads.nodes() != nodes)
     throw InputError(
         fmt::format("layer {} has {} nodes, the first layer {}: a stack has the same in "
                     "every layer",
-                    layer + 1, heads.nodes(), nodes));
+                    layer, heads.nodes(), nodes));
   if (options.token && (*options.token < 0 || *options.token >= nodes))
     throw InputError(
         fmt::format("token {} was asked for, there are 0 to {}", *options.token, nodes - 1));
   try {
     return normalised_weights(weights, static_cast<std::size_t>(heads.heads()));
   } catch (const InputError& error) {
-    throw InputError(fmt::format("layer {}: {}", layer + 1, error.what()));
+    throw InputError(fmt::format("layer {}: {}", layer, error.what()));
   }
 }
 
@@ -173,8 +173,7 @@ void StackMeasurement::follow(HeadSource& layer) {
   if (l == weights_.size()) throw InputError("more layers are followed than were added");
   if (layer.nodes() != static_cast<int>(column_.size()) ||
       layer.heads() != static_cast<int>(weights_[l].size()))
-    throw InputError(
-        fmt::format("layer {} has other heads or nodes than when it was added", l + 1));
+    throw InputError(fmt::format("layer {} has other heads or nodes than when it was added", l));
   stack_.layers.push_back(follow_layer(layer, weights_[l], options_, rows_[l + 1], column_));
 }
 

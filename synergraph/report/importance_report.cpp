@@ -17,7 +17,7 @@ namespace {
 using nlohmann::ordered_json;
 
 /// Version of the JSON layout; see docs/formats.md.
-constexpr int kImportanceSchema = 1;
+constexpr int kImportanceSchema = 2;
 
 ordered_json json_estimate(const Estimate& estimate) {
   return {{"mean", json_number(estimate.mean)}, {"error", json_number(estimate.error)}};

@@ -16,7 +16,7 @@ namespace {
 using nlohmann::ordered_json;
 
 /// Version of the JSON layout; see docs/formats.md.
-constexpr int kLayerSchema = 2;
+constexpr int kLayerSchema = 3;
 
 /// The numbers of one system that were measured, by their keys.
 ordered_json json_numbers(const Numbers& numbers, const std::vector<double>& eps) {

@@ -39,6 +39,7 @@ ordered_json names_type() {
 template <Named Enum>
 std::vector<std::string> names_of(const std::vector<Enum>& values) {
   std::vector<std::string> names;
+  names.reserve(values.size());
   for (const Enum value : values) names.emplace_back(name_of(value));
   return names;
 }
@@ -116,6 +117,7 @@ const std::vector<std::pair<std::string, std::function<void(const SchemaProperti
 
 std::vector<std::string> schema_names() {
   std::vector<std::string> names;
+  names.reserve(kCalls.size());
   for (const auto& [name, add] : kCalls) names.push_back(name);
   return names;
 }

@@ -44,23 +44,25 @@ void visit_settings(const Visit& visit) {
     visit(
         name, [member](auto& of) -> auto& { return of.adam.*member; }, "Training", help);
   };
-  model("heads", &ModelConfig::heads, "Attention heads a layer; they divide the width");
-  training("epochs", &TrainSettings::epochs, "Passes over the training sequences");
-  training("sequences", &TrainSettings::sequences, "Training sequences of a task");
-  training("seed", &TrainSettings::seed, "Seed of data, initialisation, order and dropout");
-  model("layers", &ModelConfig::layers, "Layers");
-  model("width", &ModelConfig::width, "Features of a position");
-  model("hidden", &ModelConfig::hidden, "Hidden units of each MLP");
-  model("vocabulary", &ModelConfig::vocabulary, "Tokens are 0 .. V-1");
-  model("length", &ModelConfig::length, "Tokens of a sequence");
-  training("batch", &TrainSettings::batch, "Sequences a step");
-  training("dropout", &TrainSettings::dropout, "On attention probabilities and after each MLP");
-  adam("learning_rate", &AdamOptions::learning_rate, "Adam's step size");
-  adam("beta1", &AdamOptions::beta1, "Adam's decay of the mean gradient");
-  adam("beta2", &AdamOptions::beta2, "Adam's decay of the mean squared gradient");
-  adam("epsilon", &AdamOptions::epsilon, "Added to the root of the latter");
-  training("task", &TrainSettings::task, "What to learn");
-  training("data", &TrainSettings::data, "Fingerprint of the user's own pairs");
+  model("heads", &ModelConfig::heads, "attention heads per layer; must divide the width");
+  training("epochs", &TrainSettings::epochs, "passes over the training sequences");
+  training("sequences", &TrainSettings::sequences, "number of training sequences");
+  training("seed", &TrainSettings::seed, "seed of data, initialisation, order and dropout");
+  model("layers", &ModelConfig::layers, "number of layers");
+  model("width", &ModelConfig::width, "features per token");
+  model("hidden", &ModelConfig::hidden, "hidden units of each MLP");
+  model("vocabulary", &ModelConfig::vocabulary, "number of different tokens");
+  model("length", &ModelConfig::length, "tokens per sequence");
+  training("batch", &TrainSettings::batch, "sequences per step");
+  training("dropout", &TrainSettings::dropout,
+           "dropout rate of attention probabilities and after each MLP");
+  adam("learning_rate", &AdamOptions::learning_rate, "learning rate of Adam");
+  adam("beta1", &AdamOptions::beta1, "Adam's decay rate of the mean gradient");
+  adam("beta2", &AdamOptions::beta2, "Adam's decay rate of the mean squared gradient");
+  adam("epsilon", &AdamOptions::epsilon,
+       "number that Adam adds to the root of the mean squared gradient");
+  training("task", &TrainSettings::task, "task to learn");
+  training("data", &TrainSettings::data, "fingerprint of the user's own pairs");
 }
 
 /// What its model has in common with others that can be trained in one fleet.

@@ -69,8 +69,8 @@ TEST_F(AttentionFileTest, AxesAreLayersSamplesHeads) {
   const std::vector<double> values = stack(2 * 3 * 2, kTokens, 0);
   const auto source = open(write({2, 3, 2, kTokens, kTokens}, values));
   ASSERT_EQ(source->layers().size(), 2U);
-  EXPECT_EQ(source->layers()[0].name, "1");
-  EXPECT_EQ(source->layers()[1].name, "2");
+  EXPECT_EQ(source->layers()[0].name, "0");
+  EXPECT_EQ(source->layers()[1].name, "1");
   EXPECT_EQ(source->layers()[1].samples, 3);
   EXPECT_EQ(source->layers()[1].heads, 2);
   EXPECT_EQ(source->layers()[1].tokens, kTokens);
@@ -141,7 +141,7 @@ TEST_F(AttentionFileTest, AxesMayBeMissing) {
                                                      {"head,key,query", 1U, 1, 2}}) {
     const auto source = open(file, {.axes = parse_axes(list)});
     ASSERT_EQ(source->layers().size(), layers) << list;
-    EXPECT_EQ(source->layers().back().name, std::to_string(layers)) << list;
+    EXPECT_EQ(source->layers().back().name, std::to_string(layers - 1)) << list;
     EXPECT_EQ(source->layers().back().samples, samples) << list;
     EXPECT_EQ(source->layers().back().heads, heads) << list;
   }
@@ -176,8 +176,8 @@ TEST_F(AttentionFileTest, ItSaysHowItReadTheAxes) {
   const auto layers =
       open(path("a.safetensors"), {.layers = "[ab]", .axes = parse_axes("layer,query,key")});
   ASSERT_EQ(layers->layers().size(), 3U);
-  EXPECT_EQ(layers->layers()[1].name, "a/2");
-  EXPECT_EQ(layers->layers()[2].name, "b/1");
+  EXPECT_EQ(layers->layers()[1].name, "a/1");
+  EXPECT_EQ(layers->layers()[2].name, "b/0");
 }
 
 TEST_F(AttentionFileTest, ArchivesAreLayersInNaturalOrder) {

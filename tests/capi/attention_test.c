@@ -77,7 +77,7 @@ static void test_numbers(void) {
   CHECK(sg_result_find(result, "mixing_synergy") == NULL);
   CHECK(sg_result_find(result, "node_fidelity") == NULL);
   OK(sg_result_json(result, &text));
-  CHECK(strstr(text, "\"weights\": \"given\"") != NULL && strstr(text, "\"name\": \"2\"") != NULL);
+  CHECK(strstr(text, "\"weights\": \"given\"") != NULL && strstr(text, "\"name\": \"1\"") != NULL);
   sg_free(text);
   sg_result_free(result);
 

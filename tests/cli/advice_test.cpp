@@ -331,7 +331,7 @@ TEST_F(AdviceTest, ArraysOfSamplesAreSamplesWhereTheirLengthsDiffer) {
   std::vector<std::string> expected = rows("first.npy");
   for (const std::string& row : rows("second.npy")) expected.push_back(row);
   EXPECT_EQ(rows(samples), expected);
-  expect_refusal("analyze --layers 2 " + samples, 1, "there is no layer 2: the only layer is 1");
+  expect_refusal("analyze --layers 2 " + samples, 1, "there is no layer 2: the only layer is 0");
   expect_refusal("analyze --axes sample,sample,head,query,key list.npz", 2,
                  "--axes: sample is given twice");
   std::vector<double> wrong = second;
@@ -350,20 +350,20 @@ TEST_F(AdviceTest, LayersHaveNumbers) {
     const json report = document("analyze a.npy --layers " + layers);
     for (const json& layer : report["conventions"][0]["layers"]) {
       names.push_back(layer["name"]);
-      EXPECT_EQ(layer, all[std::stoul(names.back()) - 1]);
+      EXPECT_EQ(layer, all[std::stoul(names.back())]);
     }
     return names;
   };
   using Names = std::vector<std::string>;
   EXPECT_EQ(chosen("3"), Names({"3"}));
-  EXPECT_EQ(chosen("4,1"), Names({"1", "4"}));
-  EXPECT_EQ(chosen("2-4"), Names({"2", "3", "4"}));
-  EXPECT_EQ(chosen("'1, 3-4'"), Names({"1", "3", "4"}));
+  EXPECT_EQ(chosen("3,0"), Names({"0", "3"}));
+  EXPECT_EQ(chosen("1-3"), Names({"1", "2", "3"}));
+  EXPECT_EQ(chosen("'0, 2-3'"), Names({"0", "2", "3"}));
   EXPECT_THAT(run("analyze a.npy --quiet --layers 2").out, HasSubstr("1 layer, 1 sample"));
-  EXPECT_EQ(document("heads a.npy --layers 3")["layers"][0], document("heads a.npy")["layers"][2]);
-  expect_refusal("analyze a.npy --layers 0", 1,
-                 "a.npy: --layers: there is no layer 0: the layers are 1 to 4");
-  expect_refusal("analyze a.npy --layers 2-9", 1, "there is no layer 9: the layers are 1 to 4");
+  EXPECT_EQ(document("heads a.npy --layers 3")["layers"][0], document("heads a.npy")["layers"][3]);
+  expect_refusal("analyze a.npy --layers 4", 1,
+                 "a.npy: --layers: there is no layer 4: the layers are 0 to 3");
+  expect_refusal("analyze a.npy --layers 2-9", 1, "there is no layer 9: the layers are 0 to 3");
   for (const char* wrong : {"4-2", "1,,2", "2-", "-3", "1-2-3", "99999999999999999999"})
     expect_refusal(std::string("analyze a.npy --layers=") + wrong, 2,
                    "is neither a number nor a range such as 4-7");

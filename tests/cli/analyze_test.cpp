@@ -236,7 +236,7 @@ TEST_F(AnalyzeTest, TheDocumentedRecipeGivesLayers) {
   const json layers = analyze("attention.npy")["conventions"][0]["layers"];
   ASSERT_EQ(layers.size(), kLayers);
   for (std::size_t l = 0; l < kLayers; ++l) {
-    EXPECT_EQ(layers[l]["name"], std::to_string(l + 1));
+    EXPECT_EQ(layers[l]["name"], std::to_string(l));
     EXPECT_EQ(layers[l]["samples"], kBatch);
     EXPECT_EQ(layers[l]["heads"].size(), kHeads);
     EXPECT_EQ(layers[l]["combined"]["hitting_mean"]["never"], l == 0 ? 0U : kBatch);

@@ -412,7 +412,7 @@ TEST(MeasureBatch, IsCheckedBeforeAnythingIsRead) {
   refused("layer c, attention: 0 heads, expected 1 to 1073741823",
           [](Batch& b) { b.layers[1].view.heads = 0; });
   refused(
-      "layer 1, attention: unknown element type, expected float16, bfloat16, float32 or float64",
+      "layer 0, attention: unknown element type, expected float16, bfloat16, float32 or float64",
       [](Batch& b) { b.layers[0].view.type = static_cast<FloatType>(7); });
   refused("layer c, attention: there is no data", [](Batch& b) { b.layers[1].fetch = {}; });
   refused(
@@ -421,7 +421,7 @@ TEST(MeasureBatch, IsCheckedBeforeAnythingIsRead) {
       [](Batch& b) {
         b.layers[1].weights = {1, 1, 1};
       });
-  refused("layer 1, sample 1: all head weights are zero",
+  refused("layer 0, sample 1: all head weights are zero",
           [](Batch& b) { b.layers[0].weights = {1, 1, 1, 0, 0, 0}; });
   refused("layer c, head weight -1 is not finite and non-negative", [](Batch& b) {
     b.layers[1].weights = {1, -1};
@@ -429,7 +429,7 @@ TEST(MeasureBatch, IsCheckedBeforeAnythingIsRead) {
   refused("layer 2 was asked for, there are 0:2", [](Batch& b) {
     b.options.sequences = {{0, 0, 1, 2}};
   });
-  refused("layer 1, sample 2 was asked for, there are 0:2", [](Batch& b) {
+  refused("layer 0, sample 2 was asked for, there are 0:2", [](Batch& b) {
     b.options.sequences = {{2, 0, 6, 1}, {2, 0, 5, 0}};
   });
   refused("layer c, sample 2: tokens 0:7 were asked for, it has 0:6", [](Batch& b) {

@@ -309,12 +309,12 @@ TEST(Stack, RefusesWhatDoesNotFit) {
                 ThrowsMessage<InputError>(HasSubstr(message)));
   };
   refused({}, {}, "no layers");
-  refused({{{}}, {{}}}, {}, "layer 1: 0 heads of 0 nodes");
+  refused({{{}}, {{}}}, {}, "layer 0: 0 heads of 0 nodes");
   refused({{{uniform(3)}, {uniform(4)}}, {{1.0}, {1.0}}}, {},
-          "layer 2 has 4 nodes, the first layer 3");
+          "layer 1 has 4 nodes, the first layer 3");
   refused({{{uniform(3)}, {uniform(3)}}, {{1.0}, {1.0, 1.0}}}, {},
-          "layer 2: 2 weights for 1 heads");
-  refused({{{uniform(3)}}, {{0.0}}}, {}, "layer 1: all head weights are zero");
+          "layer 1: 2 weights for 1 heads");
+  refused({{{uniform(3)}}, {{0.0}}}, {}, "layer 0: all head weights are zero");
   refused({{{uniform(3)}}, {{1.0}}}, {.residual = 1.5}, "residual share 1.5 is not in 0 to 1");
   refused({{{uniform(3)}}, {{1.0}}}, {.residual = std::nan("")}, "residual share");
   refused({{{uniform(3)}}, {{1.0}}}, {.token = 3}, "token 3 was asked for, there are 0 to 2");

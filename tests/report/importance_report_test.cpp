@@ -244,7 +244,7 @@ TEST(ImportanceJson, HasWhatIsDocumented) {
   for (const ImportanceReport& report : all_kinds()) {
     const auto json = nlohmann::ordered_json::parse(json_report(report));
     EXPECT_EQ(json["schema"], "synergraph.heads");
-    EXPECT_EQ(json["schema_version"], 1);
+    EXPECT_EQ(json["schema_version"], 2);
     for (const char* key :
          {"program", "isa", "source", "weights", "range", "convention", "settings", "summary"})
       EXPECT_TRUE(json.contains(key)) << key;

@@ -152,7 +152,7 @@ class ExportTest(unittest.TestCase):
             report = subprocess.run([PROGRAM, "analyze", attention, "--out-proj", projections, "--quiet", "--json", "-"],
                                     check=True, stdout=subprocess.PIPE).stdout
             layers = json.loads(report)["conventions"][0]["layers"]
-            self.assertEqual([layer["name"] for layer in layers], ["1", "2"])
+            self.assertEqual([layer["name"] for layer in layers], ["0", "1"])
             self.assertEqual({(layer["samples"], layer["tokens"]) for layer in layers}, {(3, 9)})
             for layer, expected in zip(layers, norms):
                 np.testing.assert_allclose([head["weight"] for head in layer["heads"]], expected / expected.sum(), rtol=1e-6)

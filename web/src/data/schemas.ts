@@ -20,8 +20,8 @@ const numbers = list(number);
 const none = such<unknown>((value) => value === null, 'null');
 const numbersOrNull = list(numberOrNull);
 const convention = one('exact', 'published');
-const document = (schema: string, version: number, fields: Record<string, Check>) =>
-  object({ schema: one(schema), schema_version: one(version), program: optional(text), ...fields });
+const document = (schema: string, versions: number[], fields: Record<string, Check>) =>
+  object({ schema: one(schema), schema_version: one(...versions), program: optional(text), ...fields });
 
 const settings = object({
   normalization: one('per-head', 'pooled', 'published'),
@@ -68,7 +68,7 @@ const analyzedLayer = all(
   such<{ best_head: number; heads: unknown[] }>((of) => of.best_head < of.heads.length, 'a layer that has its best head'),
 );
 
-const analyze = document('synergraph.analyze', 2, {
+const analyze = document('synergraph.analyze', [2, 3], {
   ...source,
   ...model,
   conventions: list(object({ convention, settings, layers: list(analyzedLayer, 1) }), 1),
@@ -92,7 +92,7 @@ const worth = object({
   }),
   best_weights: optional(object({ samples: count, weights: numbers })),
 });
-const importance = document('synergraph.heads', 1, {
+const importance = document('synergraph.heads', [1, 2], {
   ...source,
   ...model,
   convention,
@@ -115,7 +115,7 @@ const metrics = object({
   node_fidelity_upper: numbers,
   optimal_time: numbersOrNull,
 });
-const graph = document('synergraph.graph', 1, {
+const graph = document('synergraph.graph', [1], {
   settings,
   nodes: list(text, 1),
   heads: list(all(metrics, object({ name: text, weight: number })), 1),
@@ -141,7 +141,7 @@ const ofSubsets: Check = (value, place) => {
   if (typeof value === 'object' && value !== null)
     (Object.hasOwn(value, 'count') && !Object.hasOwn(value, 'mean') ? tally : ofSeeds)(value, place);
 };
-const study = document('synergraph.reproduce', 2, {
+const study = document('synergraph.reproduce', [2], {
   settings: object({
     tasks: list(text),
     heads: numbers,

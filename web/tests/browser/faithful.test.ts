@@ -43,7 +43,7 @@ describe('the data’s settings', () => {
         .trim()
         .split('\n')
         .map((line) => line.split(','));
-      const row = rows.find((one) => one[1] === '2' && one[2] === '1' && one[3] === 'combined')!;
+      const row = rows.find((one) => one[1] === '1' && one[2] === '1' && one[3] === 'combined')!;
       const value = (name: string) => Number(row[titles!.indexOf(name)]);
       const { attention: embedded, bytes } = embed(made);
       const url = writePage('faithful.html', { ...base('faithful'), command: 'analyze', document, attention: embedded }, bytes);

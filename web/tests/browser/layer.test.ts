@@ -33,11 +33,11 @@ describe('Layer', () => {
   it('measures what the program measures', async () => {
     const page = await open(`${pages.analyze}#layer?layer=1&sample=2`);
     await page.waitForSelector('.reading');
-    expect(await reading(page, 'Minimax fidelity')).toBe(digits(numberOf('2', '2', 'combined', 'minimax_fidelity')));
-    expect(await reading(page, 'Mixing time T_mix(0.25)')).toBe(digits(numberOf('2', '2', 'combined', 'mixing_time_0.25')));
-    expect(await reading(page, 'Hitting time, mean')).toBe(digits(numberOf('2', '2', 'combined', 'hitting_mean')));
+    expect(await reading(page, 'Minimax fidelity')).toBe(digits(numberOf('1', '2', 'combined', 'minimax_fidelity')));
+    expect(await reading(page, 'Mixing time T_mix(0.25)')).toBe(digits(numberOf('1', '2', 'combined', 'mixing_time_0.25')));
+    expect(await reading(page, 'Hitting time, mean')).toBe(digits(numberOf('1', '2', 'combined', 'hitting_mean')));
     await page.getByRole('button', { name: /^head 3/ }).click();
-    await expect.poll(() => reading(page, 'Minimax fidelity')).toBe(digits(numberOf('2', '2', '3', 'minimax_fidelity')));
+    await expect.poll(() => reading(page, 'Minimax fidelity')).toBe(digits(numberOf('1', '2', '3', 'minimax_fidelity')));
   });
 
   it('reads entries with pointer and keys', async () => {
@@ -78,27 +78,27 @@ describe('Layer', () => {
   it('follows layer, sample, head and colours in the address', async () => {
     const page = await open(`${pages.analyze}#layer`);
     await page.waitForSelector('.reading');
-    await page.getByLabel('Layer', { exact: true }).selectOption('2');
+    await page.getByLabel('Layer', { exact: true }).selectOption('1');
     await page.getByLabel('Sample').selectOption('1');
     await page.getByLabel('Log', { exact: true }).check();
     await page.waitForFunction(() => location.hash === '#layer?layer=1&sample=1&colours=log');
     await page.reload();
     await page.waitForSelector('.reading');
     expect(await page.getByLabel('Sample').inputValue()).toBe('1');
-    await expect.poll(() => reading(page, 'Minimax fidelity')).toBe(digits(numberOf('2', '1', 'combined', 'minimax_fidelity')));
+    await expect.poll(() => reading(page, 'Minimax fidelity')).toBe(digits(numberOf('1', '1', 'combined', 'minimax_fidelity')));
   });
 
   it('draws survival with T_mix, signals with the minimax, and marks the weakest token', async () => {
     const page = await open(`${pages.analyze}#layer`);
     await page.waitForSelector('.reading');
-    await page.getByText(`T_mix = ${digits(numberOf('1', '0', 'combined', 'mixing_time_0.25'))}`).waitFor();
+    await page.getByText(`T_mix = ${digits(numberOf('0', '0', 'combined', 'mixing_time_0.25'))}`).waitFor();
     await page.locator('figure:has-text("Signals at the last token") svg').getByText('minimax so far').waitFor();
     await page
       .locator('figure:has-text("Fidelity of every token") svg')
       .getByText(/^weakest: /)
       .waitFor();
     await page.locator('figure:has-text("Fidelity of every token")').getByRole('button', { name: 'Table' }).click();
-    const fidelity = numberOf('1', '0', 'combined', 'minimax_fidelity');
+    const fidelity = numberOf('0', '0', 'combined', 'minimax_fidelity');
     expect(await page.locator('tr.marked td').first().innerText()).toBe(digits(fidelity));
   });
 

@@ -13,7 +13,7 @@ describe('Overview', () => {
     const page = await open(pages.analyze);
     const label = await page.locator(`${heatmap} [data-key="1 2"]`).getAttribute('aria-label');
     const mean = (layers[1]!.heads[2]!['minimax_fidelity'] as { mean: number }).mean;
-    expect(label).toContain(`layer 2, head 2: ${format(quantityOf('minimax_fidelity'), mean)}`);
+    expect(label).toContain(`layer 1, head 2: ${format(quantityOf('minimax_fidelity'), mean)}`);
     await page.getByLabel('Quantity').selectOption('mixing_time_0.25');
     const all = await page.locator(`${heatmap} [data-key="0 4"]`).getAttribute('aria-label');
     expect(all).toContain(
