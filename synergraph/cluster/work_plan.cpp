@@ -19,8 +19,8 @@ namespace {
 
 constexpr std::string_view kPrefix = "plan-";
 constexpr std::string_view kFormat = "synergraph plan 1";
-constexpr std::size_t kLongestLine = 256;  ///< of a piece, on average
-constexpr double kLargestCost = 1e100;     ///< the sum of all costs is finite
+constexpr std::size_t kLongestPlanLine = 256;  ///< of a piece, on average
+constexpr double kLargestCost = 1e100;         ///< the sum of all costs is finite
 constexpr std::size_t kLargestFailure = std::size_t{1} << 16U;
 
 /// Fields of a line, no more than a plan has.
@@ -86,7 +86,7 @@ std::vector<std::string> plan_paths(const WorkBoard& board) {
 }
 
 WorkPlan read_plan(const std::string& path) {
-  const std::string text = read_regular_file(path, kMostPieces * kLongestLine);
+  const std::string text = read_regular_file(path, kMostPieces * kLongestPlanLine);
   WorkPlan plan;
   std::size_t lines = 0;
   for (std::size_t begin = 0; begin < text.size(); ++lines) {

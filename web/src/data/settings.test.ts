@@ -51,7 +51,7 @@ describe.skipIf(program === undefined)('measured as the data were', () => {
       for (const row of rows) {
         const field = (name: string) => row[titles!.indexOf(name)]!;
         const number = (name: string) => (field(name) === 'inf' ? null : Number(field(name)));
-        const system = { file, layer: Number(field('layer')) - 1, sample: Number(field('sample')) };
+        const system = { file, layer: Number(field('layer')), sample: Number(field('sample')) };
         const document = await core.measure(system, options);
         const of: Metrics = field('head') === 'combined' ? document.combined : document.heads[Number(field('head'))]!;
         of.mixing_time.forEach(({ eps, steps }) => expect(steps).toBe(number(`mixing_time_${eps}`)));

@@ -33,7 +33,7 @@ describe('Overview', () => {
     const page = await open(pages.analyze);
     const cell = page.locator(`${heatmap} [data-key="2 1"]`);
     await cell.hover();
-    expect(await page.locator('.tooltip').innerText()).toMatch(/Layer 3, head 1[\s\S]*median/);
+    expect(await page.locator('.tooltip').innerText()).toMatch(/Layer 2, head 1[\s\S]*median/);
     await cell.click();
     await page.waitForSelector('#view-layer');
     expect(page.url()).toContain('#layer?layer=2&head=1');

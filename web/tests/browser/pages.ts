@@ -62,7 +62,7 @@ export function embed(
       labels: names.labels ?? null,
       samples: Array.from({ length: samples }, (_, number) => ({ number })),
       layers: Array.from({ length: layers }, (_, l) => ({
-        name: names.layers?.[l] ?? String(l + 1),
+        name: names.layers?.[l] ?? String(l),
         heads: headNames,
         weights: headNames.map(() => 1 / heads),
         learned_weights: null,

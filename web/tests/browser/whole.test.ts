@@ -63,7 +63,7 @@ describe.each(VIEWS)('%s', (name, url, ready) => {
     await page.emulateMedia({ media: 'print' });
     expect(await page.locator('.top').isVisible()).toBe(false);
     if (name === 'layer' || name === 'mixer')
-      expect(await page.locator('.print-only').innerText()).toMatch(/^Layer 1.*sample 0$/);
+      expect(await page.locator('.print-only').innerText()).toMatch(/^Layer 0.*sample 0$/);
   });
 
   it('fits a phone and fills a wall', async () => {
