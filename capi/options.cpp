@@ -123,11 +123,6 @@ TokenRange Options::take_range(std::string_view key) {
   return range;
 }
 
-bool Options::is_text(std::string_view key) const {
-  const auto found = object_.find(key);
-  return found != object_.end() && found->is_string();
-}
-
 void Options::finish() const {
   if (object_.empty()) return;
   const std::string& key = object_.begin().key();

@@ -66,8 +66,6 @@ class Options {
 
   /// Whether the key is there.
   bool has(std::string_view key) const { return object_.contains(key) && !object_[key].is_null(); }
-  /// Whether the key's value is a text.
-  bool is_text(std::string_view key) const;
 
   /// UsageError if a key is left.
   void finish() const;

@@ -31,7 +31,6 @@ std::vector<std::string> names(capi::Options& options, const char* key,
 Request::Request(const Place& place, capi::Options& options) {
   const capi::MetricsChoice choice =
       take_metrics(options, place.of_graph() ? graph_options : convention_options);
-  if (choice.names.size() > 1) throw UsageError("options: one convention at a time");
   convention = choice.conventions.front();
   convention.fidelity.every_node = true;
   const AttentionLayer& layer = capi::layer_of(*place.attention, place.layer);
