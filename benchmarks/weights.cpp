@@ -5,7 +5,7 @@
 #include <cmath>
 
 #include "synergraph/core/random.h"
-#include "synergraph/heads/best_weights.h"
+#include "synergraph/weights/best_weights.h"
 
 namespace {
 

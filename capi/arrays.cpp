@@ -2,27 +2,15 @@
 
 #include <algorithm>
 #include <limits>
+#include <nlohmann/json.hpp>
 #include <utility>
 
+#include "synergraph/core/error.h"
 #include "synergraph/heads/quantity.h"
+#include "synergraph/report/json_text.h"
 
 namespace synergraph::capi {
 namespace {
-
-/// Lists of numbers, one a node.
-struct NodeList {
-  const char* name;
-  const std::vector<double>& (*of)(const Metrics&);
-  bool of_walk;
-};
-using List = const std::vector<double>&;
-constexpr NodeList kNodeLists[] = {
-    {"hitting_time", [](const Metrics& m) -> List { return m.walk.hitting.node; }, true},
-    {"truncated_hitting_time", [](const Metrics& m) -> List { return m.walk.truncated.node; },
-     true},
-    {"node_fidelity", [](const Metrics& m) -> List { return m.fidelity.node; }, false},
-    {"node_fidelity_upper", [](const Metrics& m) -> List { return m.fidelity.node_upper; }, false},
-    {"optimal_time", [](const Metrics& m) -> List { return m.fidelity.optimal_time; }, false}};
 
 const HeadsMetrics kNoSystem;
 
@@ -82,52 +70,66 @@ struct Systems {
     return array;
   }
 
-  NamedArray of_nodes(const NodeList& list, bool each_head) const {
-    NamedArray array = named((each_head ? "heads/" : "") + std::string(list.name));
+  NamedArray of_nodes(const QuantityRow& row, bool each_head) const {
+    NamedArray array = named((each_head ? "heads/" : "") + std::string(row.key));
     if (each_head) add_axis(array, "head", heads);
     add_axis(array, node_axis, nodes);
     visit(each_head, [&](const Metrics* one) {
       for (std::size_t j = 0; j < nodes; ++j) {
-        const bool there = one != nullptr && j < list.of(*one).size();
-        put(array, there, there ? list.of(*one)[j] : 0.0);
+        const bool there = one != nullptr && j < row.of_nodes(*one).size();
+        put(array, there, there ? row.of_nodes(*one)[j] : 0.0);
       }
     });
     return array;
   }
 };
 
+/// Whether its arrays have whole numbers.
+bool is_whole(const QuantityRow& row) {
+  return row.unit == Unit::kHead || row.unit == Unit::kNode || row.unit == Unit::kFlag;
+}
+
+/// visit(of) with the function that takes the row's number, whole or not, from what was measured.
+template <class From, class Visit>
+void with_number(const QuantityRow& row, double (*number)(const From&), const Visit& visit) {
+  if (is_whole(row))
+    visit([number](const From& from) { return static_cast<int>(number(from)); });
+  else
+    visit(number);
+}
+
 void add_arrays(const Systems& systems, const std::vector<double>& eps,
                 std::vector<NamedArray>& arrays) {
-  for (const Quantity& quantity : layer_quantities(eps))
-    if (systems.head_walks || (quantity.kind != Quantity::kMixingSynergy &&
-                               quantity.kind != Quantity::kEffectiveForwardProbability))
+  const auto measured = [&](const QuantityRow& row) { return systems.head_walks || !row.of_walk; };
+  const std::vector<Quantity> quantities = layer_quantities(eps);
+  for (const Quantity& quantity : quantities)
+    if (quantity.of_system() || measured(quantity.row()))
       arrays.push_back(systems.of_systems(
           key_of(quantity), [&](const HeadsMetrics& s) { return value_of(quantity, s, eps); }));
-  const auto add = [&](const char* name, const auto& of) {
-    arrays.push_back(systems.of_systems(name, of));
-  };
-  using H = HeadsMetrics;
-  add("best_head_fidelity_upper", [](const H& s) { return s.synergy.best_head_fidelity_upper; });
-  add("synergy_lower", [](const H& s) { return s.synergy.lower; });
-  add("synergy_upper", [](const H& s) { return s.synergy.upper; });
-  add("best_head", [](const H& s) { return s.synergy.best_head; });
-  add("best_head_decided", [](const H& s) { return int{s.synergy.best_head_decided}; });
-  add("minimax_node", [](const H& s) { return s.combined.fidelity.minimax_node; });
-  add("certified", [](const H& s) { return int{s.combined.fidelity.certified}; });
-  add("worst_node", [](const H& s) { return s.combined.walk.hitting.worst_node; });
-
-  for (const Quantity& quantity : system_quantities(eps))
-    if (systems.head_walks || quantity.kind > Quantity::kMixingTime)
+  for (const QuantityRow& row : kQuantityRows) {
+    const auto add = [&](const auto& of) {
+      arrays.push_back(systems.of_systems(std::string(row.key), of));
+    };
+    if (row.summarised) continue;
+    if (row.of_layer != nullptr) with_number(row, row.of_layer, add);
+    if (row.of_system != nullptr)
+      with_number(row, row.of_system, [&](const auto& of) {
+        add([&](const HeadsMetrics& s) { return of(s.combined); });
+      });
+  }
+  for (const Quantity& quantity : quantities)
+    if (quantity.of_system() && measured(quantity.row()))
       arrays.push_back(systems.of_heads(
           key_of(quantity), [&](const Metrics& m) { return value_of(quantity, m, eps); }));
-  arrays.push_back(
-      systems.of_heads("minimax_node", [](const Metrics& m) { return m.fidelity.minimax_node; }));
-  arrays.push_back(
-      systems.of_heads("certified", [](const Metrics& m) { return int{m.fidelity.certified}; }));
-  if (systems.nodes == 0) return;
-  for (const NodeList& list : kNodeLists) arrays.push_back(systems.of_nodes(list, false));
-  for (const NodeList& list : kNodeLists)
-    if (systems.head_walks || !list.of_walk) arrays.push_back(systems.of_nodes(list, true));
+  for (const QuantityRow& row : kQuantityRows)
+    if (!row.summarised && row.of_system != nullptr && measured(row))
+      with_number(row, row.of_system, [&](const auto& of) {
+        arrays.push_back(systems.of_heads(std::string(row.key), of));
+      });
+  for (const bool each_head : {false, true})
+    for (const QuantityRow& row : kQuantityRows)
+      if (row.of_nodes != nullptr && systems.nodes > 0 && (!each_head || measured(row)))
+        arrays.push_back(systems.of_nodes(row, each_head));
 }
 
 }  // namespace
@@ -142,7 +144,19 @@ sg_array NamedArray::view() const {
           whole ? static_cast<const void*>(counts.data()) : numbers.data()};
 }
 
-std::vector<NamedArray> arrays_of(const LayerReport& report) {
+std::string json_report(const SystemArrays& system) {
+  return json_text({{"heads", system.head_names}, {"nodes", system.node_names}});
+}
+
+std::string format_report(const SystemArrays& /*system*/, std::size_t /*columns*/) {
+  throw UsageError("curves and matrices have no table: use their arrays");
+}
+
+Table csv_table(const SystemArrays& /*system*/) {
+  throw UsageError("curves and matrices have no CSV: use their arrays");
+}
+
+std::vector<NamedArray> arrays_of(const AnalyzeReport& report) {
   const Analysis& analysis = report.analysis;
   Systems systems;
   std::size_t samples = 0;
@@ -172,7 +186,7 @@ std::vector<NamedArray> arrays_of(const LayerReport& report) {
   return arrays;
 }
 
-std::vector<NamedArray> arrays_of(const HeadsReport& report) {
+std::vector<NamedArray> arrays_of(const GraphReport& report) {
   Systems systems;
   systems.at = {&report.metrics};
   systems.heads = report.metrics.heads.size();

@@ -2,13 +2,14 @@
 
 #include <cstdint>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "capi/synergraph.h"
+#include "synergraph/report/analyze_report.h"
+#include "synergraph/report/graph_report.h"
 #include "synergraph/report/heads_report.h"
-#include "synergraph/report/importance_report.h"
-#include "synergraph/report/layer_report.h"
-#include "synergraph/report/study_report.h"
+#include "synergraph/report/reproduce_report.h"
 
 namespace synergraph::capi {
 
@@ -24,12 +25,26 @@ struct NamedArray {
   sg_array view() const;
 };
 
+/// Arrays of one system: curves, matrices.
+struct SystemArrays {
+  std::vector<std::string> head_names;
+  std::vector<std::string> node_names;
+  std::vector<NamedArray> arrays;
+};
+/// The names of heads and nodes; there is nothing to read but the arrays.
+std::string json_report(const SystemArrays& system);
+std::string format_report(const SystemArrays& system, std::size_t columns);
+Table csv_table(const SystemArrays& system);
+
 /// Every number of a report: see sg_result_array().
-std::vector<NamedArray> arrays_of(const LayerReport& report);
+std::vector<NamedArray> arrays_of(const AnalyzeReport& report);
+std::vector<NamedArray> arrays_of(const GraphReport& report);
 std::vector<NamedArray> arrays_of(const HeadsReport& report);
-std::vector<NamedArray> arrays_of(const ImportanceReport& report);
+inline std::vector<NamedArray> arrays_of(SystemArrays& system) {
+  return std::move(system.arrays);
+}
 /// A study has none: its numbers are in its document.
-inline std::vector<NamedArray> arrays_of(const StudyReport& /*report*/) {
+inline std::vector<NamedArray> arrays_of(const ReproduceReport& /*report*/) {
   return {};
 }
 

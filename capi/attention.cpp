@@ -23,6 +23,9 @@
 #include "synergraph/core/error.h"
 #include "synergraph/diffusion/fidelity.h"
 #include "synergraph/heads/head.h"
+#include "synergraph/heads/visit_systems.h"
+#include "synergraph/report/inspect_report.h"
+#include "synergraph/report/json_text.h"
 
 namespace synergraph::capi {
 namespace {
@@ -96,14 +99,8 @@ void visit_heads(sg_attention& attention, std::int64_t layer, std::int64_t sampl
   if (sample < 0 || sample >= of.samples)
     throw UsageError(fmt::format("sample {} was asked for, there are 0:{}", sample, of.samples));
   const auto first = static_cast<int>(sample);
-  for (const AttentionPiece& piece : attention.source->pieces(first, first + 1)) {
-    if (piece.layer != AttentionPiece::kAllLayers && piece.layer != layer) continue;
-    const std::unique_ptr<AttentionReader> reader = attention.source->reader({});
-    reader->open(piece);
-    reader->visit([&](int at, HeadSource& heads) {
-      if (at == layer) visitor(heads);
-    });
-  }
+  visit_systems(*attention.source, {{{first, first + 1}}, static_cast<int>(layer), {.threads = 1}},
+                [&](const VisitedSystem& system) { visitor(system.heads); });
 }
 
 AttentionView view_of(const void* data, int dtype, const int64_t shape[4], const int64_t* strides) {
@@ -162,8 +159,10 @@ void sg_attention::describe(InputReport& report) const {
   report.model = model->config();
   report.heads_from_name = heads_from_name;
   report.task = task;
-  if (const auto* attention = dynamic_cast<const ModelAttention*>(source.get()))
+  if (const auto* attention = dynamic_cast<const ModelAttention*>(source.get())) {
     report.evaluation = attention->evaluation();
+    report.control = attention->control();
+  }
 }
 
 int sg_attention_create(const char* options, sg_attention** attention) {
@@ -327,6 +326,26 @@ int sg_attention_shape(const sg_attention* attention, int64_t layer, int64_t sha
   });
 }
 
+int sg_attention_json(const sg_attention* attention, char** text) {
+  return making(text, [&] {
+    require(attention, "attention");
+    nlohmann::ordered_json layers = nlohmann::ordered_json::array();
+    for (const AttentionLayer& layer : attention->source->layers())
+      layers.push_back({{"name", layer.name},
+                        {"samples", layer.samples},
+                        {"heads", layer.heads},
+                        {"tokens", layer.nodes()}});
+    return copied_text(json_text(layers));
+  });
+}
+
+int sg_inspect(const char* path, char** text) {
+  return making(text, [&] {
+    require(path, "path");
+    return copied_text(json_report(TensorFile::open(path)));
+  });
+}
+
 int sg_attention_read(sg_attention* attention, int64_t layer, int64_t sample, double* into,
                       size_t count) {
   return guarded([&] {
@@ -417,7 +436,7 @@ int sg_measure(sg_attention* attention, const char* options, const sg_call* call
     require(attention, "attention");
     Options given(options);
     const MetricsChoice choice = take_metrics(given, convention_options, true);
-    LayerReport report;
+    AnalyzeReport report;
     report.conventions = choice.names;
     report.per_head = given.take_bool("per_head").value_or(false);
     AnalysisOptions analysis;

@@ -8,9 +8,9 @@
 #include <vector>
 
 #include "capi/synergraph.h"
-#include "synergraph/analysis/attention_source.h"
 #include "synergraph/analysis/head_weights.h"
-#include "synergraph/analysis/view_source.h"
+#include "synergraph/heads/attention_source.h"
+#include "synergraph/heads/view_source.h"
 #include "synergraph/report/input_report.h"
 
 /// A source of attention, and what belongs to it.

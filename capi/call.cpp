@@ -4,26 +4,27 @@
 
 #include <atomic>
 #include <chrono>
-#include <condition_variable>
-#include <exception>
+#include <future>
 #include <mutex>
 #include <string>
-#include <thread>
+#include <utility>
 
 #include "synergraph/core/error.h"
 
 namespace synergraph::capi {
 namespace {
 
-constexpr auto kInterval = std::chrono::milliseconds(100);
+using Clock = std::chrono::steady_clock;
+constexpr Clock::duration kInterval = std::chrono::milliseconds(100);
 constexpr int kMostThreads = 4096;
 
-/// Work on a thread of its own, and what it tells the one that waits.
+/// Hears of work, and tells the caller about ten times a second: on the calling thread, which waits
+/// for the one that works, or on any that asks whether to stop.
 class Watched {
  public:
   Watched(const sg_call& call, Execution execution)
       : call_(call), execution_(std::move(execution)) {
-    execution_.stop = [this] { return stop_.load(std::memory_order_relaxed); };
+    execution_.stop = [this] { return stopped(); };
     execution_.progress.listener = [this](std::uint64_t done, std::uint64_t total,
                                           const std::string& detail) {
       const std::lock_guard lock(state_mutex_);
@@ -34,44 +35,35 @@ class Watched {
   }
 
   void run(const std::function<void(const Execution&)>& work) {
-    std::thread worker([&] {
-      std::exception_ptr error;
-      try {
-        work(execution_);
-      } catch (...) {
-        error = std::current_exception();
-      }
-      const std::lock_guard lock(mutex_);
-      error_ = error;
-      finished_ = true;
-      news_.notify_one();
-    });
-    try {
-      wait();
-    } catch (...) {
-      stop_ = true;
-      worker.join();
-      throw;
-    }
-    worker.join();
-    if (error_) std::rethrow_exception(error_);
-    if (stop_ || heard()) throw Stopped();
+    if (call_.any_thread != 0)
+      work(execution_);
+    else
+      wait(std::async(std::launch::async, [&] { work(execution_); }));
+    if (stop_ || told()) throw Stopped();
   }
 
  private:
-  /// Until the work is finished.
-  void wait() {
-    std::unique_lock lock(mutex_);
-    while (!news_.wait_for(lock, kInterval, [this] { return finished_; })) {
-      if (stop_) continue;
-      lock.unlock();
-      if (heard()) stop_ = true;
-      lock.lock();
+  void wait(std::future<void> work) {
+    while (work.wait_for(kInterval) != std::future_status::ready)
+      if (!stop_ && told()) stop_ = true;
+    work.get();
+  }
+
+  bool stopped() {
+    if (stop_.load(std::memory_order_relaxed) || call_.any_thread == 0) return stop_;
+    const Clock::rep now = Clock::now().time_since_epoch().count();
+    Clock::rep last = last_.load(std::memory_order_relaxed);
+    // Of several threads that ask at once, the one that sets the time tells.
+    if (now - last < kInterval.count() || !last_.compare_exchange_strong(last, now)) return false;
+    if (!telling_.exchange(true)) {
+      if (told()) stop_ = true;
+      telling_ = false;
     }
+    return stop_;
   }
 
   /// Tells how far it is; whether to stop.
-  bool heard() {
+  bool told() {
     std::unique_lock lock(state_mutex_);
     const std::uint64_t done = done_;
     const std::uint64_t total = total_;
@@ -83,14 +75,12 @@ class Watched {
   const sg_call& call_;
   Execution execution_;
   std::atomic<bool> stop_{false};
-  std::mutex state_mutex_;  // of the next three
+  std::atomic<Clock::rep> last_{Clock::now().time_since_epoch().count()};
+  std::atomic<bool> telling_{false};  // one call of the function at a time
+  std::mutex state_mutex_;            // of the next three
   std::uint64_t done_ = 0;
   std::uint64_t total_ = 0;
   std::string detail_;
-  std::mutex mutex_;
-  std::condition_variable news_;
-  bool finished_ = false;
-  std::exception_ptr error_;
 };
 
 }  // namespace

@@ -9,9 +9,8 @@
 namespace synergraph::capi {
 
 /// Carries work out as a call asks, NULL for the defaults, in `memory` bytes unless it asks for
-/// others. Where progress is to be heard, the work is done on another thread, while this one waits
-/// and calls: languages whose functions must not be called from any other thread can be called.
-/// Stopped if the progress function asks for it.
+/// others. Where progress is to be heard on this thread, the work is done on another one. Stopped
+/// if the progress function asks for it.
 void run_call(const sg_call* call, std::size_t memory,
               const std::function<void(const Execution& execution)>& work);
 

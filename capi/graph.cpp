@@ -17,6 +17,7 @@
 #include "synergraph/graph/multi_head_graph.h"
 #include "synergraph/heads/measure.h"
 #include "synergraph/heads/sample_heads.h"
+#include "synergraph/report/json_text.h"
 
 /// Heads on the same nodes.
 struct sg_graph {
@@ -31,6 +32,30 @@ struct sg_graph {
 
 using namespace synergraph;        // NOLINT: the functions below are its interface
 using namespace synergraph::capi;  // NOLINT
+
+namespace {
+
+nlohmann::ordered_json json_head(const GraphHead& head) {
+  nlohmann::ordered_json edges = nlohmann::ordered_json::array();
+  const auto add = [&](int from, int to, double weight) {
+    edges.push_back({{"from", from}, {"to", to}, {"weight", weight}});
+  };
+  const auto* graph = std::get_if<FeedforwardGraph>(&head.content);
+  if (graph != nullptr) {
+    for (const Edge& edge : graph->edges()) add(edge.from, edge.to, edge.weight);
+  } else {
+    const auto& matrix = std::get<Matrix>(head.content);
+    for (int i = 0; i < matrix.rows(); ++i)
+      for (int j = 0; j <= i; ++j)
+        if (matrix(i, j) > 0.0) add(j, i, matrix(i, j));
+  }
+  return {{"name", head.name},
+          {"weight", head.weight},
+          {"kind", graph != nullptr ? "graph" : "matrix"},
+          {"edges", std::move(edges)}};
+}
+
+}  // namespace
 
 void sg_graph::add(const char* name, double weight, int nodes,
                    std::variant<FeedforwardGraph, Matrix> content) {
@@ -159,6 +184,16 @@ int sg_graph_text(const sg_graph* graph, char** text) {
   });
 }
 
+int sg_graph_json(const sg_graph* graph, char** text) {
+  return making(text, [&] {
+    require(graph, "graph");
+    nlohmann::ordered_json heads = nlohmann::ordered_json::array();
+    for (const GraphHead& head : graph->complete().heads) heads.push_back(json_head(head));
+    return copied_text(
+        json_text({{"nodes", graph->graph.node_names}, {"heads", std::move(heads)}}));
+  });
+}
+
 int sg_graph_dot(const sg_graph* graph, char** text) {
   return making(text, [&] {
     require(graph, "graph");
@@ -176,7 +211,7 @@ int sg_graph_measure(const sg_graph* graph, const char* options, const sg_call* 
     for (const GraphHead& head : graph->complete().heads) raw.push_back(head.weight);
     raw = given.take_numbers("weights", 0.0, std::numeric_limits<double>::max()).value_or(raw);
     given.finish();
-    HeadsReport report;
+    GraphReport report;
     report.node_names = graph->graph.node_names;
     report.options = choice.conventions.front();
     report.options.fidelity.every_node = true;

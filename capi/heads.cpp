@@ -8,11 +8,11 @@
 #include "capi/result.h"
 #include "capi/status.h"
 #include "capi/take_settings.h"
-#include "synergraph/analysis/head_importance.h"
-#include "synergraph/analysis/importance_settings.h"
+#include "synergraph/analysis/head_value_settings.h"
+#include "synergraph/analysis/head_values.h"
 #include "synergraph/analysis/stack_analysis.h"
 #include "synergraph/core/error.h"
-#include "synergraph/report/importance_report.h"
+#include "synergraph/report/heads_report.h"
 
 using namespace synergraph;        // NOLINT: the function below is its interface
 using namespace synergraph::capi;  // NOLINT
@@ -24,9 +24,9 @@ int sg_heads(sg_attention* attention, const char* options, const sg_call* call,
     Options given(options);
     const MetricsChoice choice =
         take_metrics(given, attention->head_names.empty() ? convention_options : graph_options);
-    ImportanceOptions importance;
-    visit_settings(importance, TakeSettings{given});
-    importance.values = ordered_values(importance.values);
+    HeadValueOptions head_values;
+    visit_settings(head_values, TakeSettings{given});
+    head_values.values = ordered_values(head_values.values);
     StackSettings through;
     visit_settings(through, TakeSettings{given});
     given.finish();
@@ -37,13 +37,13 @@ int sg_heads(sg_attention* attention, const char* options, const sg_call* call,
     if (weights.empty()) throw InputError("there are no layers to measure");
     if (through.follow) stack.token = followed_node(attention->source->layers(), *through.follow);
 
-    ImportanceReport report;
+    HeadsReport report;
     report.convention = choice.names.front();
-    importance.convention = choice.conventions.front();
+    head_values.convention = choice.conventions.front();
     run_call(call, WorkingMemory().bytes(), [&](const Execution& execution) {
-      stack.execution = importance.execution = execution;
+      stack.execution = head_values.execution = execution;
       if (through.stack) report.stack = analyse_stack(*attention->source, weights, stack);
-      report.importance = head_importance(*attention->source, weights, importance);
+      report.head_values = value_heads(*attention->source, weights, head_values);
     });
     attention->describe(report);
     report.head_names = attention->head_names;

@@ -9,11 +9,11 @@
 #include <string_view>
 #include <vector>
 
-#include "synergraph/analysis/attention_source.h"
 #include "synergraph/core/error.h"
 #include "synergraph/core/names.h"
 #include "synergraph/core/setting.h"
 #include "synergraph/core/terminal.h"
+#include "synergraph/heads/attention_source.h"
 
 namespace synergraph::capi {
 

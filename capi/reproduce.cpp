@@ -7,7 +7,7 @@
 #include "capi/status.h"
 #include "capi/train_options.h"
 #include "synergraph/core/error.h"
-#include "synergraph/report/study_report.h"
+#include "synergraph/report/reproduce_report.h"
 #include "synergraph/study/grid_request.h"
 
 using namespace synergraph;        // NOLINT: the function below is its interface
@@ -56,7 +56,7 @@ int sg_reproduce(const char* directory, const char* options, const sg_call* call
     require(directory, "directory");
     if (*directory == '\0') throw UsageError("the directory has no name");
     Options given(options);
-    StudyReport report;
+    ReproduceReport report;
     report.grid = grid_settings(take_grid(given));
     GridOptions run;
     run.directory = directory;

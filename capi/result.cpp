@@ -14,7 +14,7 @@ using synergraph::capi::making;
 using synergraph::capi::require;
 
 sg_result::sg_result(Report measured) : report(std::move(measured)) {
-  arrays = std::visit([](const auto& of) { return synergraph::capi::arrays_of(of); }, report);
+  arrays = std::visit([](auto& of) { return synergraph::capi::arrays_of(of); }, report);
   for (const auto& array : arrays) views.push_back(array.view());
 }
 
@@ -41,7 +41,7 @@ int sg_result_csv(const sg_result* result, char** text) {
     require(result, "result");
     return copied_text(std::visit(
         [](const auto& of) -> std::string {
-          if constexpr (std::is_same_v<std::decay_t<decltype(of)>, synergraph::StudyReport>)
+          if constexpr (std::is_same_v<std::decay_t<decltype(of)>, synergraph::ReproduceReport>)
             throw synergraph::UsageError("a study has several tables: they are in its directory");
           else
             return format_csv(csv_table(of));

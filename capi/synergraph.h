@@ -64,14 +64,16 @@ SG_API void sg_free(char* text);
 
 /* Hears how far a call is, in units of its own, `total` being 0 while that is not known; `detail`
  * says how things stand, "loss 0.21", and may be empty. Called on the thread that made the call,
- * about ten times a second and when all is done. Anything but 0 ends the call soon, with
- * SG_STOPPED. */
+ * unless `any_thread` is set, about ten times a second and when all is done. Anything but 0 ends
+ * the call soon, with SG_STOPPED. */
 typedef int (*sg_progress)(uint64_t done, uint64_t total, const char* detail, void* user);
 
 /* How a call is carried out; results do not depend on it. Start from SG_CALL_INIT. */
 typedef struct sg_call {
-  size_t size;     /* sizeof(sg_call) */
-  int32_t threads; /* 0: as many as this process has CPUs */
+  size_t size;        /* sizeof(sg_call) */
+  int32_t threads;    /* 0: as many as this process has CPUs */
+  int32_t any_thread; /* not 0: the progress function may be called on any thread, but one call at a
+                         time; the library then starts no thread that waits */
   uint64_t memory; /* bytes to work in, beside input and results, as far as that can be kept to; 0:
                       about 1 GiB to measure attention, 4 GiB for the rest */
   sg_progress progress; /* NULL: none */
@@ -79,7 +81,7 @@ typedef struct sg_call {
 } sg_call;
 
 #define SG_CALL_INIT \
-  { sizeof(sg_call), 0, 0, NULL, NULL }
+  { sizeof(sg_call), 0, 0, 0, NULL, NULL }
 
 /* ---- Attention ----------------------------------------------------------------------------- */
 
@@ -140,17 +142,20 @@ SG_API int sg_attention_set_lengths(sg_attention* attention, const int64_t* leng
  * of the graph, or learned ones for a model. */
 SG_API int sg_attention_set_weights(sg_attention* attention, const double* weights, size_t count);
 
-/* The attention in a file (.npy, .npz, .safetensors, .pt), as `synergraph analyze FILE` reads it.
- * Options:
- *   "layers"         numbers of layers as outputs show them, "3", "0,2", "4-7", or a regular
- *                    expression for the names of an archive's tensors
- *   "axes"           names of the arrays' axes in order: "layer,head,query,key"; for an archive,
- *                    one more name in front, "layer" or "sample", says what each array is
- *   "range"          [begin, end]: tokens that are measured; end may be null
- *   "row_tolerance", "missing_mass"  as above
- *   "weights"        a file with (heads) or (layers, heads) weights
- *   "out_proj"       a file with attention output projections: learned weights */
+/* The attention in a tensor file (docs/formats.md lists the formats), as `synergraph analyze FILE`
+ * reads it. Options:
+ * - "layers": numbers of layers as outputs show them ("3", "0,2", "4-7"), or a regular expression
+ *   for the names of an archive's tensors
+ * - "axes": names of the arrays' axes in order, such as "layer,head,query,key". For an archive, one
+ *   more name in front, "layer" or "sample", says what each array is.
+ * - "range": [begin, end], the tokens that are measured; end may be null
+ * - "row_tolerance", "missing_mass": as above
+ * - "weights": a file with (heads) or (layers, heads) weights
+ * - "out_proj": a file with attention output projections, for learned weights */
 SG_API int sg_attention_open(const char* path, const char* options, sg_attention** attention);
+
+/* The tensors in a file: the document that `synergraph inspect --json` writes. */
+SG_API int sg_inspect(const char* path, char** text);
 
 /* Which layers of these names "layers" chooses, as above: chosen[k] becomes 1 or 0. */
 SG_API int sg_choose_layers(const char* layers, const char* const* names, size_t count,
@@ -162,6 +167,9 @@ SG_API int sg_layers_advice(const char* const* names, size_t count, const char* 
 
 /* Number of layers. */
 SG_API int sg_attention_layers(const sg_attention* attention, int64_t* layers);
+
+/* The layers as a JSON list: "name", "samples", "heads" and "tokens" of each. */
+SG_API int sg_attention_json(const sg_attention* attention, char** text);
 
 /* Samples, heads and tokens (of the longest sample, with the node of missing mass) of a layer, as
  * they are measured. */
@@ -252,6 +260,89 @@ SG_API const sg_array* sg_result_find(const sg_result* result, const char* name)
 
 SG_API void sg_result_free(sg_result* result);
 
+/* ---- Systems ------------------------------------------------------------------------------- */
+
+/* A system is the heads of one layer on one sample. Each function of this section takes the options
+ * of sg_measure() with one convention and without "per_head" and "per_node"; also
+ *   "weights"        weights of the heads, instead of those of the attention; normalised
+ *   "head_names"     names of the heads; unless given, those of the graph, or numbers from 0
+ *   "node_names"     names of the nodes; unless given, those of the graph, or numbers from 0 */
+
+/* Measures each head and all heads together: the result of sg_graph_measure(). */
+SG_API int sg_system_measure(sg_attention* attention, int64_t layer, int64_t sample,
+                             const char* options, const sg_call* call, sg_result** result);
+
+/* Computes curves over time. Options:
+ *   "steps"          last step (100)
+ *   "signal"         false: leave "signal" out (true)
+ * The result has these arrays. The last entry of the axis "head" stands for all heads together.
+ *   "survival"          (head, step): largest probability over the nodes that a walk from the node
+ *                       has not reached the sink; T_mix is the first step at which it is at most
+ * eps "mean_survival"     (head, step): mean of that probability over the nodes "minimax_fidelity"
+ * (head, step): minimax fidelity within the first steps, up to the horizon "signal" (head, step,
+ * node): signal of the node at the sink, (D^t)[sink][node] sg_result_json() gives the names,
+ * {"heads": [...], "nodes": [...]}. There is no table and no CSV. */
+SG_API int sg_system_curves(sg_attention* attention, int64_t layer, int64_t sample,
+                            const char* options, const sg_call* call, sg_result** result);
+
+/* Computes the matrices of the walk and of the diffusion. Options:
+ *   "powers"         true: also compute the powers 0 to "steps" of both matrices (false)
+ *   "steps"          highest power (0)
+ * The result has these arrays. The last entry of the axis "head" stands for all heads together.
+ *   "walk"           (head, from, to): probability of a step
+ *   "diffusion"      (head, to, from): share that a node takes from another one
+ *   "walkers"        (head, step, from, to): powers of the walk
+ *   "reached"        (head, step, to, from): powers of the diffusion */
+SG_API int sg_system_steps(sg_attention* attention, int64_t layer, int64_t sample,
+                           const char* options, const sg_call* call, sg_result** result);
+
+/* Computes the diffusion matrix of one head, or of all heads together (head -1). The result has one
+ * array, "diffusion" (to, from), whose rows sum to 1. */
+SG_API int sg_system_matrix(sg_attention* attention, int64_t layer, int64_t sample, int64_t head,
+                            const char* options, const sg_call* call, sg_result** result);
+
+/* A mixer holds the heads of one system in memory and measures them at any weights. It measures
+ * each head once. The attention may be freed before the mixer. */
+typedef struct sg_mixer sg_mixer;
+
+/* Reads and measures the heads. Options: those of this section. */
+SG_API int sg_mixer_create(sg_attention* attention, int64_t layer, int64_t sample,
+                           const char* options, const sg_call* call, sg_mixer** mixer);
+
+/* The functions below take weights, one for each head. Weights are at least 0, not all 0, and
+ * normalised. NULL with count 0: the weights that the mixer was made with.
+ *
+ * Measures at these weights: the result of sg_system_measure(). */
+SG_API int sg_mixer_measure(const sg_mixer* mixer, const double* weights, size_t count,
+                            const sg_call* call, sg_result** result);
+
+/* Measures at these weights and writes the result's document with "weights", the normalised
+ * weights, and without the numbers of each head, which do not depend on weights. */
+SG_API int sg_mixer_update(const sg_mixer* mixer, const double* weights, size_t count,
+                           const sg_call* call, char** text);
+
+/* Curves at these weights: see sg_system_curves(). Options: "steps" and "signal". */
+SG_API int sg_mixer_curves(const sg_mixer* mixer, const double* weights, size_t count,
+                           const char* options, const sg_call* call, sg_result** result);
+
+/* Measures every subset of the heads at these weights, which are normalised in each subset. The
+ * text is a JSON object: "heads"          number of heads "gap"            no fidelity is further
+ * than this above its number; 0: all are certified "values"         a list with one object for
+ * "fidelity" and one for "speed": "value"        name of the value "table"        value of every
+ * subset; bit h of the index says whether head h is in the subset "shapley", "banzhaf"  one number
+ * for each head "pairs"        Shapley interaction index: "heads" and "interaction" of each pair
+ *     "best"         best subset of every size: "subset", its bits, and "value" */
+SG_API int sg_mixer_subsets(const sg_mixer* mixer, const double* weights, size_t count,
+                            const sg_call* call, char** text);
+
+/* Searches for the best weights, starting from these. `goal` is "fidelity", "speed" or
+ * "hitting-time". The text is a JSON object, the "best_weights" of `synergraph heads --json`:
+ * docs/formats.md. */
+SG_API int sg_mixer_best_weights(const sg_mixer* mixer, const double* weights, size_t count,
+                                 const char* goal, const sg_call* call, char** text);
+
+SG_API void sg_mixer_free(sg_mixer* mixer);
+
 /* ---- Graphs -------------------------------------------------------------------------------- */
 
 /* Several heads on the same nodes, whose edges go forward; the last node is the sink. */
@@ -285,6 +376,11 @@ SG_API int sg_graph_name_nodes(sg_graph* graph, const char* const* names, size_t
 
 /* Numbers of heads and nodes. */
 SG_API int sg_graph_size(const sg_graph* graph, int64_t* heads, int64_t* nodes);
+
+/* A JSON object: "nodes" has the names of the nodes. "heads" has each head's "name", "weight",
+ * "kind"
+ * ("graph" or "matrix") and "edges". An edge has "from", "to" and "weight". */
+SG_API int sg_graph_json(const sg_graph* graph, char** text);
 
 /* The text format, and Graphviz's. */
 SG_API int sg_graph_text(const sg_graph* graph, char** text);

@@ -7,8 +7,8 @@
 #include "cli/execution_options.h"
 #include "cli/page_documents.h"
 #include "synergraph/core/error.h"
-#include "synergraph/report/layer_figure.h"
-#include "synergraph/report/layer_report.h"
+#include "synergraph/report/analyze_figure.h"
+#include "synergraph/report/analyze_report.h"
 #include "synergraph/study/published.h"
 
 namespace synergraph::cli {
@@ -25,10 +25,10 @@ constexpr const char* kAnalyzeAbout =
 constexpr const char* kAnalyzeDetails =
     "FILE holds attention, saved from PyTorch, JAX or NumPy: (heads, n, n), (samples, heads, n, "
     "n),\n"
-    "(layers, samples, heads, n, n) or what --axes says, in .npy, .npz, .safetensors or .pt; an\n"
-    "archive may hold a tensor a layer. Or it is a checkpoint of a model with the paper's tensor\n"
-    "names, which runs on --tokens or on a --task. docs/formats.md explains the columns of the\n"
-    "table.\n\n"
+    "(layers, samples, heads, n, n) or what --axes says, in any format that inspect lists. An\n"
+    "archive may hold one tensor per layer. Or FILE is a checkpoint of a model with the paper's\n"
+    "tensor names, which runs on --tokens or on a --task. docs/formats.md explains the columns of\n"
+    "the table.\n\n"
     "Examples:\n"
     "  synergraph analyze attention.npy --per-head\n"
     "  synergraph analyze one-sequence.npy --axes layer,head,query,key\n"
@@ -44,7 +44,7 @@ void run_analyze(const AnalyzeArguments& arguments) {
         "--page-heads and --shard-dir exclude each other. Run heads with --shard-dir and --page: "
         "its "
         "page shows both");
-  LayerReport report;
+  AnalyzeReport report;
   report.range = arguments.input.parse_range();
   report.per_head = arguments.per_head;
   report.conventions = arguments.metrics.chosen_conventions();

@@ -247,8 +247,10 @@ void AttentionArguments::describe(const AttentionInput& input, InputReport& repo
   report.device = input.device;
   report.heads_from_name = input.heads_from_name;
   report.task = task;
-  if (const auto* attention = dynamic_cast<const ModelAttention*>(input.source.get()))
+  if (const auto* attention = dynamic_cast<const ModelAttention*>(input.source.get())) {
     report.evaluation = attention->evaluation();
+    report.control = attention->control();
+  }
 }
 
 void AttentionArguments::add_to(CLI::App& command, bool graphs) {

@@ -7,9 +7,9 @@
 #include <vector>
 
 #include "cli/output_paths.h"
-#include "synergraph/analysis/attention_source.h"
 #include "synergraph/analysis/head_weights.h"
 #include "synergraph/graph/multi_head_graph.h"
+#include "synergraph/heads/attention_source.h"
 #include "synergraph/io/tensor_file.h"
 #include "synergraph/model/parameters.h"
 #include "synergraph/report/input_report.h"

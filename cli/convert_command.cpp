@@ -8,9 +8,7 @@
 #include "cli/output.h"
 #include "synergraph/core/error.h"
 #include "synergraph/io/atomic_file.h"
-#include "synergraph/io/npy.h"
-#include "synergraph/io/npz.h"
-#include "synergraph/io/safetensors.h"
+#include "synergraph/io/file_writer.h"
 #include "synergraph/io/tensor_file.h"
 #include "synergraph/io/tensor_stream.h"
 
@@ -18,10 +16,10 @@ namespace synergraph::cli {
 namespace {
 
 /// A tensor as the format can hold it: NumPy has no bfloat16, of which every value is a float32.
-TensorStream stream_for(const std::string& ending, const Tensor& tensor) {
+TensorStream stream_for(const FileWriter& format, const Tensor& tensor) {
   TensorStream stream = stream_of(tensor);
-  if (tensor.name().empty() && ending != ".npy") stream.info.name = "array";
-  if (tensor.info().dtype == DType::kBFloat16 && ending != ".safetensors") {
+  if (tensor.name().empty() && format.several) stream.info.name = "array";
+  if (tensor.info().dtype == DType::kBFloat16 && !format.bfloat16) {
     stream.info.dtype = DType::kFloat32;
     stream.read = [tensor](std::int64_t first, std::int64_t count, void* out) {
       tensor.read(first, count, static_cast<float*>(out));
@@ -32,25 +30,21 @@ TensorStream stream_for(const std::string& ending, const Tensor& tensor) {
 
 void convert(const std::string& from, const std::string& to) {
   const std::string ending = std::filesystem::path(to).extension().string();
-  if (ending != ".npy" && ending != ".npz" && ending != ".safetensors")
-    throw UsageError(fmt::format("{}: expected a name in .npy, .npz or .safetensors", to));
+  const FileWriter* format = find_writer(ending);
+  if (format == nullptr)
+    throw UsageError(fmt::format("{}: expected a name in {}", to, written_endings()));
   check_writable(to);
   const TensorFile file = open_tensors(from);
-  if (ending == ".npy" && file.tensors().size() != 1)
+  if (!format->several && file.tensors().size() != 1)
     throw UsageError(
-        fmt::format("{} has {} tensors, a .npy file holds one", from, file.tensors().size()));
+        fmt::format("{} has {} tensors, a {} file holds one", from, file.tensors().size(), ending));
   std::vector<TensorStream> tensors;
   int widened = 0;
   for (const Tensor& tensor : file.tensors()) {
-    tensors.push_back(stream_for(ending, tensor));
+    tensors.push_back(stream_for(*format, tensor));
     if (tensors.back().info.dtype != tensor.info().dtype) ++widened;
   }
-  if (ending == ".npy")
-    stream_npy(to, tensors.front());
-  else if (ending == ".npz")
-    stream_npz(to, tensors);
-  else
-    stream_safetensors(to, tensors, file.metadata());
+  format->write(to, tensors, file.metadata());
   if (widened > 0)
     print_note(
         fmt::format("{} tensor{} of bfloat16 written as float32, exactly: NumPy has no bfloat16",
@@ -69,11 +63,12 @@ void add_convert_command(CLI::App& app) {
   auto arguments = std::make_shared<Arguments>();
   CLI::App& command = *app.add_subcommand(
       "convert",
-      "Write the tensors of a file (.npy, .npz, .safetensors, .pt) in another format. Element "
-      "types and names stay (but for bfloat16, which NumPy does not have: it becomes float32); of "
-      "the formats only .safetensors keeps the metadata, such as a checkpoint's number of heads.");
+      fmt::format("Write the tensors of a file ({}) in another format. Element types and names "
+                  "stay, except that bfloat16 becomes float32 in NumPy formats. Only .safetensors "
+                  "keeps the metadata, such as a checkpoint's number of heads.",
+                  listed_endings()));
   command.add_option("IN", arguments->from, "file to read; - for standard input")->required();
-  command.add_option("OUT", arguments->to, "file to write: .npy, .npz or .safetensors")->required();
+  command.add_option("OUT", arguments->to, "file to write: " + written_endings())->required();
   command.callback([arguments] { convert(arguments->from, arguments->to); });
 }
 

@@ -18,8 +18,8 @@
 #include "synergraph/graph/generators.h"
 #include "synergraph/graph/multi_head_graph.h"
 #include "synergraph/heads/measure.h"
-#include "synergraph/report/diffusion_figure.h"
-#include "synergraph/report/heads_report.h"
+#include "synergraph/report/graph_figure.h"
+#include "synergraph/report/graph_report.h"
 
 namespace synergraph::cli {
 namespace {
@@ -135,7 +135,7 @@ int shown_steps(const Fidelity& combined) {
 }
 
 void write_page(const GraphArguments& arguments, const MultiHeadGraph& graph,
-                const HeadsReport& report) {
+                const GraphReport& report) {
   Page page{"graph", input_title(arguments.file), json_report(report)};
   if (arguments.example != 0) page.title = fmt::format("Worked example {}", arguments.example);
   if (!arguments.generators.empty())
@@ -167,7 +167,7 @@ void run_graph(const GraphArguments& arguments) {
   DiffusionFigureOptions drawing{arguments.steps.value_or(0), graph.node_names, figure};
   if (arguments.figure.wanted()) check_diffusion_figure(heads, drawing);
 
-  HeadsReport report;
+  GraphReport report;
   report.node_names = graph.node_names;
   report.options = options;
   for (const Head& head : heads) report.head_names.push_back(head.name);

@@ -7,18 +7,18 @@
 #include "cli/execution_options.h"
 #include "cli/page_documents.h"
 #include "cli/setting_option.h"
-#include "synergraph/analysis/head_importance.h"
-#include "synergraph/analysis/importance_settings.h"
+#include "synergraph/analysis/head_value_settings.h"
+#include "synergraph/analysis/head_values.h"
 #include "synergraph/analysis/stack_analysis.h"
 #include "synergraph/core/error.h"
-#include "synergraph/report/importance_figure.h"
-#include "synergraph/report/importance_report.h"
+#include "synergraph/report/heads_figure.h"
+#include "synergraph/report/heads_report.h"
 
 namespace synergraph::cli {
 namespace {
 
 struct HeadsArguments : AttentionCommand {
-  ImportanceOptions importance;
+  HeadValueOptions head_values;
   StackSettings through;
 };
 
@@ -42,12 +42,12 @@ void run_heads(HeadsArguments& arguments) {
   const FigureOptions figure = arguments.check();
   arguments.through.check(option_name);
 
-  ImportanceReport report;
+  HeadsReport report;
   report.range = arguments.input.parse_range();
   report.convention = arguments.metrics.chosen_conventions().front();
   AttentionInput input = arguments.input.open(report.range, arguments.shared.local_rank());
   if (!input.head_names.empty()) arguments.metrics.options_of = graph_options;
-  ImportanceOptions& options = arguments.importance;
+  HeadValueOptions& options = arguments.head_values;
   options.convention = arguments.metrics.resolve(report.convention);
   options.values = ordered_values(options.values);
   options.execution.threads = arguments.metrics.execution.threads;
@@ -61,7 +61,7 @@ void run_heads(HeadsArguments& arguments) {
       throw InputError(fmt::format("{}: {}", input_name(arguments.input.file), error.what()));
     }
   if (arguments.figure.wanted())
-    check_importance_figure(input.source->layers(), options, arguments.through.stack, figure);
+    check_heads_figure(input.source->layers(), options, arguments.through.stack, figure);
   const TokenNames names = arguments.page.read_names(input);
 
   stack.residual = arguments.through.residual.value_or(stack.residual);
@@ -71,33 +71,33 @@ void run_heads(HeadsArguments& arguments) {
     arguments.input.describe(input, report);
     also = {layers_document(input, report, arguments.metrics, options.execution)};
   };
-  const auto write = [&](Importance importance, std::optional<StackAnalysis> through_layers) {
-    report.importance = std::move(importance);
+  const auto write = [&](HeadValues head_values, std::optional<StackAnalysis> through_layers) {
+    report.head_values = std::move(head_values);
     report.stack = std::move(through_layers);
     arguments.input.describe(input, report);
     if (arguments.shared.wanted()) measure_layers();
-    const auto draw = [&] { draw_importance_figure(arguments.figure.file, report, figure); };
+    const auto draw = [&] { draw_heads_figure(arguments.figure.file, report, figure); };
     arguments.write(report, draw, {"heads", {}, {}, also}, input, names);
   };
   if (arguments.shared.wanted()) {
     const SharedSamples how = arguments.sharing(input);
     return arguments.shared.run(options.execution, [&] {
       stack.execution = options.execution;
-      return head_importance_shared(*input.source, input.weights, options,
-                                    arguments.through.stack ? std::optional(stack) : std::nullopt,
-                                    how, write);
+      return value_heads_shared(*input.source, input.weights, options,
+                                arguments.through.stack ? std::optional(stack) : std::nullopt, how,
+                                write);
     });
   }
-  Importance importance;
+  HeadValues head_values;
   std::optional<StackAnalysis> through_layers;
   run_until_stopped(options.execution, [&] {
     stack.execution = options.execution;
     if (arguments.through.stack)
       through_layers = analyse_stack(*input.source, input.weights, stack);
-    importance = head_importance(*input.source, input.weights, options);
+    head_values = value_heads(*input.source, input.weights, options);
     measure_layers();
   });
-  write(std::move(importance), std::move(through_layers));
+  write(std::move(head_values), std::move(through_layers));
 }
 
 }  // namespace
@@ -109,7 +109,7 @@ void add_heads_command(CLI::App& app) {
   arguments->input.add_to(command, true);
   arguments->metrics.options_of = convention_options;
   arguments->metrics.add_to(command);
-  visit_settings(arguments->importance, SettingOptions{command});
+  visit_settings(arguments->head_values, SettingOptions{command});
   visit_settings(arguments->through, SettingOptions{command});
   arguments->table.option = "--csv";
   arguments->add_outputs_to(command, "a row for every layer, value and head", "report",

@@ -9,8 +9,8 @@
 #include "cli/output.h"
 #include "synergraph/core/terminal.h"
 #include "synergraph/io/tensor_file.h"
+#include "synergraph/report/inspect_report.h"
 #include "synergraph/report/table.h"
-#include "synergraph/report/tensor_report.h"
 
 namespace synergraph::cli {
 namespace {
@@ -77,9 +77,8 @@ void print_table(const TensorFile& file) {
 
 void add_inspect_command(CLI::App& app) {
   const auto options = std::make_shared<InspectOptions>();
-  CLI::App* command = app.add_subcommand("inspect",
-                                         "List the tensors and the metadata in a file: .npy, .npz, "
-                                         ".safetensors or a PyTorch archive (.pt)");
+  CLI::App* command = app.add_subcommand(
+      "inspect", "List the tensors and the metadata in a file: " + listed_endings());
   command->add_option("file", options->path, "file to list; - for standard input")
       ->required()
       ->type_name("FILE");

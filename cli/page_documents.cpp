@@ -1,14 +1,14 @@
 #include "cli/page_documents.h"
 
-#include "synergraph/analysis/head_importance.h"
-#include "synergraph/report/importance_report.h"
-#include "synergraph/report/layer_report.h"
+#include "synergraph/analysis/head_values.h"
+#include "synergraph/report/analyze_report.h"
+#include "synergraph/report/heads_report.h"
 
 namespace synergraph::cli {
 
 std::string layers_document(const AttentionInput& input, const InputReport& about,
                             const MetricsArguments& metrics, const Execution& execution) {
-  LayerReport report;
+  AnalyzeReport report;
   static_cast<InputReport&>(report) = about;
   report.per_head = true;
   report.conventions = metrics.chosen_conventions();
@@ -26,14 +26,14 @@ std::string layers_document(const AttentionInput& input, const InputReport& abou
 
 std::string heads_document(const AttentionInput& input, const InputReport& about,
                            const MetricsArguments& metrics, const Execution& execution) {
-  ImportanceReport report;
+  HeadsReport report;
   static_cast<InputReport&>(report) = about;
   report.convention = metrics.chosen_conventions().front();
-  ImportanceOptions options;
+  HeadValueOptions options;
   options.convention = metrics.resolve(report.convention);
   options.execution = execution;
   options.execution.memory = Execution{}.memory;
-  report.importance = head_importance(*input.source, input.weights, options);
+  report.head_values = value_heads(*input.source, input.weights, options);
   return json_report(report);
 }
 

@@ -19,7 +19,7 @@
 #include "synergraph/core/terminal.h"
 #include "synergraph/io/atomic_file.h"
 #include "synergraph/io/file_stamp.h"
-#include "synergraph/report/study_report.h"
+#include "synergraph/report/reproduce_report.h"
 #include "synergraph/report/study_sections.h"
 #include "synergraph/study/grid_request.h"
 #include "synergraph/study/grid_run.h"
@@ -85,7 +85,7 @@ void check_page(const PageArguments& page, const std::string& directory) {
   check_outputs({{"--page", page.file}}, {});
 }
 
-void write_page(const PageArguments& arguments, const StudyReport& report) {
+void write_page(const PageArguments& arguments, const ReproduceReport& report) {
   Page page{"reproduce", "The paper's tables, again", json_report(report)};
   page.report = study_sections(report);
   for (const std::string& task : report.grid.tasks)
@@ -109,7 +109,7 @@ std::vector<std::string> study_files(const std::string& directory, bool figures)
   return files;
 }
 
-void show(const StudyReport& report, const std::string& directory, bool figures) {
+void show(const ReproduceReport& report, const std::string& directory, bool figures) {
   print(format_report(report, output_columns()) +
         wrapped(fmt::format("\nwrote {}/report.html, results.json{}\n", printable(directory),
                             figures ? ", tables/ and figures/" : " and tables/"),
@@ -117,7 +117,7 @@ void show(const StudyReport& report, const std::string& directory, bool figures)
 }
 
 void run_reproduce(const ReproduceArguments& arguments) {
-  StudyReport report;
+  ReproduceReport report;
   report.grid = grid_settings(arguments.request);
   StudyFigures figures{!arguments.no_figures, arguments.figures.resolve()};
   if (figures.draw) check_study_figures(report.grid, figures);

@@ -16,7 +16,7 @@ INCLUDE = re.compile(r'^\s*#\s*include\s+"(?:synergraph/|(?=cli/|capi/))([^"]+)"
 EVERYTHING = ROOT / "synergraph" / "synergraph.h"
 
 # A folder may include what stands before it in this list and nothing after.
-ORDER = ["core", "graph", "chain", "diffusion", "heads", "subsets", "io", "cluster", "model", "train",
+ORDER = ["core", "graph", "chain", "diffusion", "heads", "weights", "subsets", "io", "cluster", "model", "train",
          "statistics", "analysis", "study", "report", "capi", "cli"]
 # Some may include even less than that.
 ONLY = {"io": {"core"}, "cluster": {"core", "io"}, "statistics": {"core"}, "analysis": set(ORDER) - {"train"},
@@ -117,8 +117,8 @@ def links():
         text = lists.read_text()
         for names, body in re.findall(r"^foreach\(component ([^)]*)\)\n(.*?)^endforeach", text, re.MULTILINE | re.DOTALL):
             text += "".join(body.replace("${component}", name) for name in names.split())
-        for name, needed in re.findall(r"^synergraph_component\((\w+) ?(\w*)\)", text, re.MULTILINE):
-            linked.setdefault(name, []).extend([needed] if needed else [])
+        for name, needed in re.findall(r"^synergraph_component\((\w+) ?([\w ]*)\)", text, re.MULTILINE):
+            linked.setdefault(name, []).extend(needed.split())
         for name, what in re.findall(r"target_(?:link_libraries|include_directories)\(synergraph_(\w+) ([^)]*)\)", text):
             found = re.findall(r"synergraph::(\w+)|\b(?!synergraph|fmt)(\w+)::\w+|\{(RANDOM123)_", what)
             names = ["Random123" if random else ours or other for ours, other, random in found]

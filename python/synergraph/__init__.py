@@ -7,9 +7,9 @@
 >>> sg.measure(attention)["minimax_fidelity"]
 0.5
 
-`measure` takes attention in memory and says how fast and how faithful it is, `heads` which of its heads matter; `watch` sees the
-attention of models while they run; `Graph` is for feedforward graphs, `load_model` for checkpoints of the paper's models, `train`
-makes one, and `reproduce` is the paper's study.
+`measure` takes attention in memory and says how fast and how faithful it is, `heads` which of its heads matter; `Mixer` measures one
+layer at any weights of its heads; `watch` sees the attention of models while they run; `Graph` is for feedforward graphs, `load_model`
+for checkpoints of the paper's models, `train` makes one, and `reproduce` is the paper's study.
 """
 
 from ._attention import learned_weights
@@ -18,6 +18,7 @@ from ._graph import Graph
 from ._heads import HeadValues, heads
 from ._library import lib as _lib
 from ._measure import fidelity, measure, mixing_time, signal_curves
+from ._mixer import Mixer, Subsets
 from ._model import Model, load_model
 from ._result import Document, GraphResult, Measurement, Numbers, Result
 from ._train import Study, Training, reproduce, train
@@ -35,7 +36,7 @@ def isa() -> str:
 
 
 __all__ = [
-    "Document", "Error", "Graph", "GraphResult", "HeadValues", "InputError", "Measurement", "Model", "Numbers", "OptionError", "Result",
-    "Stopped", "Study", "Training", "UsageError", "Watch", "__version__", "fidelity", "heads", "isa", "learned_weights", "load_model", "measure",
+    "Document", "Error", "Graph", "GraphResult", "HeadValues", "InputError", "Measurement", "Mixer", "Model", "Numbers", "OptionError",
+    "Result", "Stopped", "Study", "Subsets", "Training", "UsageError", "Watch", "__version__", "fidelity", "heads", "isa", "learned_weights", "load_model", "measure",
     "mixing_time", "reproduce", "signal_curves", "train", "watch",
 ]

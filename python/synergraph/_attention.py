@@ -43,14 +43,14 @@ class Attention:
         return self.work > 1e6
 
     def run(self, function: str, options: Dict[str, Any], *, threads: Optional[int], memory: Optional[int], progress: Progress,
-            unit: str = "head") -> _library.Handle:
-        """What a call makes of it that takes attention and options."""
+            unit: str = "head", kind: str = "result", place: Tuple[int, ...] = ()) -> _library.Handle:
+        """What a call makes of it that takes attention, perhaps a layer and a sample, and options."""
         with progress_function(progress, unit) as hear, self:
             # Subsets of few small heads may be many, and so may thresholds.
             eps = options.get("eps")
             long = self.long or function != "sg_measure" or (isinstance(eps, list) and len(eps) > 8)
             try:
-                return _library.run_made("result", function, (self.handle.pointer, _library.encoded(options)), threads=threads,
+                return _library.run_made(kind, function, (self.handle.pointer, *place, _library.encoded(options)), threads=threads,
                                          memory=memory, progress=hear, long=long, keep=self)
             except InputError as error:
                 if self.failures:

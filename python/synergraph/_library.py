@@ -31,6 +31,7 @@ class Call(ctypes.Structure):
     _fields_ = [
         ("size", c_size_t),
         ("threads", c_int32),
+        ("any_thread", c_int32),
         ("memory", c_uint64),
         ("progress", Progress),
         ("user", c_void_p),
@@ -89,6 +90,12 @@ _PROTOTYPES: Dict[str, Tuple[Any, ...]] = {
     ),
     "sg_measure": (_STATUS, c_void_p, c_char_p, POINTER(Call), _OBJECT),
     "sg_heads": (_STATUS, c_void_p, c_char_p, POINTER(Call), _OBJECT),
+    "sg_mixer_create": (_STATUS, c_void_p, c_int64, c_int64, c_char_p, POINTER(Call), _OBJECT),
+    "sg_mixer_measure": (_STATUS, c_void_p, POINTER(c_double), c_size_t, POINTER(Call), _OBJECT),
+    "sg_mixer_curves": (_STATUS, c_void_p, POINTER(c_double), c_size_t, c_char_p, POINTER(Call), _OBJECT),
+    "sg_mixer_subsets": (_STATUS, c_void_p, POINTER(c_double), c_size_t, POINTER(Call), _TEXT),
+    "sg_mixer_best_weights": (_STATUS, c_void_p, POINTER(c_double), c_size_t, c_char_p, POINTER(Call), _TEXT),
+    "sg_mixer_free": (None, c_void_p),
     "sg_result_json": (_STATUS, c_void_p, _TEXT),
     "sg_result_table": (_STATUS, c_void_p, c_int64, _TEXT),
     "sg_result_csv": (_STATUS, c_void_p, _TEXT),
@@ -300,11 +307,11 @@ def run(
 ) -> None:
     """Carries out a call that takes an `sg_call` between its arguments and its results.
 
-    On the main thread a long call is handed to another thread, which also holds on to what it needs (`keep`), while this
-    one waits where signals are heard: Ctrl-C stops the call and is then raised. Other threads hear no signals, and call by
-    themselves.
+    A long call on the main thread, and a call with a progress function, runs on another thread, which also holds on to what it
+    needs (`keep`). The calling thread waits where it hears signals: Ctrl-C stops the call and is then raised. The library starts
+    no thread of its own to wait.
     """
-    call = Call(ctypes.sizeof(Call), _options.whole(0 if threads is None else threads, "threads", 2**31 - 1),
+    call = Call(ctypes.sizeof(Call), _options.whole(0 if threads is None else threads, "threads", 2**31 - 1), 1,
                 _options.whole(0 if memory is None else memory, "memory"))
     target = getattr(lib, function)
 
@@ -313,18 +320,6 @@ def run(
 
     work = _Work(carry_out)
     if progress is None and (not long or threading.current_thread() is not threading.main_thread()):
-        work.run()
-    elif threading.current_thread() is not threading.main_thread():
-        def hear(done: int, total: int, detail: bytes, _: Any) -> int:
-            work.hear(done, total, detail)
-            try:
-                work.tell(progress)
-            except BaseException as error:  # raised when the call has ended
-                work.fail(error)
-            return int(work.stop)
-
-        call.progress = Progress(hear)
-        work.told = True
         work.run()
     else:
         call.progress = Progress(work.hear)

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from ._attention import Attention
 
 
-def _arrays_in(handle: _library.Handle) -> Dict[str, Tuple[Tuple[str, ...], NDArray[Any]]]:
+def arrays_in(handle: _library.Handle) -> Dict[str, Tuple[Tuple[str, ...], NDArray[Any]]]:
     """Copies of the arrays of a result, with the names of their axes."""
     arrays: Dict[str, Tuple[Tuple[str, ...], NDArray[Any]]] = {}
     for index in itertools.count():
@@ -74,7 +74,7 @@ class Document(Mapping[str, Any]):
     def __init__(self, handle: _library.Handle) -> None:
         self._texts: Dict[str, str] = {}
         self._handle = handle
-        self._set(_arrays_in(handle))
+        self._set(arrays_in(handle))
 
     def _set(self, arrays: Dict[str, Tuple[Tuple[str, ...], NDArray[Any]]]) -> None:
         self._all = Numbers({name: values for name, (_, values) in arrays.items()})

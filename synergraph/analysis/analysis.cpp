@@ -5,7 +5,6 @@
 #include <utility>
 
 #include "synergraph/analysis/metrics_archive.h"
-#include "synergraph/analysis/visit_samples.h"
 #include "synergraph/core/error.h"
 
 namespace synergraph {
@@ -28,12 +27,18 @@ class SampleAnalysis {
   }
 
   void measure(const std::vector<SampleRange>& ranges, const ProgressOptions& progress) {
-    const std::vector<AttentionPiece> pieces = pieces_of(source_, ranges);
-    if (pieces.empty()) return;
-    if (std::optional<Batch> batch = source_.batch(pieces))
-      measure_batch(pieces, std::move(*batch), progress);
-    else
-      visit(pieces, progress);
+    MeasureOptions measuring{options_.conventions, options_.nodes, options_.execution};
+    measuring.execution.progress = progress;
+    measure_systems(
+        source_, ranges,
+        [this](int layer, int) { return analysis_.weights[static_cast<std::size_t>(layer)]; },
+        measuring,
+        [this](int layer, int sample, std::vector<HeadsMetrics> measured) {
+          for (std::size_t c = 0; c < measured.size(); ++c)
+            analysis_
+                .samples[c][static_cast<std::size_t>(layer)][static_cast<std::size_t>(sample)] =
+                std::move(measured[c]);
+        });
   }
 
   /// Calls visit(metrics) for all that was measured on the samples of a range.
@@ -55,46 +60,6 @@ class SampleAnalysis {
   }
 
  private:
-  void measure_batch(const std::vector<AttentionPiece>& pieces, Batch batch,
-                     const ProgressOptions& progress) {
-    for (std::size_t l = 0; l < batch.layers.size(); ++l)
-      batch.layers[l].weights = analysis_.weights[l];
-    batch.options.conventions = options_.conventions;
-    batch.options.nodes = options_.nodes;
-    batch.options.execution = options_.execution;
-    batch.options.execution.progress = progress;
-    BatchMetrics measured = options_.engine->measure(std::move(batch));
-    for (std::size_t c = 0; c < measured.sequences.size(); ++c)
-      for (std::size_t k = 0; k < pieces.size(); ++k)
-        sample_of(c, pieces[k].layer, pieces[k].sample) = std::move(measured.sequences[c][k]);
-  }
-
-  void visit(const std::vector<AttentionPiece>& pieces, const ProgressOptions& options) {
-    std::uint64_t heads = 0;
-    for (const AttentionPiece& piece : pieces)
-      for (int l = 0; l < static_cast<int>(analysis_.layers.size()); ++l)
-        if (piece.layer == AttentionPiece::kAllLayers || piece.layer == l)
-          heads += static_cast<std::uint64_t>(analysis_.layers[static_cast<std::size_t>(l)].heads);
-    Progress progress("heads", heads, 0, options);
-    const SideBySide way = side_by_side(analysis_.layers, pieces.size(), options_.execution);
-    MeasureOptions each;
-    each.conventions = options_.conventions;
-    each.nodes = options_.nodes;
-    each.execution = way.each;
-    each.head_done = [&] { progress.add(1); };
-    visit_samples(source_, pieces, way, [&](int layer, int sample, HeadSource& source) {
-      auto measured =
-          synergraph::measure(source, analysis_.weights[static_cast<std::size_t>(layer)], each);
-      for (std::size_t c = 0; c < measured.size(); ++c)
-        sample_of(c, layer, sample) = std::move(measured[c]);
-    });
-  }
-
-  HeadsMetrics& sample_of(std::size_t convention, int layer, int sample) {
-    return analysis_
-        .samples[convention][static_cast<std::size_t>(layer)][static_cast<std::size_t>(sample)];
-  }
-
   AttentionSource& source_;
   const AnalysisOptions& options_;
   Analysis analysis_;
@@ -104,7 +69,7 @@ class SampleAnalysis {
 
 Analysis analyse(AttentionSource& source, LayerWeights weights, const AnalysisOptions& options) {
   SampleAnalysis samples(source, std::move(weights), options);
-  samples.measure({{0, most_samples(source.layers())}}, options.execution.progress);
+  samples.measure({{0, source.most_samples()}}, options.execution.progress);
   return samples.finish();
 }
 
@@ -129,7 +94,7 @@ SharedEnd analyse_shared(AttentionSource& source, LayerWeights weights,
     samples.visit_range(range, [&](HeadsMetrics& metrics) { part(metrics); });
   };
   work.finish = [&] { finish(samples.finish()); };
-  return share_samples(how, most_samples(source.layers()), options.execution, work);
+  return share_samples(how, source.most_samples(), options.execution, work);
 }
 
 }  // namespace synergraph

@@ -3,12 +3,12 @@
 #include <functional>
 #include <vector>
 
-#include "synergraph/analysis/attention_source.h"
 #include "synergraph/analysis/head_weights.h"
 #include "synergraph/analysis/layer_summary.h"
 #include "synergraph/analysis/shared_samples.h"
 #include "synergraph/core/execution.h"
-#include "synergraph/heads/metrics_engine.h"
+#include "synergraph/heads/attention_source.h"
+#include "synergraph/heads/measure_systems.h"
 
 #pragma GCC visibility push(default)
 namespace synergraph {
@@ -18,8 +18,6 @@ struct AnalysisOptions {
   std::vector<MetricsOptions> conventions = {convention_options(Convention::kExact)};
   Execution execution = {};
   bool nodes = false;  ///< keep the numbers of every node, too
-  /// Measures attention in memory, see AttentionSource::batch(); what is visited, the CPU does.
-  const MetricsEngine* engine = &cpu_engine();
 };
 
 /// All that was measured: samples[convention][layer][sample], and layers over their samples.

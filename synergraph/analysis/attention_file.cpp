@@ -7,14 +7,14 @@
 
 #include "synergraph/analysis/array_readings.h"
 #include "synergraph/analysis/layer_choice.h"
-#include "synergraph/analysis/lower_triangle.h"
 #include "synergraph/analysis/name_pattern.h"
 #include "synergraph/analysis/shape_diagnosis.h"
-#include "synergraph/analysis/visit_samples.h"
 #include "synergraph/core/error.h"
 #include "synergraph/core/parse_number.h"
 #include "synergraph/core/terminal.h"
 #include "synergraph/graph/attention_rounding.h"
+#include "synergraph/heads/lower_triangle.h"
+#include "synergraph/heads/sample_heads.h"
 
 namespace synergraph {
 namespace {
@@ -70,8 +70,6 @@ class AttentionFile : public SequenceSource {
   AttentionFile(const TensorFile& file, AttentionFileOptions options);
 
   std::string reading() const override;
-
-  std::vector<AttentionPiece> pieces(int begin, int end) const override;
 
   std::unique_ptr<AttentionReader> reader(const WorkingMemory& memory) override;
 
@@ -482,10 +480,6 @@ class FileReader : public AttentionReader {
   int layer_ = 0;
   std::optional<SampleHeads> heads_;
 };
-
-std::vector<AttentionPiece> AttentionFile::pieces(int begin, int end) const {
-  return pieces_by_layer(layers_, begin, end);
-}
 
 std::unique_ptr<AttentionReader> AttentionFile::reader(const WorkingMemory& memory) {
   return std::make_unique<FileReader>(*this, memory);

@@ -6,7 +6,7 @@
 #include <string_view>
 
 #include "synergraph/analysis/attention_axes.h"
-#include "synergraph/analysis/attention_source.h"
+#include "synergraph/heads/attention_source.h"
 #include "synergraph/io/tensor_file.h"
 
 #pragma GCC visibility push(default)

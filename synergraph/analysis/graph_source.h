@@ -2,8 +2,8 @@
 
 #include <vector>
 
-#include "synergraph/analysis/attention_source.h"
 #include "synergraph/graph/multi_head_graph.h"
+#include "synergraph/heads/attention_source.h"
 #include "synergraph/heads/head.h"
 
 #pragma GCC visibility push(default)

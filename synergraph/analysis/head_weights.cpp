@@ -60,6 +60,16 @@ std::vector<Tensor> projections(const TensorFile& file) {
 
 }  // namespace
 
+void require_weights(const std::vector<AttentionLayer>& layers, const LayerWeights& weights) {
+  if (weights.size() != layers.size())
+    throw InputError(fmt::format("weights of {} layers, for {}", weights.size(), layers.size()));
+  for (std::size_t l = 0; l < layers.size(); ++l) try {
+      (void)normalised_weights(weights[l], static_cast<std::size_t>(layers[l].heads));
+    } catch (const InputError& error) {
+      throw InputError(fmt::format("layer {}: {}", layers[l].name, error.what()));
+    }
+}
+
 LayerWeights uniform_weights(const std::vector<AttentionLayer>& layers) {
   LayerWeights weights;
   for (const AttentionLayer& layer : layers)

@@ -3,7 +3,7 @@
 #include <string>
 #include <vector>
 
-#include "synergraph/analysis/attention_source.h"
+#include "synergraph/heads/attention_source.h"
 #include "synergraph/io/tensor_file.h"
 #include "synergraph/model/parameters.h"
 
@@ -12,6 +12,9 @@ namespace synergraph {
 
 /// Normalised head weights, one list a layer.
 using LayerWeights = std::vector<std::vector<double>>;
+
+/// InputError unless there is one weight for every head of every layer, and they can be normalised.
+void require_weights(const std::vector<AttentionLayer>& layers, const LayerWeights& weights);
 
 /// Equal weights.
 LayerWeights uniform_weights(const std::vector<AttentionLayer>& layers);

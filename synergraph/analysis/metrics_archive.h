@@ -1,11 +1,11 @@
 #pragma once
 
-#include "synergraph/analysis/attention_source.h"
 #include "synergraph/analysis/part_archive.h"
 #include "synergraph/analysis/shared_samples.h"
-#include "synergraph/heads/best_weights.h"
+#include "synergraph/heads/attention_source.h"
 #include "synergraph/heads/stack.h"
 #include "synergraph/heads/synergy.h"
+#include "synergraph/weights/best_weights.h"
 
 namespace synergraph {
 

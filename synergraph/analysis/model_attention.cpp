@@ -5,10 +5,11 @@
 #include <algorithm>
 #include <cmath>
 
-#include "synergraph/analysis/lower_triangle.h"
 #include "synergraph/core/array_math.h"
 #include "synergraph/core/error.h"
 #include "synergraph/graph/attention_rounding.h"
+#include "synergraph/heads/lower_triangle.h"
+#include "synergraph/heads/sample_heads.h"
 
 namespace synergraph {
 namespace {
@@ -138,6 +139,11 @@ std::optional<Evaluation> ModelAttention::evaluation() const {
   for (const auto& score : scores_)
     if (score) visited.push_back(*score);
   return mean_score(visited, inputs_.length);
+}
+
+std::optional<AttentionControl> ModelAttention::control(const Execution& execution) const {
+  if (task_ == nullptr) return std::nullopt;
+  return attention_control(model_, inputs_, answers_, Ablation::kZero, execution);
 }
 
 }  // namespace synergraph

@@ -2,8 +2,8 @@
 
 #include <optional>
 
-#include "synergraph/analysis/attention_source.h"
-#include "synergraph/model/evaluate.h"
+#include "synergraph/heads/attention_source.h"
+#include "synergraph/model/loss_game.h"
 
 #pragma GCC visibility push(default)
 namespace synergraph {
@@ -29,6 +29,9 @@ class ModelAttention : public AttentionSource {
 
   /// Loss and accuracy on the samples that were visited; nothing without a task.
   std::optional<Evaluation> evaluation() const;
+
+  /// Whether the task needs attention, on all samples; nothing without a task.
+  std::optional<AttentionControl> control(const Execution& execution = {}) const;
 
  private:
   class Reader;

@@ -4,8 +4,8 @@
 #include <string>
 #include <vector>
 
-#include "synergraph/analysis/attention_source.h"
 #include "synergraph/core/names.h"
+#include "synergraph/heads/attention_source.h"
 
 #pragma GCC visibility push(default)
 namespace synergraph {

@@ -9,15 +9,10 @@
 
 #include "synergraph/cluster/worker_place.h"
 #include "synergraph/core/execution.h"
+#include "synergraph/heads/attention_source.h"
 
 #pragma GCC visibility push(default)
 namespace synergraph {
-
-/// Samples begin to end - 1.
-struct SampleRange {
-  int begin = 0;
-  int end = 0;
-};
 
 /// How workers share the samples of an analysis.
 struct SharedSamples {

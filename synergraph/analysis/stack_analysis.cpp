@@ -3,12 +3,10 @@
 #include <fmt/core.h>
 
 #include <cmath>
-#include <memory>
 #include <utility>
 
-#include "synergraph/analysis/visit_samples.h"
 #include "synergraph/core/error.h"
-#include "synergraph/core/parallel.h"
+#include "synergraph/heads/visit_systems.h"
 
 namespace synergraph {
 namespace {
@@ -27,55 +25,22 @@ void require_stack(const std::vector<AttentionLayer>& layers) {
   }
 }
 
-/// One sample's stack, read layer by layer by as many readers, or by one that goes through all
-/// layers, twice.
-class StackReader {
- public:
-  StackReader(AttentionSource& source, const LayerWeights& weights, const StackOptions& options,
-              WorkingMemory memory)
-      : source_(source), weights_(weights), options_(options), memory_(std::move(memory)) {}
-
-  /// By one thread at a time.
-  void open(int sample) {
-    const std::vector<AttentionPiece> pieces = source_.pieces(sample, sample + 1);
-    while (readers_.size() < pieces.size()) readers_.push_back(source_.reader(memory_));
-    for (std::size_t k = 0; k < pieces.size(); ++k) readers_[k]->open(pieces[k]);
-  }
-
-  Stack measure() {
-    if (readers_.size() == 1 && weights_.size() > 1) return measure_twice();
-    sources_.assign(weights_.size(), nullptr);
-    Stack stack;
-    visit(0, [&] { stack = measure_stack(sources_, weights_, options_); });
+Stack measure_sample(VisitedSample& sample, const LayerWeights& weights, StackOptions options) {
+  options.execution = sample.execution();
+  Stack stack;
+  if (sample.separate()) {
+    sample.visit_together([&](std::span<HeadSource* const> layers) {
+      stack = measure_stack(layers, weights, options);
+    });
     return stack;
   }
-
- private:
-  Stack measure_twice() {
-    StackMeasurement measurement(options_);
-    readers_.front()->visit([&](int layer, HeadSource& heads) {
-      measurement.add(heads, weights_[static_cast<std::size_t>(layer)]);
-    });
-    readers_.front()->visit([&](int, HeadSource& heads) { measurement.follow(heads); });
-    return measurement.take();
-  }
-
-  /// Heads are valid during the visit: all visits last until the last one has done its work.
-  void visit(std::size_t reader, const std::function<void()>& work) {
-    if (reader == readers_.size()) return work();
-    readers_[reader]->visit([&](int layer, HeadSource& heads) {
-      sources_[static_cast<std::size_t>(layer)] = &heads;
-      visit(reader + 1, work);
-    });
-  }
-
-  AttentionSource& source_;
-  const LayerWeights& weights_;
-  const StackOptions& options_;
-  WorkingMemory memory_;
-  std::vector<std::unique_ptr<AttentionReader>> readers_;
-  std::vector<HeadSource*> sources_;
-};
+  StackMeasurement measurement(options);
+  sample.visit([&](int layer, HeadSource& heads) {
+    measurement.add(heads, weights[static_cast<std::size_t>(layer)]);
+  });
+  sample.visit([&](int, HeadSource& heads) { measurement.follow(heads); });
+  return measurement.take();
+}
 
 /// The estimate of a number that every one of these stacks has.
 template <class Number>
@@ -135,31 +100,18 @@ StackAnalysis begin_stack(const AttentionSource& source, const LayerWeights& wei
   return analysis;
 }
 
-void measure_stacks(AttentionSource& source, const LayerWeights& weights, const SampleRange& range,
-                    StackAnalysis& analysis) {
-  const auto count = static_cast<std::size_t>(range.end - range.begin);
-  const Execution& execution = analysis.options.execution;
-  const SideBySide way = side_by_side(analysis.layers, count, execution);
-  StackOptions each = analysis.options;
-  each.execution = way.each;
-  std::vector<std::unique_ptr<StackReader>> readers(static_cast<std::size_t>(way.at_once));
-  Turnstile opening;
-  parallel_for(count, way.at_once, [&](std::size_t number, int worker) {
-    const std::size_t sample = number + static_cast<std::size_t>(range.begin);
-    auto& reader = readers[static_cast<std::size_t>(worker)];
-    if (!reader) reader = std::make_unique<StackReader>(source, weights, each, way.memory);
-    const bool good = opening.pass(number, [&] {
-      execution.check();
-      reader->open(static_cast<int>(sample));
-    });
-    if (good) analysis.each[sample] = reader->measure();
+void measure_stacks(AttentionSource& source, const LayerWeights& weights,
+                    const std::vector<SampleRange>& ranges, StackAnalysis& analysis) {
+  visit_samples(source, {ranges, {}, analysis.options.execution}, [&](VisitedSample& sample) {
+    analysis.each[static_cast<std::size_t>(sample.sample())] =
+        measure_sample(sample, weights, analysis.options);
   });
 }
 
 StackAnalysis analyse_stack(AttentionSource& source, const LayerWeights& weights,
                             const StackOptions& options) {
   StackAnalysis analysis = begin_stack(source, weights, options);
-  measure_stacks(source, weights, {0, analysis.samples}, analysis);
+  measure_stacks(source, weights, {{0, analysis.samples}}, analysis);
   finish_stack(analysis);
   return analysis;
 }

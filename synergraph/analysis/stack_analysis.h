@@ -3,9 +3,9 @@
 #include <optional>
 #include <vector>
 
-#include "synergraph/analysis/attention_source.h"
 #include "synergraph/analysis/head_weights.h"
 #include "synergraph/analysis/shared_samples.h"
+#include "synergraph/heads/attention_source.h"
 #include "synergraph/heads/stack.h"
 #include "synergraph/statistics/estimate.h"
 
@@ -49,8 +49,8 @@ StackAnalysis analyse_stack(AttentionSource& source, const LayerWeights& weights
 /// what all say.
 StackAnalysis begin_stack(const AttentionSource& source, const LayerWeights& weights,
                           const StackOptions& options);
-void measure_stacks(AttentionSource& source, const LayerWeights& weights, const SampleRange& range,
-                    StackAnalysis& analysis);
+void measure_stacks(AttentionSource& source, const LayerWeights& weights,
+                    const std::vector<SampleRange>& ranges, StackAnalysis& analysis);
 void finish_stack(StackAnalysis& analysis);
 
 }  // namespace synergraph

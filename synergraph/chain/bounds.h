@@ -7,11 +7,11 @@
 #pragma GCC visibility push(default)
 namespace synergraph {
 
-/// p = min over j < sink of the forward mass of j (theory: "Forward probability"); 1 for a single
-/// node.
+/// Returns p = min over j < sink of the forward mass of j (theory: "Forward probability"). p is 1
+/// for a single node.
 double forward_probability(const Walk& walk);
 
-/// The forward probability of a combination as the theorem defines it: sum_h w_h p_h.
+/// Returns the forward probability of a combination as the theorem defines it: sum_h w_h p_h.
 double combined_forward_probability(const std::vector<double>& head_probabilities,
                                     const std::vector<double>& weights);
 
@@ -21,17 +21,18 @@ struct MixingBound {
   double valid_from = 0.0;  ///< exp(-p N)
 };
 
-/// The bound for a forward probability p on n nodes (theory: "Mixing time bound").
+/// Returns the bound for a forward probability p on n nodes (theory: "Mixing time bound").
 MixingBound mixing_bound(int nodes, double forward_probability);
 
-/// The best any choice of weights can make of the bound: that of the head with the largest p.
+/// Returns the smallest bound over all weights: the bound of the head with the largest p.
 MixingBound adaptive_bound(int nodes, const std::vector<double>& head_probabilities);
 
-/// P(max_h p_h >= q) = 1 - F(q)^H for H independent heads (theory: "Head diversity"), F(q) being
-/// the probability that one head stays below q.
+/// Returns P(max_h p_h >= q) = 1 - F(q)^H for H independent heads (theory: "Head diversity").
+/// `below` is F(q), the probability that the p of one head is below q.
 double head_diversity_probability(double below, int heads);
 
-/// The same with F taken from observed forward probabilities: the share of them below q.
+/// Returns this probability with F estimated from observed forward probabilities: F(q) is the share
+/// of observations below q.
 double head_diversity_probability(const std::vector<double>& observed, double q, int heads);
 
 }  // namespace synergraph

@@ -9,37 +9,39 @@
 #pragma GCC visibility push(default)
 namespace synergraph {
 
-/// T_mix(eps) = min{ t : max_j s_t[j] <= eps } (theory: "Mixing time") for every eps, in order:
-/// the exact integer below 1e6, relative precision 1e-9 beyond, infinity where the sink is out of
-/// reach. Short times are found by stepping; long ones by repeated squaring and bisection, 10^12
-/// steps in about 40 squarings. Every eps must be positive.
+/// Returns T_mix(eps) = min{ t : max_j s_t[j] <= eps } (theory: "Mixing time") for every eps, in
+/// the order of `eps`. Every eps must be positive. Results are exact integers below 1e6, have
+/// relative precision 1e-9 beyond, and are infinite where the sink is out of reach. Short times
+/// come from stepping. Long times come from repeated squaring and bisection: 10^12 steps take about
+/// 40 squarings.
 ///
-/// A survival within 1e-13 (relative) of eps counts as having reached it: that is the rounding of
-/// the sums, and it makes ties such as s_t = 1/4 come out as on paper. Above eps = 1/2 the same is
-/// asked of the arrival, 1 - s_t against 1 - eps, which keeps its digits however near 1 eps is.
+/// A survival within 1e-13 (relative) of eps counts as having reached eps. This tolerance covers
+/// the rounding of the sums. So ties such as s_t = 1/4 give the same time as on paper. Above eps =
+/// 1/2, the arrival 1 - s_t is compared with 1 - eps instead, under the same tolerance. The arrival
+/// keeps its digits for every eps near 1.
 std::vector<double> mixing_times(const Walk& walk, const std::vector<double>& eps,
                                  const Execution& execution = {});
 
-/// One of them.
+/// Returns T_mix for a single eps.
 double mixing_time(const Walk& walk, double eps = 0.25, const Execution& execution = {});
 
-/// Everything about the speed of one walk, from one pass.
+/// All speed metrics of one walk, from one pass.
 struct WalkSummary {
   HittingTimes hitting;        ///< untruncated
-  HittingTimes truncated;      ///< cut at WalkOptions::cutoff
+  HittingTimes truncated;      ///< truncated at WalkOptions::cutoff
   std::vector<double> mixing;  ///< T_mix for each WalkOptions::eps
 };
 
 struct WalkOptions {
   std::vector<double> eps = {0.25};  ///< thresholds of T_mix
-  std::int64_t cutoff = 100;         ///< of the truncated hitting times
-  /// Steps taken one by one before squaring begins; -1: where that pays, by the number of nodes.
+  std::int64_t cutoff = 100;         ///< cutoff for truncated hitting times, in steps
+  /// The number of single steps before squaring begins; -1 chooses by the number of nodes.
   std::int64_t stepping = -1;
 };
 
-/// The threads and the memory are for the squarings of slow walks: powers of the walk that the
-/// memory cannot hold, beside two of them, are squared again. The default holds all that 4096 nodes
-/// need.
+/// Summarises one walk. Threads and memory serve the squarings of slow walks. The memory always
+/// holds two powers of the walk. Further powers that do not fit are squared again. The default
+/// memory holds all powers for 4096 nodes.
 WalkSummary summarise_walk(const Walk& walk, const WalkOptions& options = {},
                            const Execution& execution = {});
 

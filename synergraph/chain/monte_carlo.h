@@ -10,14 +10,15 @@
 namespace synergraph {
 
 struct MonteCarloOptions {
-  int walks = 500;            ///< from every start node
-  std::int64_t cutoff = 100;  ///< steps after which a walk is given up
+  int walks = 500;            ///< walks per start node
+  std::int64_t cutoff = 100;  ///< steps after which a walk stops
   std::uint64_t seed = 1;
 };
 
-/// Estimates of E[min(T_j, cutoff)], and of their mean over start nodes with its standard error and
-/// with a bound of its error that holds with probability 0.95 even where every walk took the same
-/// time because none met what is rare (empirical Bernstein and Hoeffding inequalities).
+/// Estimates of E[min(T_j, cutoff)] per node, and of the mean over start nodes with its standard
+/// error. `mean_bound` bounds the error of the mean with probability 0.95 (empirical Bernstein and
+/// Hoeffding inequalities). The bound holds even if all walks took the same time because no walk
+/// met a rare event.
 struct MonteCarloEstimate {
   std::vector<double> node;
   double mean = 0.0;
@@ -25,13 +26,13 @@ struct MonteCarloEstimate {
   double mean_bound = 0.0;
 };
 
-/// The paper's sampling procedure (theory: "Algorithm 1") on a walk whose steps sum to one: to
-/// compare the exact numbers with.
+/// Runs the paper's sampling procedure (theory: "Algorithm 1") on a walk whose steps sum to one.
+/// The estimates serve as a check of the exact numbers.
 MonteCarloEstimate simulate(const Walk& walk, const MonteCarloOptions& options = {},
                             const Execution& execution = {});
 
-/// The same, literally as the published numbers were sampled, from un-normalised pooled attention:
-/// the first i whose running column sum reaches u, or the sink.
+/// Samples exactly as the published numbers were sampled, from un-normalised pooled attention. A
+/// step takes the first i whose running column sum reaches u, or the sink.
 MonteCarloEstimate simulate_published(ConstMatrixView attention,
                                       const MonteCarloOptions& options = {},
                                       const Execution& execution = {});

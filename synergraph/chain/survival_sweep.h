@@ -10,26 +10,27 @@
 
 namespace synergraph {
 
-/// One pass through time over the survival vector, shared by everything that needs it. The sink is
-/// left out: its survival is zero.
+/// One pass through time over the survival vector, shared by all metrics that need survivals. The
+/// sweep omits the sink, whose survival is zero.
 class SurvivalSweep {
  public:
-  /// The walk must outlive this object. Survivals begin at `start`, and all are times that.
+  /// The walk must outlive this object. Survivals begin at `start` instead of 1, so `start` scales
+  /// all survivals.
   explicit SurvivalSweep(const Walk& walk, double start = 1.0);
 
-  /// The next panel of states; see Propagation::advance.
+  /// Computes the next panel of states; see Propagation::advance.
   void advance(std::int64_t steps) { states_.advance(steps); }
   void advance() { states_.advance(); }
   const Propagation& states() const { return states_; }
 
-  /// max_j s_t[j] for t = states().time() - states().length() + k.
+  /// Returns max_j s_t[j] for t = states().time() - states().length() + k.
   double worst(int k) const;
 
-  /// max_j of the newest state.
+  /// Returns the maximum over j of the newest state.
   double worst_current() const;
 
-  /// Nodes before this one are never left, so no other node steps to them either: their survival
-  /// is one for ever. Under the published rule node 0 is such a node.
+  /// Returns the first node that the walk can leave. No node steps to the nodes before, so their
+  /// survival is always one. Under the published rule, node 0 is such a node.
   int first_moving() const { return first_moving_; }
 
   const Walk& walk() const { return walk_; }
@@ -37,7 +38,7 @@ class SurvivalSweep {
   /// See Propagation::flush_tiny().
   void flush_tiny() { states_.flush_tiny(); }
 
-  /// Takes nodes from `count` on as died out.
+  /// Treats nodes from `count` on as died out.
   void restrict_to(int count) { states_.restrict_to(count); }
 
  private:
@@ -47,21 +48,22 @@ class SurvivalSweep {
   Propagation states_;
 };
 
-/// Adds up E[min(T_j, cutoff)] along a sweep, in as few steps as fix it to rounding; by squaring
-/// where that takes less than the steps.
+/// Sums E[min(T_j, cutoff)] along a sweep, with as few steps as fix the sum to rounding.
+/// TruncatedSum squares instead of stepping where squaring takes less time.
 class TruncatedSum {
  public:
-  /// The execution is for squarings and must outlive this object.
+  /// The execution serves the squarings and must outlive this object.
   TruncatedSum(int nodes, std::int64_t cutoff, const Execution& execution);
 
-  /// Adds the sweep's newest panel, up to the cutoff, and the rest if the panel tells it or steps
-  /// are no longer worth it.
+  /// Adds the sweep's newest panel, up to the cutoff. add() also adds the rest if the panel
+  /// determines the rest, or if further steps cost too much.
   void add(const SurvivalSweep& sweep);
 
-  /// Is the sum final?
+  /// Returns true if the sum is final.
   bool complete() const { return complete_; }
 
-  /// Nodes from here on have died out: what they still add to any sum is lost in its rounding.
+  /// Returns the first node that has died out. Later contributions of the nodes from there on
+  /// vanish in the rounding of any sum.
   int active(const SurvivalSweep& sweep) const;
 
   std::vector<double> take() { return std::move(sum_); }

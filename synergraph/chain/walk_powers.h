@@ -10,16 +10,17 @@ namespace synergraph {
 
 /// The powers P^(2^k) of a walk, by repeated squaring.
 ///
-/// The chance to stay is carried as its complement, g <- g (2 - g), and every row's forward entries
-/// are rescaled to sum to g: row sums cannot drift, and a walk that leaves with probability 1e-13
-/// keeps its digits through 50 squarings.
+/// WalkPowers carries the chance to leave, g <- g (2 - g), instead of the chance to stay. Every
+/// row's forward entries are rescaled to sum to g, so row sums cannot drift. A walk that leaves
+/// with probability 1e-13 keeps its digits through 50 squarings.
 class WalkPowers {
  public:
-  /// What is kept beside the newest power and the next one: one lower power, or all of them as far
-  /// as the memory allows.
+  /// The powers that are kept in addition to the newest power and the next power. kOne keeps one
+  /// lower power. kAll keeps all powers that fit in memory.
   enum class Keep { kOne, kAll };
 
-  /// Walk and execution must outlive this object. A squaring may be the place to stop.
+  /// Walk and execution must outlive this object. A squaring may throw Stopped after a stop
+  /// request.
   WalkPowers(const Walk& walk, Keep keep, const Execution& execution);
 
   int top_level() const { return level_; }
@@ -27,20 +28,21 @@ class WalkPowers {
   /// Squares the highest power: top_level() grows by one.
   void climb();
 
-  /// Survival at time 2^top_level() from every node; 0 at the sink.
+  /// Returns the survival at time 2^top_level() from every node, which is 0 at the sink.
   std::vector<double> survival() const;
 
-  /// Its complement: the chance to have arrived at the sink by then; 1 at the sink.
+  /// Returns 1 - survival(): the chance to have reached the sink by that time, which is 1 at the
+  /// sink.
   std::vector<double> arrival() const;
 
-  /// out = P^(2^level) in. Powers that were not kept are squared up again, and those above `level`
-  /// are given up: ask from the highest level down.
+  /// Computes out = P^(2^level) in. Powers that were not kept are squared again, and powers above
+  /// `level` are dropped. Callers should therefore go from the highest level down.
   void multiply(int level, const double* in, double* out);
 
-  /// Row j of P^(2^level) from its diagonal on; nullptr where that power is not in memory.
+  /// Returns row j of P^(2^level) from the diagonal on, or nullptr if that power is not in memory.
   const double* row(int level, int j) const;
 
-  /// Squarings done so far.
+  /// Returns the number of squarings so far.
   int squarings() const { return squarings_; }
 
  private:
@@ -48,7 +50,8 @@ class WalkPowers {
     Matrix step;
     std::vector<double> leave;
   };
-  /// A power without the empty triangle: row j's entries from the diagonal on follow row j-1's.
+  /// A power without the empty triangle: the entries of row j from the diagonal on follow those of
+  /// row j-1.
   struct Packed {
     ScratchVector<double> entries;
     std::vector<double> leave;
@@ -65,14 +68,14 @@ class WalkPowers {
   Power spare_;
   int level_ = 0;
   std::map<int, Packed> kept_;
-  std::size_t capacity_ = 1;  // of kept_
-  int stride_ = 1;            // levels between two kept ones
+  std::size_t capacity_ = 1;  // largest size of kept_
+  int stride_ = 1;            // distance between two kept levels
   const Execution& execution_;
   WorkingMemory::Lease memory_;
   int squarings_ = 0;
 };
 
-/// P^steps v for a whole number of steps, however large, by repeated squaring.
+/// Returns P^steps v for any whole number of steps, by repeated squaring.
 std::vector<double> multiply_power(const Walk& walk, double steps, std::vector<double> v,
                                    const Execution& execution);
 

@@ -11,48 +11,53 @@
 
 namespace synergraph {
 
-/// The claims of a piece, from the first holder to the one that has it now.
+/// The claims of a piece, from the first holder to the present holder.
 struct ClaimChain {
-  std::string token;               ///< of the one that has it now; empty: it has not signed
-  std::optional<WorkerNote> note;  ///< likewise
-  std::vector<std::string> links;  ///< the files; none: nobody has claimed the piece
-  std::string next;                ///< where the successor of the last one would be
-  bool repeats = false;            ///< a worker comes after itself: somebody has changed the files
+  std::string token;  ///< token of the present holder; empty: the holder has not signed
+  std::optional<WorkerNote> note;  ///< note of the present holder; empty: the holder has not signed
+  std::vector<std::string> links;  ///< the claim files; empty: nobody has claimed the piece
+  std::string next;                ///< path for the successor of the last holder
+  bool repeats = false;            ///< a worker follows itself: somebody has changed the files
 };
 ClaimChain claim_chain(const WorkBoard& board, const std::string& piece);
 
-/// Who works on which piece. PIECE.claim is the first holder's file, by a hard link, which only one
-/// worker can make. The successor of a dead holder with the token T is PIECE.after-T, which again
-/// only one can make; the owner is the end of this chain. Where the chain has that file already, as
-/// when T is taken for dead, comes back and follows its own successor, the K-th link of the chain
-/// is PIECE.after-T-K: every chain has an end, whoever made its files. A claim is given up by
-/// removing its first link: what followed it follows nothing then. No step depends on a list of
-/// names being up to date, nor on a clock of another machine.
+/// Records which worker holds which piece. PIECE.claim is a hard link to the file of the first
+/// holder; only one worker can make this link. The successor of a dead holder with the token T
+/// makes the link PIECE.after-T, which again only one worker can make. The owner is the end of this
+/// chain.
+///
+/// A worker T may be taken for dead, come back and follow its own successor. The chain then already
+/// has PIECE.after-T, and its K-th link is PIECE.after-T-K. Every chain therefore has an end,
+/// whoever made its files.
+///
+/// A worker gives up a claim by removing the first link of the claim; later links then follow
+/// nothing. No step depends on an up-to-date list of names, or on the clock of another machine.
 class Claims {
  public:
   Claims(const WorkBoard& board, const WorkerRecord& self) : board_(board), self_(self) {}
 
-  /// Claims a piece that nobody has claimed; false where somebody has.
+  /// Claims a piece that nobody has claimed. Returns false if somebody has claimed the piece.
   bool take(const std::string& piece) const;
 
-  /// The worker that has claimed a piece, and how many have died of it before.
+  /// The worker that has claimed a piece, and the number of earlier holders that died.
   struct Holder : ClaimChain {
     int deaths = 0;
   };
   std::optional<Holder> holder(const std::string& piece) const;
 
-  /// Whether a holder is dead: by the table of processes if it is one of this machine, else by its
-  /// silence for as long as it says itself (or, where it has not signed, as this worker says of
-  /// itself), seen from here. Ask again and again.
+  /// Returns whether a holder is dead. For a holder on this machine, the process table decides. For
+  /// another machine, silence decides, as this worker observes it. The holder's own timeout
+  /// applies, or this worker's timeout if the holder has not signed. Callers must ask repeatedly.
   bool is_dead(const Holder& holder);
-  /// Follows a dead holder; false where somebody else does.
+  /// Succeeds a dead holder. Returns false if another worker has done so.
   bool take_over(const std::string& piece, const Holder& dead) const;
 
-  /// Whether the piece is still this worker's. Another may have taken this one for dead.
+  /// Returns whether this worker still holds the piece. Another worker may have taken this worker
+  /// for dead.
   bool holds(const std::string& piece) const;
-  /// Gives up a piece, if it is still this worker's.
+  /// Gives up a piece, if this worker still holds the piece.
   void release(const std::string& piece) const;
-  /// Forgets a claim and its history, for the holder that came last.
+  /// Removes a claim and its history, on behalf of the last holder.
   static void forget(const Holder& holder);
 
  private:

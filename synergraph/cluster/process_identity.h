@@ -7,13 +7,13 @@
 
 namespace synergraph {
 
-/// A process among all that ever ran on any machine.
+/// Identifies a process among all processes that ever ran on any machine.
 struct ProcessIdentity {
   std::string host;
-  std::string boot;   ///< of its kernel; empty where the system does not tell
-  std::string space;  ///< its numbering of processes: containers have their own
+  std::string boot;   ///< boot identifier of the kernel; empty where the system does not provide it
+  std::string space;  ///< process namespace: containers number their processes separately
   pid_t process = 0;
-  std::uint64_t start = 0;  ///< when it began, in ticks since boot
+  std::uint64_t start = 0;  ///< start time, in ticks since boot
 };
 
 /// This process.
@@ -21,7 +21,8 @@ ProcessIdentity this_process();
 
 enum class Life { kAlive, kDead, kUnknown };
 
-/// Whether a process still runs; unknown unless it is one of this machine, and seen from here.
+/// Returns whether a process still runs. The answer is unknown unless the process is on this
+/// machine and visible from here.
 Life life_of(const ProcessIdentity& identity);
 
 }  // namespace synergraph

@@ -6,18 +6,20 @@
 #pragma GCC visibility push(default)
 namespace synergraph {
 
-/// A JSON document, given without its last line "}", with a checksum at its end.
+/// Appends a checksum to a JSON document that is given without its last line "}".
 std::string seal_json(const std::string& text);
-/// InputError where such a document has no checksum at its end, or that of another text.
+/// Throws InputError if a sealed document has no checksum at its end, or a wrong checksum.
 void check_json_seal(const std::string& text);
 
-/// Bytes of any kind after a line with what they are of, their size and their checksum.
+/// Puts a line before bytes of any kind. The line holds their subject `of`, their size and their
+/// checksum.
 std::string seal_part(std::string_view of, std::string_view bytes);
-/// These bytes; InputError where they are others, or of something else.
+/// Returns the bytes of a sealed part. Throws InputError if the bytes do not match their line or
+/// belong to another subject.
 std::string_view open_part(std::string_view of, std::string_view part);
 
-/// Whether the file is one of these, whole, and of the file's name. Of a part above 64 MiB only the
-/// first line and the size are looked at.
+/// Returns whether the file is a complete sealed document or part that matches the file's name. For
+/// a part above 64 MiB, the function checks only the first line and the size.
 bool looks_whole(const std::string& path);
 
 }  // namespace synergraph

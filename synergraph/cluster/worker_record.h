@@ -14,34 +14,33 @@
 
 namespace synergraph {
 
-/// What a worker has done since it began.
+/// The work that a worker has done since its start.
 struct WorkerTally {
   int pieces = 0;
   double cost = 0.0;
   double seconds = 0.0;
-  std::string doing = {};  ///< "waits" or "merges", if it does
+  std::string doing = {};  ///< "waits" or "merges"; otherwise empty
 };
 
-/// What a worker's file says of it, and what each of its claims says of its holder.
+/// The content of a worker's file, and of each claim by the worker.
 struct WorkerNote {
-  std::string token;  ///< its name, unlike that of any other worker at any time
+  std::string token;  ///< unique name of the worker, among all workers at all times
   ProcessIdentity process;
   WorkerPlace place;
-  double timeout = 0.0;   ///< seconds of silence after which it may be taken for dead
-  std::string with = {};  ///< what it computes with, for people
-  std::string sign;       ///< of life: changes all the time
+  double timeout = 0.0;   ///< seconds of silence after which others may take the worker for dead
+  std::string with = {};  ///< resources of the worker, for people
+  std::string sign;       ///< sign of life, which changes all the time
   WorkerTally tally;
 };
 
-/// Reads it; nothing where there is no such file or, for a moment, no whole one, and for a symbolic
-/// link, which is nobody's. FileError where it
-/// cannot be read.
+/// Reads the file of a worker. Returns nothing if the file is missing, temporarily incomplete, or a
+/// symbolic link, which belongs to nobody. Throws FileError if the file cannot be read.
 std::optional<WorkerNote> read_worker(const std::string& path);
 
-/// This worker's file, which goes with it; renewed from a thread of its own.
+/// The file of this worker. A separate thread renews the file, and the destructor removes it.
 class WorkerRecord {
  public:
-  /// `tally` is asked for now and then, from that thread.
+  /// The thread calls `tally` from time to time.
   WorkerRecord(const WorkBoard& board, const WorkerPlace& place, double timeout,
                const std::string& with, std::function<WorkerTally()> tally);
   ~WorkerRecord();
@@ -50,11 +49,11 @@ class WorkerRecord {
 
   const std::string& token() const { return token_; }
   const std::string& path() const { return path_; }
-  const std::string& identity() const { return identity_; }  ///< the file's first line
+  const std::string& identity() const { return identity_; }  ///< first line of the file
   double timeout() const { return timeout_; }
-  /// Makes the file unless it is there: somebody may have tidied up too much.
+  /// Creates the file again if it is missing, because somebody may have deleted too much.
   void restore() const;
-  /// Something has changed: the file says so at once, unless it was written in the last second.
+  /// Writes a change to the file at once, unless the file was written in the last second.
   void renew();
 
  private:

@@ -7,13 +7,14 @@
 #pragma GCC visibility push(default)
 namespace synergraph {
 
-/// Memory on 64-byte boundaries. Blocks of the size of a small matrix are kept for the next caller
-/// on the same thread: handing them back to the system and faulting them in again costs more than
-/// the work done in them. Those of 32 MiB and more are on large pages where the system has them.
+/// Allocates memory on 64-byte boundaries. Each thread keeps released blocks of the size of a small
+/// matrix and reuses them. Returning such a block to the system and faulting it in again costs more
+/// than the work done in the block. Blocks of 32 MiB and more use large pages where the system has
+/// large pages.
 void* allocate_aligned(std::size_t bytes);
 void release_aligned(void* block, std::size_t bytes);
 
-/// An allocator of aligned memory.
+/// An allocator that uses allocate_aligned().
 template <class T>
 struct AlignedAllocator {
   using value_type = T;
@@ -28,7 +29,7 @@ struct AlignedAllocator {
   }
 };
 
-/// The same, but elements start out uninitialised unless a value is given.
+/// An AlignedAllocator that leaves elements uninitialised unless the caller gives a value.
 template <class T>
 struct ScratchAllocator : AlignedAllocator<T> {
   using value_type = T;
@@ -53,7 +54,8 @@ struct ScratchAllocator : AlignedAllocator<T> {
 template <class T>
 using AlignedVector = std::vector<T, AlignedAllocator<T>>;
 
-/// The same without initialisation: ScratchVector<double>(n) holds anything.
+/// A vector on 64-byte boundaries without initialisation: ScratchVector<double>(n) holds arbitrary
+/// values.
 template <class T>
 using ScratchVector = std::vector<T, ScratchAllocator<T>>;
 

@@ -3,22 +3,23 @@
 #pragma GCC visibility push(default)
 namespace synergraph {
 
-/// Sums and products of arrays at the speed of this CPU's vector registers. The order of summation
-/// is fixed, with short chains; it depends on the instruction set alone.
+/// Sums and products of arrays that use the vector registers of this CPU. Each function sums in a
+/// fixed order with short chains. The order depends only on the instruction set.
 
-/// Sum of an array.
+/// Returns the sum of an array.
 double total(const double* a, int count);
 
-/// Inner product of two arrays.
+/// Returns the inner product of two arrays.
 double dot(const double* a, const double* b, int count);
 
-/// The largest of `count` numbers, none of them NaN; `least` if none is larger.
+/// Returns the largest of `count` numbers, or `least` if no number is larger than `least`. No
+/// number may be NaN.
 double largest(const double* a, int count, double least);
 
-/// Are all entries in [low, high]? NaN is not.
+/// Returns true if all entries lie in [low, high]. The result is false if an entry is NaN.
 bool within(const double* a, int count, double low, double high);
 
-/// to += factor * from.
+/// Computes to += factor * from.
 void add_scaled(const double* from, double factor, int count, double* to);
 
 }  // namespace synergraph

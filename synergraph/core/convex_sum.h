@@ -7,21 +7,21 @@
 #pragma GCC visibility push(default)
 namespace synergraph {
 
-/// A weighted mean of matrices that come one at a time, sum_h w_h M_h / sum_h w_h, each
-/// entry rounded once: products and sums are carried in twice the precision. So the mean of copies
-/// of one matrix is that matrix to the last bit, whatever the weights, and rows that sum to one in
-/// every matrix do so in the mean as well as they can.
+/// The weighted mean of matrices that are added one at a time: sum_h w_h M_h / sum_h w_h. ConvexSum
+/// carries products and sums in twice the precision and rounds each entry once. Hence the mean of
+/// copies of one matrix equals that matrix to the last bit, for all weights. If the rows of every
+/// matrix sum to one, the rows of the mean sum to one within one rounding per entry.
 class ConvexSum {
  public:
-  /// Which entries there are; the others are left alone and never read.
+  /// The entries that the matrices have. ConvexSum never reads or writes other entries.
   enum class Part { kLower, kUpper, kWhole };
 
   ConvexSum(int rows, int cols, Part part);
 
-  /// Adds weight * matrix; the weight is finite and not negative.
+  /// Adds weight * matrix. The weight must be finite and non-negative.
   void add(ConstMatrixView matrix, double weight);
 
-  /// The mean. At least one weight must have been positive; nothing can be added afterwards.
+  /// Returns the mean. At least one weight must be positive. No matrix can be added afterwards.
   Matrix take();
 
  private:
@@ -30,12 +30,13 @@ class ConvexSum {
 
   Part part_;
   Matrix sum_;
-  Matrix rest_;  // what the roundings of sum_ left
+  Matrix rest_;  // rounding errors of sum_
   double weight_ = 0.0;
   double weight_rest_ = 0.0;
 };
 
-/// The mean of lower triangles of n rows: lower(h) is the h-th and valid until the next call.
+/// Returns the mean of lower triangles with n rows. lower(h) returns triangle h, which stays valid
+/// until the next call.
 template <class Lower>
 Matrix convex_sum_of_lower(int n, std::span<const double> weights, Lower lower) {
   ConvexSum sum(n, n, ConvexSum::Part::kLower);

@@ -9,30 +9,31 @@
 #pragma GCC visibility push(default)
 namespace synergraph {
 
-/// No error: what was asked to stop has stopped, unfinished.
+/// The exception that ends unfinished work after a stop request. Stopped does not report an error.
 class Stopped : public Error {
  public:
   Stopped() : Error("stopped") {}
 };
 
-/// How work is carried out. None of it changes a result, but that too little memory may leave an
-/// interval where there would be a number; all of it is silent unless asked.
+/// Settings for how work runs. By default, work reports no progress. The settings do not change
+/// results, with one exception. Too little memory may turn a number into an interval.
 struct Execution {
-  int threads = 0;            ///< 0: the CPUs that this process may run on
-  WorkingMemory memory = {};  ///< as far as it can be kept to
+  int threads = 0;            ///< number of threads; 0: one per CPU that this process may use
+  WorkingMemory memory = {};  ///< memory limit, kept where possible
   ProgressOptions progress = {};
-  /// Asked now and then, from any thread; true ends the work: with Stopped, or, where it can be
-  /// continued later, with what is needed for that.
+  /// The work calls `stop` from time to time, from any thread. The result true ends the work. Work
+  /// that can be continued later returns what the continuation needs. Other work throws Stopped.
   std::function<bool()> stop = {};
 
-  /// The number of threads, never 0.
+  /// Returns the number of threads, which is never 0.
   int thread_count() const;
   bool stopped() const { return stop && stop(); }
-  /// Throws Stopped if it was asked to stop.
+  /// Throws Stopped if `stop` returns true.
   void check() const {
     if (stopped()) throw Stopped();
   }
-  /// The same, silent, on so many threads: for a part of the work.
+  /// Returns a copy without progress reports that uses `part_threads` threads, for one part of the
+  /// work.
   Execution part(int part_threads) const;
 };
 

@@ -9,16 +9,16 @@
 
 namespace synergraph {
 
-/// A short name for data that changes with them (FNV-1a): 16 hexadecimal digits. It is part of file
-/// formats and names: never change it.
+/// A hash of data (FNV-1a), written as 16 hexadecimal digits. File formats and file names contain
+/// fingerprints: never change the algorithm.
 class Fingerprint {
  public:
   void add(std::uint32_t value) { hash_ = (hash_ ^ value) * 0x100000001b3ULL; }
-  /// Byte after byte.
+  /// Adds a text byte by byte.
   void add(std::string_view text) {
     for (const char c : text) add(std::uint32_t{static_cast<unsigned char>(c)});
   }
-  /// Many bytes, four at a time; those that are left at the end one after the other.
+  /// Adds many bytes, four at a time. The remaining bytes at the end are added one by one.
   void add_words(std::string_view bytes) {
     for (; bytes.size() >= sizeof(std::uint32_t); bytes.remove_prefix(sizeof(std::uint32_t))) {
       std::uint32_t word = 0;

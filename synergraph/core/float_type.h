@@ -9,10 +9,10 @@
 #pragma GCC visibility push(default)
 namespace synergraph {
 
-/// The floating-point types that attention comes in.
+/// The floating-point types of attention files and arrays.
 enum class FloatType { kFloat16, kBFloat16, kFloat32, kFloat64 };
 
-/// The names that NumPy and PyTorch use.
+/// The names of these types in NumPy and PyTorch.
 template <>
 inline constexpr NameTable<FloatType, 4> kNamesOf<FloatType>{{
     {FloatType::kFloat16, "float16"},
@@ -21,13 +21,14 @@ inline constexpr NameTable<FloatType, 4> kNamesOf<FloatType>{{
     {FloatType::kFloat64, "float64"},
 }};
 
-/// Bytes of one element.
+/// Returns the number of bytes of one element.
 constexpr std::size_t item_size(FloatType type) {
   return type == FloatType::kFloat64 ? 8 : type == FloatType::kFloat32 ? 4 : 2;
 }
 
-/// IEEE binary16 to binary32 without a branch, so that the loop around it is vectorised: place the
-/// exponent and fraction where binary32 has them and rescale, which also normalises subnormals.
+/// Converts IEEE binary16 to binary32 without a branch, so that compilers can vectorise the loop
+/// around the call. The function moves exponent and fraction to their places in binary32 and
+/// rescales the number. The rescaling also normalises subnormal numbers.
 inline float half_to_float(std::uint16_t half) {
   const std::uint32_t magnitude = static_cast<std::uint32_t>(half & 0x7fffU) << 13U;
   const std::uint32_t sign = static_cast<std::uint32_t>(half & 0x8000U) << 16U;
@@ -38,7 +39,7 @@ inline float half_to_float(std::uint16_t half) {
   return std::bit_cast<float>(bits | sign);
 }
 
-/// bfloat16 is the upper half of binary32.
+/// Converts bfloat16, which is the upper half of binary32, to binary32.
 inline float bfloat_to_float(std::uint16_t bits) {
   return std::bit_cast<float>(static_cast<std::uint32_t>(bits) << 16U);
 }

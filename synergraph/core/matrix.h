@@ -8,7 +8,7 @@
 #pragma GCC visibility push(default)
 namespace synergraph {
 
-/// A row-major matrix that someone else owns. Row i starts at data + i * stride.
+/// A view of a row-major matrix that another object owns. Row i starts at data + i * stride.
 template <class T>
 struct View {
   T* data = nullptr;
@@ -29,7 +29,7 @@ class Matrix {
   Matrix() = default;
   Matrix(int rows, int cols) : Matrix(rows, cols, ScratchVector<double>(size(rows, cols), 0.0)) {}
 
-  /// A matrix whose entries are not set yet.
+  /// Returns a matrix with uninitialised entries.
   static Matrix uninitialised(int rows, int cols) {
     return {rows, cols, ScratchVector<double>(size(rows, cols))};
   }
@@ -48,8 +48,8 @@ class Matrix {
   operator ConstMatrixView() const { return view(); }  // NOLINT: a matrix is a view of itself
 
  private:
-  // Whole cache lines, in wide matrices an odd number of them: rows that lie a power of two apart
-  // would take each other's places in the caches.
+  // The stride is a whole number of cache lines, and an odd number of lines in wide matrices. Rows
+  // at a distance of a power of two would evict each other from the caches.
   static std::ptrdiff_t padded(int cols) {
     const std::ptrdiff_t lines = (static_cast<std::ptrdiff_t>(cols) + 7) / 8;
     return 8 * (lines < 32 ? lines : lines | 1);

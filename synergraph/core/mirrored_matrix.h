@@ -8,14 +8,15 @@
 #pragma GCC visibility push(default)
 namespace synergraph {
 
-/// A lower triangular matrix that can be read along rows and along columns: itself on and below the
-/// diagonal, its transpose above it. Row j, from the diagonal on, is its column j.
+/// A lower triangular matrix that can be read along rows and along columns. The storage holds the
+/// matrix on and below the diagonal, and the transposed matrix above the diagonal. Row j from the
+/// diagonal on is therefore column j of the matrix.
 class MirroredMatrix {
  public:
   MirroredMatrix() = default;
   explicit MirroredMatrix(Matrix lower) : matrix_(std::move(lower)) { mirror(); }
 
-  /// Another lower triangle in the same memory: fill(Matrix&) writes it.
+  /// Replaces the lower triangle in place: fill(Matrix&) writes the new triangle.
   template <class Fill>
   void refill(Fill fill) {
     fill(matrix_);
@@ -25,7 +26,7 @@ class MirroredMatrix {
   int nodes() const { return matrix_.rows(); }
   ConstMatrixView view() const { return matrix_.view(); }
 
-  /// The part that nodes from `first` on make among themselves, mirrored too.
+  /// Returns the block of nodes `first` .. nodes() - 1, which is also mirrored.
   ConstMatrixView from(int first) const {
     const int count = nodes() - first;
     return {matrix_.row(first) + first, count, count, matrix_.stride()};

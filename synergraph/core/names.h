@@ -13,11 +13,11 @@
 #pragma GCC visibility push(default)
 namespace synergraph {
 
-/// Values and how they are spelt.
+/// Pairs of a value and the name of the value.
 template <class Value, std::size_t kCount>
 using NameTable = std::array<std::pair<Value, std::string_view>, kCount>;
 
-/// The first name of a value in a table; empty if there is none.
+/// Returns the first name of a value in a table, or an empty text if the value has no name.
 template <class Value, std::size_t kCount>
 constexpr std::string_view find_name(const NameTable<Value, kCount>& table, Value value) {
   for (const auto& [known, name] : table)
@@ -25,7 +25,7 @@ constexpr std::string_view find_name(const NameTable<Value, kCount>& table, Valu
   return {};
 }
 
-/// The value of a name in a table.
+/// Returns the value of a name in a table, or nothing if the table does not contain the name.
 template <class Value, std::size_t kCount>
 constexpr std::optional<Value> find_value(const NameTable<Value, kCount>& table,
                                           std::string_view name) {
@@ -34,7 +34,8 @@ constexpr std::optional<Value> find_value(const NameTable<Value, kCount>& table,
   return std::nullopt;
 }
 
-/// The names of an enum as the command line and all output spell them. Beside the enum stands
+/// The names of an enum in the command line and in all output. A specialisation stands next to the
+/// enum:
 ///   template <>
 ///   inline constexpr NameTable<Colour, 2> kNamesOf<Colour>{
 ///       {{Colour::kRed, "red"}, {Colour::kBlue, "blue"}}};
@@ -46,19 +47,19 @@ concept Named = requires {
   kNamesOf<Enum>.size();
 };
 
-/// The name of a value.
+/// Returns the name of a value.
 template <Named Enum>
 constexpr std::string_view name_of(Enum value) {
   return find_name(kNamesOf<Enum>, value);
 }
 
-/// The value of a name, which must be exact.
+/// Returns the value of a name. The name must match exactly.
 template <Named Enum>
 constexpr std::optional<Enum> parse_name(std::string_view name) {
   return find_value(kNamesOf<Enum>, name);
 }
 
-/// All names, in the order of the table.
+/// Returns all names in the order of the table.
 template <Named Enum>
 std::vector<std::string> all_names() {
   std::vector<std::string> names;
@@ -66,8 +67,8 @@ std::vector<std::string> all_names() {
   return names;
 }
 
-/// InputError for a value that has no name, an integer that was made one: "`what` 7 is none of
-/// ...".
+/// Throws InputError if the value has no name, as after a cast from an integer. The message is
+/// "`what` 7 is none of ...".
 template <Named Enum>
 void require_named(const std::string& what, Enum value) {
   if (!name_of(value).empty()) return;

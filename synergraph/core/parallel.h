@@ -6,15 +6,16 @@
 #pragma GCC visibility push(default)
 namespace synergraph {
 
-/// How many threads parallel work uses when nobody says otherwise: the CPUs this process may run
-/// on.
+/// Returns the default number of threads for parallel work: the number of CPUs that this process
+/// may use.
 int default_thread_count();
 
-/// Calls body(index, worker) once for every index in [0, count), on up to `threads` threads
-/// (0: default_thread_count()). Indices are handed out in order, one at a time; `worker` is in
-/// [0, threads) and names the calling thread's workspace. Results must depend on the index alone.
-/// When a body throws, no further index is handed out, and the exception of the smallest index is
-/// rethrown here after all threads have stopped: it does not depend on the threads either.
+/// Calls body(index, worker) once for every index in [0, count), on up to `threads` threads (0:
+/// default_thread_count()). Threads take indices in order, one at a time. `worker` lies in [0,
+/// threads) and identifies the workspace of the calling thread. Results must depend on the index
+/// alone. After a body has thrown, parallel_for starts no further index and waits for all threads.
+/// Then parallel_for rethrows the exception of the smallest index. The choice of this exception
+/// does not depend on the number of threads.
 void parallel_for(std::size_t count, int threads,
                   const std::function<void(std::size_t index, int worker)>& body);
 

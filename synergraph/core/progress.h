@@ -10,39 +10,42 @@
 #pragma GCC visibility push(default)
 namespace synergraph {
 
-/// "3.4 s", "5 min 07 s", "2 h 05 min": a duration as people read it.
+/// Formats a duration for people: "3.4 s", "5 min 07 s", "2 h 05 min".
 std::string format_duration(double seconds);
 
-/// Where and how often a Progress reports; unless told, nowhere.
+/// Where and how often a Progress reports. The default options report nothing.
 struct ProgressOptions {
-  std::FILE* stream = nullptr;  ///< gets lines to read
+  std::FILE* stream = nullptr;  ///< output stream for progress lines
   double interval = 10.0;       ///< seconds between lines when the stream is not a terminal
-  std::string prefix = {};      ///< of every such line: whose it is
-  /// Hears of every update, from one thread at a time.
+  std::string prefix = {};      ///< text at the start of each line, e.g. the name of the task
+  /// Receives every update, from one thread at a time.
   std::function<void(std::uint64_t done, std::uint64_t total, const std::string& detail)> listener =
       nullptr;
 };
 
-/// Reports how far long work has come, how fast it goes and how long it will take. On a terminal
-/// one line is redrawn in place; into a file or pipe go plain lines, one every interval. The speed
-/// counts from the first unit on: what comes before, reading files or so, says nothing about it.
+/// Reports the progress, the speed and the remaining time of long work. On a terminal, Progress
+/// redraws one line in place. In a file or pipe, Progress writes plain lines, one per interval. The
+/// speed counts from the first finished unit. Preparation such as reading files does not enter the
+/// speed.
 class Progress {
  public:
-  /// `unit` names what is counted: "steps". `done` of `total` may already be done.
+  /// `unit` names the counted things, e.g. "steps". `done` of `total` units may already be
+  /// finished.
   Progress(std::string unit, std::uint64_t total, std::uint64_t done = 0,
            ProgressOptions options = {});
   ~Progress();
   Progress(const Progress&) = delete;
   Progress& operator=(const Progress&) = delete;
 
-  /// `done` units are done; `detail` says how things stand. Cheap when there is nothing to print.
+  /// Reports that `done` units are finished. `detail` describes the current state. The call is
+  /// cheap when nothing needs printing.
   void update(std::uint64_t done, const std::string& detail);
-  /// So many more are done. For work on several threads: it may be called from all of them, and
-  /// nothing else meanwhile.
+  /// Reports `count` more finished units. Several threads may call add() at once. No thread may
+  /// call another member function meanwhile.
   void add(std::uint64_t count);
-  /// Prints a line of its own, above the redrawn one.
+  /// Prints a separate line above the redrawn line.
   void note(const std::string& line);
-  /// Prints the last state, whatever the interval.
+  /// Prints the last state, even if the interval has not passed.
   void finish();
 
  private:
@@ -55,9 +58,9 @@ class Progress {
   std::uint64_t done_;
   ProgressOptions options_;
   bool terminal_;
-  bool moving_ = false;   ///< a unit has been done
-  bool drawn_ = false;    ///< a line is on the terminal and may be redrawn
-  bool pending_ = false;  ///< an update has not been printed
+  bool moving_ = false;   ///< at least one unit is finished
+  bool drawn_ = false;    ///< the terminal shows a line that may be redrawn
+  bool pending_ = false;  ///< the newest update is not printed yet
   std::string detail_;
   Clock::time_point start_;
   Clock::time_point last_;

@@ -6,8 +6,9 @@
 #pragma GCC visibility push(default)
 namespace synergraph {
 
-/// What a stream of random numbers is for. Streams of different purposes are independent.
-/// The values are part of the file formats' reproducibility: never renumber, only append.
+/// The purpose of a stream of random numbers. Streams with different purposes are independent.
+/// Files are reproducible only if these values stay fixed: never renumber a value, only append
+/// values.
 enum class Purpose : std::uint32_t {
   kWalk = 1,            ///< Monte Carlo walks
   kGraph = 2,           ///< random graphs
@@ -17,24 +18,24 @@ enum class Purpose : std::uint32_t {
   kDropout = 6,         ///< dropout masks
   kPermutation = 7,     ///< permutation tests
   kTest = 8,            ///< inputs made by tests and benchmarks
-  kHeadOrders = 9,      ///< orders of heads that are sampled
-  kWeights = 10,        ///< where searches for the best weights of heads begin
+  kHeadOrders = 9,      ///< sampled orders of heads
+  kWeights = 10,        ///< starting points of searches for the best weights of heads
 };
 
-/// A counter-based random stream (Philox4x32-10): block b of stream (seed, purpose, a) is a pure
-/// function of its indices, so any element can be drawn by any thread or device in any order.
+/// A counter-based random stream (Philox4x32-10). Block b of stream (seed, purpose, a) is a pure
+/// function of these indices. So any thread or device can draw any element in any order.
 class RandomStream {
  public:
   RandomStream(std::uint64_t seed, Purpose purpose, std::uint32_t index = 0)
       : seed_(seed), purpose_(purpose), index_(index) {}
 
-  /// Four independent 32-bit words: block `block` of this stream.
+  /// Returns four independent 32-bit words: block `block` of this stream.
   std::array<std::uint32_t, 4> words(std::uint64_t block) const;
 
-  /// Two independent uniforms in [0, 1) with 53 bits: block `block` of this stream.
+  /// Returns two independent uniforms in [0, 1) with 53 bits: block `block` of this stream.
   std::array<double, 2> uniforms(std::uint64_t block) const;
 
-  /// Two independent standard normal numbers (Box-Muller): block `block` of this stream.
+  /// Returns two independent standard normal numbers (Box-Muller): block `block` of this stream.
   std::array<double, 2> normals(std::uint64_t block) const;
 
  private:
@@ -43,7 +44,7 @@ class RandomStream {
   std::uint32_t index_;
 };
 
-/// Draws from a RandomStream one after another. Convenient where the order is fixed anyway.
+/// Draws numbers from a RandomStream one after another, for callers with a fixed order.
 class RandomSequence {
  public:
   RandomSequence(std::uint64_t seed, Purpose purpose, std::uint32_t index = 0)

@@ -9,44 +9,45 @@
 #pragma GCC visibility push(default)
 namespace synergraph {
 
-/// One setting, described once. The program's option and its help, the key of the C interface and
-/// Python, and the tables of the docs are made from this description.
+/// The description of one setting. The program's option with its help, the key in C and Python, and
+/// the tables in the docs come from this description.
 ///
 /// A list of settings is a function template
 ///   template <class Visit> void visit_settings(Options& options, Visit&& visit);
-/// that calls visit(setting, member) or visit(setting, member, range) for each: the member's type
-/// is the setting's type, its value the default. A std::optional has none.
+/// that calls visit(setting, member) or visit(setting, member, range) for each setting. The type of
+/// the member is the type of the setting, and the value of the member is the default. A
+/// std::optional member has no default.
 struct Setting {
-  std::string_view key;         ///< "step_limit". The program's option is --step-limit.
+  std::string_view key;         ///< "step_limit"; the program's option is --step-limit
   std::string_view group;       ///< heading in the program's help
   std::string_view help;        ///< a noun phrase, lower case
-  std::string_view value = {};  ///< what the help calls the value, where its type does not say
+  std::string_view value = {};  ///< name of the value in the help, where the type gives no name
 };
 
-/// The numbers that a setting takes: from `least` to `most`, both included unless `above`. Whole
-/// numbers are counts and seeds: never negative unless a range says so.
+/// The numbers that a setting accepts: from `least` to `most`, both included unless `above` is
+/// true. Whole numbers are counts and seeds: a negative number needs an explicit range.
 template <class Number>
 struct NumberRange {
   Number least = std::integral<Number> ? Number{0} : std::numeric_limits<Number>::lowest();
   Number most = std::numeric_limits<Number>::max();
-  bool above = false;  ///< greater than `least`
+  bool above = false;  ///< numbers must be greater than `least`
 
-  /// Also false for NaN.
+  /// Returns true if the range contains the number. The result is false for NaN.
   constexpr bool contains(Number number) const {
     return number >= least && number <= most && !(above && number == least);
   }
 };
 
-/// Cutoffs and horizons, in steps.
+/// The range of cutoffs and horizons, in steps.
 inline constexpr NumberRange<std::int64_t> kStepRange{1, 1000000000};
-/// Thresholds of T_mix.
+/// The range of thresholds of T_mix.
 inline constexpr NumberRange<double> kThresholdRange{0.0, 1.0, true};
 
-/// "a whole number from 1 to 4096", "a number above 0, at most 1".
+/// Describes a range in words: "a whole number from 1 to 4096", "a number above 0, at most 1".
 template <class Number>
 std::string described(const NumberRange<Number>& range);
 
-/// "--step-limit" for "step_limit".
+/// Returns the option name of a key: "--step-limit" for "step_limit".
 std::string option_name(std::string_view key);
 
 }  // namespace synergraph

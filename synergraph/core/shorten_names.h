@@ -7,8 +7,9 @@
 #pragma GCC visibility push(default)
 namespace synergraph {
 
-/// How many bytes all names share at their beginning and at their end. Digits of a number in which
-/// they differ are not shared, and the two parts overlap in no name.
+/// The number of bytes that all names share at the beginning and at the end. If names differ in a
+/// number, no digit of that number counts as shared. The shared beginning and the shared end do not
+/// overlap in any name.
 struct SharedEnds {
   std::size_t before = 0;
   std::size_t after = 0;
@@ -16,8 +17,9 @@ struct SharedEnds {
 
 SharedEnds shared_ends(const std::vector<std::string>& names);
 
-/// Printable names, each cut to so many columns. Different names stay different: those that would
-/// become the same text are cut where they agree, or else counted ("lay…ight~2").
+/// Returns the printable names, each cut to at most `columns` columns. Different names stay
+/// different. If two cut names would be equal, the cut removes text on which the names agree. If
+/// that does not help, a counter is added ("lay…ight~2").
 std::vector<std::string> shorten_names(const std::vector<std::string>& names, std::size_t columns);
 
 }  // namespace synergraph

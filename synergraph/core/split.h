@@ -6,7 +6,7 @@
 
 namespace synergraph {
 
-/// The parts of a text between separators, empty ones too; a text without any is one part.
+/// Splits a text at every separator and keeps empty parts. A text without a separator is one part.
 inline std::vector<std::string_view> split(std::string_view text, char separator) {
   std::vector<std::string_view> parts;
   for (;;) {

@@ -11,15 +11,15 @@
 
 namespace synergraph {
 
-/// Tasks that threads of its own take in the order in which they come. After one has thrown, those
-/// that nobody has taken are left undone.
+/// A queue of tasks with its own threads. The threads take tasks in the order of push(). After one
+/// task has thrown, the queue discards all tasks that no thread has taken.
 class TaskQueue {
  public:
   explicit TaskQueue(int threads) {
     try {
       for (int k = 0; k < threads; ++k) threads_.emplace_back([this] { work(); });
     } catch (...) {
-      close();  // those that could be started
+      close();  // joins the threads that did start
       throw;
     }
   }
@@ -27,13 +27,14 @@ class TaskQueue {
   TaskQueue& operator=(const TaskQueue&) = delete;
   ~TaskQueue() { close(); }
 
-  /// From any thread.
+  /// Adds a task. Any thread may call push().
   void push(std::function<void()> task) {
     const std::lock_guard lock(mutex_);
     tasks_.push_back(std::move(task));
     changed_.notify_one();
   }
-  /// Waits until all is done, and rethrows what was thrown. Nothing is to be pushed any more.
+  /// Waits until all tasks are done, and rethrows the first exception of a task. No push() may
+  /// follow.
   void finish() {
     close();
     if (error_) std::rethrow_exception(std::exchange(error_, nullptr));

@@ -9,41 +9,43 @@
 #pragma GCC visibility push(default)
 namespace synergraph {
 
-/// Columns of an output that has no right edge: a file or a pipe.
+/// The number of columns of an output without a right edge: a file or a pipe.
 inline constexpr std::size_t kUnlimited = SIZE_MAX;
 
-/// Columns of the terminal that a stream writes to, or kUnlimited if it is none.
+/// Returns the number of columns of the terminal behind a stream, or kUnlimited if the stream is no
+/// terminal.
 std::size_t terminal_columns(std::FILE* stream);
 
-/// Text from a file or a command line, on one line that no terminal can take for a command: control
-/// characters, marks that reverse the writing direction and bytes that are not UTF-8 are written
-/// out ("\x1b", "\u202e").
+/// Makes text from a file or a command line safe to print on one line of a terminal. The function
+/// escapes control characters, marks that reverse the writing direction, and invalid UTF-8 ("\x1b",
+/// "\u202e").
 std::string printable(std::string_view text);
 
-/// The same for a text of several lines: line feeds stay.
+/// Applies printable() to a text of several lines and keeps line feeds.
 std::string printable_lines(std::string_view text);
 
-/// Columns that printable UTF-8 text takes on a terminal: two for an East Asian character, none for
-/// a combining mark.
+/// Returns the number of columns of printable UTF-8 text on a terminal. An East Asian character
+/// takes two columns, and a combining mark takes none.
 std::size_t display_width(std::string_view text);
 
-/// The text, cut to so many columns; "…" stands for its end.
+/// Cuts the text to at most `columns` columns; "…" replaces the end.
 std::string cut_end(std::string_view text, std::size_t columns);
 
-/// The text, cut to so many columns; "…" stands for its beginning.
+/// Cuts the text to at most `columns` columns; "…" replaces the beginning.
 std::string cut_begin(std::string_view text, std::size_t columns);
 
-/// The text, cut to so many columns; "…" stands for its middle. Names differ in their ends.
+/// Cuts the text to at most `columns` columns; "…" replaces the middle, because names usually
+/// differ at their ends.
 std::string cut_middle(std::string_view text, std::size_t columns);
 
-/// "1 test", "2 tests".
+/// Formats a count with its noun: "1 test", "2 tests".
 std::string counted(std::int64_t count, std::string_view noun);
 
-/// Text between quotation marks for a message: printable and short.
+/// Puts text in quotation marks for a message and makes the text printable and short.
 std::string quoted_text(std::string_view text);
 
-/// The text's lines, each broken at blanks into lines of at most `columns`; continuations are
-/// indented by `indent`. A word that is longer than a line is left whole.
+/// Breaks each line of the text at blanks into lines of at most `columns` columns. Continuation
+/// lines are indented by `indent`. A word longer than a line stays whole.
 std::string wrapped(std::string_view text, std::size_t columns, std::size_t indent = 0);
 
 }  // namespace synergraph

@@ -9,20 +9,21 @@
 
 namespace synergraph {
 
-/// Values that are equal on paper differ by their rounding: so much of them, at most.
+/// The largest relative difference that counts as a tie. Rounding makes values differ that are
+/// equal on paper.
 inline constexpr double kTie = 1e-12;
 
-/// Is it at least the other, or a tie?
+/// Returns true if `value` is at least `other` or ties with `other`.
 inline bool reaches(double value, double other) {
   return value >= other - kTie * std::abs(other);
 }
 
-/// Is it more than the other, and no tie?
+/// Returns true if `value` is greater than `other` and does not tie with `other`.
 inline bool exceeds(double value, double other) {
   return value > other + kTie * std::abs(other);
 }
 
-/// The first of some things, at least one, whose value ties with the largest.
+/// Returns the first thing whose value ties with the largest value. `things` must not be empty.
 template <class Things, class Value>
 auto first_of_largest(const Things& things, const Value& value) {
   double largest = -std::numeric_limits<double>::infinity();
@@ -31,7 +32,8 @@ auto first_of_largest(const Things& things, const Value& value) {
                       [&](const auto& thing) { return reaches(value(thing), largest); });
 }
 
-/// Heads by falling values, the first of those that tie first.
+/// Returns the heads in the order of falling values. Among tied heads, the head with the smaller
+/// index comes first.
 inline std::vector<int> falling_order(std::span<const double> values) {
   std::vector<int> left(values.size());
   std::iota(left.begin(), left.end(), 0);

@@ -8,10 +8,10 @@
 
 namespace synergraph {
 
-/// As long as it lives, results of this thread's arithmetic that are too small to be normal
-/// numbers, below 2^-1022, are zero: a CPU needs a hundred times as long for the digits that such
-/// numbers have left. Compilers do not know of it: what is to be computed so belongs into a
-/// function of another source. CPUs without SSE go on as ever.
+/// Sets results of this thread's arithmetic below 2^-1022 to zero during the lifetime of this
+/// object. A CPU needs a hundred times as long for such subnormal numbers. Compilers do not know
+/// this mode: put the affected computation into a function of another source file. CPUs without SSE
+/// keep subnormal numbers.
 class FlushUnderflow {
  public:
 #if defined(__SSE2__)
@@ -21,7 +21,7 @@ class FlushUnderflow {
   ~FlushUnderflow() {
     _mm_setcsr(before_);
   }
-  /// Has any result become zero so?
+  /// Returns true if any result was set to zero.
   bool happened() const {
     return (_mm_getcsr() & kUnderflow) != 0;
   }

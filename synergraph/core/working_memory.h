@@ -8,19 +8,20 @@
 #pragma GCC visibility push(default)
 namespace synergraph {
 
-/// How many bytes work may use beside its inputs and results. What may be used is a matter of the
-/// work alone and not of what else is running: where pieces of work run side by side, those that
-/// want much of the memory wait for each other.
+/// The number of bytes that work may use in addition to inputs and results. The limit of a piece of
+/// work does not depend on other running work. When pieces run in parallel, pieces that need much
+/// memory wait for each other.
 class WorkingMemory {
  public:
   WorkingMemory(std::size_t bytes = kDefault) : bytes_(bytes) {}  // NOLINT: a number of bytes
 
-  /// The same for pieces that run side by side: all copies of it together keep to it.
+  /// Returns a limit for pieces that run in parallel: all copies of the returned object share one
+  /// limit.
   WorkingMemory shared() const;
 
   std::size_t bytes() const { return bytes_; }
 
-  /// Memory that is in use while this lives.
+  /// Memory that stays reserved during the lifetime of the lease.
   class Lease {
    public:
     Lease() = default;
@@ -36,13 +37,13 @@ class WorkingMemory {
     std::shared_ptr<void> held_;
   };
 
-  /// Waits until so many bytes, or all there are, are free. A thread that holds a lease must not
-  /// wait for another.
+  /// Waits until `bytes` bytes are free, or all bytes of the limit if `bytes` is larger than the
+  /// limit. A thread that holds a lease must not wait for another lease.
   Lease lease(std::size_t bytes) const;
 
  private:
   struct Pool;
-  /// 4 GiB, or as much of that as there can be.
+  /// 4 GiB, or SIZE_MAX / 4 where that is smaller.
   static constexpr auto kDefault =
       static_cast<std::size_t>(std::min<std::uint64_t>(std::uint64_t{4} << 30U, SIZE_MAX / 4));
 
@@ -50,8 +51,8 @@ class WorkingMemory {
   std::shared_ptr<Pool> pool_;
 };
 
-/// What the program and the C interface measure attention in unless told otherwise: with it, all
-/// that they take for 4096 tokens is less than 1 GiB (docs/performance.md).
+/// The default limit for attention in the program and the C interface. With this limit, a
+/// measurement of 4096 tokens takes less than 1 GiB in total (docs/performance.md).
 inline constexpr std::size_t kAttentionMemory = std::size_t{1152} << 20U;
 
 }  // namespace synergraph

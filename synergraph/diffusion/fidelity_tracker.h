@@ -13,28 +13,28 @@
 
 namespace synergraph {
 
-/// Follows the signal at the sink through time under one set of options, and keeps each node's
-/// maximum: see fidelity().
+/// Follows the signal at the sink through time under one set of options and keeps each node's
+/// maximum; see fidelity().
 class FidelityTracker {
  public:
-  /// All must outlive this object. `slow` is made when it is first needed, and shared by trackers
-  /// of the same diffusion.
+  /// All arguments must outlive this object. `slow` is made at its first use and shared by trackers
+  /// of one diffusion.
   FidelityTracker(ConstMatrixView diffusion, const Propagation& states,
                   const FidelityOptions& options, const Execution& execution,
                   std::unique_ptr<SlowSignal>& slow);
 
-  /// Takes in the newest panel of the signal.
+  /// Processes the newest panel of the signal.
   void look();
-  /// Is no more of the signal needed? What is found does not change afterwards.
+  /// Returns true if no more signal is needed. The findings do not change afterwards.
   bool done() const { return done_; }
-  /// Once done: what the signal did not tell.
+  /// Computes, once done() is true, the results that the signal did not give.
   void finish();
-  /// Nodes from here on no longer change the result.
+  /// Returns the first node that no longer changes the result; no later node does either.
   int active() const { return active_; }
-  /// Steps that are certainly of use.
+  /// Returns the number of steps that are certainly needed.
   std::int64_t steps_left() const;
 
-  /// The smallest fidelity of any node so far.
+  /// Returns the smallest fidelity of any node so far.
   double least() const { return least_of(nodes()); }
 
   Fidelity take() { return std::move(result_); }
@@ -49,7 +49,7 @@ class FidelityTracker {
     return known(j) || (!final_.empty() && final_[static_cast<std::size_t>(j)]);
   }
   void set_final(int j);
-  /// What node j's fidelity is at least.
+  /// Returns a lower bound of node j's fidelity.
   double lower(int j) const {
     const auto at = static_cast<std::size_t>(j);
     return known(j) ? supremum_[at] : result_.node[at];
@@ -69,7 +69,7 @@ class FidelityTracker {
   bool peak_slowly(int j, double enough);
   void close_bounds();
   double bound_minimax();
-  /// Node j's signal at the newest time that is looked at.
+  /// Returns node j's signal at the newest time that counts.
   double signal(int j) const { return states_.at(j, states_.length() - beyond_); }
 
   const FidelityOptions& options_;
@@ -80,14 +80,15 @@ class FidelityTracker {
   Fidelity result_;
   bool done_ = false;
   bool settled_ = false;  // certified: the minimax, or every node if that is asked for
-  int beyond_ = 0;        // steps of the newest panel that are behind the step limit
+  int beyond_ = 0;        // steps of the newest panel beyond the step limit
   int active_;
   std::vector<double> timed_;     // the signal at each node's optimal time
-  std::vector<bool> final_;       // its fidelity is certified; empty: nobody's is
+  std::vector<bool> final_;       // nodes with certified fidelity; empty: none
   int chosen_;                    // nodes that count for the minimax
-  std::vector<double> supremum_;  // of nodes that keep what they get; NaN where it is not known
-  std::int64_t next_look_ = 0;    // when every node is asked the expensive question again
-  // The sharper bound of one node: the probability of ever being passed on to it, from every node.
+  std::vector<double> supremum_;  // suprema of nodes that keep what they get; NaN: not known
+  std::int64_t next_look_ = 0;    // time of the next expensive check of every node
+  // The sharper bound of node passed_to_: the probability, from every node, of ever being passed on
+  // to passed_to_.
   int passed_to_ = -1;
   std::vector<double> passing_;
 };

@@ -7,17 +7,17 @@
 
 namespace synergraph {
 
-/// A diffusion by its columns, in any units: D(i, j) = columns(j, i) / whole for i >= j. What is
-/// below the diagonal is never read.
+/// A diffusion given by columns in any units: D(i, j) = columns(j, i) / whole for i >= j. Entries
+/// below the diagonal are never read.
 struct DiffusionWeights {
   ConstMatrixView columns;  ///< n x n
-  const double* down;       ///< of every row of D, in these units: what it passes on
-  double whole;             ///< of every row of D: its sum
+  const double* down;       ///< what each row of D passes on, in these units
+  double whole;             ///< sum of each row of D, in these units
 };
 
-/// The minimax fidelity, as fidelity() has it, without a diffusion matrix being made: for many
-/// diffusions of moderate size. Nothing where a few hundred steps do not certify it, or more nodes
-/// than the first keep what they get.
+/// Returns the minimax fidelity, as fidelity() does, without making a diffusion matrix.
+/// quick_minimax() serves many diffusions of moderate size. The result is empty if a few hundred
+/// steps do not certify the minimax, or if a node other than the first keeps what it gets.
 std::optional<double> quick_minimax(const DiffusionWeights& diffusion,
                                     const FidelityOptions& options);
 

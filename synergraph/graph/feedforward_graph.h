@@ -6,7 +6,7 @@
 #pragma GCC visibility push(default)
 namespace synergraph {
 
-/// The most nodes a graph may have: every analysis works on dense n x n matrices.
+/// The largest number of nodes of a graph. Every analysis works on dense n x n matrices.
 inline constexpr int kMaxNodes = 16384;
 
 /// A directed edge from -> to with from <= to, and its strength.
@@ -18,19 +18,19 @@ struct Edge {
   friend bool operator==(const Edge&, const Edge&) = default;
 };
 
-/// A feedforward graph (theory: "Feedforward graph"): nodes 0 .. n-1, every edge goes forward, the
-/// last node is the sink. Immutable and always valid.
+/// A feedforward graph (theory: "Feedforward graph") with nodes 0 .. n-1. Every edge goes forward,
+/// and the last node is the sink. A FeedforwardGraph is immutable and always valid.
 class FeedforwardGraph {
  public:
-  /// Edges in any order; a self-loop of weight 1 is added to every node that has none, unless
-  /// `self_loops` is false. InputError for a backward or repeated edge, a node out of range, a
-  /// weight that is not positive and finite, or n outside [1, kMaxNodes].
+  /// Makes a graph from edges in any order. Unless `self_loops` is false, every node without a
+  /// self-loop gets a self-loop of weight 1. InputError for a backward or repeated edge, a node out
+  /// of range, a weight that is not positive and finite, or n outside [1, kMaxNodes].
   FeedforwardGraph(int nodes, std::vector<Edge> edges, bool self_loops = true);
 
   int nodes() const { return nodes_; }
   int sink() const { return nodes_ - 1; }
 
-  /// All edges, self-loops included, sorted by (from, to).
+  /// Returns all edges, including self-loops, sorted by (from, to).
   const std::vector<Edge>& edges() const { return edges_; }
 
  private:
@@ -38,11 +38,12 @@ class FeedforwardGraph {
   std::vector<Edge> edges_;
 };
 
-/// InputError unless 1 <= nodes <= kMaxNodes.
+/// Throws InputError unless 1 <= nodes <= kMaxNodes.
 void check_node_count(long long nodes);
 
-/// InputError unless the edge goes forward between nodes of [0, nodes) with a positive finite
-/// weight. Its message names the nodes, or gives their numbers.
+/// Throws InputError unless the edge goes forward between nodes of [0, nodes) with a positive
+/// finite weight. The message names the nodes by `from` and `to`, or by their numbers if these
+/// names are empty.
 void check_edge(const Edge& edge, int nodes, std::string_view from = {}, std::string_view to = {});
 
 }  // namespace synergraph

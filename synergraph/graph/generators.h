@@ -27,8 +27,8 @@ FeedforwardGraph star_graph(int nodes, bool self_loops = true);
 FeedforwardGraph random_graph(int nodes, double probability, std::uint64_t seed,
                               bool self_loops = true);
 
-/// The generators as the command line names them: "chain:N", "complete:N", "window:N:WIDTH",
-/// "powers:N", "star:N", "random:N:PROBABILITY[:SEED]". UsageError for anything else.
+/// Makes a graph from a description of the command line: "chain:N", "complete:N", "window:N:WIDTH",
+/// "powers:N", "star:N", "random:N:PROBABILITY[:SEED]". UsageError for any other description.
 FeedforwardGraph generate_graph(std::string_view description, bool self_loops = true);
 
 }  // namespace synergraph

@@ -28,6 +28,14 @@ struct AttentionView {
   AttentionStrides strides = {};
 };
 
+/// A sequence to measure: tokens begin .. end - 1 of a sample, the last of them being the sink. So
+/// padding on either side is left out, and a sample with several sinks is several sequences.
+struct TokenSpan {
+  std::int64_t sample = 0;
+  std::int64_t begin = 0;
+  std::int64_t end = 0;
+};
+
 /// An array [samples][heads][tokens][tokens] without gaps.
 AttentionView attention_view(const void* data, FloatType type, std::int64_t samples,
                              std::int64_t heads, std::int64_t tokens);

@@ -45,4 +45,9 @@ void HeadSystems::add(const std::vector<Head>& heads) {
   append(std::move(system));
 }
 
+void HeadSystems::add(HeadSystems&& other) {
+  for (System& system : other.systems_) append(std::move(system));
+  other.systems_.clear();
+}
+
 }  // namespace synergraph

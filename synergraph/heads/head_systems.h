@@ -17,6 +17,8 @@ class HeadSystems {
   /// node.
   void add(HeadSource& heads);
   void add(const std::vector<Head>& heads);
+  /// Takes the systems of another.
+  void add(HeadSystems&& other);
 
   std::size_t size() const { return systems_.size(); }
   int heads() const { return systems_.empty() ? 0 : static_cast<int>(systems_[0].heads.size()); }

@@ -80,31 +80,6 @@ SampleHeads::Reader head_reader(const AttentionView& view, const TokenSpan& sequ
   };
 }
 
-SequenceReader::SequenceReader(const Batch& batch, WorkingMemory memory)
-    : batch_(batch), memory_(std::move(memory)) {}
-
-HeadSource& SequenceReader::read(const TokenSpan& sequence) {
-  const BatchLayer& layer = batch_.layer_of(sequence);
-  AttentionView view = layer.view;
-  if (layer.fetch) {  // one head stands for all of them
-    view = attention_view(nullptr, view.type, view.samples, view.heads, view.tokens);
-    fetched_.resize(static_cast<std::size_t>(view.strides.head));
-    view.data = fetched_.data();
-    view.strides.sample = view.strides.head = 0;
-  }
-  const auto heads = static_cast<int>(view.heads);
-  const int nodes = nodes_of(sequence, batch_.options);
-  if (!heads_ || heads_->heads() != heads || heads_->nodes() != nodes)
-    heads_.emplace(heads, nodes, memory_);
-  heads_->start([this, &layer, sample = sequence.sample,
-                 read = head_reader(view, sequence, batch_.options.row_tolerance,
-                                    batch_.options.missing_mass)](int head, Matrix& into) {
-    if (layer.fetch) layer.fetch(sample, head, fetched_.data());
-    batch_.in_layer(layer, [&] { read(head, into); });
-  });
-  return *heads_;
-}
-
 int systems_at_once(int heads, int tokens, const Execution& execution) {
   const double kept = keeps_heads(heads, tokens, execution.memory) ? heads : 1;
   const double each = (kept + kWorkMatrices) * matrix_bytes(tokens);

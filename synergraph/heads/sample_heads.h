@@ -1,6 +1,5 @@
 #pragma once
 
-#include <cstddef>
 #include <functional>
 #include <optional>
 #include <vector>
@@ -8,8 +7,9 @@
 #include "synergraph/core/matrix.h"
 #include "synergraph/core/mirrored_matrix.h"
 #include "synergraph/core/working_memory.h"
+#include "synergraph/graph/attention.h"
+#include "synergraph/heads/attention_view.h"
 #include "synergraph/heads/measure.h"
-#include "synergraph/heads/metrics_engine.h"
 
 #pragma GCC visibility push(default)
 namespace synergraph {
@@ -43,27 +43,11 @@ class SampleHeads : public HeadSource {
   int held_ = -1;  // the head in matrices_.front() if only one is held
 };
 
-/// Reads the heads of a sequence from memory, checked and made exact, as BatchOptions says; see
+/// Reads the heads of a sequence from memory, checked and made exact, as its options say; see
 /// cut_attention().
 SampleHeads::Reader head_reader(const AttentionView& view, const TokenSpan& sequence,
                                 std::optional<double> row_tolerance = {},
                                 MissingMass missing_mass = MissingMass::kError);
-
-/// Reads the heads of one sequence of a batch after the other, in memory that it uses again. A
-/// thread needs one of its own; the batch must outlive it.
-class SequenceReader {
- public:
-  SequenceReader(const Batch& batch, WorkingMemory memory);
-
-  /// The heads, valid until the next call. Errors name the layer, too, where there are several.
-  HeadSource& read(const TokenSpan& sequence);
-
- private:
-  const Batch& batch_;
-  WorkingMemory memory_;
-  std::optional<SampleHeads> heads_;
-  std::vector<std::byte> fetched_;
-};
 
 /// How many systems of this size are measured side by side, by threads and memory; at least 1. A
 /// part of the memory is for the heads and what is made of each, the rest for the powers of slow

@@ -11,16 +11,16 @@
 #pragma GCC visibility push(default)
 namespace synergraph {
 
-/// A file that appears whole or not at all: bytes go to a temporary name in the same directory;
-/// commit() flushes them to disk and renames. Destroyed without commit(), it leaves nothing behind;
-/// what a killed process left, the next file that its machine writes in that directory removes. A
-/// file that is replaced leaves its permissions to the new one. Errors are InputErrors that name
-/// the path and the system's reason.
+/// A file that appears complete or not at all. Bytes go to a temporary file in the same directory;
+/// commit() flushes the temporary file to disk and renames it. An object destroyed without commit()
+/// leaves no file behind. A killed process may leave a temporary file; the next AtomicFile on the
+/// same machine and in the same directory removes that file. A new file keeps the permissions of
+/// the file that it replaces. Errors are InputErrors that name the path and the system's reason.
 ///
-/// If the user chose the name, a symbolic link stays, and the file behind it is written. A pipe, a
-/// terminal or another file that is not regular gets the bytes at commit(). So does the file that
-/// standard output or standard error already goes to. A terminal gets printable text. If the
-/// program chose the name, all of these are replaced, except a directory.
+/// If the user chose the name, a symbolic link stays, and its target is written. A pipe, a terminal
+/// or another file that is not regular gets the bytes at commit(). So does the file that standard
+/// output or standard error already goes to. A terminal gets printable text. If the program chose
+/// the name, the new file replaces all of these, except a directory.
 class AtomicFile {
  public:
   explicit AtomicFile(std::string path, NamedBy named_by = NamedBy::kUser);
@@ -30,11 +30,11 @@ class AtomicFile {
 
   void write(const void* data, std::size_t size);
   void write(std::string_view text) { write(text.data(), text.size()); }
-  /// Likewise, from an offset on; write() goes on where the last write() ended.
+  /// Writes bytes at an offset. write() continues where the last write() ended.
   void write_at(std::uint64_t offset, const void* data, std::size_t size);
   void commit();
 
-  /// Where the bytes are before commit().
+  /// The path of the bytes before commit().
   const std::string& temporary_path() const { return temporary_path_; }
 
  private:
@@ -50,23 +50,26 @@ class AtomicFile {
 /// Writes a whole text file atomically.
 void write_file(const std::string& path, std::string_view text, NamedBy named_by = NamedBy::kUser);
 
-/// InputError unless this path can be written now: to fail before long work. Leaves nothing behind.
+/// Throws InputError unless this path is writable now, so that programs fail before long work.
+/// Leaves no file behind.
 void check_writable(const std::string& path);
 
-/// Whether what is written to one path takes the place of what is at the other, however the two are
-/// spelt. What goes to a device, a pipe or a standard stream takes no place.
+/// Returns whether writing to one path replaces the file at the other path, however the two paths
+/// are spelt. Devices, pipes and standard streams are never the same file.
 bool is_same_file(const std::string& path, const std::string& other);
 
-/// Makes a directory, and those it lies in, unless it is there. InputError names the system's
-/// reason. Of a path that the program chose, no part may be a symbolic link.
+/// Creates a directory and its missing parents, unless the directory exists. InputError names the
+/// system's reason. A path that the program chose must not contain a symbolic link.
 void make_directory(const std::string& path, NamedBy named_by = NamedBy::kUser);
 
-/// Reads a whole file of at most `limit` bytes that the user named. InputError when missing,
-/// unreadable, larger, or changed while it is read, and where no program writes to a named pipe.
+/// Reads a whole file of at most `limit` bytes that the user named. Throws InputError if the file
+/// is missing, unreadable, larger than `limit` or changed during the read. Throws InputError also
+/// if no program writes to a named pipe.
 std::string read_file(const std::string& path, std::size_t limit = std::size_t{1} << 30U);
 
-/// The same for a file that the program named: InputError also where a symbolic link, a pipe or a
-/// device lies in its place. It may be written to meanwhile.
+/// Reads a whole file of at most `limit` bytes that the program named. Throws InputError also for a
+/// symbolic link, a pipe or a device at this path. Other programs may write to the file during the
+/// read.
 std::string read_regular_file(const std::string& path, std::size_t limit = std::size_t{1} << 30U);
 
 }  // namespace synergraph

@@ -12,9 +12,9 @@
 namespace synergraph {
 
 /// Read-only bytes at known offsets: a file, a member of an archive, or memory. Files are read with
-/// pread into the caller's buffer rather than mapped: resident memory stays at what the caller asks
-/// for, and a file that shrinks while it is read is an error instead of a signal.
-/// Every member may be called from several threads.
+/// pread into the caller's buffer and not mapped. Resident memory is therefore only what the caller
+/// asks for. A file that shrinks during a read gives an error and not a signal. Several threads may
+/// call every member at once.
 class ByteSource {
  public:
   ByteSource(std::string name, std::uint64_t size) : name_(std::move(name)), size_(size) {}
@@ -22,19 +22,19 @@ class ByteSource {
   ByteSource(const ByteSource&) = delete;
   ByteSource& operator=(const ByteSource&) = delete;
 
-  /// What error messages call it: the file's path, and the member where there is one.
+  /// The name for error messages: the path of the file, and the archive member if there is one.
   const std::string& name() const { return name_; }
   std::uint64_t size() const { return size_; }
 
-  /// Fills `out` with exactly the bytes [offset, offset + count); InputError when they are not
-  /// there.
+  /// Fills `out` with exactly the bytes [offset, offset + count). Throws InputError if the source
+  /// does not have these bytes.
   void read(std::uint64_t offset, void* out, std::size_t count) const;
 
-  /// The same as a string.
+  /// Returns the bytes [offset, offset + count) as a string.
   std::string read_string(std::uint64_t offset, std::size_t count) const;
 
  protected:
-  /// `offset + count <= size()` and `count > 0` hold.
+  /// Callers guarantee `offset + count <= size()` and `count > 0`.
   virtual void read_at(std::uint64_t offset, void* out, std::size_t count) const = 0;
 
  private:
@@ -44,9 +44,9 @@ class ByteSource {
 
 using ByteSourcePtr = std::shared_ptr<const ByteSource>;
 
-/// Opens a regular file; a pipe that the user named is read to its end into memory. InputError when
-/// it is missing, unreadable or neither. Whoever reads the bytes gets an InputError as soon as the
-/// file has been written to since it was opened.
+/// Opens a regular file. A pipe that the user named is read to its end into memory. Throws
+/// InputError if the file is missing, unreadable, or neither regular nor a pipe. Reads throw
+/// InputError if the file was written to after it was opened.
 ByteSourcePtr open_bytes(const std::string& path, NamedBy named_by = NamedBy::kUser);
 
 /// Bytes in memory, under a name for messages.

@@ -6,7 +6,7 @@
 
 namespace synergraph {
 
-/// An open file, closed at the end of the scope; -1: none.
+/// An open file descriptor that the destructor closes; -1 means no file.
 class Descriptor {
  public:
   Descriptor() = default;

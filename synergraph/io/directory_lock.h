@@ -6,13 +6,13 @@
 #pragma GCC visibility push(default)
 namespace synergraph {
 
-/// Only one program works in a directory at a time: a locked file "synergraph.lock" in it, which
-/// goes with this object. The directory is one that the user named, as user_directory() has it. The
-/// kernel ends the lock with its holder, however it dies. On a filesystem without locks there is
-/// none.
+/// Ensures that only one program works in a directory at a time. The object holds a locked file
+/// "synergraph.lock" in the directory and removes the file at its end. The user named the
+/// directory, and user_directory() has resolved its path. The kernel releases the lock when the
+/// holder ends, however the holder dies. On a filesystem without locks, the object locks nothing.
 class DirectoryLock {
  public:
-  /// InputError when another program holds it, or when it cannot be made.
+  /// Throws InputError if another program holds the lock, or if the lock file cannot be made.
   explicit DirectoryLock(const std::string& directory);
   ~DirectoryLock();
   DirectoryLock(const DirectoryLock&) = delete;

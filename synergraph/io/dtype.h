@@ -10,7 +10,8 @@
 #pragma GCC visibility push(default)
 namespace synergraph {
 
-/// The kinds of element a tensor file may hold; the floating-point ones last, as in FloatType.
+/// The element types that a tensor file may hold. The floating-point types come last, in the order
+/// of FloatType.
 enum class DType {
   kBool,
   kUInt8,
@@ -48,10 +49,10 @@ inline constexpr NameTable<DType, 13> kNamesOf<DType>{{
 /// Bytes of one element.
 std::size_t item_size(DType dtype);
 
-/// Whether it is bool or one of the integer types.
+/// Returns whether `dtype` is bool or an integer type.
 bool is_integer(DType dtype);
 
-/// Nothing for bool and the integer types.
+/// Returns the FloatType of `dtype`, or nothing for bool and the integer types.
 std::optional<FloatType> float_type(DType dtype);
 
 /// The DType of a C++ type: dtype_of<float>() is DType::kFloat32.
@@ -77,10 +78,10 @@ constexpr DType dtype_of() {
 
 enum class ByteOrder { kLittle, kBig };
 
-/// Converts `count` packed elements of any type to T (double, float or int64_t). Returns false when
-/// a value does not fit: only an unsigned 64-bit integer above the largest int64_t. Floating-point
-/// elements convert to double and float only. An unsigned T is the bits of elements of its size,
-/// whatever they mean; a bool's become 0 or 1.
+/// Converts `count` packed elements of any type to T (double, float or int64_t). Returns false if a
+/// value does not fit; only an unsigned 64-bit integer above the largest int64_t does not fit.
+/// Floating-point elements convert to double and float only. An unsigned T receives the raw bits of
+/// elements of the same size; a bool becomes 0 or 1.
 template <class T>
 [[gnu::visibility("default")]] bool convert_elements(DType dtype, ByteOrder order,
                                                      const std::byte* in, std::size_t count,

@@ -10,15 +10,17 @@
 #pragma GCC visibility push(default)
 namespace synergraph {
 
-/// What changes when a file is written again: its size and its time. Empty where there is none.
+/// A text of the file's size and time, which changes when the file is written again. The text is
+/// empty if there is no file.
 std::string file_stamp(const std::string& path, NamedBy named_by = NamedBy::kUser);
-/// The same of several. An empty path and "-" name no file.
+/// The stamp of several files. An empty path and "-" name no file.
 std::string files_stamp(const std::vector<std::string>& paths, NamedBy named_by = NamedBy::kUser);
 
-/// When a file was written, in nanoseconds since 1970 by the clock of its file system; nothing
-/// where there is none.
+/// The modification time of a file, in nanoseconds since 1970 by the clock of its file system.
+/// Nothing if there is no file.
 std::optional<std::int64_t> written_at(const std::string& path);
-/// The same, whatever time the file was given: when it was last written, renamed or given a time.
+/// The time of the last change of any kind, in the same unit. A write, a rename or a new
+/// modification time counts as a change.
 std::optional<std::int64_t> changed_at(const std::string& path);
 
 }  // namespace synergraph

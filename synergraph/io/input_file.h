@@ -9,22 +9,23 @@
 
 namespace synergraph {
 
-/// What of an open file changes when somebody writes to it: its size and its times. The time of the
-/// last change of any kind cannot be put back; it also changes where a hard link is made or
-/// removed, as when another file takes its name, which leaves the bytes as they are. (Its blocks
-/// change without a write, when the system puts a new file onto the disk.)
+/// The size and the times of an open file, which change when somebody writes to the file. Nobody
+/// can restore the time of the last change of any kind. That time also changes when a hard link is
+/// made or removed, for example when another file takes the name. The bytes stay unchanged then.
+/// The number of blocks is not compared, because the system changes it without a write when a new
+/// file reaches the disk.
 class FileState {
  public:
   explicit FileState(const struct stat& status) : status_(status) {}
-  /// InputError if the file is no longer in this state.
+  /// Throws InputError if the file is no longer in this state.
   void require(int descriptor, const std::string& name) const;
 
  private:
   struct stat status_;
 };
 
-/// A file that a user named, open for reading: anything that can be read. A named pipe gets a
-/// moment for its writer to come; FileError if nobody writes to it.
+/// A readable file of any kind that a user named, open for reading. The constructor waits a moment
+/// for the writer of a named pipe, and throws FileError if nobody writes to the pipe.
 class InputFile {
  public:
   explicit InputFile(const std::string& path);
@@ -34,17 +35,18 @@ class InputFile {
   const struct stat& status() const { return status_; }
   Descriptor take() { return std::move(file_); }
 
-  /// All of it. InputError where it is larger, or where it was written to meanwhile.
+  /// Reads the whole file. Throws InputError if the file is larger than `limit` or was written to
+  /// during the read.
   std::string read(std::size_t limit) const;
 
  private:
   std::string path_;
   Descriptor file_;
   struct stat status_ {};
-  std::string begin_;  ///< of a pipe: what was read when it was opened
+  std::string begin_;  ///< the bytes that the constructor read from a pipe
 };
 
-/// All bytes up to the end. InputError where there are more.
+/// Reads all bytes up to the end. Throws InputError for more than `limit` bytes.
 std::string read_to_end(int descriptor, const std::string& name, std::size_t limit);
 
 }  // namespace synergraph

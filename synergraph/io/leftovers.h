@@ -9,30 +9,30 @@ namespace synergraph {
 
 struct LeftoverSlot;
 
-/// Something that must not outlive this process: a temporary file, or a program that it has
-/// started. While this object lives, remove_leftovers() knows of it. The library catches no
-/// signals: that is for the program that it is part of.
+/// Registers a temporary file or a started program that must not outlive this process. While the
+/// object lives, remove_leftovers() knows the file or program. The library itself catches no
+/// signals; the program that uses the library does.
 class Leftover {
  public:
-  /// A file, by its name in an open directory. Comes before the file is made, so that no signal
-  /// finds a file that nobody knows of.
+  /// Registers a file by its name in an open directory. The caller registers the file before making
+  /// the file, so that a signal never finds an unknown file.
   Leftover(int directory, const std::string& name);
-  /// A child that has not been waited for.
+  /// Registers a child process that nobody has waited for.
   explicit Leftover(pid_t child);
   ~Leftover();
   Leftover(const Leftover&) = delete;
   Leftover& operator=(const Leftover&) = delete;
 
-  /// Called when the file has been made: where remove_leftovers() was called meanwhile, by another
-  /// thread, the file is removed, and this thread waits for the end of the process.
+  /// The caller calls made() when the file has been made. If another thread has called
+  /// remove_leftovers() meanwhile, made() removes the file and waits for the end of the process.
   void made() const;
 
  private:
   LeftoverSlot* slot_;
 };
 
-/// Removes these files and kills these programs. Calls only what the handler of a signal may. The
-/// process must end after it.
+/// Removes the registered files and kills the registered programs. The function calls only what a
+/// signal handler may call. The process must end afterwards.
 void remove_leftovers() noexcept;
 
 }  // namespace synergraph

@@ -10,14 +10,15 @@
 #pragma GCC visibility push(default)
 namespace synergraph {
 
-/// Reads a .npz archive: its .npy members, stored or deflated, named without the ending.
+/// Reads the .npy members of a .npz archive, stored or deflated. Each tensor has the name of its
+/// member without the ending.
 TensorFileContents read_npz(const ZipArchive& archive);
 
-/// Writes a .npz archive atomically, uncompressed and without a date: the same tensors give the
-/// same bytes.
+/// Writes a .npz archive atomically, uncompressed and without a date. Equal tensors give equal
+/// bytes.
 void write_npz(const std::string& path, std::span<const TensorData> tensors);
 
-/// The same bytes piece by piece, for tensors larger than memory.
+/// Writes the bytes of write_npz() piece by piece, for tensors larger than memory.
 void stream_npz(const std::string& path, std::span<const TensorStream> tensors);
 
 }  // namespace synergraph

@@ -10,10 +10,11 @@
 
 namespace synergraph::pickle {
 
-/// Pickles with more objects than this, in all or on the stack, are refused.
+/// The largest number of objects in a pickle, in total or on the stack. The parser refuses larger
+/// pickles.
 inline constexpr std::size_t kMaxNodes = std::size_t{1} << 21U;
 
-/// A node's place in Document::nodes. Nodes may refer to each other in cycles.
+/// The index of a node in Document::nodes. Nodes may refer to each other in cycles.
 using Ref = std::uint32_t;
 
 enum class Kind {
@@ -23,14 +24,14 @@ enum class Kind {
   kBigInteger,  ///< an integer of more than 64 bits; its value is not kept
   kFloat,       ///< real
   kString,      ///< text
-  kBytes,       ///< not kept
+  kBytes,       ///< the content is not kept
   kList,        ///< items
   kTuple,       ///< items
   kSet,         ///< items
   kDict,        ///< items: key, value, key, value, ...
   kGlobal,      ///< text: "torch.float32"
-  kStorage,     ///< integer: place in Document::storages
-  kTensor,      ///< integer: place in Document::tensors
+  kStorage,     ///< integer: index in Document::storages
+  kTensor,      ///< integer: index in Document::tensors
 };
 
 struct Node {
@@ -41,7 +42,7 @@ struct Node {
   std::vector<Ref> items;
 };
 
-/// A block of elements kept outside the pickle, under a key.
+/// A block of elements outside the pickle, stored under a key.
 struct Storage {
   std::string key;
   DType dtype = DType::kUInt8;  ///< kUInt8 for bytes without a type
@@ -64,7 +65,7 @@ struct Document {
   Ref root = 0;
 };
 
-/// Adds a node. InputError when there are too many.
+/// Adds a node. Throws InputError for more than kMaxNodes nodes.
 Ref add_node(Document& document, Node node, const std::string& where);
 
 }  // namespace synergraph::pickle

@@ -9,15 +9,16 @@
 #pragma GCC visibility push(default)
 namespace synergraph {
 
-/// The key in the metadata of a sealed file: a checksum of all tensors (names, types, shapes and
-/// bytes) and of all other metadata.
+/// The metadata key of the checksum in a sealed file. The checksum covers all tensors (names,
+/// types, shapes and bytes) and all other metadata.
 inline constexpr const char* kSealKey = "checksum";
 
 /// Writes a .safetensors file that the program names itself, with a checksum.
 void write_sealed_safetensors(const std::string& path, std::span<const TensorData> tensors,
                               std::map<std::string, std::string> metadata);
 
-/// InputError unless the file has the checksum of what it holds. All of it is read.
+/// Throws InputError unless the stored checksum matches the content of the file. Reads the whole
+/// file.
 void check_tensor_seal(const TensorFile& file);
 
 }  // namespace synergraph

@@ -7,8 +7,9 @@
 
 namespace synergraph::detail {
 
-/// Elements [first, first + count), in C order, of a tensor whose elements are not contiguous.
-/// Reads in the order of the file, in bounded memory. False when a value does not fit T.
+/// Reads elements [first, first + count), in C order, of a tensor whose elements are not
+/// contiguous. Reads in the order of the file, in bounded memory. Returns false if a value does not
+/// fit T.
 template <class T>
 bool read_strided(const ByteSource& bytes, const TensorInfo& info, const TensorLayout& layout,
                   std::int64_t first, std::int64_t count, T* out);

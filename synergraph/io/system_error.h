@@ -5,11 +5,11 @@
 #pragma GCC visibility push(default)  // for other components
 namespace synergraph {
 
-/// The system's words for an error, or ours where its own say little.
+/// The system's text for an error, or a clearer text of ours.
 std::string reason_text(int error);
 
-/// Throws "NAME: WHAT: REASON" with the system's reason, errno: a FileError where it may pass, else
-/// an InputError.
+/// Throws "NAME: WHAT: REASON", where REASON is the system's reason for errno. Throws a FileError
+/// if the error may be temporary, and otherwise an InputError.
 [[noreturn]] void throw_system_error(const std::string& name, const char* what);
 
 }  // namespace synergraph

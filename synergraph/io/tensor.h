@@ -12,30 +12,31 @@
 #pragma GCC visibility push(default)
 namespace synergraph {
 
-/// A tensor in a file: cheap to copy, reads on demand. Nothing is kept in memory; read a tensor
-/// larger than memory in slabs.
+/// A tensor in a file. A Tensor is cheap to copy and reads on demand; it keeps no elements in
+/// memory. Read a tensor larger than memory in slabs.
 class Tensor {
  public:
-  /// InputError when an element would lie outside the bytes.
+  /// Throws InputError if an element lies outside the bytes.
   Tensor(TensorInfo info, ByteSourcePtr bytes, TensorLayout layout);
 
   const TensorInfo& info() const { return info_; }
   const std::string& name() const { return info_.name; }
   const Shape& shape() const { return info_.shape; }
 
-  /// "FILE: tensor 'NAME'", the beginning of every message about this tensor.
+  /// The beginning of every message about this tensor: "FILE: tensor 'NAME'".
   std::string where() const;
 
-  /// Elements [first, first + count) in C order of the logical shape, converted. Integers need a
-  /// tensor of integers or bool. Several threads may read at once.
+  /// Reads and converts elements [first, first + count), in C order of the logical shape. Reading
+  /// integers requires a tensor of integers or bool. Several threads may read at once.
   void read(std::int64_t first, std::int64_t count, double* out) const;
   void read(std::int64_t first, std::int64_t count, float* out) const;
   void read(std::int64_t first, std::int64_t count, std::int64_t* out) const;
 
-  /// The same in the tensor's own type, bit for bit (a bool is 0 or 1), to memory aligned for it.
+  /// Reads elements [first, first + count) in the tensor's own type, bit for bit; a bool is 0 or 1.
+  /// `out` must be aligned for this type.
   void read_elements(std::int64_t first, std::int64_t count, void* out) const;
 
-  /// The whole tensor: T is double, float or std::int64_t.
+  /// Reads the whole tensor. T is double, float or std::int64_t.
   template <class T>
   std::vector<T> values() const {
     std::vector<T> all(static_cast<std::size_t>(info_.elements()));
@@ -43,10 +44,11 @@ class Tensor {
     return all;
   }
 
-  /// The same elements with axis order[d] of this tensor as axis d: nothing is moved.
+  /// Returns a view in which axis d is axis order[d] of this tensor. The call moves no elements.
   Tensor permuted(const std::vector<std::size_t>& order) const;
 
-  /// Whether the file has the elements in C order: if not, small pieces take more time.
+  /// Returns whether the file stores the elements in C order. In another order, small reads take
+  /// more time.
   bool in_c_order() const { return contiguous_; }
 
  private:
@@ -59,7 +61,8 @@ class Tensor {
   bool contiguous_ = false;
 };
 
-/// A tensor in memory, to be written: elements in C order, of type `dtype`, owned by the caller.
+/// A tensor in memory, for writing. The caller owns the elements, which have type `dtype` and C
+/// order.
 struct TensorData {
   TensorInfo info;
   const void* data = nullptr;

@@ -7,57 +7,11 @@
 
 #include "synergraph/core/error.h"
 #include "synergraph/core/terminal.h"
-#include "synergraph/io/npy.h"
-#include "synergraph/io/npz.h"
-#include "synergraph/io/safetensors.h"
-#include "synergraph/io/torch_archive.h"
-#include "synergraph/io/zip_archive.h"
 
 namespace synergraph {
-namespace {
-
-/// What a file is, by its first bytes.
-enum class Content { kNpy, kZip, kSafetensors, kOldTorch, kUnknown };
-
-Content detect(const ByteSource& bytes) {
-  const std::string head = bytes.read_string(0, std::min<std::uint64_t>(bytes.size(), 9));
-  if (head.starts_with("\x93NUMPY")) return Content::kNpy;
-  if (head.starts_with("PK\x03\x04") || head.starts_with("PK\x05\x06")) return Content::kZip;
-  if (head.starts_with("\x80\x02\x8a\x0a")) return Content::kOldTorch;
-  if (head.size() == 9 && head[8] == '{') return Content::kSafetensors;
-  // Not recognised: the ending chooses the reader whose message helps most.
-  if (bytes.name().ends_with(".npy")) return Content::kNpy;
-  if (bytes.name().ends_with(".safetensors")) return Content::kSafetensors;
-  for (const char* ending : {".npz", ".pt", ".pth"}) {
-    if (bytes.name().ends_with(ending)) return Content::kZip;
-  }
-  return Content::kUnknown;
-}
-
-std::pair<FileFormat, TensorFileContents> parse(const ByteSourcePtr& bytes) {
-  switch (detect(*bytes)) {
-    case Content::kNpy:
-      return {FileFormat::kNpy, read_npy(bytes)};
-    case Content::kSafetensors:
-      return {FileFormat::kSafetensors, read_safetensors(bytes)};
-    case Content::kZip: {
-      const auto archive = ZipArchive::open(bytes);
-      if (is_torch_archive(*archive)) return {FileFormat::kTorch, read_torch(*archive)};
-      return {FileFormat::kNpz, read_npz(*archive)};
-    }
-    case Content::kOldTorch:
-      throw InputError(bytes->name() +
-                       ": a PyTorch file from before version 1.6; load it and torch.save it again");
-    default:
-      throw InputError(bytes->name() +
-                       ": unknown format: expected .npy, .npz, .safetensors or a PyTorch archive");
-  }
-}
-
-}  // namespace
 
 bool is_tensor_file(const ByteSource& bytes) {
-  return detect(bytes) != Content::kUnknown;
+  return format_of(bytes) != nullptr;
 }
 
 TensorFile::TensorFile(std::string path, FileFormat format, TensorFileContents contents)
@@ -75,7 +29,11 @@ TensorFile TensorFile::open(const std::string& path, NamedBy named_by) {
 }
 
 TensorFile TensorFile::open(const ByteSourcePtr& bytes) {
-  auto [format, contents] = parse(bytes);
+  const FormatRow* row = format_of(*bytes);
+  if (row == nullptr)
+    throw InputError(
+        fmt::format("{}: unknown format; expected {}", bytes->name(), listed_endings()));
+  auto [format, contents] = row->read(bytes);
   return {bytes->name(), format, std::move(contents)};
 }
 

@@ -10,16 +10,16 @@
 #pragma GCC visibility push(default)
 namespace synergraph {
 
-/// Files with more tensors than this are refused.
+/// The largest number of tensors in a file. Readers refuse files with more tensors.
 inline constexpr std::size_t kMaxTensors = 1'000'000;
 
-/// Something in a file that is well formed but has no numbers for us, and why.
+/// A well-formed entry of a file that holds no numbers for us, and the reason.
 struct SkippedTensor {
   std::string name;
   std::string reason;
 };
 
-/// What a parser finds in a file.
+/// The contents that a parser finds in a file.
 struct TensorFileContents {
   std::vector<Tensor> tensors;
   std::vector<SkippedTensor> skipped;

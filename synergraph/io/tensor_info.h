@@ -11,21 +11,21 @@
 #pragma GCC visibility push(default)
 namespace synergraph {
 
-/// Extents, outermost first. Empty for a scalar.
+/// The extents of a tensor, outermost first. A scalar has none.
 using Shape = std::vector<std::int64_t>;
 
-/// Tensors with more dimensions than this are refused.
+/// The largest number of dimensions. Readers refuse tensors with more dimensions.
 inline constexpr std::size_t kMaxRank = 64;
 
-/// The product of the extents; nothing when an extent is negative, when there are more than
-/// kMaxRank, or when the extents that are not zero have a product above 2^63 / 8 (so that sizes in
-/// bytes never overflow either).
+/// Returns the product of the extents. Returns nothing if an extent is negative or if there are
+/// more than kMaxRank extents. Returns nothing also if the product of the nonzero extents exceeds
+/// 2^63 / 8, so that sizes in bytes never overflow.
 std::optional<std::int64_t> element_count(const Shape& shape);
 
 /// "(2, 3)", "(2,)" or "()", as NumPy prints a shape.
 std::string to_string(const Shape& shape);
 
-/// What a tensor is: its name in the file (empty in a .npy), element type and shape.
+/// The name of a tensor in its file (empty in a .npy), its element type and its shape.
 struct TensorInfo {
   std::string name;
   DType dtype = DType::kFloat32;
@@ -35,8 +35,8 @@ struct TensorInfo {
   std::int64_t bytes() const { return elements() * static_cast<std::int64_t>(item_size(dtype)); }
 };
 
-/// Where a tensor's elements lie in its bytes: element (i, j, ...) is item
-/// `first + i * strides[0] + j * strides[1] + ...` after the byte `offset`.
+/// The location of a tensor's elements in its bytes. Element (i, j, ...) is item `first + i *
+/// strides[0] + j * strides[1] + ...` after the byte `offset`.
 struct TensorLayout {
   std::uint64_t offset = 0;
   ByteOrder order = ByteOrder::kLittle;

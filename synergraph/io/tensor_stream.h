@@ -12,30 +12,31 @@
 #pragma GCC visibility push(default)
 namespace synergraph {
 
-/// A tensor to be written that need not be in memory: its elements are fetched piece by piece while
-/// the file is written.
+/// A tensor to be written that need not be in memory. The writer fetches the elements piece by
+/// piece.
 struct TensorStream {
   TensorInfo info;
-  /// Puts elements [first, first + count), in C order and of type info.dtype, into `out`, which is
-  /// aligned for them.
+  /// Stores elements [first, first + count), in C order and of type info.dtype, in `out`. `out` is
+  /// aligned for these elements.
   std::function<void(std::int64_t first, std::int64_t count, void* out)> read;
-  /// How much is fetched at once.
+  /// The number of bytes that the writer fetches at once.
   std::int64_t piece_bytes = std::int64_t{1} << 20U;
 };
 
-/// A tensor of a file, as it is there. One that is not in C order is fetched in larger pieces, each
-/// of which passes over the file.
+/// A stream of a tensor in a file, unconverted. A tensor in another order than C order is fetched
+/// in larger pieces, because each piece passes over the file.
 TensorStream stream_of(const Tensor& tensor);
 
-/// Tensors in memory, which must stay there until they are written.
+/// Streams of tensors in memory. The tensors must stay in memory until they are written.
 std::vector<TensorStream> streams_of(std::span<const TensorData> tensors);
 
-/// The bytes of a stream, from begin to end.
+/// Reads the bytes of a stream from beginning to end.
 class StreamReader {
  public:
   explicit StreamReader(const TensorStream& stream);
 
-  /// The next piece, valid until the next call; empty at the end.
+  /// Returns the next piece, which stays valid until the next call. Returns an empty piece at the
+  /// end.
   std::span<const std::byte> next();
 
  private:
@@ -45,7 +46,7 @@ class StreamReader {
   std::vector<std::byte> buffer_;
 };
 
-/// Appends all of a stream to a file.
+/// Appends a whole stream to a file.
 void write_stream(AtomicFile& file, const TensorStream& stream);
 
 }  // namespace synergraph

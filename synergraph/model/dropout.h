@@ -9,8 +9,8 @@ namespace synergraph {
 /// Where in the model a mask is used.
 enum class DropoutSite : std::uint32_t { kAttention = 0, kMlp = 1 };
 
-/// Dropout of one optimisation step. A mask is a sequence of bytes, eight elements each, lowest bit
-/// first; a set bit keeps its element, which then is multiplied by scale().
+/// Dropout of one optimisation step. A mask is a sequence of bytes with eight elements each, lowest
+/// bit first. A set bit keeps its element, and the model multiplies a kept element by scale().
 ///
 /// Masks are pure functions of (seed, step, layer, site, element), the same on every backend.
 /// Element 8u+l of a mask compares halfword u % 8 of Philox block 8 (u/8) + l with the rate in
@@ -26,8 +26,8 @@ class Dropout {
   std::uint32_t threshold() const { return threshold_; }  ///< the rate in units of 2^-16
   /// 1 / (1 - rate), with the rounded rate: what a kept element is multiplied by.
   float scale() const { return scale_; }
-  /// Bytes first_byte .. first_byte + count - 1 of a mask; first_byte is a multiple of 8. Writes up
-  /// to the next multiple of 8 bytes.
+  /// Writes bytes first_byte .. first_byte + count - 1 of a mask; first_byte is a multiple of 8.
+  /// The function writes up to the next multiple of 8 bytes.
   void mask(int layer, DropoutSite site, std::uint64_t first_byte, std::size_t count,
             std::uint8_t* bytes) const;
 

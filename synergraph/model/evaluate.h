@@ -38,8 +38,8 @@ struct SequenceScore {
   int correct = 0;    ///< positions whose largest logit is the target
 };
 
-/// A model in evaluation mode (no dropout) on one sequence after the other. A thread needs one of
-/// its own; the model must outlive it.
+/// Evaluates a model in evaluation mode (no dropout), one sequence at a time. Each thread needs its
+/// own evaluator; the model must outlive the evaluator.
 class SequenceEvaluator {
  public:
   virtual ~SequenceEvaluator() = default;
@@ -59,7 +59,7 @@ class SequenceEvaluator {
 /// Makes evaluators of one model, from any thread.
 using EvaluatorFactory = std::function<std::unique_ptr<SequenceEvaluator>()>;
 
-/// The one on the CPU.
+/// The evaluator on the CPU.
 class Evaluator final : public SequenceEvaluator {
  public:
   explicit Evaluator(const Model& model);
@@ -69,7 +69,7 @@ class Evaluator final : public SequenceEvaluator {
                     const LayerVisitor& visitor) override {
     return run(input, target, visitor, nullptr);
   }
-  /// `logits`, where wanted, are (length, vocabulary).
+  /// `logits`, unless null, receives (length, vocabulary) values.
   SequenceScore run(const std::int32_t* input, const std::int32_t* target,
                     const LayerVisitor& visitor, float* logits);
 

@@ -99,8 +99,8 @@ class Model {
 /// +-1/sqrt(fan_in), norm gains 1. Entry k of tensor t depends on (seed, t, k) alone.
 void initialise(Model& model, std::uint64_t seed);
 
-/// The importance of every head of a layer, from the Frobenius norms of its block of columns in the
-/// attention output projection, normalised to sum 1.
+/// The learned weight of every head of a layer: the Frobenius norm of the head's block of columns
+/// in the attention output projection, normalised to sum 1.
 std::vector<double> learned_head_weights(const Model& model, int layer);
 
 }  // namespace synergraph

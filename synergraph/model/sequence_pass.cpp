@@ -113,26 +113,37 @@ void SequencePass::project(const ModelTensors<const float>& model, int layer) {
       linear(shape_, 3 * e, e, weights.qkv_weight, a.normed1, a.qkv, weights.qkv_bias));
 }
 
-void SequencePass::attend(const ModelTensors<const float>& model, int layer, const Dropout& dropout,
-                          int sequence) {
+void SequencePass::run_heads(int layer, const Dropout& dropout, int sequence) {
+  const LayerActivations& a = this->layer(layer);
+  const bool drop = dropout.active();
+  if (drop)
+    dropout.mask(layer, DropoutSite::kAttention,
+                 static_cast<std::uint64_t>(sequence) * attention_.mask_bytes,
+                 static_cast<std::size_t>(attention_.mask_bytes), a.attention_mask);
+  kernels().attention_forward(attention_, {a.qkv, a.weights, a.inverse_sums, a.attended, scratch_,
+                                           drop ? a.attention_mask : nullptr, dropout.scale()});
+}
+
+void SequencePass::add_heads(const ModelTensors<const float>& model, int layer) {
+  const LayerTensors<const float>& weights = model.layers[static_cast<std::size_t>(layer)];
+  const LayerActivations& a = this->layer(layer);
+  const int e = config_.width;
+  Gemm attended = linear(shape_, e, e, weights.attn_weight, a.attended, a.x2, weights.attn_bias);
+  attended.source = a.x;
+  kernels().multiply(attended);
+}
+
+void SequencePass::feed_forward(const ModelTensors<const float>& model, int layer,
+                                const Dropout& dropout, int sequence) {
   const LayerTensors<const float>& weights = model.layers[static_cast<std::size_t>(layer)];
   const LayerActivations& a = this->layer(layer);
   const int e = config_.width;
   const bool drop = dropout.active();
-  const auto place = static_cast<std::uint64_t>(sequence);
   if (drop) {
-    dropout.mask(layer, DropoutSite::kAttention, place * attention_.mask_bytes,
-                 static_cast<std::size_t>(attention_.mask_bytes), a.attention_mask);
-    const auto mlp_bytes = static_cast<std::size_t>(shape_.mask_bytes());
-    dropout.mask(layer, DropoutSite::kMlp, place * mlp_bytes, mlp_bytes, a.mlp_mask);
+    const auto bytes = static_cast<std::size_t>(shape_.mask_bytes());
+    dropout.mask(layer, DropoutSite::kMlp, static_cast<std::uint64_t>(sequence) * bytes, bytes,
+                 a.mlp_mask);
   }
-
-  kernels().attention_forward(attention_, {a.qkv, a.weights, a.inverse_sums, a.attended, scratch_,
-                                           drop ? a.attention_mask : nullptr, dropout.scale()});
-  Gemm attended = linear(shape_, e, e, weights.attn_weight, a.attended, a.x2, weights.attn_bias);
-  attended.source = a.x;
-  kernels().multiply(attended);
-
   kernels().rms_norm(shape_, a.x2, weights.norm2, a.inverse_rms2, a.normed2);
   Gemm hidden =
       linear(shape_, config_.hidden, e, weights.mlp_in, a.normed2, a.hidden, weights.mlp_in_bias);

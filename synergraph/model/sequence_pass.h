@@ -11,9 +11,10 @@
 #pragma GCC visibility push(default)  // for other components
 namespace synergraph {
 
-/// What one layer computed on one sequence, kept for the backward pass. All are feature-major.
+/// The results of one layer on one sequence, kept for the backward pass. All arrays are
+/// feature-major.
 struct LayerActivations {
-  float* x;             ///< (E) what the layer was given
+  float* x;             ///< (E) input of the layer
   float* inverse_rms1;  ///< (1)
   float* normed1;       ///< (E) rms1(x)
   float* qkv;           ///< (3E) queries, keys, values
@@ -43,10 +44,21 @@ class SequencePass {
     project(model, layer);
     attend(model, layer, dropout, sequence);
   }
-  /// The two halves of run_layer: up to queries, keys and values; and from there on.
+  /// The two halves of run_layer: project() computes queries, keys and values; attend() does the
+  /// rest.
   void project(const ModelTensors<const float>& model, int layer);
   void attend(const ModelTensors<const float>& model, int layer, const Dropout& dropout,
-              int sequence);
+              int sequence) {
+    run_heads(layer, dropout, sequence);
+    add_heads(model, layer);
+    feed_forward(model, layer, dropout, sequence);
+  }
+  /// The three parts of attend: the outputs of all heads (attended), their projection added to the
+  /// residual stream (x2), and the MLP.
+  void run_heads(int layer, const Dropout& dropout, int sequence);
+  void add_heads(const ModelTensors<const float>& model, int layer);
+  void feed_forward(const ModelTensors<const float>& model, int layer, const Dropout& dropout,
+                    int sequence);
   /// Fills logits() after the last layer.
   void finish(const ModelTensors<const float>& model);
 
@@ -56,7 +68,7 @@ class SequencePass {
   const LayerActivations& layer(int index) const {
     return layers_[keep_ == Keep::kAllLayers ? static_cast<std::size_t>(index) : 0];
   }
-  float* output() { return output_; }    ///< (E) what the last layer gave
+  float* output() { return output_; }    ///< (E) output of the last layer
   float* logits() { return logits_; }    ///< (V)
   float* scratch() { return scratch_; }  ///< at least 3E + F rows, and 16 * length floats
 

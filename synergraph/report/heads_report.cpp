@@ -2,12 +2,12 @@
 
 #include <fmt/core.h>
 
-#include <cmath>
+#include <algorithm>
 #include <nlohmann/json.hpp>
 
-#include "synergraph/core/instruction_set.h"
-#include "synergraph/core/version.h"
-#include "synergraph/heads/quantity.h"
+#include "synergraph/report/heads_facts.h"
+#include "synergraph/report/heads_summary.h"
+#include "synergraph/report/input_parts.h"
 #include "synergraph/report/json_parts.h"
 #include "synergraph/report/json_text.h"
 
@@ -17,241 +17,169 @@ namespace {
 using nlohmann::ordered_json;
 
 /// Version of the JSON layout; see docs/formats.md.
-constexpr int kHeadsSchema = 1;
+constexpr int kHeadsSchema = 2;
 
-ordered_json numbers(const std::vector<double>& values) {
+ordered_json json_estimate(const Estimate& estimate) {
+  return {{"mean", json_number(estimate.mean)}, {"error", json_number(estimate.error)}};
+}
+
+ordered_json json_interactions(const std::vector<Interaction>& interactions) {
   ordered_json list = ordered_json::array();
-  for (const double value : values) list.push_back(json_number(value));
+  for (const Interaction& interaction : interactions)
+    list.push_back({{"heads", interaction.heads},
+                    {"mean", json_number(interaction.index.mean)},
+                    {"error", json_number(interaction.index.error)}});
   return list;
 }
 
-/// A whole number; one too long for an integer as a floating-point number.
-ordered_json json_count(double value) {
-  constexpr double kExact = 0x1.0p53;
-  return value < kExact ? ordered_json(static_cast<std::int64_t>(value)) : ordered_json(value);
+ordered_json json_set(const HeadSet& set) {
+  return {{"heads", set.heads}, {"value", json_number(set.value)}};
 }
 
-/// A number, or its interval where a certificate was not reached in time.
-std::string human_range(double lower, double upper) {
-  return upper > lower ? fmt::format("[{}, {}]", human(lower), human(upper)) : human(lower);
+ordered_json json_path(const PruningPath& path) {
+  return {{"order", path.order}, {"value", path.value}, {"loss", path.loss}};
 }
 
-std::string node_name(const HeadsReport& report, int node) {
-  return report.node_names[static_cast<std::size_t>(node)];
+ordered_json json_value(const ValueOfHeads& layer_value, int samples) {
+  ordered_json heads = ordered_json::array();
+  for (std::size_t h = 0; h < layer_value.heads.size(); ++h) {
+    const ValueOfHead& head = layer_value.heads[h];
+    heads.push_back({{"head", h},
+                     {"shapley", json_estimate(head.shapley)},
+                     {"banzhaf", json_estimate(head.banzhaf)},
+                     {"alone", json_estimate(head.alone)},
+                     {"dropped", json_estimate(head.dropped)}});
+  }
+  ordered_json best = ordered_json::array();
+  for (std::size_t k = 0; k < layer_value.pruning.best.size(); ++k) {
+    best.push_back(json_set(layer_value.pruning.best[k]));
+    best.back()["certified"] = static_cast<bool>(layer_value.pruning.certified[k]);
+  }
+  const ValueFacts facts = value_facts(layer_value, samples);
+  ordered_json json = {
+      {"value", name_of(layer_value.value)},
+      {"all", json_estimate(layer_value.all)},
+      {"gap", json_number(layer_value.gap)},
+      {"heads", std::move(heads)},
+      {"carriers", {{"heads", facts.carriers}, {"share", facts.carried}}},
+      {"better_without", facts.harmful},
+      {"pairs", json_interactions(layer_value.pairs)},
+      {"triples", json_interactions(layer_value.triples)},
+      {"pruning",
+       {{"samples", layer_value.pruning.samples},
+        {"best", std::move(best)},
+        {"greedy_addition", json_path(layer_value.pruning.addition)},
+        {"greedy_removal", json_path(layer_value.pruning.removal)},
+        {"shapley", json_path(layer_value.pruning.shapley)}}},
+      {"smallest", json_set(layer_value.smallest)},
+      {"beating", layer_value.beating},
+      {"better", layer_value.better ? json_set(*layer_value.better) : ordered_json()}};
+  if (layer_value.weights)
+    json["best_weights"] = json_weights(*layer_value.weights, layer_value.weight_samples);
+  return json;
 }
 
-std::string best_head(const HeadsReport& report) {
-  return report.head_names[static_cast<std::size_t>(report.metrics.synergy.best_head)];
+ordered_json json_layer(const HeadValues& head_values, std::size_t l) {
+  const AttentionLayer& layer = head_values.layers[l];
+  const LayerHeadValues& layer_value = head_values.layer_values[l];
+  ordered_json values = ordered_json::array();
+  for (const ValueOfHeads& value : layer_value.values)
+    values.push_back(json_value(value, layer.samples));
+  return {{"name", layer.name},
+          {"samples", layer.samples},
+          {"tokens", layer.tokens},
+          {"weights", head_values.weights[l]},
+          {"exact", layer_value.exact},
+          {"permutations", layer_value.permutations},
+          {"precise", layer_value.precise},
+          {"values", std::move(values)}};
 }
 
-ordered_json json_bound(const MixingBound& bound) {
-  return {{"steps", json_number(bound.steps)}, {"valid_from_eps", bound.valid_from}};
-}
-
-ordered_json json_hitting(const HeadsReport& report, const HittingTimes& times) {
-  return {{"mean", json_number(times.mean)},
-          {"max", json_number(times.max)},
-          {"worst_node", node_name(report, times.worst_node)},
-          {"node", numbers(times.node)}};
-}
-
-ordered_json json_metrics(const HeadsReport& report, const Metrics& metrics) {
-  ordered_json mixing = ordered_json::array();
-  for (std::size_t k = 0; k < metrics.walk.mixing.size(); ++k)
-    mixing.push_back(
-        {{"eps", report.options.walk.eps[k]}, {"steps", json_number(metrics.walk.mixing[k])}});
-  const Fidelity& fidelity = metrics.fidelity;
-  return {{key_of(Quantity::kForwardProbability), json_number(metrics.forward_probability)},
-          {"mixing_bound", json_bound(metrics.bound)},
-          {"mixing_time", mixing},
-          {"hitting_time", json_hitting(report, metrics.walk.hitting)},
-          {"truncated_hitting_time", json_hitting(report, metrics.walk.truncated)},
-          {key_of(Quantity::kMinimaxFidelity),
-           {{"value", fidelity.minimax},
-            {"upper", fidelity.minimax_upper},
-            {"certified", fidelity.certified},
-            {"node", node_name(report, fidelity.minimax_node)},
-            {"time", json_number(fidelity.minimax_time)},
-            {"steps", json_count(fidelity.steps)}}},
-          {"node_fidelity", numbers(fidelity.node)},
-          {"node_fidelity_upper", numbers(fidelity.node_upper)},
-          {"optimal_time", numbers(fidelity.optimal_time)}};
-}
-
-/// A cell of a table and the title of its column.
-struct Shown {
-  std::string title, text;
-};
-using CellsOf = std::vector<Shown>(const HeadsReport& report, const std::string& name,
-                                   double weight, const Metrics& m);
-
-/// A table with a row a head and one for all together, which is weighed with one.
-Table table_of(const HeadsReport& report, CellsOf* cells_of) {
-  Table table;
-  const auto add = [&](const std::string& name, double weight, const Metrics& metrics) {
-    table.header.clear();
-    table.rows.emplace_back();
-    for (const Shown& cell : cells_of(report, name, weight, metrics)) {
-      table.header.push_back(cell.title);
-      table.rows.back().push_back(cell.text);
-    }
+ordered_json json_stack(const StackAnalysis& stack) {
+  const auto estimates = [](const std::vector<Estimate>& numbers) {
+    ordered_json list = ordered_json::array();
+    for (const Estimate& number : numbers) list.push_back(json_estimate(number));
+    return list;
   };
-  for (std::size_t h = 0; h < report.metrics.heads.size(); ++h)
-    add(report.head_names[h], report.weights[h], report.metrics.heads[h]);
-  add("combined", 1.0, report.metrics.combined);
-  return table;
-}
-
-std::vector<Shown> text_cells(const HeadsReport& report, const std::string& name, double weight,
-                              const Metrics& m) {
-  const double bound = m.bound.steps;
-  std::vector<Shown> cells = {{"", name},
-                              {"weight", human(weight)},
-                              {"p", human(m.forward_probability)},
-                              {"bound", std::isinf(bound) ? "none" : human_time(bound)}};
-  for (std::size_t k = 0; k < m.walk.mixing.size(); ++k)
-    cells.push_back(
-        {fmt::format("T_mix({})", report.options.walk.eps[k]), human_time(m.walk.mixing[k])});
-  const double time = m.fidelity.minimax_time;
-  cells.insert(cells.end(),
-               {{"hit mean", human_time(m.walk.hitting.mean)},
-                {"hit max", human_time(m.walk.hitting.max)},
-                {"hit cut", human_time(m.walk.truncated.mean)},
-                {"fidelity", human_range(m.fidelity.minimax, m.fidelity.minimax_upper)},
-                {"node", node_name(report, m.fidelity.minimax_node)},
-                {"at t", std::isinf(time) ? "limit" : human_time(time)}});
-  return cells;
-}
-
-std::vector<Shown> csv_cells(const HeadsReport& report, const std::string& name, double weight,
-                             const Metrics& m) {
-  const HeadsMetrics& all = report.metrics;
-  const std::vector<double>& eps = report.options.walk.eps;
-  const auto of_all = [&](const std::string& text) { return &m == &all.combined ? text : ""; };
-  const auto number = [&](const Quantity& q) -> Shown {
-    return {key_of(q),
-            q.of_system() ? exact(value_of(q, m, eps)) : of_all(exact(value_of(q, all, eps)))};
-  };
-  const auto text = [](bool value) { return value ? "true" : "false"; };
-  std::vector<Shown> cells = {{"head", name},
-                              {"weight", exact(weight)},
-                              number(Quantity::kForwardProbability),
-                              {"mixing_bound", exact(m.bound.steps)},
-                              {"mixing_bound_valid_from_eps", exact(m.bound.valid_from)}};
-  for (const double value : eps) cells.push_back(number(Quantity::mixing_time(value)));
-  cells.insert(cells.end(), {number(Quantity::kHittingMean),
-                             number(Quantity::kHittingMax),
-                             {"hitting_worst_node", node_name(report, m.walk.hitting.worst_node)},
-                             number(Quantity::kTruncatedHittingMean),
-                             number(Quantity::kTruncatedHittingMax),
-                             number(Quantity::kMinimaxFidelity),
-                             number(Quantity::kMinimaxFidelityUpper),
-                             {"minimax_node", node_name(report, m.fidelity.minimax_node)},
-                             number(Quantity::kMinimaxTime),
-                             {"certified", text(m.fidelity.certified)},
-                             {"best_head", of_all(best_head(report))},
-                             number(Quantity::kSynergy),
-                             number(Quantity::kMixingSynergy),
-                             number(Quantity::kCrossHeadShare),
-                             {"best_head_decided", of_all(text(all.synergy.best_head_decided))},
-                             {"synergy_lower", of_all(exact(all.synergy.lower))},
-                             {"synergy_upper", of_all(exact(all.synergy.upper))}});
-  return cells;
-}
-
-std::string describe(const HeadsReport& report) {
-  const HeadsMetrics& m = report.metrics;
-  const FidelityOptions& fidelity = report.options.fidelity;
-  const Synergy& synergy = m.synergy;
-  std::string text =
-      fmt::format("best head         {} (minimax fidelity {}{})\n", printable(best_head(report)),
-                  human_range(synergy.best_head_fidelity, synergy.best_head_fidelity_upper),
-                  synergy.best_head_decided ? "" : "; another may be better: not certified");
-  const std::optional<bool> present = synergy.present();
-  const char* verdict = !present   ? "undecided: fidelities are not certified"
-                        : *present ? "present: together above the best head"
-                                   : "not present";
-  text += fmt::format("fidelity synergy  {} ({})\n", human_range(synergy.lower, synergy.upper),
-                      verdict);
-  text += fmt::format(
-      "mixing synergy    {} (fastest head alone over all together, per-head walk, eps {})\n",
-      human(m.mixing_synergy), report.options.walk.eps.front());
-  text += fmt::format("cross-head share  {} of the weakest signal changes head on its way\n",
-                      human(m.cross_head_share));
-  if (std::isinf(m.effective_bound.steps))
-    text += "paper's bound     none: every head holds some node forever (p = 0)\n";
-  else
-    text += fmt::format(
-        "paper's bound     {} steps from p = {}, for eps >= {}; with the best weights {}\n",
-        human_time(m.effective_bound.steps), human(m.effective_forward_probability),
-        human(m.effective_bound.valid_from, 2), human_time(m.adaptive.steps));
-  for (const MonteCarloEstimate& estimate : report.monte_carlo)
-    text += fmt::format(
-        "Monte Carlo       mean cut hitting time {} +- {}, within {} at 95 % (exact {})\n",
-        human(estimate.mean, 6), human(estimate.mean_error, 2), human(estimate.mean_bound, 2),
-        human(m.combined.walk.truncated.mean, 6));
-  text += fmt::format(
-      "measured with     {} walk, fidelity as a fraction over {}, horizon {}, hitting times cut at "
-      "{}\n",
-      name_of(report.options.normalization),
-      fidelity.nodes == FidelityNodes::kSources ? "sources" : "all nodes", horizon_text(fidelity),
-      report.options.walk.cutoff);
-  return text;
+  ordered_json layers = ordered_json::array();
+  for (std::size_t l = 0; l < stack.flows.size(); ++l)
+    layers.push_back({{"name", stack.layers[l].name},
+                      {"residual", json_estimate(stack.flows[l].residual)},
+                      {"heads", estimates(stack.flows[l].heads)}});
+  return {{"residual", stack.options.residual},
+          {"token", stack.options.token ? ordered_json(*stack.options.token) : ordered_json()},
+          {"samples", stack.samples},
+          {"without_signal", stack.without_signal},
+          {"fidelity", json_estimate(stack.fidelity)},
+          {"effective_tokens", json_estimate(stack.effective_tokens)},
+          {"signal", estimates(stack.signal)},
+          {"weakest", stack.weakest},
+          {"layers", std::move(layers)}};
 }
 
 }  // namespace
 
-std::string format_report(const HeadsReport& report, std::size_t columns) {
-  constexpr std::size_t kLabel = 18;  // what describe() begins its lines with
-  return format_text(table_of(report, text_cells), columns) + '\n' +
-         wrapped(describe(report), columns, kLabel);
-}
-
 Table csv_table(const HeadsReport& report) {
-  return table_of(report, csv_cells);
+  const HeadValues& head_values = report.head_values;
+  Table table;
+  table.header = {"layer", "value", "head", "weight"};
+  for (const char* name : {"shapley", "banzhaf", "alone", "dropped"}) {
+    table.header.emplace_back(name);
+    table.header.push_back(fmt::format("{}_error", name));
+  }
+  for (const char* title : {"in_smallest", "best_weight", "all", "all_error", "exact",
+                            "stack_share", "stack_share_error"})
+    table.header.emplace_back(title);
+  const auto truth = [](bool value) { return std::string(value ? "true" : "false"); };
+  for (std::size_t l = 0; l < head_values.layer_values.size(); ++l)
+    for (const ValueOfHeads& layer_value : head_values.layer_values[l].values)
+      for (std::size_t h = 0; h < layer_value.heads.size(); ++h) {
+        const ValueOfHead& head = layer_value.heads[h];
+        const auto number = static_cast<int>(h);
+        std::vector<std::string>& row = table.rows.emplace_back(std::vector<std::string>{
+            head_values.layers[l].name, std::string(name_of(layer_value.value)),
+            report.head_names.empty() ? fmt::format("{}", h) : report.head_names[h],
+            exact(head_values.weights[l][h])});
+        const auto add = [&](const Estimate& estimate) {
+          row.push_back(exact(estimate.mean));
+          row.push_back(exact(estimate.error));
+        };
+        for (const Estimate& estimate : {head.shapley, head.banzhaf, head.alone, head.dropped})
+          add(estimate);
+        row.push_back(
+            truth(std::find(layer_value.smallest.heads.begin(), layer_value.smallest.heads.end(),
+                            number) != layer_value.smallest.heads.end()));
+        row.push_back(layer_value.weights ? exact(layer_value.weights->weights[h]) : std::string());
+        add(layer_value.all);
+        row.push_back(truth(head_values.layer_values[l].exact));
+        if (report.stack && !report.stack->flows.empty()) add(report.stack->flows[l].heads[h]);
+        row.resize(table.header.size());
+      }
+  return table;
 }
 
 std::string json_report(const HeadsReport& report) {
-  const HeadsMetrics& metrics = report.metrics;
-  const Synergy& synergy = metrics.synergy;
-  const std::optional<bool> present = synergy.present();
-  const MetricsOptions& options = report.options;
-  ordered_json heads = ordered_json::array();
-  for (std::size_t h = 0; h < metrics.heads.size(); ++h) {
-    ordered_json head = {{"name", report.head_names[h]}, {"weight", report.weights[h]}};
-    head.update(json_metrics(report, metrics.heads[h]));
-    heads.push_back(std::move(head));
-  }
-  const auto number = [&](const Quantity& quantity) -> ordered_json {
-    return {key_of(quantity), json_number(value_of(quantity, metrics, options.walk.eps))};
-  };
-  ordered_json json = {
-      {"schema", "synergraph.graph"},
-      {"schema_version", kHeadsSchema},
-      {"program", std::string("synergraph ") + kVersion},
-      {"isa", instruction_set()},
-      {"settings", json_settings(options)},
-      {"nodes", report.node_names},
-      {"heads", std::move(heads)},
-      {"combined", json_metrics(report, metrics.combined)},
-      number(Quantity::kEffectiveForwardProbability),
-      {"effective_bound", json_bound(metrics.effective_bound)},
-      {"adaptive_bound", json_bound(metrics.adaptive)},
-      {"best_head", best_head(report)},
-      {"best_head_decided", synergy.best_head_decided},
-      number(Quantity::kBestHeadFidelity),
-      {"best_head_fidelity_upper", synergy.best_head_fidelity_upper},
-      number(Quantity::kSynergy),
-      {"synergy_lower", json_number(synergy.lower)},
-      {"synergy_upper", json_number(synergy.upper)},
-      {"synergy_present", present ? ordered_json(*present) : ordered_json(nullptr)},
-      number(Quantity::kMixingSynergy),
-      {"mixing_synergy_present", metrics.mixing_synergy > 1.0},
-      number(Quantity::kCrossHeadShare)};
-  for (const MonteCarloEstimate& estimate : report.monte_carlo)
-    json["monte_carlo"] = {{"truncated_hitting_mean", estimate.mean},
-                           {"standard_error", estimate.mean_error},
-                           {"error_bound_95", estimate.mean_bound}};
+  const HeadValues& head_values = report.head_values;
+  const HeadValueOptions& options = head_values.options;
+  ordered_json layers = ordered_json::array();
+  for (std::size_t l = 0; l < head_values.layer_values.size(); ++l)
+    layers.push_back(json_layer(head_values, l));
+  ordered_json json = json_document("synergraph.heads", kHeadsSchema, report, head_values.layers,
+                                    report.head_names.empty() ? "attention" : "graph");
+  json["convention"] = name_of(report.convention);
+  json["settings"] = json_settings(options.convention);
+  json["settings"]["keep"] = options.keep;
+  json["settings"]["exact_heads"] = options.exact_heads;
+  if (std::any_of(head_values.layer_values.begin(), head_values.layer_values.end(),
+                  [](const LayerHeadValues& layer_value) { return !layer_value.exact; }))
+    json["settings"]["sampling"] = {{"seed", options.sampling.seed},
+                                    {"precision", options.sampling.precision},
+                                    {"max_permutations", options.sampling.max_permutations}};
+  if (!report.head_names.empty()) json["head_names"] = report.head_names;
+  if (!report.token_names.empty()) json["token_names"] = report.token_names;
+  json["summary"] = heads_summary(report);
+  json["layers"] = std::move(layers);
+  if (report.stack) json["stack"] = json_stack(*report.stack);
   return json_text(json);
 }
 

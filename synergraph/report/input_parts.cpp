@@ -40,6 +40,12 @@ std::string input_text(const InputReport& input, const std::vector<AttentionLaye
   if (input.evaluation)
     text += fmt::format("task {}: accuracy {:.4f}, loss {:.6g}\n", input.task,
                         input.evaluation->accuracy, input.evaluation->loss);
+  if (input.control) {
+    const Evaluation& off = input.control->without_attention;
+    text += fmt::format(
+        "with every head off: accuracy {:.4f}, loss {:.6g}{}\n", off.accuracy, off.loss,
+        needs_no_attention(*input.control) ? "; the model needs no attention for this task" : "");
+  }
   return text;
 }
 
@@ -81,6 +87,15 @@ nlohmann::ordered_json json_document(const char* schema, int version, const Inpu
     json["task"] = {{"name", input.task},
                     {"accuracy", input.evaluation->accuracy},
                     {"loss", input.evaluation->loss}};
+  if (input.control) {
+    const auto score = [](const Evaluation& of) {
+      return ordered_json{{"accuracy", of.accuracy}, {"loss", of.loss}};
+    };
+    ordered_json layers_off = ordered_json::array();
+    for (const Evaluation& off : input.control->without_layer) layers_off.push_back(score(off));
+    json["task"]["without_attention"] = score(input.control->without_attention);
+    json["task"]["without_layer"] = std::move(layers_off);
+  }
   return json;
 }
 

@@ -7,7 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "synergraph/analysis/layer_summary.h"
-#include "synergraph/heads/best_weights.h"
+#include "synergraph/weights/best_weights.h"
 
 namespace synergraph {
 

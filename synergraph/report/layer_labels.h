@@ -4,7 +4,7 @@
 #include <string_view>
 #include <vector>
 
-#include "synergraph/analysis/attention_source.h"
+#include "synergraph/heads/attention_source.h"
 
 namespace synergraph {
 

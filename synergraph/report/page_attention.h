@@ -3,8 +3,8 @@
 #include <cstddef>
 #include <optional>
 
-#include "synergraph/analysis/attention_source.h"
 #include "synergraph/analysis/head_weights.h"
+#include "synergraph/heads/attention_source.h"
 #include "synergraph/report/page_tokens.h"
 
 #pragma GCC visibility push(default)

@@ -7,9 +7,10 @@
 #include <type_traits>
 #include <utility>
 
-#include "synergraph/analysis/importance_settings.h"
+#include "synergraph/analysis/head_value_settings.h"
 #include "synergraph/core/names.h"
 #include "synergraph/heads/metrics_settings.h"
+#include "synergraph/heads/quantity_rows.h"
 #include "synergraph/report/json_text.h"
 
 namespace synergraph {
@@ -100,8 +101,8 @@ void add_metrics(const SchemaProperties& into, bool several) {
 
 void add_heads(const SchemaProperties& into) {
   add_metrics(into, false);
-  ImportanceOptions importance;
-  visit_settings(importance, into);
+  HeadValueOptions head_values;
+  visit_settings(head_values, into);
   StackSettings stack;
   visit_settings(stack, into);
 }
@@ -113,16 +114,38 @@ const std::vector<std::pair<std::string, std::function<void(const SchemaProperti
     {"measure", [](const SchemaProperties& into) { add_metrics(into, true); }},
 };
 
+constexpr const char* kQuantities = "quantities";
+
+ordered_json json_quantities() {
+  ordered_json rows = ordered_json::array();
+  for (const QuantityRow& row : kQuantityRows)
+    rows.push_back({{"key", row.key},
+                    {"symbol", row.symbol},
+                    {"heading", row.heading},
+                    {"label", row.label},
+                    {"about", row.about},
+                    {"unit", name_of(row.unit)},
+                    {"better", name_of(row.better)},
+                    {"owner", name_of(row.owner)},
+                    {"summarised", row.summarised},
+                    {"column", row.column},
+                    {"wide", row.wide},
+                    {"definition", fmt::format("theory.md#{}", row.anchor)}});
+  return {{"quantities", std::move(rows)}};
+}
+
 }  // namespace
 
 std::vector<std::string> schema_names() {
   std::vector<std::string> names;
-  names.reserve(kCalls.size());
+  names.reserve(kCalls.size() + 1);
   for (const auto& [name, add] : kCalls) names.push_back(name);
+  names.emplace_back(kQuantities);
   return names;
 }
 
 std::string settings_schema(const std::string& name) {
+  if (name == kQuantities) return json_text(json_quantities());
   for (const auto& [known, add] : kCalls) {
     if (known != name) continue;
     ordered_json properties = ordered_json::object();

@@ -3,8 +3,8 @@
 #include <algorithm>
 
 #include "synergraph/core/version.h"
+#include "synergraph/report/reproduce_report.h"
 #include "synergraph/report/statements.h"
-#include "synergraph/report/study_report.h"
 #include "synergraph/report/study_sections.h"
 
 namespace synergraph {
@@ -97,7 +97,7 @@ std::string html_section(const ReportSection& section) {
 
 }  // namespace
 
-std::string html_page(const StudyReport& report, const std::vector<PageFigure>& figures) {
+std::string html_page(const ReproduceReport& report, const std::vector<PageFigure>& figures) {
   std::string html = fmt::format(
       "<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">\n<meta name=\"viewport\" "
       "content=\"width=device-width, initial-scale=1\">\n<title>synergraph: reproduction</title>\n"

@@ -11,7 +11,7 @@
 namespace synergraph {
 namespace {
 
-ReportSection tables(const StudyReport& report) {
+ReportSection tables(const ReproduceReport& report) {
   ReportSection section{"Tables"};
   for (const StudyTable& table : study_tables(report.results, report.findings))
     section.tables.push_back({table.caption, table.table, table.rules, false});
@@ -42,7 +42,7 @@ ReportSection statistics(const Findings& findings) {
   return section;
 }
 
-Table settings_table(const StudyReport& report) {
+Table settings_table(const ReproduceReport& report) {
   Table table;
   table.header = {"setting", "value"};
   const GridSettings& grid = report.grid;
@@ -60,7 +60,7 @@ Table settings_table(const StudyReport& report) {
   return table;
 }
 
-Table model_table(const StudyReport& report) {
+Table model_table(const ReproduceReport& report) {
   Table table;
   table.header = {"task", "heads", "seed", "held-out accuracy", "held-out loss", "learned"};
   for (const CellResult& result : report.results)
@@ -73,7 +73,7 @@ Table model_table(const StudyReport& report) {
 
 }  // namespace
 
-std::vector<ReportSection> study_sections(const StudyReport& report) {
+std::vector<ReportSection> study_sections(const ReproduceReport& report) {
   return {tables(report),
           statistics(report.findings),
           {"Models", {}, {{"", model_table(report)}}},

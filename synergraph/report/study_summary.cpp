@@ -3,8 +3,8 @@
 #include <cmath>
 #include <limits>
 
+#include "synergraph/report/reproduce_report.h"
 #include "synergraph/report/statements.h"
-#include "synergraph/report/study_report.h"
 #include "synergraph/report/subset_statements.h"
 #include "synergraph/report/table.h"
 #include "synergraph/study/published.h"
@@ -28,7 +28,8 @@ std::vector<std::string> means_row(const std::string& label, const std::string& 
   return row;
 }
 
-Table means_table(const StudyReport& report, const std::map<std::string, ResultsByHeads>& groups) {
+Table means_table(const ReproduceReport& report,
+                  const std::map<std::string, ResultsByHeads>& groups) {
   const auto layers = static_cast<int>(report.results.front().exact.size());
   Table table;
   table.left_columns = 2;
@@ -131,7 +132,7 @@ std::string subsets_text(const Findings& findings,
 
 }  // namespace
 
-std::string format_report(const StudyReport& report, std::size_t columns) {
+std::string format_report(const ReproduceReport& report, std::size_t columns) {
   if (report.results.empty()) return "no results\n";
   const std::map<std::string, ResultsByHeads> groups = group_results(report.results);
   std::string text = "Published convention, means over samples and seeds:\n";

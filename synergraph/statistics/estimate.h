@@ -8,11 +8,12 @@ namespace synergraph {
 /// A mean over samples and its standard error.
 struct Estimate {
   double mean = 0.0;
-  double error = 0.0;  ///< NaN: a single sample has none
+  double error = 0.0;  ///< standard error of the mean; NaN for a single sample
 };
 
-/// The mean of independent samples, in a fixed order of summation, and its standard error: the
-/// sample standard deviation over the root of their number. InputError without samples.
+/// Computes the mean of independent samples, in a fixed order of summation, and its standard error.
+/// The standard error is the sample standard deviation over the root of the number of samples.
+/// Throws InputError without samples.
 Estimate estimate(std::span<const double> samples);
 
 }  // namespace synergraph

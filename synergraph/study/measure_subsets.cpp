@@ -10,9 +10,9 @@
 
 namespace synergraph {
 
-ValueSubsets subset_numbers(const ValueCredit& credit, int samples) {
+ValueSubsets subset_numbers(const ValueOfHeads& layer_value, int samples) {
   using enum SubsetNumber;
-  const std::vector<HeadSet>& best = credit.pruning.best;
+  const std::vector<HeadSet>& best = layer_value.pruning.best;
   double most = 0.0;
   for (const HeadSet& set : best) most = std::max(most, set.value);
   const double margin = kTie * most;
@@ -25,28 +25,28 @@ ValueSubsets subset_numbers(const ValueCredit& credit, int samples) {
   const auto size = fewest([&](const HeadSet& set) { return reaches(set.value, most); });
   numbers[kBestSize] = static_cast<double>(size);
   numbers[kBestSubset] = best[static_cast<std::size_t>(size)].value;
-  numbers[kSufficient] = static_cast<double>(credit.smallest.heads.size());
-  const auto synergy =
-      fewest([&](const HeadSet& set) { return set.value > best[1].value + credit.gap + margin; });
+  numbers[kSufficient] = static_cast<double>(layer_value.smallest.heads.size());
+  const auto synergy = fewest(
+      [&](const HeadSet& set) { return set.value > best[1].value + layer_value.gap + margin; });
   if (static_cast<std::size_t>(synergy) < best.size())
     numbers[kSynergySize] = static_cast<double>(synergy);
   double share = std::numeric_limits<double>::quiet_NaN();
-  for (const HeadCredit& head : credit.heads) {
+  for (const ValueOfHead& head : layer_value.heads) {
     if (head.dropped.mean <= margin) numbers[kDispensable] += 1.0;
     if (all > 0.0) share = std::fmax(share, head.shapley.mean / all);
   }
   numbers[kLargestShare] = share;
   if (samples > 1) {
     const double errors = student_quantile(0.975, samples - 1);
-    for (const Interaction& pair : credit.pairs) {
-      if (!(std::abs(pair.index.mean) > errors * pair.index.error + 2.0 * credit.gap + margin))
+    for (const Interaction& pair : layer_value.pairs) {
+      if (!(std::abs(pair.index.mean) > errors * pair.index.error + 2.0 * layer_value.gap + margin))
         continue;
       numbers[pair.index.mean < 0.0 ? kRedundantPairs : kComplementaryPairs] += 1.0;
     }
   }
-  numbers[kEqualWeights] = credit.weights.value().equal_value;
-  numbers[kBestWeights] = credit.weights->value;
-  numbers[kBound] = credit.weights->bound;
+  numbers[kEqualWeights] = layer_value.weights.value().equal_value;
+  numbers[kBestWeights] = layer_value.weights->value;
+  numbers[kBound] = layer_value.weights->bound;
   return numbers;
 }
 
@@ -55,7 +55,7 @@ std::vector<LayerSubsets> measure_subsets(const Model& model, const Sequences& s
                                           const Execution& execution,
                                           const EvaluatorFactory& evaluators) {
   ModelAttention source(model, sequences, nullptr, {}, evaluators);
-  ImportanceOptions options;
+  HeadValueOptions options;
   options.convention.walk.cutoff = settings.cutoff;
   options.weight_samples = sequences.count;
   options.execution = execution;
@@ -66,11 +66,11 @@ std::vector<LayerSubsets> measure_subsets(const Model& model, const Sequences& s
                             static_cast<std::size_t>(layer.nodes()) *
                             static_cast<std::size_t>(layer.nodes());
   options.execution.memory = std::max(execution.memory.bytes(), 2 * bytes);
-  const Importance importance = head_importance(source, weights_of_model(model), options);
+  const HeadValues head_values = value_heads(source, weights_of_model(model), options);
   std::vector<LayerSubsets> layers;
-  for (const LayerCredit& credit : importance.credits) {
+  for (const LayerHeadValues& layer_value : head_values.layer_values) {
     LayerSubsets& subsets = layers.emplace_back();
-    for (const ValueCredit& value : credit.values)
+    for (const ValueOfHeads& value : layer_value.values)
       subsets[value.value] = subset_numbers(value, sequences.count);
   }
   return layers;

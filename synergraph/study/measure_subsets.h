@@ -1,6 +1,6 @@
 #pragma once
 
-#include "synergraph/analysis/head_importance.h"
+#include "synergraph/analysis/head_values.h"
 #include "synergraph/model/evaluate.h"
 #include "synergraph/study/cell.h"
 
@@ -9,7 +9,7 @@ namespace synergraph {
 
 /// What is kept of one value of a layer's heads on so many samples, from all subsets and with best
 /// weights.
-ValueSubsets subset_numbers(const ValueCredit& credit, int samples);
+ValueSubsets subset_numbers(const ValueOfHeads& layer_value, int samples);
 
 /// Measures every subset of the heads of every layer of a model on every given sequence, by the
 /// exact convention with the learned head weights; as many as measures_subsets() allows.

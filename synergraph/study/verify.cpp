@@ -41,10 +41,11 @@ std::vector<VerifiedLayer> compare_layers(const std::string& task, int heads,
 /// The checkpoint of a task and head count in a directory; empty if there is none.
 std::string checkpoint_path(const std::string& directory, std::string_view task, int heads) {
   std::error_code none;  // a link that leads nowhere is there, too: who opens it says so
-  for (const char* ending : {"pt", "pth", "safetensors", "npz"}) {
-    std::string path = fmt::format("{}/{}_heads_{}.{}", directory, heads, task, ending);
-    if (std::filesystem::exists(std::filesystem::symlink_status(path, none))) return path;
-  }
+  for (const FormatRow& format : file_formats())
+    for (const std::string_view ending : format.endings) {
+      std::string path = fmt::format("{}/{}_heads_{}{}", directory, heads, task, ending);
+      if (std::filesystem::exists(std::filesystem::symlink_status(path, none))) return path;
+    }
   return {};
 }
 

@@ -65,8 +65,9 @@ struct VerifyOptions {
 /// The checkpoints in a directory that verify_checkpoints() measures, in its order.
 std::vector<std::string> published_checkpoints(const std::string& directory);
 
-/// Measures every checkpoint {H}_heads_{task}.pt (or .pth, .safetensors, .npz) in a directory whose
-/// task and head count the paper tabulates; by task, then heads. InputError if there is none.
+/// Measures every checkpoint {H}_heads_{task}.pt (or with the ending of another format) in a
+/// directory whose task and head count the paper tabulates; by task, then heads. InputError if
+/// there is none.
 std::vector<VerifiedModel> verify_checkpoints(const std::string& directory,
                                               const VerifyOptions& options);
 

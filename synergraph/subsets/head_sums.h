@@ -10,15 +10,16 @@
 
 namespace synergraph {
 
-/// The sum of some heads, each times its weight, from the diagonals on, and of vectors of theirs.
+/// The weighted sum of some heads, each row from its diagonal on, and the sum of their row vectors.
 struct HeadSum {
-  Matrix attention;     ///< n rows and HeadSums::Vector more; empty if it is not needed
-  Matrix walk;          ///< the same of walks, for Normalization::kPerHead
-  double weight = 0.0;  ///< of all of them
+  /// N rows, then the rows of HeadSums::Vector; empty if the sum needs no attention.
+  Matrix attention;
+  Matrix walk;          ///< the same rows for the sum of walks, for Normalization::kPerHead
+  double weight = 0.0;  ///< total weight of the heads in the sum
 };
 
-/// The heads of one system in memory, in a form in which they are quickly added up, and the values
-/// of their sums. Const and thread safe.
+/// Holds the heads of one system in a form that is fast to add up, and computes the values of sums
+/// of heads. The object is const and thread safe.
 class HeadSums {
  public:
   HeadSums(HeadSource& heads, std::span<const double> weights, const SubsetOptions& options);
@@ -27,22 +28,22 @@ class HeadSums {
   int nodes() const { return nodes_; }
   std::size_t sum_bytes() const;
 
-  /// A sum in memory of its own, of no heads.
+  /// Returns the sum of no heads, in its own memory.
   HeadSum empty() const;
-  /// to = from + a head. Nothing is ever subtracted: no digit is lost, and a sum depends on the
-  /// order of its heads alone. `to` may be `from`.
+  /// Computes to = from + head. The class never subtracts, so that no digit is lost and a sum
+  /// depends only on the order of its heads. `to` may be `from`.
   void add(const HeadSum& from, int head, HeadSum& to) const;
 
-  /// The value of the sum of these heads.
+  /// Returns the value of the sum `sum` of the heads `heads`.
   SubsetValue value(const HeadSum& sum, std::span<const int> heads,
                     const Execution& execution) const;
 
  private:
-  /// Rows beyond the square of a matrix.
+  /// The extra rows that follow the n rows of a matrix.
   enum Vector {
-    kMass,     ///< sums of the rows from their diagonals on
-    kForward,  ///< the same without the diagonals
-    kDown,     ///< of an attention's rows before their diagonals
+    kMass,     ///< row sums from the diagonal on
+    kForward,  ///< row sums from the diagonal on, without the diagonal
+    kDown,     ///< row sums of an attention before the diagonal
     kVectors
   };
   const double* vector_of(const Matrix& matrix, Vector vector) const {
@@ -63,9 +64,9 @@ class HeadSums {
   FidelityOptions fidelity_;
   int nodes_;
   std::vector<double> raw_weights_;
-  std::vector<double> weights_;    // convex
-  std::vector<Matrix> attention_;  // of every head, mirrored
-  std::vector<Matrix> walks_;      // of every head, if they are summed
+  std::vector<double> weights_;    // convex: the weights sum to 1
+  std::vector<Matrix> attention_;  // mirrored attention of every head
+  std::vector<Matrix> walks_;      // walk of every head; empty unless walks are summed
 };
 
 }  // namespace synergraph

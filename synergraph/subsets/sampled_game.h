@@ -10,49 +10,53 @@
 #pragma GCC visibility push(default)
 namespace synergraph {
 
-// Indices of games with more heads than a table of values has: from sampled orders of the heads
-// (theory: "Sampled orders").
+// These functions estimate the indices of games that have too many heads for a table of values. The
+// estimates come from sampled orders of the heads (theory: "Sampled orders").
 
-/// Gives the values of the first `begin`, begin + step, begin + 2 step, ... heads of an order, up
-/// to all H of them: one after the other into `values`, of all games for each, (H - begin) / step +
-/// 1 times the number of games. Called from several threads.
+/// Computes the values of the first `begin`, begin + step, begin + 2 step, ... heads of an order,
+/// up to all H heads. For each beginning, `values` receives the values of all games. `values` has
+/// (H - begin) / step + 1 times the number of games entries. Several threads call the function at
+/// once.
 using PrefixValues =
     std::function<void(std::span<const int> order, int begin, int step, std::span<double> values)>;
 
 struct SamplingOptions {
   std::uint64_t seed = 0;
-  /// Standard error wanted of every Shapley value, as a share of |v(all) - v(none)|. Interactions
-  /// need not reach it.
+  /// Target standard error of every Shapley value, as a share of |v(all) - v(none)|. Interactions
+  /// may miss this target.
   double precision = 0.001;
-  /// Orders of one batch; after each the precision is looked at. Orders are drawn 2 H at a time.
+  /// Number of orders in one batch; the sampler checks the precision after each batch. The sampler
+  /// draws 2 H orders at a time.
   std::int64_t batch = 256;
-  /// But never fewer than 16 H, for a standard error that means something.
+  /// Largest number of orders. The sampler draws at least 16 H orders, so that the standard error
+  /// is meaningful.
   std::int64_t max_permutations = 100000;
-  /// Interactions of pairs too, from further orders: twice the values in all, three times for odd
-  /// H.
+  /// Also estimate interactions of pairs, from additional orders. Pairs double the number of
+  /// values, or triple the number for odd H.
   bool pairs = false;
   Execution execution = {};
 };
 
-/// Estimates for one game, without bias, and their standard errors; of few orders, no error is
-/// below the average of all.
+/// Unbiased estimates for one game, and their standard errors. After few orders, no error is below
+/// the average of all errors.
 struct SampledIndices {
   double none = 0.0;            ///< v of no head
   double all = 0.0;             ///< v of all heads
-  std::vector<double> shapley;  ///< sum to all - none
+  std::vector<double> shapley;  ///< the Shapley values; they sum to all - none
   std::vector<double> shapley_error;
-  std::vector<double> pairs;  ///< Shapley interaction indices, see pair_index(); empty unless asked
+  /// Shapley interaction indices in the order of pair_index(); empty unless requested.
+  std::vector<double> pairs;
   std::vector<double> pairs_error;
-  bool reached = false;  ///< the precision
+  bool reached = false;  ///< true: the estimates have the target precision
 };
 
 struct GameSample {
-  std::int64_t permutations = 0;  ///< orders behind the Shapley values
+  std::int64_t permutations = 0;  ///< number of orders behind the Shapley values
   std::vector<SampledIndices> games;
 };
 
-/// Samples until every game has the precision or the permutations are used up. The result depends
-/// on the games and the seed, not on the threads.
+/// Samples until every game reaches the precision or the sampler has used max_permutations orders.
+/// The result depends on the games and the seed, but not on the number of threads.
 GameSample sample_games(int heads, int games, const PrefixValues& values,
                         const SamplingOptions& options = {});
 

@@ -10,31 +10,33 @@
 #pragma GCC visibility push(default)
 namespace synergraph {
 
-/// What a set of heads is worth (theory: "Subsets of heads"), from 0, the value of no head, to 1.
+/// What a value of a set of heads measures (theory: "Subsets of heads"). Values go from 0, the
+/// value of no head, to 1.
 enum class HeadValue {
   kFidelity,  ///< the minimax fidelity of the heads together
-  kSpeed,     ///< 1 - E[min(T, M)] / M, cutoff M, mean over all start nodes: the time that is saved
+  kSpeed,  ///< the share of time saved: 1 - E[min(T, M)] / M, cutoff M, mean over all start nodes
 };
 
 template <>
 inline constexpr NameTable<HeadValue, 2> kNamesOf<HeadValue>{
     {{HeadValue::kFidelity, "fidelity"}, {HeadValue::kSpeed, "speed"}}};
 
-/// What is measured of subsets, and how.
+/// Which values of subsets are measured, and how.
 struct SubsetOptions {
   MetricsOptions convention = convention_options(Convention::kExact);
   bool fidelity = true;
   bool speed = true;
-  /// Where memory is short, fewer partial sums are kept; the heads themselves are in memory anyway.
+  /// With little memory, fewer partial sums are kept. The heads themselves always stay in memory.
   Execution execution = {};
-  /// Called now and then with the number of subsets done, by one thread at a time.
+  /// Called from time to time with the number of finished subsets, by one thread at a time.
   std::function<void(std::uint64_t done)> subsets_done = nullptr;
 };
 
-/// The values of one subset; 0 where they were not asked for.
+/// The values of one subset; 0 for a value that was not requested.
 struct SubsetValue {
   double fidelity = 0.0;
-  double fidelity_upper = 0.0;  ///< above `fidelity` where that is not certified: an interval
+  /// Upper bound; above `fidelity` where the fidelity is not certified.
+  double fidelity_upper = 0.0;
   double speed = 0.0;
 };
 

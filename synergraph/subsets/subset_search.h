@@ -11,37 +11,40 @@
 #pragma GCC visibility push(default)
 namespace synergraph {
 
-// Good subsets of more heads than a table of values has: the best found, which need not be the best
-// there is.
+// These functions search for good subsets of more heads than a table of values can have. The best
+// subset found need not be the best subset that exists.
 
-/// The value of some heads, given in rising order. Called from several threads.
+/// Returns the value of some heads, given in rising order. Several threads call the function at
+/// once.
 using SubsetFunction = std::function<double(std::span<const int> heads)>;
 
 struct SubsetSearchOptions {
-  /// Sizes that have no more subsets than this are searched through, and their best certified. One
-  /// head, and all but one, always are.
+  /// A size with at most this many subsets is searched completely, and its best subset is
+  /// certified. The sizes 1 and H - 1 are always searched completely.
   std::int64_t exhaustive = 1000;
-  /// Orders of all heads whose beginnings are looked at, beside greedy addition and removal.
+  /// Orders of all heads whose beginnings the search tries, in addition to greedy addition and
+  /// removal.
   std::vector<std::vector<int>> orders = {};
   Execution execution = {};
 };
 
 struct FoundSubset {
-  std::vector<int> heads;  ///< rising
+  std::vector<int> heads;  ///< in rising order
   double value = 0.0;
   bool certified = false;  ///< no subset of this size is better
 };
 
 struct FoundSubsets {
-  std::vector<FoundSubset> best;  ///< found of every size 0 .. H
-  PruningPath addition, removal;  ///< greedy; losses are to the best found
+  std::vector<FoundSubset> best;  ///< the best subset found of every size 0 .. H
+  PruningPath addition, removal;  ///< greedy paths; each loss is relative to the best subset found
   std::vector<PruningPath> orders;
-  std::int64_t values = 0;  ///< asked for, each once
+  std::int64_t values = 0;  ///< number of distinct subsets whose value was computed
 };
 
-/// Starts from greedy addition, greedy removal and the orders given. Then the best of a size is
-/// improved by every exchange of one of its heads for another, by every head more for the best of
-/// one less, and by every head less for the best of one more, until no size can be.
+/// Starts from greedy addition, greedy removal and the given orders. Then the search improves the
+/// best subset of each size in three ways. The search exchanges one head of the subset for another
+/// head. The search adds one head to the best subset of the next smaller size. The search removes
+/// one head from the best subset of the next larger size. The search ends when no size improves.
 FoundSubsets find_subsets(int heads, const SubsetFunction& value,
                           const SubsetSearchOptions& options = {});
 

@@ -8,7 +8,7 @@
 
 #include "synergraph/core/error.h"
 #include "synergraph/core/parallel.h"
-#include "synergraph/heads/metrics_engine.h"
+#include "synergraph/heads/measure_systems.h"
 #include "synergraph/heads/sample_heads.h"
 #include "synergraph/subsets/head_sums.h"
 #include "synergraph/subsets/subset.h"

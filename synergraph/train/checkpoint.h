@@ -15,27 +15,28 @@ std::string model_path(const std::string& directory);  ///< model.safetensors: t
 std::string state_path(const std::string& directory);  ///< state.safetensors: to continue the run
 std::string log_path(const std::string& directory);    ///< metrics.jsonl
 
-/// Writes the state, with a checksum, then the model, each atomically: whatever happens, a whole
-/// state remains. The bytes depend on the run alone.
+/// Writes the state with a checksum, then the model, each atomically. A complete state therefore
+/// survives any interruption. The bytes depend only on the run.
 void write_checkpoint(const std::string& directory, const TrainingRun& run);
 
-/// Only the settings of the run in a directory. InputError as below.
+/// Reads only the settings of the run in a directory. Throws InputError like read_run().
 TrainSettings read_settings(const std::string& directory);
 
-/// The whole run. InputError when the file is malformed, has another checksum or has none.
+/// Reads the whole run. Throws InputError if the file is malformed, or if its checksum is wrong or
+/// missing.
 TrainingRun read_run(const std::string& directory);
 
-/// How far a run has come, and how far it goes.
+/// The finished and the total steps of a run.
 struct RunSteps {
   std::uint64_t done = 0;
   std::uint64_t total = 0;
 };
-/// By the last checkpoint, from the beginning of its file, for people: the checksum is not looked
-/// at. Nothing where there is none that can be read.
+/// Reads the steps from the beginning of the last checkpoint, for people, without verifying the
+/// checksum. Returns nothing if there is no readable checkpoint.
 std::optional<RunSteps> read_steps(const std::string& directory);
 
-/// Whether the directory holds a run that can be continued. InputError where something else than a
-/// regular file has the name of its state.
+/// Returns whether the directory holds a run that can be continued. Throws InputError if the name
+/// of the state belongs to anything but a regular file.
 bool has_run(const std::string& directory);
 
 }  // namespace synergraph

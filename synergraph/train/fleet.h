@@ -11,7 +11,7 @@
 #pragma GCC visibility push(default)
 namespace synergraph {
 
-/// What the models of a fleet have in common.
+/// The settings that all models of a fleet share.
 struct FleetSettings {
   ModelConfig model;
   AdamOptions adam;
@@ -24,14 +24,14 @@ struct FleetSettings {
 /// The next steps of one member.
 struct FleetWork {
   int member = 0;
-  /// Training sequences in the order in which they are taken: every `batch` of them make a step,
-  /// the last step has what is left.
+  /// Training sequences in the order of training. Every `batch` sequences make a step; the last
+  /// step takes the remaining sequences.
   std::span<const std::int32_t> rows;
 };
 
-/// Models of one shape that are trained together: each has its own state, seed and data, and is
-/// trained to the same bits whatever other members there are. A step is forward, backward, Adam.
-/// Each kind of device has its own fleet; all draw the same random numbers.
+/// Models of one shape that are trained together. Each model has its own state, seed and data, and
+/// its bits do not depend on other members. A step is forward, backward, Adam. Each kind of device
+/// has its own fleet; all fleets draw the same random numbers.
 class Fleet {
  public:
   Fleet() = default;
@@ -39,22 +39,23 @@ class Fleet {
   Fleet& operator=(const Fleet&) = delete;
   virtual ~Fleet() = default;
 
-  /// Takes a model in, at any time and after any number of steps, and returns the member's number.
-  /// `seed` is that of its dropout masks. The data fit the model; they stay where they are and as
-  /// they are for as long as it is a member, so that a device may copy them once.
+  /// Adds a model, at any time and after any number of steps, and returns the number of the member.
+  /// `seed` is the seed of the member's dropout masks. The data must fit the model. The data must
+  /// stay unchanged in place during the membership, so that a device may copy the data once.
   virtual int add(const TrainingState& state, std::uint64_t seed, const TrainingData& data) = 0;
   virtual void remove(int member) = 0;
 
-  /// Does the steps of every member listed, each at most once, and returns each one's results in
-  /// order. They may have different numbers of steps; a loss that is not finite stops nobody.
+  /// Does the steps of every listed member, each listed at most once, and returns the results of
+  /// each member in order. Members may have different numbers of steps. A loss that is not finite
+  /// stops no member.
   virtual std::vector<std::vector<StepResult>> run(std::span<const FleetWork> work) = 0;
-  /// How many steps of each member a call of run() should have where nothing else matters: many on
-  /// a device whose results are slow to come back.
+  /// The recommended number of steps of each member per call of run(). The number is large on a
+  /// device whose results are slow to come back.
   virtual int preferred_steps() const = 0;
 
-  /// The members in evaluation mode on their judged sequences.
+  /// Evaluates the members in evaluation mode on their judged sequences.
   virtual std::vector<Evaluation> judge(std::span<const int> members) = 0;
-  /// A member's state after its steps so far.
+  /// Saves the state of a member after its steps so far.
   virtual void save(int member, TrainingState& state) const = 0;
 };
 

@@ -6,13 +6,13 @@
 #pragma GCC visibility push(default)
 namespace synergraph {
 
-/// The device with all that rounds what it evaluates: a GPU multiplies in float32 then, whatever it
-/// trains in.
+/// Returns the device with its rounding for evaluation: a GPU evaluates in float32, whatever its
+/// training precision.
 Device evaluating(Device device);
 
-/// Makes evaluators of a model on a device. InputError when the device cannot take such a model,
-/// see refusal(). What an evaluator gives does not depend on what else the device does. The model
-/// must outlive them.
+/// Makes evaluators of a model on a device. Throws InputError if the device cannot take such a
+/// model; see refusal(). The results of an evaluator do not depend on other work on the device. The
+/// model must outlive the evaluators.
 EvaluatorFactory evaluator_factory(const Device& device, const Model& model);
 
 }  // namespace synergraph

@@ -13,19 +13,19 @@ namespace synergraph {
 std::unique_ptr<Fleet> make_fleet(const Device& device, const FleetSettings& settings,
                                   const Execution& execution);
 
-/// Why the device cannot train such a model here, one with so many sequences of its own; empty: it
-/// can.
+/// Returns why the device cannot train such a model with this number of sequences. An empty text
+/// means that the device can.
 std::string refusal(const Device& device, const FleetSettings& settings, int sequences = 0);
 
-/// How many such models the device, which can train them, has memory for at once, as far as can be
-/// known: of the CPU's it is not asked.
+/// Estimates how many such models fit into the device's memory at once. The device must be able to
+/// train such models. The function does not query the memory of the CPU.
 int fleet_room(const Device& device, const FleetSettings& settings, int sequences);
 
 inline constexpr std::string_view kAutomatic = "auto";
-/// The device of that name, for models of these shapes, each with so many sequences; with
-/// kAutomatic a GPU if it can train them all, one at a time at least, else the CPU. Where the name
-/// does not say which GPU it is the one of this number, counted round. UsageError for another name,
-/// InputError when the device cannot.
+/// Returns the device of that name, for models of these shapes with this number of sequences each.
+/// kAutomatic chooses a GPU if the GPU can train all models, at least one at a time, and otherwise
+/// the CPU. If the name gives no GPU index, `number` modulo the number of GPUs chooses the GPU.
+/// Throws UsageError for another name, and InputError if the device cannot train the models.
 Device choose_device(std::string_view name, Precision precision,
                      std::span<const FleetSettings> shapes, int number = 0, int sequences = 0);
 

@@ -13,11 +13,12 @@
 #pragma GCC visibility push(default)
 namespace synergraph {
 
-/// The directory holds a run that was not asked for in this way. Who asked may add what to do.
+/// The directory holds a run that the caller did not ask for in this way. The caller may add advice
+/// to the message.
 class RunConflict : public UsageError {
  public:
   enum class Kind {
-    kExists,   ///< a new run was wanted
+    kExists,   ///< the caller wanted a new run
     kHeldOut,  ///< the run was judged by sequences that are not among the data
   };
   RunConflict(Kind kind, const std::string& message) : UsageError(message), kind_(kind) {}
@@ -36,20 +37,20 @@ class RunDirectory {
   /// is not to be locked: then others are kept out by other means.
   explicit RunDirectory(std::string path, bool locked = true);
 
-  /// The run in the directory, with as many epochs as the settings have, or a new one; its files
-  /// are then written, so that a directory that cannot be written is known before any work. Of
-  /// `notes` the seconds are not used and the devices are added to those of the run.
+  /// Opens the run in the directory, with the number of epochs in the settings, or starts a new
+  /// run. Then writes the files of the run, so that a read-only directory fails before any work.
+  /// Ignores the seconds of `notes` and adds its devices to the devices of the run.
   ///
-  /// RunConflict for a run when `resume` is off or when `notes` do not hold out sequences that it
-  /// did; UsageError for one with other settings, or with more steps, and for files of others;
-  /// InputError for a run whose files are damaged.
+  /// Throws RunConflict for a run if `resume` is off, or if the run held out sequences and `notes`
+  /// do not. Throws UsageError for a run with other settings or more steps, and for files of other
+  /// programs. Throws InputError for a run with damaged files.
   TrainingRun open(const TrainSettings& settings, const RunNotes& notes, bool resume);
 
-  /// The rest is for an open run.
+  /// The remaining members require an open run.
   void write_checkpoint(const TrainingRun& run);
   /// Appends a JSON object with "step" and "seconds".
   void append_to_log(const std::string& line) { log_->append(line); }
-  /// What the run has taken until now, in all its parts.
+  /// The total time of the run until now, over all its parts.
   double seconds() const;
   double seconds_since_checkpoint() const;
   const std::vector<std::string>& devices() const { return notes_.devices; }

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "synergraph/heads/metrics_engine.h"
+#include "synergraph/heads/measure_systems.h"
 #include "synergraph/model/evaluate.h"
 
 namespace synergraph {

@@ -13,7 +13,7 @@
 #pragma GCC visibility push(default)
 namespace synergraph {
 
-/// How runs are carried out; apart from the device, none of it changes the models that come out.
+/// How runs are carried out. Only the device changes the resulting models.
 struct TrainSetOptions {
   bool resume = false;   ///< continue the run in a directory, if there is one
   bool claimed = false;  ///< nobody else works in the directories: the caller sees to it
@@ -41,17 +41,19 @@ struct TrainOutcome {
   Model model;
 };
 
-/// Trains a model and leaves in the directory model.safetensors (the model), state.safetensors (to
-/// continue), run.json (RunNotes) and metrics.jsonl (one line an epoch: step, epoch, loss,
-/// accuracy, held_out_loss and held_out_accuracy, or training_pairs_loss and
-/// training_pairs_accuracy when nothing is held out, seconds, and with track_every the layers'
-/// LayerTrack, unless it was asked to stop meanwhile). A run that was interrupted in any way and
-/// resumed ends in the same model and state, to the byte, as one that was not. The directory is
-/// locked meanwhile, unless it is claimed.
+/// Trains a model and writes four files to the directory: model.safetensors (the model),
+/// state.safetensors (to continue), run.json (RunNotes) and metrics.jsonl (one line per epoch). A
+/// line has step, epoch, loss, accuracy, held_out_loss, held_out_accuracy and seconds. Without
+/// held-out sequences, training_pairs_loss and training_pairs_accuracy replace the held_out fields.
+/// With track_every, a line also has the LayerTrack of each layer, unless the run was asked to stop
+/// meanwhile.
 ///
-/// UsageError for settings without a run, and what RunDirectory throws for the directory (a
-/// RunConflict among them); InputError for data that do not fit, for files that cannot be read or
-/// written, and when training diverges.
+/// An interrupted and resumed run ends in the same model and state, to the byte, as an
+/// uninterrupted run. The directory is locked during the run, unless it is claimed.
+///
+/// Throws UsageError for settings without a run, and the errors of RunDirectory (including
+/// RunConflict). Throws InputError for data that do not fit, for files that cannot be read or
+/// written, and if training diverges.
 TrainOutcome train(const TrainSettings& settings, const TrainingData& data,
                    const TrainOptions& options);
 
@@ -69,9 +71,9 @@ struct TrainResult {
   std::exception_ptr error;  ///< when there is no outcome: what train() would have thrown
 };
 
-/// Trains several runs together, in one fleet: each ends in the same bytes as by train(). Their
-/// fleet_settings are equal. One that fails does not end the others; only settings and data that
-/// are wrong are thrown, before anything is done. The progress of `options` is not used.
+/// Trains several runs together in one fleet; each run ends in the same bytes as with train(). All
+/// runs must have equal fleet_settings. A failed run does not end the other runs. The function
+/// throws only for wrong settings and data, before any work. The progress of `options` is ignored.
 std::vector<TrainResult> train_set(const std::vector<TrainJob>& jobs,
                                    const TrainSetOptions& options);
 

@@ -3,8 +3,9 @@
 #include <gtest/gtest.h>
 
 #include "synergraph/analysis/attention_file.h"
-#include "synergraph/heads/metrics_engine.h"
+#include "synergraph/heads/measure_systems.h"
 #include "synergraph/heads/quantity.h"
+#include "synergraph/heads/sample_heads.h"
 #include "synergraph/io/npy.h"
 #include "tests/io/temporary_directory.h"
 #include "tests/support/random_inputs.h"

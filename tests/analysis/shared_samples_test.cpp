@@ -14,7 +14,7 @@
 #include <thread>
 
 #include "synergraph/analysis/analysis.h"
-#include "synergraph/analysis/head_importance.h"
+#include "synergraph/analysis/head_values.h"
 #include "synergraph/analysis/model_attention.h"
 #include "synergraph/core/error.h"
 #include "synergraph/model/tasks.h"
@@ -192,8 +192,8 @@ TEST_F(SharedModelTest, IsAnalysedToTheSameNumbersByAnyNumberOfWorkers) {
   }
 }
 
-TEST_F(SharedModelTest, HasHeadsOfTheSameImportanceForAnyNumberOfWorkers) {
-  ImportanceOptions options;
+TEST_F(SharedModelTest, HasHeadsOfTheSameValuesForAnyNumberOfWorkers) {
+  HeadValueOptions options;
   options.weight_samples = 2;
   options.execution.threads = 1;
   for (const int exact_heads : {4, 2}) {
@@ -201,18 +201,18 @@ TEST_F(SharedModelTest, HasHeadsOfTheSameImportanceForAnyNumberOfWorkers) {
     options.sampling.max_permutations = 30;
     const auto whole_source = source();
     const LayerWeights weights = weights_of_model(model_);
-    const Importance whole = head_importance(*whole_source, weights, options);
+    const HeadValues whole = value_heads(*whole_source, weights, options);
     const StackAnalysis whole_stack = analyse_stack(*whole_source, weights, {});
-    Importance shared;
+    HeadValues shared;
     std::optional<StackAnalysis> stack;
     EXPECT_EQ(run_workers(3,
                           [&](int rank) {
                             const auto own = source();
                             SharedSamples how = part(rank, 3);
                             how.settings = std::to_string(exact_heads);
-                            return head_importance_shared(
+                            return value_heads_shared(
                                 *own, weights, options, StackOptions{}, how,
-                                [&](Importance all, std::optional<StackAnalysis> through) {
+                                [&](HeadValues all, std::optional<StackAnalysis> through) {
                                   shared = std::move(all);
                                   stack = std::move(through);
                                 });
@@ -223,8 +223,8 @@ TEST_F(SharedModelTest, HasHeadsOfTheSameImportanceForAnyNumberOfWorkers) {
     EXPECT_EQ(stack->weakest, whole_stack.weakest);
     for (std::size_t l = 0; l < 2; ++l)
       for (std::size_t v = 0; v < 2; ++v) {
-        const ValueCredit& one = whole.credits[l].values[v];
-        const ValueCredit& other = shared.credits[l].values[v];
+        const ValueOfHeads& one = whole.layer_values[l].values[v];
+        const ValueOfHeads& other = shared.layer_values[l].values[v];
         EXPECT_EQ(other.all.mean, one.all.mean);
         EXPECT_EQ(other.smallest.heads, one.smallest.heads);
         EXPECT_EQ(other.weights->weights, one.weights->weights);

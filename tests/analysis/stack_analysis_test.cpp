@@ -7,7 +7,7 @@
 #include "synergraph/analysis/model_attention.h"
 #include "synergraph/core/error.h"
 #include "synergraph/train/data.h"
-#include "tests/analysis/memory_source.h"
+#include "tests/heads/memory_source.h"
 
 namespace synergraph {
 namespace {

@@ -1,4 +1,4 @@
-#include "synergraph/analysis/view_source.h"
+#include "synergraph/heads/view_source.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -126,83 +126,29 @@ TEST(ViewSourceTest, NamesTheLayer) {
   }
 }
 
-/// Says what it was asked, and measures nothing but which sequence it is.
-class AskedEngine : public MetricsEngine {
- public:
-  std::string name() const override { return "asked"; }
-  mutable std::vector<Batch> asked;
-
- private:
-  BatchMetrics measure_batch(const Batch& batch) const override {
-    asked.push_back(batch);
-    BatchMetrics result;
-    std::vector<HeadsMetrics> all;
-    for (const TokenSpan& span : batch.options.sequences) {
-      all.emplace_back().heads.resize(static_cast<std::size_t>(batch.layer_of(span).view.heads));
-      all.back().cross_head_share = static_cast<double>(100 * span.layer + span.sample);
-    }
-    result.sequences.assign(batch.options.conventions.size(), all);
-    return result;
-  }
-};
-
-// Attention in memory is what an engine measures: all layers at once.
-TEST(ViewSourceTest, IsMeasuredByTheEngine) {
-  const std::vector<double> values = random_values(6);
-  const AskedEngine engine;
-  AnalysisOptions options;
-  options.engine = &engine;
-  options.nodes = true;
-  options.execution.threads = 3;
-  options.conventions.front().walk.eps = {0.125};
+// Workers that share the samples measure each once; a layer may have fewer of them.
+TEST_F(ViewSourceFileTest, IsMeasuredInRanges) {
+  const std::vector<double> values = random_values(7);
   ViewSource source(0.5, MissingMass::kNode);
   source.add("a", attention_view(values.data(), kSamples, kHeads, kTokens));
-  source.add("b", attention_view(values.data(), 2, 2, kTokens), [](auto...) { FAIL(); });
-  const Analysis analysis = analyse(source, {{0.5, 0.25, 0.25}, {1.0, 0.0}}, options);
-  ASSERT_EQ(engine.asked.size(), 1U);
-  const Batch& batch = engine.asked.front();
-  ASSERT_EQ(batch.layers.size(), 2U);
-  EXPECT_EQ(batch.layers[0].view.data, values.data());
-  EXPECT_EQ(batch.layers[0].name, "a");
-  EXPECT_EQ(batch.layers[0].weights, (std::vector<double>{0.5, 0.25, 0.25}));
-  EXPECT_TRUE(batch.layers[1].fetch);
-  EXPECT_EQ(batch.options.sequences.size(), 6U);
-  EXPECT_EQ(batch.options.conventions.front().walk.eps, std::vector<double>{0.125});
-  EXPECT_EQ(batch.options.row_tolerance, 0.5);
-  EXPECT_EQ(batch.options.missing_mass, MissingMass::kNode);
-  EXPECT_TRUE(batch.options.nodes);
-  EXPECT_EQ(batch.options.execution.threads, 3);
-  ASSERT_EQ(analysis.samples[0][1].size(), 2U);
-  EXPECT_EQ(analysis.samples[0][0][3].cross_head_share, 3.0);
-  EXPECT_EQ(analysis.samples[0][1][1].cross_head_share, 101.0);
-}
-
-// Workers that share the samples ask it, too, each sample once; a layer may have fewer of them.
-TEST_F(ViewSourceFileTest, IsMeasuredByTheEngineInRanges) {
-  const std::vector<double> values = random_values(7);
-  const AskedEngine engine;
-  AnalysisOptions options;
-  options.engine = &engine;
-  ViewSource source;
-  source.add("a", attention_view(values.data(), kSamples, kHeads, kTokens));
   source.add("b", attention_view(values.data(), 2, kHeads, kTokens));
+  const LayerWeights weights = uniform_weights(source.layers());
   SharedSamples how;
   how.directory = path("shared");
   how.settings = "a test";
   how.least_cost = 1e-30;
   std::optional<Analysis> analysis;
-  EXPECT_EQ(analyse_shared(source, uniform_weights(source.layers()), options, how,
-                           [&](Analysis all) { analysis = std::move(all); }),
-            SharedEnd::kMerged);
-  std::size_t measured = 0;
-  for (const Batch& batch : engine.asked) {
-    EXPECT_EQ(batch.layers.size(), 2U);
-    measured += batch.options.sequences.size();
-  }
-  EXPECT_EQ(measured, 6U);
+  EXPECT_EQ(
+      analyse_shared(source, weights, {}, how, [&](Analysis all) { analysis = std::move(all); }),
+      SharedEnd::kMerged);
   ASSERT_TRUE(analysis);
-  EXPECT_EQ(analysis->samples[0][0][3].cross_head_share, 3.0);
-  EXPECT_EQ(analysis->samples[0][1][1].cross_head_share, 101.0);
+  const Analysis expected = analyse(source, weights, {});
+  for (std::size_t l = 0; l < 2; ++l) {
+    ASSERT_EQ(analysis->samples[0][l].size(), l == 0 ? 4U : 2U);
+    for (std::size_t s = 0; s < analysis->samples[0][l].size(); ++s)
+      EXPECT_EQ(combined(analysis->samples[0][l][s], Quantity::kMinimaxFidelity),
+                combined(expected.samples[0][l][s], Quantity::kMinimaxFidelity));
+  }
 }
 
 // What is wrong with weights and conventions is found before anything is read, as InputError.

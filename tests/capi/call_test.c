@@ -71,6 +71,10 @@ static void test_stop(void) {
   OK(sg_attention_add(attention, NULL, matrix, SG_FLOAT64, shape, NULL));
   FAILS(SG_STOPPED, "stopped", sg_measure(attention, NULL, &call, &result));
   CHECK(heard.calls == 1 && heard.elsewhere == 0 && result == NULL);
+  call.any_thread = 1;
+  heard.calls = 0;
+  FAILS(SG_STOPPED, "stopped", sg_measure(attention, NULL, &call, &result));
+  CHECK(heard.calls == 1 && result == NULL);
   sg_attention_free(attention);
   free(matrix);
 }

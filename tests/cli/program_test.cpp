@@ -255,7 +255,7 @@ TEST_F(ProgramCommand, EveryCommandFitsTheTerminal) {
   const std::string narrow = on_terminal("graph --example 1", 60);
   const std::string wide = run("graph --example 1").out;
   for (const char* title : {"weight", "bound", "T_mix(0.25)", "hit mean", "hit max", "hit cut",
-                            "fidelity", "node", "at t"}) {
+                            "fidelity", "node", "at step"}) {
     EXPECT_THAT(narrow, HasSubstr(title));
     EXPECT_THAT(wide.substr(0, wide.find('\n')), HasSubstr(title));
   }

@@ -40,6 +40,11 @@ run(${SCRATCH}/build/everything)
 if(NOT output MATCHES "tasks")
   message(FATAL_ERROR "unexpected output: ${output}")
 endif()
+# A file, measured without the trainer; the value is the reference's in softmax.json, as far as it is printed.
+run(${SCRATCH}/build/file ${SOURCE}/../../data/vectors/softmax_0.npy)
+if(NOT output STREQUAL "0.0202131\n")
+  message(FATAL_ERROR "unexpected output: ${output}")
+endif()
 # The program is the one that the documentation shows.
 file(READ ${SOURCE}/measure.cpp program)
 foreach(page README.md docs/library.md)

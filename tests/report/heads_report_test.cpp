@@ -1,62 +1,307 @@
 #include "synergraph/report/heads_report.h"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <nlohmann/json.hpp>
+#include <sstream>
 
-#include "synergraph/heads/measure.h"
+#include "synergraph/report/heads_summary.h"
+#include "tests/support/invented_head_values.h"
 
 namespace synergraph {
 namespace {
 
-HeadsReport example(int number) {
-  const MultiHeadGraph graph = worked_example(number);
-  const std::vector<Head> heads = heads_of_graph(graph);
-  HeadsReport report;
-  report.node_names = graph.node_names;
-  for (const Head& head : heads) report.head_names.push_back(head.name);
-  report.options.normalization = Normalization::kPerHead;
-  report.weights = {0.5, 0.5};
-  report.metrics = measure_heads(heads, report.weights, report.options);
-  return report;
+using testing::AllOf;
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::Not;
+using testing::StartsWith;
+using testing_support::invented_head_values;
+using testing_support::invented_stack;
+using testing_support::make_sampled;
+using testing_support::overlapping_heads;
+using testing_support::report_of;
+using testing_support::Tables;
+using testing_support::value_of_tables;
+
+constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
+
+/// One layer of one value.
+HeadsReport fidelity_of(const Tables& tables) {
+  LayerHeadValues layer;
+  layer.values.push_back(value_of_tables(HeadValue::kFidelity, tables));
+  return report_of({layer}, static_cast<int>(tables.size()));
 }
 
-TEST(HeadsReport, TextIsTheTableOfTheFirstExample) {
-  EXPECT_EQ(format_report(example(1)),
-            "          weight     p  bound  T_mix(0.25)  hit mean  hit max  hit cut  fidelity  "
-            "node  at t\n"
-            "──────────────────────────────────────────────────────────────────────────────────────"
-            "──────\n"
-            "Head 1       0.5     0   none        never     never    never    66.67         0     "
-            "u     1\n"
-            "Head 2       0.5     0   none        never     never    never       34         0     "
-            "u     1\n"
-            "combined       1  0.25     16           10         4        8        4    0.4219     "
-            "v     3\n"
+std::string summary_of(const HeadsReport& report) {
+  std::string text;
+  for (const std::string& line : heads_summary(report)) text += line + '\n';
+  return text;
+}
+
+/// v of two heads, 0 and 1, that overlap: 0.625 and 0.5 alone, 0.75 together.
+const std::vector<double> kTwoHeads = {0.0, 0.625, 0.5, 0.75};
+
+TEST(HeadsSummary, SaysWhatTheNumbersOfASmallCaseAre) {
+  EXPECT_EQ(summary_of(fidelity_of({kTwoHeads})),
+            "layer 1, fidelity 0.75: all heads carry it; no smaller set keeps 95 %; heads 0 "
+            "and 1 are redundant (-50 %)\n"
+            "one sample: no standard errors, others may differ\n");
+}
+
+TEST(HeadsSummary, NamesHeadsThatAreBetterDropped) {
+  // Head 0 does it all, head 2 takes a tenth away.
+  EXPECT_EQ(summary_of(fidelity_of(Tables(3, overlapping_heads({0.9, 0, 0}, {0, 0, 0.1})))),
+            "layer 1, fidelity 0.81: head 0 carries 106 %; 1 of 3 heads reaches 111 %; heads 0 and "
+            "2 are redundant (-11 %); dropping head 2 raises it by 11 "
+            "%\n");
+}
+
+TEST(HeadsSummary, WhatMayBeChanceIsNotNamed) {
+  Tables tables = {kTwoHeads, kTwoHeads, kTwoHeads};
+  EXPECT_THAT(summary_of(fidelity_of(tables)), HasSubstr("redundant"));
+  tables[1][3] = 1.25;  // the interaction is now 0.125 there, -0.375 elsewhere
+  EXPECT_THAT(summary_of(fidelity_of(tables)), Not(HasSubstr("redundant")));
+  tables = Tables(3, {0.0, 0.5, 0.4, 0.45});
+  EXPECT_THAT(summary_of(fidelity_of(tables)), HasSubstr("dropping head 1 raises it by 11 %"));
+  tables[1][3] = 0.6;
+  EXPECT_THAT(summary_of(fidelity_of(tables)), Not(HasSubstr("dropping")));
+}
+
+TEST(HeadsSummary, AGapOfValuesThatAreNotCertifiedLeavesThingsOpen) {
+  HeadsReport report = fidelity_of({{0.0, 0.5, 0.4, 0.45}});
+  report.head_values.layer_values[0].values[0].gap = 0.04;
+  EXPECT_THAT(summary_of(report), AllOf(StartsWith("layer 1, fidelity 0.45 to 0.49: "),
+                                        HasSubstr("raises it by 11 %"), HasSubstr("redundant")));
+  report.head_values.layer_values[0].values[0].gap = 0.06;
+  EXPECT_THAT(summary_of(report),
+              AllOf(HasSubstr("redundant"), Not(HasSubstr("raises")), Not(HasSubstr("reaches"))));
+  report.head_values.layer_values[0].values[0].gap = 0.24;
+  EXPECT_THAT(summary_of(report), Not(HasSubstr("redundant")));
+}
+
+TEST(HeadsSummary, ALayerThatIsWorthNothingHasNoShares) {
+  EXPECT_THAT(summary_of(fidelity_of({{0.0, 0.0, 0.5, 0.0}})),
+              HasSubstr("fidelity 0: all heads together are worth nothing; the best alone reaches "
+                        "0.5"));
+  EXPECT_THAT(summary_of(fidelity_of({{0.0, 0.0}})), HasSubstr("fidelity 0: a single head\n"));
+}
+
+TEST(HeadsSummary, SaysWhatOtherWeightsReach) {
+  HeadsReport report = fidelity_of({kTwoHeads});
+  BestWeights& best = report.head_values.layer_values[0].values[0].weights.emplace();
+  best.weights = {0.25, 0.75};
+  best.given_value = 0.8;
+  best.value = 0.88;
+  best.bound = 0.9;
+  EXPECT_THAT(summary_of(report), HasSubstr("other weights raise it by 10 %"));
+  EXPECT_THAT(format_report(report), HasSubstr("best weights    0.88 (with the weights in use "
+                                               "0.8), no weights can exceed 0.9 (gap 0.02)"));
+  best.adaptive_head = 1;
+  best.adaptive_value = 0.5;
+  EXPECT_THAT(format_report(report), Not(HasSubstr("paper")));
+  best.adaptive_probability = 0.1;
+  EXPECT_THAT(format_report(report), HasSubstr("all on head 1, the paper's choice: 0.5\n"));
+  best.optimal = true;
+  EXPECT_THAT(summary_of(report), HasSubstr("the best weights raise it by 10 %"));
+  EXPECT_THAT(format_report(report), HasSubstr("0.88 (with the weights in use 0.8), optimal"));
+  best.value = 0.801;
+  EXPECT_THAT(summary_of(report), Not(HasSubstr("weights")));
+}
+
+TEST(HeadsSummary, TakesAboutTenLinesHoweverManyLayersThereAre) {
+  for (const int layers : {1, 2, 3, 4, 5, 8, 9, 12, 48}) {
+    HeadsReport report = invented_head_values(layers, 5, 4);
+    report.stack = invented_stack(report);
+    const std::vector<std::string> lines = heads_summary(report);
+    EXPECT_LE(lines.size(), 10U) << layers;
+    for (const std::string& line : lines) EXPECT_LE(display_width(line), 240U) << line;
+  }
+}
+
+TEST(HeadsSummary, TheMedianOfAnEvenNumberOfLayersIsBetweenTheMiddleTwo) {
+  std::vector<LayerHeadValues> layers;
+  for (const double speed : {0.9, 0.1, 0.5, 0.3}) {
+    LayerHeadValues& layer = layers.emplace_back();
+    layer.values.push_back(value_of_tables(HeadValue::kFidelity, {kTwoHeads}));
+    layer.values.push_back(value_of_tables(HeadValue::kSpeed, {{0.0, 0.0, speed, speed}}));
+  }
+  HeadsReport report = report_of(layers, 1);
+  EXPECT_THAT(summary_of(report),
+              HasSubstr("speed in 4 layers: 0.1 to 0.9 (median 0.4); 1 of 2 heads keeps 95 %"));
+}
+
+/// Reports of all kinds, by what is special about them.
+std::vector<HeadsReport> all_kinds() {
+  std::vector<HeadsReport> reports;
+  for (const auto& [layers, heads, samples] :
+       {std::tuple(1, 1, 1), std::tuple(1, 4, 1), std::tuple(4, 8, 3), std::tuple(14, 5, 3)}) {
+    reports.push_back(invented_head_values(layers, heads, samples));
+    reports.back().stack = invented_stack(reports.back());
+  }
+  reports[2].head_values.layers[1].name = "transformer.h.1.attention.probabilities";
+  make_sampled(reports[2].head_values.layer_values[2]);
+  reports[2].stack->options.token = 3;
+  reports[2].stack->without_signal = 1;
+  for (LayerFlow& flow : reports[2].stack->flows) flow.residual = {kNaN, kNaN};
+  reports.push_back(report_of({testing_support::independent_heads(64)}, 2));
+  reports.back().stack = invented_stack(reports.back());
+  reports[1].head_names = {"Head 1", "a\nb", "\x1b[31m`touch x`", std::string(90, 'n')};
+  reports[1].token_names = std::vector<std::string>(100, "東京\"; quit");
+  for (HeadsReport& report : reports)
+    for (std::size_t l = 0; l < report.head_values.layer_values.size(); ++l)
+      for (ValueOfHeads& value : report.head_values.layer_values[l].values) {
+        value.weights.emplace().weights = report.head_values.weights[l];
+        value.weight_samples = 1;
+      }
+  return reports;
+}
+
+TEST(HeadsText, FitsEveryTerminal) {
+  for (const HeadsReport& report : all_kinds())
+    for (const std::size_t columns : {40U, 60U, 80U, 100U, 132U}) {
+      std::istringstream lines(format_report(report, columns));
+      for (std::string line; std::getline(lines, line);) {
+        EXPECT_LE(display_width(line), columns) << line;
+        EXPECT_EQ(line, printable(line));
+      }
+    }
+}
+
+TEST(HeadsText, ShowsTheNumbersOfASmallCase) {
+  EXPECT_EQ(format_report(fidelity_of({kTwoHeads, kTwoHeads})),
+            "layer 1, fidelity 0.75: all heads carry it; no smaller set keeps 95 %; heads 0 "
+            "and 1 are redundant (-50 %)\n"
             "\n"
-            "best head         Head 1 (minimax fidelity 0)\n"
-            "fidelity synergy  inf (present: together above the best head)\n"
-            "mixing synergy    inf (fastest head alone over all together, per-head walk, eps "
-            "0.25)\n"
-            "cross-head share  0.7407 of the weakest signal changes head on its way\n"
-            "paper's bound     none: every head holds some node forever (p = 0)\n"
-            "measured with     per-head walk, fidelity as a fraction over sources, horizon "
-            "certified, hitting "
-            "times cut at 100\n");
+            "1 layer, 2 samples, 2 heads of 100 tokens, uniform head weights\n"
+            "exact: pooled walk, fidelity as a fraction over sources (certified)\n"
+            "\n"
+            "layer 1: 2 heads, all 4 sets\n"
+            "head  weight  fidelity Shapley  fidelity alone  fidelity lost\n"
+            "─────────────────────────────────────────────────────────────\n"
+            "0        0.5        0.4375 ± 0       0.625 ± 0       0.25 ± 0\n"
+            "1        0.5        0.3125 ± 0         0.5 ± 0      0.125 ± 0\n"
+            "\n"
+            "fidelity\n"
+            "all heads       0.75 ± 0\n"
+            "complementary   none\n"
+            "redundant       0 and 1 (-0.375 ± 0)\n"
+            "smallest set    2 of 2 heads keep 95 %: all (0.75)\n"
+            "\n"
+            "left  best heads  fidelity  added  removed  by Shapley\n"
+            "──────────────────────────────────────────────────────\n"
+            "1     0              0.625  0.625    0.625       0.625\n"
+            "2     all             0.75   0.75     0.75        0.75\n");
 }
 
-TEST(HeadsReport, JsonHasNoInfinities) {
-  const auto json = nlohmann::ordered_json::parse(json_report(example(1)));
-  EXPECT_TRUE(json["heads"][0]["hitting_time"]["mean"].is_null());
-  EXPECT_TRUE(json["effective_bound"]["steps"].is_null());
-  EXPECT_EQ(json["combined"]["hitting_time"]["node"], (std::vector<double>{8, 4, 0}));
+TEST(HeadsText, RoundsToTheError) {
+  const std::string text =
+      format_report(fidelity_of({kTwoHeads, {0.0, 0.635, 0.5, 0.75}, {0.0, 0.625, 0.5, 0.85}}));
+  EXPECT_THAT(text, HasSubstr("0.6283 ± 0.0033"));
+  EXPECT_THAT(text, HasSubstr("all heads       0.783 ± 0.033\n"));
 }
 
-TEST(HeadsReport, CsvHasACellForEveryColumn) {
-  const Table table = csv_table(example(2));
-  ASSERT_EQ(table.rows.size(), 3U);
-  for (const auto& row : table.rows) EXPECT_EQ(row.size(), table.header.size());
-  EXPECT_EQ(table.rows[2][0], "combined");
+TEST(HeadsText, SampledLayersSaySo) {
+  HeadsReport report = invented_head_values(1, 5, 3);
+  make_sampled(report.head_values.layer_values[0]);
+  const std::string text = format_report(report);
+  EXPECT_THAT(text,
+              HasSubstr("5 heads, sampled: 512 orders of the heads; sets are the best found"));
+  EXPECT_THAT(text, HasSubstr("5 heads (best found) keep 95 %"));
+  EXPECT_THAT(text, HasSubstr(" (found)"));
+  report.head_values.layer_values[0].precise = false;
+  EXPECT_THAT(summary_of(report), HasSubstr("(best found)"));
+  EXPECT_THAT(format_report(report), HasSubstr("fewer than the precision wanted needs"));
+}
+
+TEST(HeadsText, ManyLayersHaveARowEach) {
+  const std::string text = format_report(invented_head_values(13, 3, 2));
+  EXPECT_THAT(text, HasSubstr("\n13 "));
+  EXPECT_THAT(text, Not(HasSubstr("by Shapley")));
+  EXPECT_THAT(format_report(invented_head_values(12, 3, 2)), HasSubstr("by Shapley"));
+}
+
+TEST(HeadsText, TheStackHasARowALayer) {
+  HeadsReport report = invented_head_values(2, 3, 2);
+  report.stack = invented_stack(report);
+  report.stack->flows[0] = {{{0.1, 0.01}, {0.2, 0.01}, {0.3, 0.01}}, {0.4, 0.01}};
+  const std::string text = format_report(report);
+  EXPECT_THAT(text, HasSubstr("fidelity 0.00120 ± 0.0001, effective tokens 12.50 ± 0.25\n"));
+  EXPECT_THAT(text, HasSubstr("layer  residual     0     1     2\n"));
+  EXPECT_THAT(text, HasSubstr("1          40.0  10.0  20.0  30.0\n"));
+  EXPECT_THAT(text, HasSubstr("the weakest (token 0) with a share of 0.0012"));
+  for (AttentionLayer& layer : report.head_values.layers) layer.missing_mass = MissingMass::kNode;
+  EXPECT_THAT(summary_of(report), HasSubstr("the weakest (the missing mass) with a share of"));
+  EXPECT_THAT(json_report(report), HasSubstr("\"missing_mass\": \"node\""));
+  report.stack->flows.clear();
+  report.stack->without_signal = 2;
+  EXPECT_THAT(format_report(report), HasSubstr("in % (2 of 2 samples have none)\n"));
+  EXPECT_EQ(csv_table(report).rows[0].back(), "");
+}
+
+TEST(HeadsJson, HasWhatIsDocumented) {
+  for (const HeadsReport& report : all_kinds()) {
+    const auto json = nlohmann::ordered_json::parse(json_report(report));
+    EXPECT_EQ(json["schema"], "synergraph.heads");
+    EXPECT_EQ(json["schema_version"], 2);
+    for (const char* key :
+         {"program", "isa", "source", "weights", "range", "convention", "settings", "summary"})
+      EXPECT_TRUE(json.contains(key)) << key;
+    ASSERT_EQ(json["layers"].size(), report.head_values.layers.size());
+    for (std::size_t l = 0; l < json["layers"].size(); ++l) {
+      const auto& layer = json["layers"][l];
+      const auto heads = static_cast<std::size_t>(report.head_values.layers[l].heads);
+      for (const char* key :
+           {"name", "samples", "tokens", "weights", "exact", "permutations", "precise", "values"})
+        EXPECT_TRUE(layer.contains(key)) << key;
+      for (const auto& value : layer["values"]) {
+        for (const char* key : {"value", "all", "gap", "carriers", "better_without", "triples",
+                                "smallest", "beating", "better", "best_weights"})
+          EXPECT_TRUE(value.contains(key)) << key;
+        EXPECT_EQ(value["heads"].size(), heads);
+        for (const char* key : {"shapley", "banzhaf", "alone", "dropped"})
+          EXPECT_TRUE(value["heads"][0][key].contains("error")) << key;
+        EXPECT_EQ(value["pairs"].size(), heads * (heads - 1) / 2);
+        EXPECT_EQ(value["pruning"]["best"].size(), heads + 1);
+        for (const char* path : {"greedy_addition", "greedy_removal", "shapley"})
+          EXPECT_EQ(value["pruning"][path]["order"].size(), heads) << path;
+      }
+    }
+    for (const char* key : {"residual", "token", "samples", "without_signal", "fidelity",
+                            "effective_tokens", "signal", "weakest", "layers"})
+      EXPECT_TRUE(json["stack"].contains(key)) << key;
+  }
+}
+
+TEST(HeadsJson, HoldsTheNumbersAndNoNaN) {
+  const auto json = nlohmann::ordered_json::parse(json_report(fidelity_of({kTwoHeads})));
+  const auto& value = json["layers"][0]["values"][0];
+  EXPECT_NEAR(value["heads"][0]["shapley"]["mean"], 0.4375, 1e-15);
+  EXPECT_TRUE(value["heads"][0]["shapley"]["error"].is_null());
+  EXPECT_NEAR(value["pairs"][0]["mean"], -0.375, 1e-15);
+  EXPECT_EQ(value["pairs"][0]["heads"], (std::vector<int>{0, 1}));
+  EXPECT_EQ(value["pruning"]["best"][1]["heads"], std::vector<int>{0});
+  EXPECT_EQ(value["pruning"]["shapley"]["value"], (std::vector<double>{0.0, 0.625, 0.75}));
+  EXPECT_EQ(value["carriers"]["heads"], (std::vector<int>{0, 1}));
+  EXPECT_TRUE(value["better"].is_null());
+  EXPECT_FALSE(value.contains("best_weights"));
+  EXPECT_FALSE(json.contains("stack"));
+}
+
+TEST(HeadsCsv, HasARowALayerValueAndHead) {
+  for (const HeadsReport& report : all_kinds()) {
+    const Table table = csv_table(report);
+    std::size_t rows = 0;
+    for (const AttentionLayer& layer : report.head_values.layers)
+      rows += report.head_values.options.values.size() * static_cast<std::size_t>(layer.heads);
+    EXPECT_EQ(table.rows.size(), rows);
+    for (const auto& row : table.rows) EXPECT_EQ(row.size(), table.header.size());
+  }
+  const Table table = csv_table(fidelity_of({kTwoHeads}));
+  EXPECT_THAT(table.rows[1],
+              ElementsAre("1", "fidelity", "1", "0.5", "0.3125", "", "0.3125", "", "0.5", "",
+                          "0.125", "", "true", "", "0.75", "", "true", "", ""));
 }
 
 }  // namespace

@@ -11,7 +11,7 @@
 #include <sstream>
 
 #include "synergraph/core/parse_number.h"
-#include "synergraph/report/study_report.h"
+#include "synergraph/report/reproduce_report.h"
 #include "tests/support/invented_results.h"
 
 namespace synergraph {
@@ -246,7 +246,7 @@ TEST(LatexTable, IsBookish) {
 }
 
 TEST(StudySummary, SaysOnOneScreenWhatCameOut) {
-  StudyReport report;
+  ReproduceReport report;
   report.results = small_study(3);
   report.findings = derive_findings(report.results);
   EXPECT_EQ(format_report(report), expected_file("summary.txt"));
@@ -254,7 +254,7 @@ TEST(StudySummary, SaysOnOneScreenWhatCameOut) {
 
 TEST(StudySummary, DoesNotGrowWithTheSeeds) {
   const auto lines = [](int seeds) {
-    StudyReport report;
+    ReproduceReport report;
     report.results = small_study(seeds);
     report.findings = derive_findings(report.results);
     const std::string text = format_report(report);

@@ -4,8 +4,8 @@
 #include <algorithm>
 #include <sstream>
 
+#include "synergraph/report/reproduce_report.h"
 #include "synergraph/report/statements.h"
-#include "synergraph/report/study_report.h"
 #include "synergraph/report/study_tables.h"
 #include "tests/support/invented_results.h"
 
@@ -20,8 +20,8 @@ using testing_support::clear_study;
 using testing_support::invented_subsets;
 
 /// Models of 1, 4 and 8 heads and two layers; the second layer of 4 heads has no synergy.
-StudyReport study(int seeds) {
-  StudyReport report;
+ReproduceReport study(int seeds) {
+  ReproduceReport report;
   report.results = clear_study(seeds, {1, 4, 8});
   for (CellResult& result : report.results) {
     const int heads = result.cell.train.model.heads;
@@ -35,7 +35,7 @@ StudyReport study(int seeds) {
   return report;
 }
 
-std::vector<std::string> said_of_subsets(const StudyReport& report) {
+std::vector<std::string> said_of_subsets(const ReproduceReport& report) {
   std::vector<std::string> texts = statements(report.findings, report.results);
   std::erase_if(texts, [](const std::string& text) {
     return text.find("subsets of heads") == std::string::npos;
@@ -65,7 +65,7 @@ TEST(SubsetStatements, HaveIntervalsOverSeeds) {
 }
 
 TEST(SubsetStatements, OfNoSynergyAndNoFidelity) {
-  StudyReport report = study(1);
+  ReproduceReport report = study(1);
   for (CellResult& result : report.results)
     for (LayerSubsets& layer : result.subsets) layer.fidelity = invented_subsets(0.0, 1, 0);
   report.findings = derive_findings(report.results);
@@ -76,7 +76,7 @@ TEST(SubsetStatements, OfNoSynergyAndNoFidelity) {
 }
 
 TEST(SubsetStatements, AreNoneWithoutSubsets) {
-  StudyReport report = study(1);
+  ReproduceReport report = study(1);
   for (CellResult& result : report.results) result.subsets.clear();
   report.findings = derive_findings(report.results);
   EXPECT_TRUE(said_of_subsets(report).empty());
@@ -85,7 +85,7 @@ TEST(SubsetStatements, AreNoneWithoutSubsets) {
 }
 
 TEST(SubsetTable, HasARowANumberAndAColumnALayer) {
-  const StudyReport report = study(3);
+  const ReproduceReport report = study(3);
   const std::vector<StudyTable> tables = study_tables(report.results, report.findings);
   ASSERT_EQ(tables.size(), 4U);
   const StudyTable& table = tables.back();
@@ -107,7 +107,7 @@ TEST(SubsetTable, HasARowANumberAndAColumnALayer) {
 }
 
 TEST(SubsetTable, OfASingleSampleSaysNothingOfPairs) {
-  StudyReport report = study(1);
+  ReproduceReport report = study(1);
   for (CellResult& result : report.results) result.cell.measure.subset_samples = 1;
   report.findings = derive_findings(report.results);
   const StudyTable table = study_tables(report.results, report.findings).back();

@@ -97,41 +97,41 @@ TEST(MeasureSubsets, AgreesWithTheTableOfAllSubsets) {
 }
 
 /// Three heads: the first carries, the second adds, the third harms.
-ValueCredit invented_credit() {
-  ValueCredit credit;
-  credit.all.mean = 0.5;
-  credit.heads.resize(3);
-  credit.heads[0].shapley.mean = 0.375;
-  credit.heads[0].dropped.mean = 0.25;
-  credit.heads[1].dropped.mean = 0.125;
-  credit.heads[2].dropped.mean = -0.25;
-  credit.pairs = {{{0, 1}, {-0.5, 0.125}}, {{0, 2}, {0.5, 0.0625}}, {{1, 2}, {0.25, 0.125}}};
-  credit.pruning.best = {{{}, 0.0}, {{0}, 0.5}, {{0, 1}, 0.75}, {{0, 1, 2}, 0.5}};
-  credit.smallest = {{0}, 0.5};
-  BestWeights& weights = credit.weights.emplace();
+ValueOfHeads invented_head_value() {
+  ValueOfHeads layer_value;
+  layer_value.all.mean = 0.5;
+  layer_value.heads.resize(3);
+  layer_value.heads[0].shapley.mean = 0.375;
+  layer_value.heads[0].dropped.mean = 0.25;
+  layer_value.heads[1].dropped.mean = 0.125;
+  layer_value.heads[2].dropped.mean = -0.25;
+  layer_value.pairs = {{{0, 1}, {-0.5, 0.125}}, {{0, 2}, {0.5, 0.0625}}, {{1, 2}, {0.25, 0.125}}};
+  layer_value.pruning.best = {{{}, 0.0}, {{0}, 0.5}, {{0, 1}, 0.75}, {{0, 1, 2}, 0.5}};
+  layer_value.smallest = {{0}, 0.5};
+  BestWeights& weights = layer_value.weights.emplace();
   weights.value = 0.875;
   weights.equal_value = 0.25;
   weights.bound = 1.0;
-  return credit;
+  return layer_value;
 }
 
-TEST(SubsetNumbers, AreReadOffACredit) {
-  ValueCredit credit = invented_credit();
-  const ValueSubsets numbers = subset_numbers(credit, 5);
+TEST(SubsetNumbers, AreReadOffAValue) {
+  ValueOfHeads layer_value = invented_head_value();
+  const ValueSubsets numbers = subset_numbers(layer_value, 5);
   EXPECT_THAT(numbers.numbers,
               ElementsAre(0.5, 0.5, 0.75, 0.25, 0.875, 1.0, 0.75, 2, 1, 2, 1, 1, 1));
   // A single sample says nothing of chance.
-  EXPECT_EQ(subset_numbers(credit, 1)[kRedundantPairs], 0.0);
+  EXPECT_EQ(subset_numbers(layer_value, 1)[kRedundantPairs], 0.0);
   // What is not certified may be no synergy.
-  credit.gap = 0.5;
-  EXPECT_FALSE(subset_numbers(credit, 5).synergy());
-  EXPECT_EQ(subset_numbers(credit, 5)[kComplementaryPairs], 0.0);
+  layer_value.gap = 0.5;
+  EXPECT_FALSE(subset_numbers(layer_value, 5).synergy());
+  EXPECT_EQ(subset_numbers(layer_value, 5)[kComplementaryPairs], 0.0);
 }
 
 TEST(SubsetNumbers, OfHeadsThatCarryNothing) {
-  ValueCredit credit = invented_credit();
-  for (HeadSet& set : credit.pruning.best) set.value = 0.0;
-  const ValueSubsets numbers = subset_numbers(credit, 5);
+  ValueOfHeads layer_value = invented_head_value();
+  for (HeadSet& set : layer_value.pruning.best) set.value = 0.0;
+  const ValueSubsets numbers = subset_numbers(layer_value, 5);
   EXPECT_TRUE(std::isnan(numbers[kLargestShare]));
   EXPECT_EQ(numbers[kBestSize], 1.0);
   EXPECT_FALSE(numbers.synergy());

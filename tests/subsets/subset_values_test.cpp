@@ -15,7 +15,7 @@
 #include <string>
 
 #include "synergraph/core/error.h"
-#include "synergraph/heads/metrics_engine.h"
+#include "synergraph/heads/measure_systems.h"
 #include "synergraph/io/tensor_file.h"
 #include "synergraph/subsets/subset.h"
 #include "tests/support/random_inputs.h"

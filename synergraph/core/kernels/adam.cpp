@@ -1,5 +1,9 @@
 #include "synergraph/core/kernels/simd.h"
 
+// One step of the optimiser over a flat array of parameters. Parameters, both moments and the
+// gradient are read once and the first three are written once. The loop does a few operations
+// per 28 bytes, so memory bandwidth limits it.
+
 namespace synergraph::SYNERGRAPH_ISA {
 
 void add(const float* from, std::size_t count, float* to) {

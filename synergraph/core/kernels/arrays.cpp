@@ -1,5 +1,10 @@
 #include "synergraph/core/kernels/simd.h"
 
+// Sums, inner products and comparisons of arrays of doubles, and the triangular products and
+// solves that are rows of inner products. Several accumulators hide the latency of additions;
+// their number and order are fixed, so that a result depends on the instruction set alone. Short
+// arrays are limited by that latency, long ones by memory bandwidth.
+
 namespace synergraph::SYNERGRAPH_ISA {
 
 double total(const double* a, int count) {

@@ -1,5 +1,12 @@
 #include "synergraph/core/kernels/simd.h"
 
+// Causal softmax attention of one sequence and all heads, forward. Activations are feature-
+// major: a vector register holds the same feature of eight queries, so that maximum, sum and
+// division of the softmax need no shuffles. The scores of a block of up to sixteen queries stay
+// in the first-level cache from the product with the keys to the product with the values. Keys
+// that no query of the block may see are never computed. The multiply-adds of the two products
+// and the exponentials limit it.
+
 namespace synergraph::SYNERGRAPH_ISA {
 namespace {
 

@@ -1,5 +1,10 @@
 #include "synergraph/core/kernels/simd.h"
 
+// Gradients of causal softmax attention of one sequence and all heads. The forward pass kept the
+// unnormalised weights and the inverse sums, so nothing is exponentiated again. Blocks of
+// queries are visited as in the forward pass; the gradients of keys and values are added up
+// block by block. Four products per block limit it.
+
 namespace synergraph::SYNERGRAPH_ISA {
 namespace {
 

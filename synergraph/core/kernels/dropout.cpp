@@ -4,6 +4,11 @@
 
 #include "synergraph/core/kernels/simd.h"
 
+// Dropout masks, one bit an element. Each Philox block gives eight 16-bit numbers, and an
+// element is kept where its number is not below the threshold. With AVX2 eight blocks are drawn
+// side by side, and the part of the first two rounds that is the same for a whole step is
+// computed once. The 32-bit multiplications of the ten Philox rounds limit it.
+
 namespace synergraph::SYNERGRAPH_ISA {
 namespace {
 

@@ -1,5 +1,10 @@
 #include "synergraph/core/kernels/simd.h"
 
+// Sums of products with their rounding errors, for convex combinations that must be rounded only
+// once. Each product and each addition is split into its rounded value and its exact rest; the
+// rests are added up beside the sum. About a dozen operations an element limit it in cache,
+// memory bandwidth beyond.
+
 // This file is compiled with -ffp-contract=off: what is written here as two roundings must be two.
 
 namespace synergraph::SYNERGRAPH_ISA {

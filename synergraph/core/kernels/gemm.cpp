@@ -1,5 +1,10 @@
 #include "synergraph/core/kernels/simd.h"
 
+// Single-precision products of matrices that fit in cache, as one sequence of the model needs
+// them. A tile of C stays in registers over the whole depth; A is broadcast element by element
+// and B is read in vectors. There is no packing, since the matrices are small and already in
+// cache. The fused multiply-add units limit it.
+
 namespace synergraph::SYNERGRAPH_ISA {
 namespace {
 

@@ -1,5 +1,9 @@
 #include "synergraph/core/kernels/simd.h"
 
+// Gradients of normalisation, bias, ReLU, dropout and embeddings of one sequence. Each function
+// reads its (features x positions) activations once and writes the gradient in place where it
+// can. Sums run along positions in a fixed order. Cache bandwidth limits all of them.
+
 namespace synergraph::SYNERGRAPH_ISA {
 namespace {
 

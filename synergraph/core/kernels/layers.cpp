@@ -1,5 +1,10 @@
 #include "synergraph/core/kernels/simd.h"
 
+// The parts of a layer's forward pass that are not products: embedding, RMSNorm, residual sums
+// with dropout, cross-entropy. Activations are (features x positions), so that a reduction over
+// features is vertical in the vector registers. Cache bandwidth limits all but cross-entropy,
+// which exponentials limit.
+
 namespace synergraph::SYNERGRAPH_ISA {
 
 void embed(const SequenceShape& shape, const std::int32_t* tokens, const float* token_embedding,

@@ -1,5 +1,12 @@
 #include "synergraph/core/kernels/simd.h"
 
+// Many steps of x_{t+1} = U x_t, U upper triangular. The steps of a panel are the lanes of the
+// vector registers: an entry of U is broadcast once and used for the whole panel. Nodes are
+// finished from the last to the first, so every entry of U is read once a panel instead of once
+// a step. Inside a node the steps form a linear recurrence with factor U(j, j), which is solved
+// in all lanes at once and then corrected from lane to lane. Fused multiply-adds limit matrices
+// that fit in cache; the recurrence limits very small ones.
+
 namespace synergraph::SYNERGRAPH_ISA {
 namespace {
 

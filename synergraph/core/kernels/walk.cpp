@@ -2,6 +2,10 @@
 #include "synergraph/core/safe_range.h"
 #include "synergraph/core/triangular.h"
 
+// Turns weights of steps into probabilities, row by row, without ever computing 1 - stay. The
+// forward mass of a row is summed on its own, so that a walk that almost always stays keeps its
+// digits. Each row is read twice while it is in cache; memory bandwidth limits large matrices.
+
 namespace synergraph::SYNERGRAPH_ISA {
 namespace {
 

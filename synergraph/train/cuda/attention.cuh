@@ -2,6 +2,13 @@
 
 #include "synergraph/train/cuda/fragments.cuh"
 
+// Attention of one sequence and layer inside the training kernel, forward and backward, on
+// tensor cores. Queries, keys, values and outputs live in shared memory; scores and weights
+// exist only in the registers of the warp that computes them. A warp takes sixteen queries (or
+// keys) of a head at a time and visits only the tiles that the causal mask leaves. The weights
+// are computed again in the backward pass from the kept logarithms of their sums. Each further
+// head adds the instructions of its softmax, while the work of tensor cores hardly grows.
+
 namespace synergraph::cuda {
 
 /// What the attention of one sequence and layer is computed with.

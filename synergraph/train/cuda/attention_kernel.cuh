@@ -2,6 +2,12 @@
 
 #include "synergraph/train/cuda/fragments.cuh"
 
+// Writes the attention matrices of one sequence for measuring. One block of threads has one head
+// of one layer: its queries and keys are computed again from the saved activations in float32,
+// kept in shared memory, and each warp writes one row of weights at a time. Nothing is rounded
+// for tensor cores, because the metrics are computed from these numbers. Writing the matrices
+// limits it.
+
 namespace synergraph::cuda {
 
 /// What the attention of one sequence is made from, and where it goes.

@@ -6,6 +6,11 @@
 #include "synergraph/train/cuda/primitives.cuh"
 #include "synergraph/train/precision.h"
 
+// The pieces that the training kernels are made of: how 64 features of all positions lie in
+// shared memory, how tensor-core operands are read from there without bank conflicts, and how
+// products of 16 rows with all positions are accumulated in registers. Operands are rounded to
+// TF32 when they are stored, so that products read them as they are.
+
 namespace synergraph::cuda {
 
 constexpr int kWarps = 4 * kParts;

@@ -2,6 +2,11 @@
 
 #include "synergraph/train/cuda/trainee.h"
 
+// Draws the dropout masks of a training step, the same bits as the CPU draws. One block of
+// threads has one layer of one sequence. Attention masks are drawn row by row into shared memory
+// and written as words that a tile of eight queries and eight keys needs together. The integer
+// multiplications of Philox limit it.
+
 namespace synergraph::cuda {
 
 /// What the masks of a step are drawn from. See Dropout for the numbers, and Masks for the layout.

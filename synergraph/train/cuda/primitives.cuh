@@ -2,6 +2,9 @@
 
 #include <cstdint>
 
+// The instructions that CUDA C++ has no name for: asynchronous copies, matrix loads, tensor-core
+// products and barriers of a part of a block.
+
 namespace synergraph::cuda {
 
 /// The thread's number, read again: what is computed from it is not kept from one call to the next,

@@ -3,6 +3,14 @@
 #include "synergraph/train/cuda/attention.cuh"
 #include "synergraph/train/cuda/trainee.h"
 
+// Forward and backward pass of whole sequences, one block of threads a sequence. The activations
+// of the layer at hand live in shared memory, the residual stream and products in registers;
+// what the backward pass needs again goes to global memory, which the L2 cache holds. Two
+// sequences share a multiprocessor, so that one computes while the other waits at a barrier.
+// Parameters are read as tensor-core operands that the update kernel has prepared. Latency
+// limits it: two sequences give a scheduler four warps, too few to hide waits for memory and
+// earlier results.
+
 namespace synergraph::cuda {
 
 /// What the pass over the sequences of a step reads and writes. The models follow each other, and

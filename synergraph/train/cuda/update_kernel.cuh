@@ -3,6 +3,11 @@
 #include "synergraph/train/cuda/fragments.cuh"
 #include "synergraph/train/cuda/trainee.h"
 
+// Adam's step for all models of a fleet. The gradients of a step's sequences are added up in
+// order, so that results do not depend on scheduling; then parameters and moments are updated,
+// and the operands that the sequence kernel reads are written. Embeddings have a kernel of their
+// own: a warp gathers the positions of one token. Memory bandwidth limits both kernels.
+
 namespace synergraph::cuda {
 
 struct UpdateArguments {

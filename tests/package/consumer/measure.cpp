@@ -1,6 +1,6 @@
 #include <iostream>
 
-#include "synergraph/heads/metrics_engine.h"
+#include "synergraph/heads/measure_systems.h"
 
 int main() {
   const float attention[2][3][3] = {{{1, 0, 0}, {0, 1, 0}, {0.75F, 0.25F, 0}},

@@ -14,5 +14,8 @@ std::unique_ptr<AttentionReader> ModelAttention::reader(const WorkingMemory& /*m
 std::optional<Evaluation> ModelAttention::evaluation() const {
   return {};
 }
+std::optional<AttentionControl> ModelAttention::control(const Execution& /*execution*/) const {
+  return {};
+}
 
 }  // namespace synergraph

@@ -1,0 +1,43 @@
+"""Every quantity that the program describes has a definition in the docs, and every array of a result is described."""
+
+import json
+import pathlib
+import re
+
+import numpy as np
+import pytest
+
+import synergraph as sg
+
+THEORY = pathlib.Path(__file__).resolve().parents[2] / "docs" / "theory.md"
+
+
+@pytest.fixture
+def rows(program):
+    return json.loads(program("schema", "quantities"))["quantities"]
+
+
+def anchors(text):
+    """What links to the page can name: headings as GitHub writes them, and anchors of their own."""
+    headings = re.findall(r"^#+ (.*)$", text, re.MULTILINE)
+    return {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings} | set(re.findall(r'<a id="([^"]+)"', text))
+
+
+def test_definitions_are_in_the_docs(rows):
+    known = anchors(THEORY.read_text())
+    missing = [row["key"] for row in rows if row["definition"].removeprefix("theory.md#") not in known]
+    assert not missing
+
+
+def test_keys_and_labels_are_unique(rows):
+    assert len({row["key"] for row in rows}) == len(rows)
+    assert len({row["label"] for row in rows}) == len(rows)
+
+
+def test_arrays_of_a_result_are_described(rows):
+    keys = {row["key"] for row in rows}
+    attention = np.tril(np.ones((2, 3, 2, 5, 5)))
+    attention /= attention.sum(-1, keepdims=True)
+    result = sg.measure(attention, per_head=True, per_node=True, eps=[0.25, 0.1])
+    named = {re.sub(r"^mixing_time_.*", "mixing_time_EPS", name.rsplit("/", 1)[-1]) for name in result}
+    assert named and named <= keys

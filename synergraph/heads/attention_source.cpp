@@ -1,0 +1,99 @@
+#include "synergraph/heads/attention_source.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <limits>
+#include <utility>
+
+#include "synergraph/core/error.h"
+#include "synergraph/heads/lower_triangle.h"
+
+namespace synergraph {
+namespace {
+
+/// InputError unless the layer has the sequence's sample and tokens.
+void check_sequence(const TokenSpan& sequence, const AttentionLayer& layer) {
+  if (sequence.sample < 0 || sequence.sample >= layer.samples)
+    throw InputError(
+        fmt::format("sample {} was asked for, there are 0:{}", sequence.sample, layer.samples));
+  if (sequence.begin < 0 || sequence.begin >= sequence.end || sequence.end > layer.tokens)
+    throw InputError(fmt::format("sample {}: tokens {}:{} were asked for, it has 0:{}",
+                                 sequence.sample, sequence.begin, sequence.end, layer.tokens));
+}
+
+/// A layer whose samples are these sequences of it.
+AttentionLayer cut(AttentionLayer layer, const std::vector<TokenSpan>& sequences) {
+  if (sequences.empty()) return layer;
+  const AttentionLayer whole = layer;
+  layer.samples = static_cast<int>(sequences.size());
+  layer.tokens = 0;
+  for (const TokenSpan& sequence : sequences) {
+    check_sequence(sequence, whole);
+    const auto tokens = static_cast<int>(sequence.end - sequence.begin);
+    layer.same_length = layer.same_length && (layer.tokens == 0 || tokens == layer.tokens);
+    layer.tokens = std::max(layer.tokens, tokens);
+  }
+  return layer;
+}
+
+}  // namespace
+
+int AttentionSource::most_samples() const {
+  int most = 0;
+  for (const AttentionLayer& layer : layers_) most = std::max(most, layer.samples);
+  return most;
+}
+
+std::vector<AttentionPiece> AttentionSource::pieces(int begin, int end) const {
+  std::vector<AttentionPiece> all;
+  for (int layer = 0; layer < static_cast<int>(layers_.size()); ++layer)
+    for (int s = begin; s < std::min(end, layers_[static_cast<std::size_t>(layer)].samples); ++s)
+      all.push_back({s, layer});
+  return all;
+}
+
+FloatType AttentionSource::element_type(int /*layer*/) const {
+  return FloatType::kFloat64;
+}
+
+void AttentionSource::copy_heads(const AttentionPiece& piece, const HeadCopy& copy) {
+  const std::unique_ptr<AttentionReader> from = reader({});
+  from->open(piece);
+  from->visit([&](int layer, HeadSource& heads) {
+    LowerTriangle triangle(heads.nodes(), sizeof(double));
+    for (int h = 0; h < heads.heads(); ++h) {
+      const ConstMatrixView values = heads.head(h).view();
+      for (int i = 0; i < values.rows; ++i) triangle.set_row(i, values.row(i));
+      copy(layer, h, triangle.bytes());
+    }
+  });
+}
+
+void SequenceSource::add_whole(AttentionLayer layer) {
+  layers_.push_back(cut(layer, sequences_));
+  whole_.push_back(std::move(layer));
+}
+
+void SequenceSource::choose(std::vector<TokenSpan> sequences) {
+  if (sequences.size() > static_cast<std::size_t>(std::numeric_limits<int>::max() / 2))
+    throw InputError(fmt::format("{} sequences are too many", sequences.size()));
+  std::vector<AttentionLayer> layers;
+  for (const AttentionLayer& layer : whole_) layers.push_back(cut(layer, sequences));
+  layers_ = std::move(layers);
+  sequences_ = std::move(sequences);
+}
+
+std::optional<TokenRange> SequenceSource::common_range() const {
+  if (sequences_.empty()) return TokenRange();
+  const TokenSpan& first = sequences_.front();
+  for (std::size_t s = 0; s < sequences_.size(); ++s)
+    if (sequences_[s].sample != static_cast<std::int64_t>(s) ||
+        sequences_[s].begin != first.begin || sequences_[s].end != first.end)
+      return std::nullopt;
+  for (const AttentionLayer& layer : whole_)
+    if (layer.samples != static_cast<int>(sequences_.size())) return std::nullopt;
+  return TokenRange{first.begin, first.end};
+}
+
+}  // namespace synergraph

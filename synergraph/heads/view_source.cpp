@@ -1,0 +1,82 @@
+#include "synergraph/heads/view_source.h"
+
+#include <fmt/core.h>
+
+#include <cstddef>
+
+#include "synergraph/core/error.h"
+#include "synergraph/heads/sample_heads.h"
+
+namespace synergraph {
+
+/// Reads when a sample is visited, not when it is opened: memory can be read by all threads.
+class ViewSource::Reader : public AttentionReader {
+ public:
+  Reader(const ViewSource& source, WorkingMemory memory)
+      : source_(source), memory_(std::move(memory)) {}
+
+  void open(const AttentionPiece& piece) override { piece_ = piece; }
+
+  void visit(const LayerVisitor& visitor) override {
+    const Layer& layer = source_.views_[static_cast<std::size_t>(piece_.layer)];
+    const TokenSpan span = source_.span(piece_.layer, piece_.sample);
+    AttentionView view = layer.view;
+    if (layer.fetch) {  // one head stands for all of them
+      view = attention_view(nullptr, view.type, view.samples, view.heads, view.tokens);
+      fetched_.resize(static_cast<std::size_t>(view.strides.head));
+      view.data = fetched_.data();
+      view.strides.sample = view.strides.head = 0;
+    }
+    const auto heads = static_cast<int>(view.heads);
+    const int nodes = static_cast<int>(span.end - span.begin) + extra_nodes(source_.missing_mass_);
+    if (!heads_ || heads_->heads() != heads || heads_->nodes() != nodes)
+      heads_.emplace(heads, nodes, memory_);
+    heads_->start([this, &layer, sample = span.sample,
+                   read = head_reader(view, span, source_.row_tolerance_, source_.missing_mass_)](
+                      int head, Matrix& into) {
+      if (layer.fetch) layer.fetch(sample, head, fetched_.data());
+      try {
+        read(head, into);
+      } catch (const InputError& error) {
+        if (source_.layers_.size() == 1) throw;
+        throw InputError(fmt::format("layer {}, {}",
+                                     source_.layers_[static_cast<std::size_t>(piece_.layer)].name,
+                                     error.what()));
+      }
+    });
+    visitor(piece_.layer, *heads_);
+  }
+
+ private:
+  const ViewSource& source_;
+  WorkingMemory memory_;
+  AttentionPiece piece_;
+  std::optional<SampleHeads> heads_;
+  std::vector<std::byte> fetched_;
+};
+
+ViewSource::ViewSource(std::optional<double> row_tolerance, MissingMass missing_mass)
+    : row_tolerance_(row_tolerance), missing_mass_(missing_mass) {
+  if (row_tolerance && !(*row_tolerance >= 0.0))
+    throw InputError(
+        fmt::format("row tolerance {} is not a positive number or zero", *row_tolerance));
+  require_named("missing mass", missing_mass);
+}
+
+void ViewSource::add(std::string name, const AttentionView& view, FetchHead fetch) {
+  check_view(fetch ? attention_view(this, view.type, view.samples, view.heads, view.tokens) : view);
+  add_whole({std::move(name), static_cast<int>(view.samples), static_cast<int>(view.heads),
+             static_cast<int>(view.tokens), missing_mass_});
+  views_.push_back({view, std::move(fetch)});
+}
+
+TokenSpan ViewSource::span(int layer, int sample) const {
+  if (sequences_.empty()) return {sample, 0, views_[static_cast<std::size_t>(layer)].view.tokens};
+  return sequences_[static_cast<std::size_t>(sample)];
+}
+
+std::unique_ptr<AttentionReader> ViewSource::reader(const WorkingMemory& memory) {
+  return std::make_unique<Reader>(*this, memory);
+}
+
+}  // namespace synergraph

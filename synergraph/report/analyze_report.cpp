@@ -1,0 +1,243 @@
+#include "synergraph/report/analyze_report.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+
+#include "synergraph/report/input_parts.h"
+#include "synergraph/report/json_parts.h"
+#include "synergraph/report/json_text.h"
+
+namespace synergraph {
+namespace {
+
+using nlohmann::ordered_json;
+
+/// Version of the JSON layout; see docs/formats.md.
+constexpr int kLayerSchema = 3;
+
+/// The numbers of one system that were measured, by their keys.
+ordered_json json_numbers(const Numbers& numbers, const std::vector<double>& eps) {
+  ordered_json json = ordered_json::object();
+  for (const Quantity& quantity : system_quantities(eps)) {
+    const Summary& summary = numbers.at(quantity);
+    if (summary.undefined < summary.samples) json[key_of(quantity)] = json_summary(summary);
+  }
+  return json;
+}
+
+ordered_json json_layer(const AnalyzeReport& report, std::size_t c, std::size_t l) {
+  const MetricsOptions& options = report.analysis.conventions[c];
+  const AttentionLayer& layer = report.analysis.layers[l];
+  const MeasuredLayer& measured = report.analysis.summaries[c][l];
+  const LayerSummary& all = measured.all;
+  ordered_json heads = ordered_json::array();
+  for (std::size_t h = 0; h < measured.heads.size(); ++h) {
+    ordered_json head = {{"head", h},
+                         {"weight", report.analysis.weights[l][h]},
+                         {"best_share", measured.heads[h].best.value()}};
+    head.update(json_numbers(measured.heads[h].numbers, options.walk.eps));
+    heads.push_back(std::move(head));
+  }
+  ordered_json json = {{"name", layer.name},
+                       {"samples", layer.samples},
+                       {"tokens", layer.tokens},
+                       {"combined", json_numbers(all.numbers, options.walk.eps)},
+                       {"best_head", measured.best_head},
+                       {"best_head_undecided", measured.best_head_undecided},
+                       {"synergy_share", all.synergy_share().value()},
+                       {"synergy_undecided", all.synergy_undecided}};
+  for (const Quantity& quantity : comparing_quantities(options.per_head_walks))
+    json[key_of(quantity)] = json_summary(all[quantity]);
+  json["heads"] = std::move(heads);
+  return json;
+}
+
+/// "12.34 ± 0.56", and how often never.
+std::string cell(const Numbers& numbers, const Quantity& quantity) {
+  const Summary& summary = numbers.at(quantity);
+  const bool time = quantity.is_time();
+  const auto shown = [&](double value) { return time ? human_time(value) : human(value); };
+  if (summary.never + summary.undefined == summary.samples)
+    return summary.never == summary.samples ? (time ? "never" : "inf") : "-";
+  std::string text = shown(summary.mean);
+  if (summary.samples > 1) text += fmt::format(" ± {}", human(summary.std, 2));
+  if (summary.never > 0) text += fmt::format(" ({} {})", summary.never, time ? "never" : "inf");
+  if (summary.undefined > 0) text += fmt::format(" ({} none)", summary.undefined);
+  return text;
+}
+
+/// The minimax fidelity; the interval's width where samples were not certified.
+std::string fidelity_cell(const Numbers& numbers) {
+  std::string text = cell(numbers, Quantity::kMinimaxFidelity);
+  const double upper = numbers.at(Quantity::kMinimaxFidelityUpper).mean;
+  if (upper > numbers.at(Quantity::kMinimaxFidelity).mean)
+    text += fmt::format(" (to {})", human(upper));
+  return text;
+}
+
+std::string heading(std::string_view key) {
+  return std::string(row_of(key).heading);
+}
+
+/// A row of a table: cells, then its times and fidelity, then other cells.
+struct Row {
+  std::vector<std::string> begin;
+  const Numbers& numbers;
+  std::vector<std::string> end;
+};
+
+/// The table of these rows, whose header has the titles of their first cells, without the times
+/// that are "never" in all of them.
+std::string format_rows(Table table, const std::vector<std::string>& end_titles,
+                        const std::vector<Row>& rows, const WalkOptions& options,
+                        std::size_t columns) {
+  const bool of_heads = table.key_columns > 1;
+  std::vector<Quantity> shown = system_quantities(options.eps);
+  std::string left_out;
+  std::erase_if(shown, [&](const Quantity& quantity) {
+    if (!quantity.row().column || (quantity == Quantity::kForwardProbability && !of_heads))
+      return true;
+    const bool never = std::all_of(rows.begin(), rows.end(), [&](const Row& row) {
+      const Summary& summary = row.numbers.at(quantity);
+      return quantity.is_time() && summary.never == summary.samples;
+    });
+    if (never) left_out += (left_out.empty() ? "" : ", ") + heading_of(quantity, options.cutoff);
+    return never;
+  });
+  for (const Quantity& quantity : shown)
+    table.header.push_back(heading_of(quantity, options.cutoff));
+  table.header.insert(table.header.end(), end_titles.begin(), end_titles.end());
+  for (const Row& row : rows) {
+    std::vector<std::string>& cells = table.rows.emplace_back(row.begin);
+    for (const Quantity& quantity : shown)
+      cells.push_back(quantity == Quantity::kMinimaxFidelity ? fidelity_cell(row.numbers)
+                                                             : cell(row.numbers, quantity));
+    cells.insert(cells.end(), row.end.begin(), row.end.end());
+  }
+  if (!left_out.empty()) left_out = fmt::format("never, on every sample: {}\n", left_out);
+  return format_text(table, columns) + wrapped(left_out, columns, 2);
+}
+
+std::string layer_table(const AnalyzeReport& report, std::size_t c, std::size_t columns) {
+  const MetricsOptions& options = report.analysis.conventions[c];
+  std::vector<Quantity> shown = comparing_quantities(options.per_head_walks);
+  std::erase_if(shown, [](const Quantity& quantity) { return !quantity.row().column; });
+  std::vector<std::string> titles = {heading("best_head")};
+  for (const Quantity& quantity : shown) {
+    titles.push_back(heading_of(quantity, options.walk.cutoff));
+    if (quantity == Quantity::kSynergy) titles.push_back(heading("synergy_share"));
+  }
+  std::vector<Row> rows;
+  for (std::size_t l = 0; l < report.analysis.layers.size(); ++l) {
+    const MeasuredLayer& layer = report.analysis.summaries[c][l];
+    const LayerSummary& all = layer.all;
+    const Share& best = layer.heads[static_cast<std::size_t>(layer.best_head)].best;
+    std::string head = fmt::format("{}", layer.best_head);
+    if (best.successes < best.trials) head += fmt::format(" ({:.0f} %)", 100.0 * best.value());
+    if (layer.best_head_undecided > 0)
+      head += fmt::format(" ({} undecided)", layer.best_head_undecided);
+    std::string present = fmt::format("{:.0f} %", 100.0 * all.synergy_share().value());
+    if (all.synergy_undecided > 0) present += fmt::format(" ({} undecided)", all.synergy_undecided);
+    rows.push_back({{report.analysis.layers[l].name}, all.numbers, {head}});
+    for (const Quantity& quantity : shown) {
+      rows.back().end.push_back(cell(all.numbers, quantity));
+      if (quantity == Quantity::kSynergy) rows.back().end.push_back(present);
+    }
+  }
+  return format_rows({{"layer"}, {}}, titles, rows, options.walk, columns);
+}
+
+std::string head_table(const AnalyzeReport& report, std::size_t c, std::size_t columns) {
+  std::vector<Row> rows;
+  for (std::size_t l = 0; l < report.analysis.layers.size(); ++l) {
+    const std::vector<HeadSummary>& heads = report.analysis.summaries[c][l].heads;
+    for (std::size_t h = 0; h < heads.size(); ++h)
+      rows.push_back({{report.analysis.layers[l].name, fmt::format("{}", h),
+                       human(report.analysis.weights[l][h])},
+                      heads[h].numbers,
+                      {fmt::format("{:.0f} %", 100.0 * heads[h].best.value())}});
+  }
+  Table table{{"layer", "head", heading("weight")}, {}};
+  table.key_columns = 2;
+  return format_rows(table, {heading("best_share")}, rows, report.analysis.conventions[c].walk,
+                     columns);
+}
+
+}  // namespace
+
+std::string format_report(const AnalyzeReport& report, std::size_t columns) {
+  const Analysis& analysis = report.analysis;
+  std::string text = wrapped(input_text(report, analysis.layers), columns, 2);
+  for (std::size_t c = 0; c < analysis.conventions.size(); ++c) {
+    text += '\n' +
+            wrapped(convention_text(report.conventions[c], analysis.conventions[c]), columns, 2) +
+            layer_table(report, c, columns);
+    if (report.per_head) text += '\n' + head_table(report, c, columns);
+  }
+  return text;
+}
+
+Table csv_table(const AnalyzeReport& report) {
+  const Analysis& analysis = report.analysis;
+  const std::vector<double>& eps = analysis.conventions.front().walk.eps;
+  const std::vector<Quantity> quantities = system_quantities(eps);
+  const std::vector<Quantity> of_layer = comparing_quantities(true);
+  Table table;
+  table.header = {"convention", "layer", "sample", "head", "weight"};
+  for (const Quantity& quantity : quantities) table.header.push_back(key_of(quantity));
+  for (const char* title : {"minimax_node", "best_head"}) table.header.emplace_back(title);
+  for (const Quantity& quantity : of_layer) table.header.push_back(key_of(quantity));
+  for (const char* title : {"best_head_decided", "synergy_lower", "synergy_upper"})
+    table.header.emplace_back(title);
+  const std::size_t width = table.header.size();
+  for (std::size_t c = 0; c < analysis.conventions.size(); ++c)
+    for (std::size_t l = 0; l < analysis.layers.size(); ++l)
+      for (std::size_t s = 0; s < analysis.samples[c][l].size(); ++s) {
+        const HeadsMetrics& sample = analysis.samples[c][l][s];
+        const auto row = [&](const std::string& head, double weight, const Metrics& m) {
+          std::vector<std::string> cells = {std::string(name_of(report.conventions[c])),
+                                            analysis.layers[l].name, fmt::format("{}", s), head,
+                                            exact(weight)};
+          for (const Quantity& quantity : quantities)
+            cells.push_back(exact(value_of(quantity, m, eps)));
+          cells.push_back(fmt::format("{}", m.fidelity.minimax_node));
+          return cells;
+        };
+        if (report.per_head)
+          for (std::size_t h = 0; h < sample.heads.size(); ++h) {
+            table.rows.push_back(
+                row(fmt::format("{}", h), analysis.weights[l][h], sample.heads[h]));
+            table.rows.back().resize(width);
+          }
+        std::vector<std::string> all = row("combined", 1.0, sample.combined);
+        const Synergy& synergy = sample.synergy;
+        all.push_back(fmt::format("{}", synergy.best_head));
+        for (const Quantity& quantity : of_layer)
+          all.push_back(exact(value_of(quantity, sample, eps)));
+        all.emplace_back(synergy.best_head_decided ? "true" : "false");
+        for (const double value : {synergy.lower, synergy.upper}) all.push_back(exact(value));
+        table.rows.push_back(std::move(all));
+      }
+  return table;
+}
+
+std::string json_report(const AnalyzeReport& report) {
+  ordered_json conventions = ordered_json::array();
+  for (std::size_t c = 0; c < report.conventions.size(); ++c) {
+    const MetricsOptions& options = report.analysis.conventions[c];
+    ordered_json layers = ordered_json::array();
+    for (std::size_t l = 0; l < report.analysis.layers.size(); ++l)
+      layers.push_back(json_layer(report, c, l));
+    conventions.push_back({{"convention", name_of(report.conventions[c])},
+                           {"settings", json_settings(options)},
+                           {"layers", std::move(layers)}});
+  }
+  ordered_json json =
+      json_document("synergraph.analyze", kLayerSchema, report, report.analysis.layers);
+  json["conventions"] = std::move(conventions);
+  return json_text(json);
+}
+
+}  // namespace synergraph

@@ -1,0 +1,24 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "synergraph/analysis/head_values.h"
+#include "synergraph/analysis/stack_analysis.h"
+#include "synergraph/report/input_report.h"
+
+#pragma GCC visibility push(default)
+namespace synergraph {
+
+/// What subsets of heads say, and what is needed to read it.
+struct HeadsReport : InputReport {
+  HeadValues head_values;
+  std::optional<StackAnalysis> stack = {};  ///< where it was asked for
+  Convention convention = Convention::kExact;
+  std::vector<std::string> head_names = {};   ///< of a graph; empty: numbers from 0
+  std::vector<std::string> token_names = {};  ///< likewise
+};
+
+}  // namespace synergraph
+#pragma GCC visibility pop

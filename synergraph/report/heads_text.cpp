@@ -1,0 +1,282 @@
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "synergraph/core/ties.h"
+#include "synergraph/report/heads_facts.h"
+#include "synergraph/report/heads_names.h"
+#include "synergraph/report/heads_report.h"
+#include "synergraph/report/heads_summary.h"
+#include "synergraph/report/input_parts.h"
+#include "synergraph/report/statements.h"
+
+namespace synergraph {
+namespace {
+
+constexpr std::size_t kEveryLayer = 12;  // layers; of more only a row each is shown
+constexpr std::size_t kPairs = 3;        // of each kind
+constexpr std::size_t kLabel = 16;       // what the lines of a value begin with
+
+/// "0.1234 ± 0.0012": as many decimals as the error has.
+std::string cell(const Estimate& estimate) {
+  if (std::isnan(estimate.error) || std::isnan(estimate.mean)) return human(estimate.mean);
+  constexpr double kDecimals = 5.0;
+  const double decimals = 1.0 - std::floor(std::log10(estimate.error));
+  return fmt::format("{} ± {}",
+                     decimals >= 0.0 && decimals <= kDecimals
+                         ? fixed(estimate.mean, static_cast<int>(decimals))
+                         : human(estimate.mean),
+                     human(estimate.error, 2));
+}
+
+std::string percent_cell(double share) {
+  return std::isnan(share) ? "-" : fmt::format("{:.1f}", 100.0 * share);
+}
+
+/// Four digits; a smaller weight keeps its leading ones, since the value may depend on it.
+std::string weight_cell(double weight) {
+  constexpr double kLeastFixed = 5e-5;
+  return weight > 0.0 && weight < kLeastFixed ? human(weight, 3) : fixed(weight, 4);
+}
+
+/// Heads and what each is worth for every value.
+std::string head_table(const HeadsReport& report, const HeadsNames& names, std::size_t l,
+                       std::size_t columns) {
+  const LayerHeadValues& layer_value = report.head_values.layer_values[l];
+  Table table{{"head", "weight"}, {}};
+  for (const ValueOfHeads& value : layer_value.values) {
+    const auto name = name_of(value.value);
+    for (const char* title : {"{} Shapley", "{} alone", "{} lost"})
+      table.header.push_back(fmt::format(fmt::runtime(title), name));
+  }
+  for (const ValueOfHeads& value : layer_value.values)
+    if (value.weights) table.header.push_back(fmt::format("{} weight", name_of(value.value)));
+  const std::vector<double>& weights = report.head_values.weights[l];
+  for (std::size_t h = 0; h < weights.size(); ++h) {
+    std::vector<std::string>& row = table.rows.emplace_back(
+        std::vector<std::string>{names.head(static_cast<int>(h)), human(weights[h])});
+    for (const ValueOfHeads& value : layer_value.values) {
+      const ValueOfHead& head = value.heads[h];
+      for (Estimate number : {head.shapley, head.alone, head.dropped}) {
+        if (std::abs(number.mean) <= kTie * value.all.mean) number.mean = 0.0;
+        row.push_back(cell(number));
+      }
+    }
+    for (const ValueOfHeads& value : layer_value.values)
+      if (value.weights) row.push_back(weight_cell(value.weights->weights[h]));
+  }
+
+  return format_text(table, columns);
+}
+
+/// The strongest pairs of one sign.
+std::string pair_list(const ValueOfHeads& value, const HeadsNames& names, double sign) {
+  std::vector<const Interaction*> pairs;
+  for (const Interaction& pair : value.pairs)
+    if (sign * pair.index.mean > 0.0) pairs.push_back(&pair);
+  std::stable_sort(pairs.begin(), pairs.end(), [&](const Interaction* a, const Interaction* b) {
+    return sign * a->index.mean > sign * b->index.mean;
+  });
+  pairs.resize(std::min(pairs.size(), kPairs));
+  std::string text;
+  for (const Interaction* pair : pairs)
+    text += fmt::format("{}{} and {} ({})", text.empty() ? "" : ", ", names.head(pair->heads[0]),
+                        names.head(pair->heads[1]), cell(pair->index));
+  return text.empty() ? "none" : text;
+}
+
+std::string weights_line(const ValueOfHeads& value, const HeadsNames& names) {
+  const BestWeights& best = *value.weights;
+  std::string text =
+      fmt::format("{} (with the weights in use {}), ", human(best.value), human(best.given_value));
+  if (best.optimal)
+    text += "optimal";
+  else
+    text += fmt::format("no weights can exceed {} (gap {})", human(best.bound),
+                        human(best.bound - best.value, 2));
+  if (best.limit)
+    text += "; the value is a limit: the smallest weights tend to 0, and at 0 the value is lower";
+  text += fmt::format("; on {}", counted(value.weight_samples, "sample"));
+  if (best.adaptive_probability > 0.0)
+    text += fmt::format("; all on {}, the paper's choice: {}", names.heads({best.adaptive_head}),
+                        human(best.adaptive_value));
+  return text;
+}
+
+/// What a value says beside the tables.
+std::string findings(const HeadsReport& report, const HeadsNames& names, std::size_t l,
+                     const ValueOfHeads& value) {
+  const LayerHeadValues& layer_value = report.head_values.layer_values[l];
+  const std::size_t heads = value.heads.size();
+  const auto line = [](const char* label, const std::string& text) {
+    return fmt::format("{:{}}{}\n", label, kLabel, text);
+  };
+  std::string text = line("all heads", cell(value.all));
+  if (value.gap > 0.0)
+    text += line("not certified", fmt::format("a set may have up to {} more", human(value.gap, 2)));
+  if (heads > 1) {
+    if (value.pairs.empty()) {
+      text += line("pairs", "not measured");
+    } else {
+      text += line("complementary", pair_list(value, names, 1.0));
+      text += line("redundant", pair_list(value, names, -1.0));
+    }
+    text += line(
+        "smallest set",
+        fmt::format("{} of {} heads{} keep{} {:.4g} %: {} ({})", value.smallest.heads.size(), heads,
+                    layer_value.exact || smallest_is_certified(value) ? "" : " (best found)",
+                    value.smallest.heads.size() == 1 ? "s" : "",
+                    100.0 * report.head_values.options.keep, names.set(value.smallest.heads, heads),
+                    human(value.smallest.value)));
+    if (value.better)
+      text += line("above all heads",
+                   fmt::format("{}{}, the best: {} ({})",
+                               counted(static_cast<std::int64_t>(value.beating), "set"),
+                               layer_value.exact ? "" : " of the best found",
+                               names.set(value.better->heads, heads), human(value.better->value)));
+    if (value.pruning.samples < report.head_values.layers[l].samples)
+      text += line("sets measured", "on " + counted(value.pruning.samples, "sample"));
+  }
+  if (value.weights) text += line("best weights", weights_line(value, names));
+  return text;
+}
+
+/// Sizes of sets that a table shows: all, or of many heads some.
+std::vector<std::size_t> shown_sizes(std::size_t heads) {
+  constexpr double kGrowth = 1.25;
+  std::vector<std::size_t> sizes;
+  for (std::size_t k = 1; k < heads;) {
+    sizes.push_back(k);
+    const auto next = static_cast<std::size_t>(kGrowth * static_cast<double>(k));
+    k = heads <= kMaxExactHeads ? k + 1 : std::max(k + 1, next);
+  }
+  sizes.push_back(heads);
+  return sizes;
+}
+
+std::string pruning_table(const HeadsNames& names, const ValueOfHeads& value, std::size_t columns) {
+  const Pruning& pruning = value.pruning;
+  Table table{
+      {"left", "best heads", std::string(name_of(value.value)), "added", "removed", "by Shapley"},
+      {}};
+  table.left_columns = 2;
+  const std::size_t heads = value.heads.size();
+  for (const std::size_t k : shown_sizes(heads))
+    table.rows.push_back(
+        {fmt::format("{}", k),
+         names.set(pruning.best[k].heads, heads) + (pruning.certified[k] ? "" : " (found)"),
+
+         human(pruning.best[k].value), human(pruning.addition.value[k]),
+         human(pruning.removal.value[k]), human(pruning.shapley.value[k])});
+  return format_text(table, columns);
+}
+
+/// How a layer was measured.
+std::string layer_title(const HeadsReport& report, const HeadsNames& names, std::size_t l) {
+  const LayerHeadValues& layer_value = report.head_values.layer_values[l];
+  const AttentionLayer& layer = report.head_values.layers[l];
+  std::string text = names.layer(l);
+  if (!text.empty()) text += ": ";
+  text += counted(layer.heads, "head");
+  if (layer_value.exact)
+    text += fmt::format(", all {:.0f} sets", std::exp2(layer.heads));
+  else
+    text += fmt::format(", sampled: {} of the heads{}; sets are the best found",
+                        counted(layer_value.permutations, "order"),
+                        layer_value.precise ? "" : ", fewer than the precision wanted needs");
+  return text + '\n';
+}
+
+std::string layer_tables(const HeadsReport& report, const HeadsNames& names, std::size_t l,
+                         std::size_t columns) {
+  const LayerHeadValues& layer_value = report.head_values.layer_values[l];
+  std::string text = '\n' + wrapped(layer_title(report, names, l), columns, 2) +
+                     head_table(report, names, l, columns);
+  for (const ValueOfHeads& value : layer_value.values) {
+    text += fmt::format("\n{}\n", name_of(value.value)) +
+            wrapped(findings(report, names, l, value), columns, kLabel);
+    if (value.heads.size() > 1) text += '\n' + pruning_table(names, value, columns);
+  }
+  return text;
+}
+
+/// A row a layer.
+std::string overview(const HeadsReport& report, const HeadsNames& names, std::size_t value,
+                     std::size_t columns) {
+  const HeadValues& head_values = report.head_values;
+  const std::vector<ValueFacts> facts = value_facts(head_values, value);
+  Table table{{"layer", std::string(name_of(head_values.options.values[value])), "carried by",
+               fmt::format("keep {:.4g} %", 100.0 * head_values.options.keep), "best", "its heads",
+               "redundant", "complementary", "better without"},
+              {}};
+  const auto pair = [&](const Interaction* found) {
+    return found ? fmt::format("{} {}", names.head(found->heads[0]), names.head(found->heads[1]))
+                 : std::string("-");
+  };
+  for (std::size_t l = 0; l < facts.size(); ++l) {
+    const ValueOfHeads& layer_value = head_values.layer_values[l].values[value];
+    const std::size_t heads = layer_value.heads.size();
+    const auto best =
+        std::max_element(layer_value.pruning.best.begin(), layer_value.pruning.best.end(),
+                         [](const HeadSet& a, const HeadSet& b) { return a.value < b.value; });
+    std::vector<int> harmful = facts[l].harmful;
+    std::sort(harmful.begin(), harmful.end());
+    table.rows.push_back(
+        {head_values.layers[l].name, cell(layer_value.all),
+         facts[l].carriers.empty() ? "-" : names.set(facts[l].carriers, heads),
+         facts[l].decided ? fmt::format("{} of {}", layer_value.smallest.heads.size(), heads)
+                          : "not certified",
+         human(best->value), names.set(best->heads, heads), pair(facts[l].redundant),
+         pair(facts[l].complementary), harmful.empty() ? "-" : names.set(harmful, heads)});
+  }
+  return '\n' + format_text(table, columns);
+}
+
+std::string stack_text(const StackAnalysis& stack, const HeadsNames& names, std::size_t columns) {
+  std::string text = fmt::format(
+      "through all layers, {:.4g} % passing beside the heads: fidelity {}, effective tokens {}\n",
+      100.0 * stack.options.residual, cell(stack.fidelity), cell(stack.effective_tokens));
+  text += fmt::format(
+      "where the signal of {} passes each layer, in %",
+      stack.options.token ? names.node(*stack.options.token) : "each sample's weakest token");
+  if (stack.without_signal > 0)
+    text += fmt::format(" ({} of {} samples have none)", stack.without_signal, stack.samples);
+  text = wrapped(text + '\n', columns, 2);
+  if (stack.flows.empty()) return '\n' + text;
+  std::size_t heads = 0;
+  for (const LayerFlow& flow : stack.flows) heads = std::max(heads, flow.heads.size());
+  Table table{{"layer", "residual"}, {}};
+  for (std::size_t h = 0; h < heads; ++h) table.header.push_back(names.head(static_cast<int>(h)));
+  for (std::size_t l = 0; l < stack.flows.size(); ++l) {
+    std::vector<std::string>& row = table.rows.emplace_back(
+        std::vector<std::string>{stack.layers[l].name, percent_cell(stack.flows[l].residual.mean)});
+    for (const Estimate& head : stack.flows[l].heads) row.push_back(percent_cell(head.mean));
+  }
+  return '\n' + text + format_text(table, columns);
+}
+
+}  // namespace
+
+std::string format_report(const HeadsReport& report, std::size_t columns) {
+  const HeadValues& head_values = report.head_values;
+  const HeadsNames names(report);
+  std::string text;
+  for (const std::string& line : heads_summary(report)) text += line + '\n';
+  text = wrapped(text, columns, 2) + '\n' +
+         wrapped(input_text(report, head_values.layers) +
+                     convention_text(report.convention, head_values.options.convention),
+                 columns, 2);
+  const std::size_t layers = head_values.layer_values.size();
+  if (layers > 1)
+    for (std::size_t v = 0; v < head_values.options.values.size(); ++v)
+      text += overview(report, names, v, columns);
+  for (std::size_t l = 0; l < layers && layers <= kEveryLayer; ++l)
+    text += layer_tables(report, names, l, columns);
+  if (layers > kEveryLayer)
+    text += '\n' + wrapped("the heads of every layer: --csv and --json\n", columns, 2);
+  if (report.stack) text += stack_text(*report.stack, names, columns);
+  return text;
+}
+
+}  // namespace synergraph
