@@ -2,7 +2,7 @@
 
 export type Child = Node | string | number | null | undefined | false | Child[];
 
-type Attributes = Record<string, string | number | boolean | null | undefined | ((event: never) => void)>;
+export type Attributes = Record<string, string | number | boolean | null | undefined | ((event: never) => void)>;
 
 function append(parent: Element, children: Child[]): void {
   for (const child of children) {

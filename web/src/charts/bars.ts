@@ -31,6 +31,8 @@ export function bars(options: { label: string; title: string; bars: Bar[] }, wid
     .domain([Math.min(0, ...ends), Math.max(0, ...ends) || 1])
     .nice()
     .range([0, w]);
+  const line = (from: number, to: number, y1: number, y2: number, thick: number) =>
+    s('line', { x1: scale(from), x2: scale(to), y1, y2, stroke: theme.ink, 'stroke-width': thick });
   const height = options.bars.length * row;
   const svg = drawing(width, height + 60, options.label, theme);
   const plot = group(left, 8);
@@ -67,26 +69,8 @@ export function bars(options: { label: string; title: string; bars: Bar[] }, wid
             rx: 2,
             fill: bar.value < 0 ? theme.warm : theme.cool,
           }),
-          bar.error
-            ? s('line', {
-                x1: scale(bar.value - bar.error),
-                x2: scale(bar.value + bar.error),
-                y1: y + row / 2,
-                y2: y + row / 2,
-                stroke: theme.ink,
-                'stroke-width': 1.2,
-              })
-            : null,
-          bar.other !== undefined
-            ? s('line', {
-                x1: scale(bar.other),
-                x2: scale(bar.other),
-                y1: y + 1,
-                y2: y + row - 1,
-                stroke: theme.ink,
-                'stroke-width': 2,
-              })
-            : null,
+          bar.error ? line(bar.value - bar.error, bar.value + bar.error, y + row / 2, y + row / 2, 1.2) : null,
+          bar.other !== undefined ? line(bar.other, bar.other, y + 1, y + row - 1, 2) : null,
           s(
             'text',
             {

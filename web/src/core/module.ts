@@ -1,4 +1,4 @@
-/** The WebAssembly module: memory, texts and errors of its functions (capi/synergraph.h, web/core/door/door.h). */
+/** The WebAssembly module: memory, texts and errors of its functions (capi/synergraph.h). */
 
 import { CoreError, type DataType } from './types';
 import { Files, imports } from './host';
@@ -140,13 +140,23 @@ export class Scope {
     return this.module.text(this.make('sg_free', name, ...args));
   }
 
-  /** Calls a function that makes numbers. */
-  numbers(name: string, ...args: (number | bigint)[]): Float64Array {
-    const list = this.make('free', name, ...args);
-    const data = this.module.pointer(list);
-    const result = this.module.numbers(data, this.module.pointer(list + 4));
-    this.module.call('free', data);
-    return result;
+  /** Calls a function that makes a result. */
+  result(name: string, ...args: (number | bigint)[]): Pointer {
+    return this.make('sg_result_free', name, ...args);
+  }
+
+  /** The document of a result that a function makes. */
+  document<Document>(name: string, ...args: (number | bigint)[]): Document {
+    return this.json('sg_result_json', this.result(name, ...args));
+  }
+
+  /** A copy of an array of a result, if it is there: an sg_array, {name, axes, dtype, rank, shape, data}. */
+  array(result: Pointer, name: string): Float64Array | null {
+    const array = this.module.call('sg_result_find', result, this.text(name));
+    if (array === 0) return null;
+    const [rank, shape, data] = [12, 16, 20].map((offset) => this.module.pointer(array + offset)) as [number, number, number];
+    const count = Array.from({ length: rank }, (_, axis) => this.module.pointer(shape + 8 * axis)).reduce((a, b) => a * b, 1);
+    return this.module.numbers(data, count);
   }
 
   free(): void {

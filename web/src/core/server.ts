@@ -3,7 +3,7 @@
 import { blobSource, inWorker, memorySource, type Source } from './host';
 import { CoreModule, DATA_TYPES, type Pointer, type Scope } from './module';
 import type { Answer, Calls, Message, Place, Resource } from './protocol';
-import { CoreError, type GraphSteps, type HeadArray, type Mix, type Subsets } from './types';
+import { CoreError, type GraphSteps, type HeadArray, type Mix, type ParsedGraph, type Subsets } from './types';
 import { unpack } from './zip';
 
 const ITEM_SIZE = { float16: 2, bfloat16: 2, float32: 4, float64: 8 } as const;
@@ -49,7 +49,7 @@ export class Server implements Calls {
     const kept = this.kept.get(number);
     if (kept === undefined) return;
     if (kept.pointer !== 0 && kept.generation === this.module.generation)
-      this.module.run(() => this.module.call(kept.resource.kind === 'file' ? 'sg_attention_free' : 'door_mixer_free', kept.pointer));
+      this.module.run(() => this.module.call(kept.resource.kind === 'file' ? 'sg_attention_free' : 'sg_mixer_free', kept.pointer));
     this.kept.delete(number);
     for (const source of this.sources.get(number)?.values() ?? []) this.module.files.forget(source);
     this.sources.delete(number);
@@ -89,10 +89,10 @@ export class Server implements Calls {
    * Attention, layer and sample, as the first arguments of functions; beside them what is to be told of names. Of many large
    * heads in memory only the one that is wanted, if it is one.
    */
-  private place(scope: Scope, place: Place, wanted = -1): { at: [Pointer, number, number]; names: object; head: number } {
-    if ('graph' in place) return { at: [this.graphAttention(scope, place.graph), 0, 0], names: {}, head: wanted };
+  private place(scope: Scope, place: Place, wanted = -1): { at: [Pointer, bigint, bigint]; names: object; head: number } {
+    if ('graph' in place) return { at: [this.graphAttention(scope, place.graph), 0n, 0n], names: {}, head: wanted };
     const { resource } = this.find(place.resource);
-    if (resource.kind === 'file') return { at: [this.file(scope, place.resource), place.layer, place.sample], names: {}, head: wanted };
+    if (resource.kind === 'file') return { at: [this.file(scope, place.resource), BigInt(place.layer), BigInt(place.sample)], names: {}, head: wanted };
     if (resource.kind !== 'arrays') throw new CoreError('this is no attention', 'usage');
     const { tokens, headNames, tokenNames } = resource;
     const dtype = resource.heads[0]?.dtype ?? 'float64';
@@ -106,13 +106,16 @@ export class Server implements Calls {
     const shape = scope.allocate(32);
     this.module.write(shape, new Uint8Array(BigInt64Array.of(1n, BigInt(heads.length), BigInt(tokens), BigInt(tokens)).buffer));
     this.module.check('sg_attention_add', attention, 0, data, DATA_TYPES.indexOf(dtype), shape, 0);
-    return { at: [attention, 0, 0], names: { head_names: only ? undefined : headNames, node_names: tokenNames }, head: only ? 0 : wanted };
+    return { at: [attention, 0n, 0n], names: { head_names: only ? undefined : headNames, node_names: tokenNames }, head: only ? 0 : wanted };
   }
 
   private graphAttention(scope: Scope, text: string): Pointer {
-    const at = scope.text(text);
-    const graph = scope.make('sg_graph_free', 'sg_graph_parse', at, new TextEncoder().encode(text).length, 0);
-    return scope.make('sg_attention_free', 'sg_graph_attention', graph);
+    return scope.make('sg_attention_free', 'sg_graph_attention', this.parsed(scope, text));
+  }
+
+  private parsed(scope: Scope, text: string, source?: string): Pointer {
+    const length = new TextEncoder().encode(text).length;
+    return scope.make('sg_graph_free', 'sg_graph_parse', scope.text(text), length, source === undefined ? 0 : scope.text(source));
   }
 
   version() {
@@ -125,63 +128,61 @@ export class Server implements Calls {
   measure: Calls['measure'] = (place, options) =>
     this.module.run((scope) => {
       const { at, names } = this.place(scope, place);
-      return scope.json('door_measure', ...at, scope.options({ ...names, ...options }));
+      return scope.document('sg_system_measure', ...at, scope.options({ ...names, ...options }), 0);
     });
 
   curves: Calls['curves'] = (place, { withoutSignal = false, ...options }) =>
     this.module.run((scope) => {
       const { at, names } = this.place(scope, place);
-      const every = options.nodes === 'all' || (options.nodes === undefined && options.convention === 'published');
-      const signals = every || !withoutSignal;
-      const numbers = scope.numbers('door_curves', ...at, scope.options({ ...names, ...options, signal: signals }));
-      const { headNames, nodes } = this.sizes(scope, at, names);
-      const times = options.steps + 1;
-      const take = taker(numbers);
-      const horizon = typeof options.horizon === 'number' ? options.horizon : Infinity;
-      const series = seriesNames(headNames).map((name) => {
-        const [survival, meanSurvival, minimax] = [take(times), take(times), take(times)];
-        const signal = take(signals ? times * nodes : 0);
-        if (every) minimax.set(minimaxOfAll(signal, nodes));
-        minimax.fill(minimax[Math.min(horizon, times - 1)]!, Math.min(horizon, times - 1));
-        return { name, survival, meanSurvival, minimax, signal: withoutSignal ? new Float64Array() : signal };
-      });
-      return { steps: options.steps, nodes, series };
+      const result = scope.result('sg_system_curves', ...at, scope.options({ ...names, ...options, signal: !withoutSignal }), 0);
+      const curves = ['survival', 'mean_survival', 'minimax_fidelity', 'signal'].map((name) => scope.array(result, name));
+      const { nodes, series } = seriesOf(scope, result);
+      return {
+        steps: options.steps,
+        nodes,
+        series: series.map(({ name, part }) => {
+          const [survival, meanSurvival, minimax, signal] = curves.map(part) as [Float64Array, Float64Array, Float64Array, Float64Array];
+          return { name, survival, meanSurvival, minimax, signal };
+        }),
+      };
     });
 
   matrix: Calls['matrix'] = (place, wanted, options) =>
     this.module.run((scope) => {
       const { at, names, head } = this.place(scope, place, wanted);
-      const values = scope.numbers('door_matrix', ...at, head, scope.options({ ...names, ...options }));
+      const result = scope.result('sg_system_matrix', ...at, BigInt(head), scope.options({ ...names, ...options }), 0);
+      const values = scope.array(result, 'diffusion')!;
       return { nodes: Math.round(Math.sqrt(values.length)), values };
     });
 
   graph: Calls['graph'] = (source) =>
     this.module.run((scope) => {
-      if ('text' in source) return scope.json('door_graph', scope.text(source.text), scope.text(source.source ?? 'graph'));
       const graph =
-        'example' in source
-          ? scope.make('sg_graph_free', 'sg_graph_example', source.example)
-          : scope.make('sg_graph_free', 'sg_graph_create');
+        'text' in source
+          ? this.parsed(scope, source.text, source.source)
+          : 'example' in source
+            ? scope.make('sg_graph_free', 'sg_graph_example', source.example)
+            : scope.make('sg_graph_free', 'sg_graph_create');
       if ('generators' in source)
         for (const generator of source.generators)
           this.module.check('sg_graph_add_generated', graph, 0, 1, scope.text(generator), source.selfLoops === false ? 0 : 1);
-      return scope.json('door_graph', scope.text(scope.made('sg_graph_text', graph)), scope.text('graph'));
+      return { text: scope.made('sg_graph_text', graph), ...scope.json<Omit<ParsedGraph, 'text'>>('sg_graph_json', graph) };
     });
 
   steps: Calls['steps'] = (graph, options) =>
     this.module.run((scope): GraphSteps => {
       const { at } = this.place(scope, { graph });
-      const { headNames, nodes } = this.sizes(scope, at, {});
+      // Names and sizes are known from the matrices of one step.
+      const { nodes } = seriesOf(scope, scope.result('sg_system_steps', ...at, scope.options({}), 0));
       const powers = nodes <= MOST_NODES_OF_POWERS;
-      const take = taker(scope.numbers('door_steps', ...at, scope.options({ ...options, powers })));
-      const square = nodes * nodes;
-      const all = (options.steps + 1) * square;
-      const series = seriesNames(headNames).map((name) => ({
+      const result = scope.result('sg_system_steps', ...at, scope.options({ ...options, powers }), 0);
+      const [walk, walkers, diffusion, reached] = ['walk', 'walkers', 'diffusion', 'reached'].map((name) => scope.array(result, name));
+      const series = seriesOf(scope, result).series.map(({ name, part }) => ({
         name,
-        walk: take(square),
-        walkers: powers ? take(all) : null,
-        diffusion: take(square),
-        reached: powers ? take(all) : null,
+        walk: part(walk!),
+        walkers: walkers === undefined || walkers === null ? null : part(walkers),
+        diffusion: part(diffusion!),
+        reached: reached === undefined || reached === null ? null : part(reached),
       }));
       return { steps: options.steps, nodes, series };
     });
@@ -190,16 +191,16 @@ export class Server implements Calls {
     this.module.run((scope) => {
       const { resource } = this.find(number);
       if (resource.kind !== 'file') throw new CoreError('this is no file', 'usage');
-      return this.named(number, resource.name, () => scope.json('door_inspect', scope.text(resource.name)));
+      return this.named(number, resource.name, () => scope.json('sg_inspect', scope.text(resource.name)));
     });
 
-  layers: Calls['layers'] = (file) => this.module.run((scope) => scope.json('door_layers', this.file(scope, file)));
+  layers: Calls['layers'] = (file) => this.module.run((scope) => scope.json('sg_attention_json', this.file(scope, file)));
 
   analyze: Calls['analyze'] = (file, { weights, ...options }) =>
     this.module.run((scope) => {
       const attention = this.file(scope, file);
       if (weights) this.module.check('sg_attention_set_weights', attention, scope.doubles(weights), weights.length);
-      return scope.json('sg_result_json', scope.make('sg_result_free', 'sg_measure', attention, scope.options(options), 0));
+      return scope.document('sg_measure', attention, scope.options(options), 0);
     });
 
   private mixerPointer(scope: Scope, number: number): Pointer {
@@ -208,52 +209,44 @@ export class Server implements Calls {
     if (resource.kind !== 'mixer') throw new CoreError('this is no mixer', 'usage');
     return this.made(kept, () => {
       const { at, names } = this.place(scope, resource.place);
-      return scope.make(null, 'door_mixer_create', ...at, scope.options({ ...names, ...resource.options }));
+      return scope.make(null, 'sg_mixer_create', ...at, scope.options({ ...names, ...resource.options }), 0);
     });
   }
 
-  mixer: Calls['mixer'] = (number) => this.module.run((scope) => scope.json('door_mixer_json', this.mixerPointer(scope, number)));
+  mixer: Calls['mixer'] = (number) => this.module.run((scope) => scope.document('sg_mixer_measure', this.mixerPointer(scope, number), 0, 0, 0));
 
   update: Calls['update'] = (number, weights) =>
     this.module.run((scope): Mix => {
       const mixer = this.mixerPointer(scope, number);
-      return scope.json('door_mixer_update', mixer, scope.doubles(weights), weights.length);
+      return scope.json('sg_mixer_update', mixer, scope.doubles(weights), weights.length, 0);
     });
 
   subsets: Calls['subsets'] = (number, weights) =>
     this.module.run((scope): Subsets => {
       const mixer = this.mixerPointer(scope, number);
-      const subsets = scope.json<Subsets>('door_mixer_subsets', mixer, scope.doubles(weights), weights.length);
+      const subsets = scope.json<Subsets>('sg_mixer_subsets', mixer, scope.doubles(weights), weights.length, 0);
       return { ...subsets, values: subsets.values.map((value) => ({ ...value, table: Float64Array.from(value.table) })) };
     });
 
   bestWeights: Calls['bestWeights'] = (number, weights, value) =>
     this.module.run((scope) => {
       const mixer = this.mixerPointer(scope, number);
-      return scope.json('door_mixer_best_weights', mixer, scope.doubles(weights), weights.length, scope.text(value));
+      return scope.json('sg_mixer_best_weights', mixer, scope.doubles(weights), weights.length, scope.text(value), 0);
     });
-
-  private sizes(scope: Scope, at: [Pointer, number, number], names: object): { headNames: string[]; nodes: number } {
-    const found = scope.json<{ heads: string[]; nodes: string[] }>('door_names', ...at, scope.options(names));
-    return { headNames: found.heads, nodes: found.nodes.length };
-  }
 }
 
-/** The weakest peak of all nodes so far, the sink among them; what every node has of itself in the beginning is no signal. */
-function minimaxOfAll(signal: Float64Array, nodes: number): Float64Array {
-  const peaks = new Float64Array(nodes);
-  return Float64Array.from({ length: signal.length / nodes }, (_, t) => {
-    if (t === 0) return 0;
-    peaks.forEach((peak, j) => (peaks[j] = Math.max(peak, signal[t * nodes + j]!)));
-    return peaks.reduce((least, peak) => Math.min(least, peak), 1);
-  });
-}
-
-const seriesNames = (heads: string[]) => (heads.length === 1 ? heads : [...heads, 'combined']);
-
-function taker(numbers: Float64Array): (count: number) => Float64Array {
-  let at = 0;
-  return (count) => numbers.slice(at, (at += count));
+/** The heads and, of several, all together; `part` takes what belongs to each of an array that has them as its first axis. */
+function seriesOf(scope: Scope, result: Pointer) {
+  const { heads, nodes } = scope.json<{ heads: string[]; nodes: string[] }>('sg_result_json', result);
+  const names = heads.length === 1 ? heads : [...heads, 'combined'];
+  const series = names.map((name, h) => ({
+    name,
+    part: (numbers: Float64Array | null): Float64Array => {
+      const size = (numbers?.length ?? 0) / (heads.length + 1);
+      return numbers?.slice(h * size, (h + 1) * size) ?? new Float64Array();
+    },
+  }));
+  return { nodes: nodes.length, series };
 }
 
 /** Answers messages, one after the other. */

@@ -1,5 +1,6 @@
 import { fill, h, uniqueId, type Child } from '../dom';
 import { currentTheme, type Theme } from '../theme';
+import { div, quiet } from './parts';
 import { pngBlob, saveFile, svgText, TITLE_HEIGHT } from './save';
 import { csvButton, table, type TableData } from './table';
 
@@ -43,105 +44,104 @@ export function redrawAll(): void {
   }
 }
 
-/** A drawing with its title, its numbers as a table, and the files it can be saved as. */
-export function figure(options: FigureOptions): Figure {
-  const id = uniqueId('figure');
-  const place = h('div', { class: 'drawing' });
-  const numbers = h('div', { class: 'numbers' });
-  numbers.hidden = true;
-  const heading = h('h2', { class: 'small', id }, options.title);
-  const caption = h('figcaption', {}, options.caption ?? null);
-  let width = 0;
-  let numbersTable: ReturnType<typeof table> | null = null;
+/** The name of a file, which says what it is of. */
+const fileName = (name: string, of: string) =>
+  `${name}-${of}`
+    .replace(/[^\p{L}\p{N}_.]+/gu, '-')
+    .replace(/-$/, '')
+    .slice(0, 120);
 
-  const of = () => options.of?.() ?? '';
-  const named = (name: string) =>
-    `${name}-${of()}`
-      .replace(/[^\p{L}\p{N}_.]+/gu, '-')
-      .replace(/-$/, '')
-      .slice(0, 120);
-  const save = async (kind: 'svg' | 'png') => {
-    const theme = currentTheme();
-    const svg = options.draw(Math.max(320, Math.floor((place.clientWidth || width) / magnification())), theme);
-    const about = of();
-    const text = svgText(svg, theme.surface, `${heading.textContent}${about && ` (${about})`}`);
-    if (kind === 'svg') return saveFile(`${named(options.name)}.svg`, text, 'image/svg+xml');
-    const box = svg.viewBox.baseVal;
-    saveFile(`${named(options.name)}.png`, await pngBlob(text, box.width, box.height + TITLE_HEIGHT), 'image/png');
+/** Saves a drawing, so wide. */
+async function save(kind: 'svg' | 'png', options: FigureOptions, title: string, width: number): Promise<void> {
+  const theme = currentTheme();
+  const svg = options.draw(Math.max(320, Math.floor(width / magnification())), theme);
+  const about = options.of?.() ?? '';
+  const name = fileName(options.name, about);
+  const text = svgText(svg, theme.surface, `${title}${about && ` (${about})`}`);
+  if (kind === 'svg') return saveFile(`${name}.svg`, text, 'image/svg+xml');
+  const box = svg.viewBox.baseVal;
+  saveFile(`${name}.png`, await pngBlob(text, box.width, box.height + TITLE_HEIGHT), 'image/png');
+}
+
+/** The numbers in place of a drawing, and the button that shows them. */
+function numbersOf(data: () => TableData, place: HTMLElement) {
+  const element = div('numbers');
+  element.hidden = true;
+  let shownTable: ReturnType<typeof table> | null = null;
+  const redraw = () => {
+    if (element.hidden) return;
+    if (shownTable) shownTable.update(data());
+    else fill(element, (shownTable = table(data())).element);
   };
-
-  const drawTable = () => {
-    if (numbers.hidden || !options.table) return;
-    const data = options.table();
-    if (numbersTable) numbersTable.update(data);
-    else fill(numbers, (numbersTable = table(data)).element);
+  const flip = () => {
+    element.hidden = !element.hidden;
+    place.hidden = !element.hidden;
+    toggle.setAttribute('aria-pressed', String(!element.hidden));
+    redraw();
   };
+  const toggle = quiet('Table', flip, { 'aria-pressed': 'false' });
+  return { element, toggle, redraw };
+}
 
-  const toggle = h(
-    'button',
-    {
-      type: 'button',
-      class: 'quiet',
-      'aria-pressed': 'false',
-      onclick: () => {
-        numbers.hidden = !numbers.hidden;
-        place.hidden = !numbers.hidden;
-        toggle.setAttribute('aria-pressed', String(!numbers.hidden));
-        drawTable();
-      },
-    },
-    'Table',
-  );
-  const button = (label: string, action: () => void, about: string) =>
-    h('button', { type: 'button', class: 'quiet', onclick: action, 'aria-label': about, title: about }, label);
-  const tools = h(
-    'div',
-    { class: 'tools', role: 'group', 'aria-labelledby': id },
-    options.tools ?? null,
-    options.table ? toggle : null,
-    button('SVG', () => void save('svg'), 'Save as SVG'),
-    button('PNG', () => void save('png'), 'Save as PNG'),
-    options.table || options.csv
-      ? csvButton(() => {
-          const data = (options.csv ?? options.table)!();
-          return { ...data, name: named(data.name) };
-        })
-      : null,
-  );
+/** Puts a drawing into its place. What had the focus has it again. */
+function redrawn(place: HTMLElement, drawing: () => SVGSVGElement): void {
+  const before = place.contains(document.activeElement) ? document.activeElement! : null;
+  const focused = before?.getAttribute('data-key') ?? null;
+  fill(place, drawing());
+  if (focused === null) return;
+  const all = [...place.querySelectorAll<SVGElement>('[data-key]')];
+  const after = all.find((e) => e.getAttribute('data-key') === focused) ?? all.at(-1);
+  after?.dispatchEvent(new CustomEvent('resume', { detail: Number(before?.getAttribute('aria-valuenow') ?? 0) }));
+  after?.focus();
+}
 
-  const result: Figure = {
-    element: h(
-      'figure',
-      { class: 'card', 'aria-labelledby': id },
-      h('div', { class: 'figure-head' }, heading, tools),
-      caption,
-      place,
-      numbers,
-    ),
-    redraw() {
-      if (options.body) options.body.redraw?.();
-      else if (width > 0) {
-        const before = place.contains(document.activeElement) ? document.activeElement! : null;
-        const focused = before?.getAttribute('data-key') ?? null;
-        fill(place, options.draw(Math.floor(width / magnification()), currentTheme()));
-        if (focused !== null) {
-          const all = [...place.querySelectorAll<SVGElement>('[data-key]')];
-          const after = all.find((e) => e.getAttribute('data-key') === focused) ?? all.at(-1);
-          after?.dispatchEvent(new CustomEvent('resume', { detail: Number(before?.getAttribute('aria-valuenow') ?? 0) }));
-          after?.focus();
-        }
-      }
-      drawTable();
-    },
-    title: (text) => fill(heading, text),
-    caption: (content) => fill(caption, content),
-  };
-  if (options.body) place.append(options.body);
-  // Where a drawing is wider than its place, the names of its rows stay in sight.
+/** Where a drawing is wider than its place, the names of its rows stay in sight. */
+function keepNames(place: HTMLElement): void {
   place.addEventListener('scroll', () => {
     for (const part of place.querySelectorAll('[data-sticky]'))
       part.setAttribute('transform', `translate(${place.scrollLeft},0)`);
   });
+}
+
+/** A drawing with its title, its numbers as a table, and the files it can be saved as. */
+export function figure(options: FigureOptions): Figure {
+  const id = uniqueId('figure');
+  const place = div('drawing', options.body);
+  const numbers = numbersOf(() => options.table!(), place);
+  const heading = h('h2', { class: 'small', id }, options.title);
+  const caption = h('figcaption', {}, options.caption ?? null);
+  let width = 0;
+  const saveButton = (label: string, kind: 'svg' | 'png') =>
+    quiet(label, () => void save(kind, options, heading.textContent, place.clientWidth || width), {
+      'aria-label': `Save as ${label}`,
+      title: `Save as ${label}`,
+    });
+  const csv = options.csv ?? options.table;
+  const tools = h(
+    'div',
+    { class: 'tools', role: 'group', 'aria-labelledby': id },
+    options.tools,
+    options.table && numbers.toggle,
+    saveButton('SVG', 'svg'),
+    saveButton('PNG', 'png'),
+    csv &&
+      csvButton(() => {
+        const data = csv();
+        return { ...data, name: fileName(data.name, options.of?.() ?? '') };
+      }),
+  );
+  const head = div('figure-head', heading, tools);
+  const result: Figure = {
+    element: h('figure', { class: 'card', 'aria-labelledby': id }, head, caption, place, numbers.element),
+    redraw() {
+      if (options.body) options.body.redraw?.();
+      else if (width > 0) redrawn(place, () => options.draw(Math.floor(width / magnification()), currentTheme()));
+      numbers.redraw();
+    },
+    title: (text) => fill(heading, text),
+    caption: (content) => fill(caption, content),
+  };
+  keepNames(place);
   new ResizeObserver(([entry]) => {
     const next = Math.floor(entry!.contentRect.width);
     if (next === width || next === 0) return;

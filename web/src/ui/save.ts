@@ -9,6 +9,10 @@ export function saveFile(name: string, content: BlobPart, type: string): void {
   setTimeout(() => URL.revokeObjectURL(url), 10_000);
 }
 
+/** Saves a document as the program writes it. */
+export const saveJson = (name: string, document: unknown): void =>
+  saveFile(`${name}.json`, JSON.stringify(document, null, 2) + '\n', 'application/json');
+
 /** What a title takes above a drawing. */
 export const TITLE_HEIGHT = 28;
 

@@ -1,5 +1,6 @@
 import { fill, h } from '../dom';
-import { format, quantityOf } from '../quantities';
+import { digits, format, quantityOf } from '../quantities';
+import { quiet } from './parts';
 import { saveFile } from './save';
 
 /** What is in a cell: the value in full, and how it is read. */
@@ -25,6 +26,12 @@ export interface TableData {
 }
 
 export const words = (text: string): Cell => ({ value: text, text });
+
+/** A plain number; an empty cell where there is none. */
+export const number = (value: number | null): Cell => ({ value, text: value === null ? '' : digits(value) });
+
+/** Columns of numbers. */
+export const numeric = (...labels: string[]): Column[] => labels.map((label) => ({ label, numeric: true }));
 
 /** A value of a quantity. */
 export function measured(id: string, value: number | null | undefined): Cell {
@@ -56,21 +63,13 @@ export function toCsv(data: TableData): string {
 }
 
 /** Saves a table. */
-export const csvButton = (data: () => TableData) =>
-  h(
-    'button',
-    {
-      type: 'button',
-      class: 'quiet',
-      'aria-label': 'Save the numbers as CSV',
-      title: 'Save the numbers as CSV',
-      onclick: () => {
-        const of = data();
-        saveFile(`${of.name}.csv`, toCsv(of), 'text/csv');
-      },
-    },
-    'CSV',
-  );
+export function csvButton(data: () => TableData, about = 'Save the numbers as CSV'): HTMLButtonElement {
+  const save = () => {
+    const of = data();
+    saveFile(`${of.name}.csv`, toCsv(of), 'text/csv');
+  };
+  return quiet('CSV', save, { 'aria-label': about, title: about });
+}
 
 /** A table that is sorted by its column heads. */
 export function table(data: TableData): { element: HTMLElement; update(data: TableData): void } {

@@ -53,7 +53,7 @@ export function measuredTable(document: SystemDocument): TableData {
       { label: 'head' },
       ...measuredQuantities(document).map(columnOf),
       { label: 'node' },
-      { label: 'at t', numeric: true },
+      { label: 'at step', numeric: true },
     ],
     rows: [
       ...document.heads.map((head) => row(head.name, head.weight, head)),
