@@ -10,6 +10,7 @@
 #include "synergraph/analysis/head_value_settings.h"
 #include "synergraph/analysis/head_values.h"
 #include "synergraph/analysis/head_weights.h"
+#include "synergraph/analysis/layer_head_values.h"
 #include "synergraph/analysis/layer_summary.h"
 #include "synergraph/analysis/model_attention.h"
 #include "synergraph/analysis/padded_sequences.h"
