@@ -101,7 +101,7 @@ describe('Graphs', () => {
       'T_mix(0.25)': 'mixing_time_0.25',
       'hit mean': 'hitting_mean',
       'hit max': 'hitting_max',
-      'at t': 'minimax_time',
+      'at step': 'minimax_time',
     };
     for (const [label, column] of Object.entries(same)) {
       const [a, b] = [ours[0]!.indexOf(label), theirs[0]!.indexOf(column)];
