@@ -139,11 +139,14 @@ def page_rows(rows):
 
 
 def python_rows(rows):
+    def value(row, key):
+        return json.dumps(row[key], ensure_ascii=False) if isinstance(row[key], str) else str(row[key])
+
+    wanted = ("heading", "label", "unit", "owner", "column")
     lines = ['"""The quantities that the library measures. Made by scripts/generate_documents.py: do not edit."""', "",
-             "from typing import Dict, Tuple", "", "# By the key: the heading of a column, and the label. EPS and CUTOFF stand for numbers.",
-             "QUANTITIES: Dict[str, Tuple[str, str]] = {"]
-    lines += [f"    {json.dumps(row['key'])}: ({json.dumps(row['heading'], ensure_ascii=False)}, {json.dumps(row['label'], ensure_ascii=False)}),"
-              for row in rows]
+             "from typing import Dict, NamedTuple", "", "", "class Quantity(NamedTuple):", '    """In texts EPS and CUTOFF stand for numbers."""', "",
+             *(f"    {key}: {'bool' if key == 'column' else 'str'}" for key in wanted), "", "", "QUANTITIES: Dict[str, Quantity] = {"]
+    lines += [f"    {json.dumps(row['key'])}: Quantity({', '.join(value(row, key) for key in wanted)})," for row in rows]
     return "\n".join(lines + ["}", ""])
 
 
