@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import html
-from typing import Any, Dict, List, Optional, Tuple
+from typing import Any, Dict, List, Optional
 
-_STEPS = {"truncated_hitting_mean", "hitting_mean", "hitting_max"}
+from ._quantities import QUANTITIES, Quantity
 
 
 def _number(value: Optional[float], steps: bool) -> str:
@@ -55,9 +55,10 @@ def html_heads(document: Dict[str, Any]) -> str:
     for layer in document["layers"]:
         for value in layer["values"]:
             best = value.get("best_weights")
-            header = ["head", "weight", "Shapley", "alone", "lost without it", "in the smallest set"] + (["best weight"] if best else [])
+            shown = [key for key, row in QUANTITIES.items() if row.column and key in value["heads"][0]]
+            header = ["head", _heading("weight"), *map(_heading, shown), "in the smallest set"] + (["best weight"] if best else [])
             rows = [[names[head["head"]] if names else str(head["head"]), f"{layer['weights'][head['head']]:.3g}",
-                     _estimate(head["shapley"]), _estimate(head["alone"]), _estimate(head["dropped"]),
+                     *[_estimate(head[key]) for key in shown],
                      _marked(head["head"], value["smallest"]["heads"]),
                      *([f"{best['weights'][head['head']]:.3g}"] if best else [])] for head in value["heads"]]
             title = f"layer {layer['name']}: {value['value']} {_estimate(value['all'])}" + ("" if layer["exact"] else " (sampled)")
@@ -65,27 +66,44 @@ def html_heads(document: Dict[str, Any]) -> str:
     return "".join(parts)
 
 
+def _row(key: str) -> Quantity:
+    """The row of a quantity. That of T_mix stands for every eps."""
+    if key in QUANTITIES:
+        return QUANTITIES[key]
+    return next(row for name, row in QUANTITIES.items() if name.endswith("EPS") and key.startswith(name[:-3]))
+
+
+def _heading(key: str, cutoff: object = "") -> str:
+    return _row(key).heading.replace("EPS", key.rsplit("_", 1)[-1]).replace("CUTOFF", str(cutoff))
+
+
+def _columns(numbers: Dict[str, Any]) -> List[str]:
+    """The quantities in a document's numbers that tables show, in the order of the rows."""
+    order = list(QUANTITIES.values())
+    return sorted((key for key, value in numbers.items() if isinstance(value, dict) and "never" in value and _row(key).column),
+                  key=lambda key: order.index(_row(key)))
+
+
 def html_report(document: Dict[str, Any]) -> str:
     """One table a convention, one row a layer, from a document of `synergraph analyze`."""
     tables = []
     for convention in document["conventions"]:
         settings = convention["settings"]
-        times: List[Tuple[str, str]] = [
-            (f"hit cut {settings['cutoff']}", "truncated_hitting_mean"),
-            ("hit mean", "hitting_mean"),
-            ("hit max", "hitting_max"),
-        ]
-        names = [key for key in convention["layers"][0]["combined"] if key.startswith("mixing_time_")]
-        times += [(f"T_mix({name[12:]})", name) for name in names]
+        cutoff = settings["cutoff"]
+        together = [key for key in _columns(convention["layers"][0]["combined"]) if key != "forward_probability"]
+        compared = _columns(convention["layers"][0])
         rows = []
         for layer in convention["layers"]:
-            combined = layer["combined"]
-            rows.append([layer["name"], *[_cell(combined.get(key), True) for _, key in times],
-                         _cell(combined["minimax_fidelity"]), str(layer["best_head"]), _cell(layer["best_head_fidelity"]),
-                         _cell(layer["synergy"]), f"{100 * layer['synergy_share']:.0f} %", _cell(layer["cross_head_share"])])
+            cells = [_cell(layer["combined"].get(key), _row(key).unit == "steps") for key in together] + [str(layer["best_head"])]
+            for key in compared:
+                cells.append(_cell(layer[key]))
+                if key == "synergy":
+                    cells.append(f"{100 * layer['synergy_share']:.0f} %")
+            rows.append([layer["name"], *cells])
         title = (f"{convention['convention']}: {settings['normalization']} walk, fidelity over "
                  f"{settings['fidelity_nodes']} ({settings['horizon']})")
-        header = ["layer", *[text for text, _ in times], "fidelity", "best head", "its fidelity", "synergy", "present",
-                  "cross-head"]
+        header = ["layer", *[_heading(key, cutoff) for key in together], _heading("best_head")]
+        for key in compared:
+            header += [_heading(key, cutoff)] + ([_heading("synergy_share")] if key == "synergy" else [])
         tables.append(_table(title, header, rows))
     return "".join(tables)

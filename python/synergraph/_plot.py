@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING, Any, List, Sequence
 
 import numpy as np
 
+from ._quantities import QUANTITIES
+
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
@@ -89,13 +91,13 @@ def plot_heads(result: "HeadValues", **options: Any) -> "Figure":
         numbers = result._part(value)
         shapley = np.asarray(numbers["shapley"]).reshape(len(layers), -1)
         if len(layers) > 1:
-            figure.colorbar(_signed_image(left, shapley), ax=left, label=f"Shapley value ({value})")
+            figure.colorbar(_signed_image(left, shapley), ax=left, label=f"{QUANTITIES['shapley'].label} ({value})")
             _layer_axis(left, "y", layers)
         else:
             errors = np.nan_to_num(np.asarray(numbers["shapley_error"]).reshape(-1))
             left.bar(range(shapley.shape[1]), shapley[0], yerr=errors if errors.any() else None, capsize=2, color=_COLOURS[0])
             left.axhline(0, color="black", linewidth=0.8)
-            left.set_ylabel(f"Shapley value ({value})")
+            left.set_ylabel(f"{QUANTITIES['shapley'].label} ({value})")
             _plain(left)
         _name_ticks(left, "x", [str(head) for head in range(shapley.shape[1])], "head")
         best = np.asarray(numbers["best"]).reshape(len(layers), -1)
@@ -121,14 +123,14 @@ def plot_nodes(result: "GraphResult", **options: Any) -> "Figure":
     figure, panels = plt.subplots(1, 2, **options)
     document = result.to_dict()
     names = [str(head["name"]) for head in document["heads"]]
-    for panel, (name, title) in zip(np.ravel(panels), (("hitting_time", "mean hitting time"), ("node_fidelity", "node fidelity"))):
+    for panel, name in zip(np.ravel(panels), ("hitting_time", "node_fidelity")):
         for head, values in enumerate(result.heads[name]):
             panel.plot(values[:-1], marker=_MARKS[head % len(_MARKS)], markersize=3, linewidth=1,
                        color=_COLOURS[head % len(_COLOURS)], label=names[head])
         panel.plot(result[name][:-1], color="black", marker="x", markersize=4, linewidth=1.5, label="all together")
         panel.set_xlabel("node")
         panel.xaxis.set_major_locator(MaxNLocator(integer=True))
-        panel.set_ylabel(title)
+        panel.set_ylabel(QUANTITIES[name].label)
         _plain(panel)
     _legend_beside(np.ravel(panels)[-1])
     return figure
@@ -142,8 +144,7 @@ def plot_layers(result: "Measurement", **options: Any) -> "Figure":
     options.setdefault("constrained_layout", True)
     figure, panels = plt.subplots(1, 2, **options)
     layers, conventions = result.layers, result.conventions
-    panel_titles = (("truncated_hitting_mean", "mean hitting time (cut)"), ("minimax_fidelity", "minimax fidelity"))
-    for panel, (name, title) in zip(np.ravel(panels), panel_titles):
+    for panel, name in zip(np.ravel(panels), ("truncated_hitting_mean", "minimax_fidelity")):
         values = np.asarray(result[name], dtype=float).reshape(len(conventions), len(layers), -1)
         positive = values[np.isfinite(values) & (values > 0)]
         for c, convention in enumerate(conventions):
@@ -156,7 +157,7 @@ def plot_layers(result: "Measurement", **options: Any) -> "Figure":
             if panel.get_yscale() == "symlog":
                 panel.set_yscale("symlog", linthresh=float(positive.min()))
         _layer_axis(panel, "x", layers)
-        panel.set_ylabel(title)
+        panel.set_ylabel(QUANTITIES[name].label)
         _plain(panel)
     if len(conventions) > 1:
         _legend_beside(np.ravel(panels)[-1])

@@ -6,6 +6,9 @@ import subprocess
 import numpy as np
 import pytest
 
+import schemas
+from synergraph import _library
+
 
 def random_attention(*shape, seed=0, scale=2.0):
     """Causal softmax rows, (..., n, n)."""
@@ -50,3 +53,27 @@ def checkpoint(program, tmp_path_factory):
     program("train", "--task", "copy", "--heads", 2, "--layers", 2, "--width", 8, "--hidden", 8, "--vocabulary", 9, "--length", 6,
             "--epochs", 1, "--sequences", 50, "--device", "cpu", "--quiet", "--out", folder)
     return folder / "model.safetensors"
+
+
+@pytest.fixture(scope="session", autouse=True)
+def described():
+    """Holds every document that the library gives against its schema."""
+    known = schemas.load()
+    if known is None:
+        yield None
+        return
+    text, run_text = _library.text, _library.run_text
+
+    def checked_text(function, *arguments):
+        answer = text(function, *arguments)
+        known.check_answer(function, answer, arguments)
+        return answer
+
+    def checked_run_text(function, arguments, **options):
+        answer = run_text(function, arguments, **options)
+        known.check_answer(function, answer, arguments)
+        return answer
+
+    _library.text, _library.run_text = checked_text, checked_run_text
+    yield known
+    _library.text, _library.run_text = text, run_text

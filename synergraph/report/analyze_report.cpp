@@ -14,9 +14,6 @@ namespace {
 
 using nlohmann::ordered_json;
 
-/// Version of the JSON layout; see docs/formats.md.
-constexpr int kLayerSchema = 3;
-
 /// The numbers of one system that were measured, by their keys.
 ordered_json json_numbers(const Numbers& numbers, const std::vector<double>& eps) {
   ordered_json json = ordered_json::object();
@@ -234,8 +231,7 @@ std::string json_report(const AnalyzeReport& report) {
                            {"settings", json_settings(options)},
                            {"layers", std::move(layers)}});
   }
-  ordered_json json =
-      json_document("synergraph.analyze", kLayerSchema, report, report.analysis.layers);
+  ordered_json json = json_document(kAnalyzeDocument, report, report.analysis.layers);
   json["conventions"] = std::move(conventions);
   return json_text(json);
 }

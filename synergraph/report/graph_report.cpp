@@ -5,9 +5,8 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
-#include "synergraph/core/instruction_set.h"
-#include "synergraph/core/version.h"
 #include "synergraph/heads/quantity.h"
+#include "synergraph/report/documents.h"
 #include "synergraph/report/json_parts.h"
 #include "synergraph/report/json_text.h"
 
@@ -15,9 +14,6 @@ namespace synergraph {
 namespace {
 
 using nlohmann::ordered_json;
-
-/// Version of the JSON layout; see docs/formats.md.
-constexpr int kHeadsSchema = 1;
 
 ordered_json numbers(const std::vector<double>& values) {
   ordered_json list = ordered_json::array();
@@ -213,24 +209,21 @@ std::string json_report(const GraphReport& report) {
     head.update(json_metrics(report, metrics.heads[h]));
     heads.push_back(std::move(head));
   }
-  ordered_json json = {
-      {"schema", "synergraph.graph"},
-      {"schema_version", kHeadsSchema},
-      {"program", std::string("synergraph ") + kVersion},
-      {"isa", instruction_set()},
-      {"settings", json_settings(options)},
-      {"nodes", report.node_names},
-      {"heads", std::move(heads)},
-      {"combined", json_metrics(report, metrics.combined)},
-      {"effective_bound", json_bound(metrics.effective_bound)},
-      {"adaptive_bound", json_bound(metrics.adaptive)},
-      {"best_head", best_head(report)},
-      {"best_head_decided", synergy.best_head_decided},
-      {"best_head_fidelity_upper", synergy.best_head_fidelity_upper},
-      {"synergy_lower", json_number(synergy.lower)},
-      {"synergy_upper", json_number(synergy.upper)},
-      {"synergy_present", present ? ordered_json(*present) : ordered_json(nullptr)},
-      {"mixing_synergy_present", metrics.mixing_synergy > 1.0}};
+  ordered_json json =
+      document_of(kGraphDocument,
+                  {{"settings", json_settings(options)},
+                   {"nodes", report.node_names},
+                   {"heads", std::move(heads)},
+                   {"combined", json_metrics(report, metrics.combined)},
+                   {"effective_bound", json_bound(metrics.effective_bound)},
+                   {"adaptive_bound", json_bound(metrics.adaptive)},
+                   {"best_head", best_head(report)},
+                   {"best_head_decided", synergy.best_head_decided},
+                   {"best_head_fidelity_upper", synergy.best_head_fidelity_upper},
+                   {"synergy_lower", json_number(synergy.lower)},
+                   {"synergy_upper", json_number(synergy.upper)},
+                   {"synergy_present", present ? ordered_json(*present) : ordered_json(nullptr)},
+                   {"mixing_synergy_present", metrics.mixing_synergy > 1.0}});
   for (const Quantity& quantity : comparing_quantities(true))
     json[key_of(quantity)] = json_number(value_of(quantity, metrics, options.walk.eps));
   for (const MonteCarloEstimate& estimate : report.monte_carlo)

@@ -16,9 +16,6 @@ namespace {
 
 using nlohmann::ordered_json;
 
-/// Version of the JSON layout; see docs/formats.md.
-constexpr int kHeadsSchema = 2;
-
 ordered_json json_estimate(const Estimate& estimate) {
   return {{"mean", json_number(estimate.mean)}, {"error", json_number(estimate.error)}};
 }
@@ -164,7 +161,7 @@ std::string json_report(const HeadsReport& report) {
   ordered_json layers = ordered_json::array();
   for (std::size_t l = 0; l < head_values.layer_values.size(); ++l)
     layers.push_back(json_layer(head_values, l));
-  ordered_json json = json_document("synergraph.heads", kHeadsSchema, report, head_values.layers,
+  ordered_json json = json_document(kHeadsDocument, report, head_values.layers,
                                     report.head_names.empty() ? "attention" : "graph");
   json["convention"] = name_of(report.convention);
   json["settings"] = json_settings(options.convention);

@@ -5,8 +5,6 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
-#include "synergraph/core/instruction_set.h"
-#include "synergraph/core/version.h"
 #include "synergraph/report/json_parts.h"
 #include "synergraph/report/layer_labels.h"
 
@@ -55,19 +53,16 @@ std::string convention_text(Convention convention, const MetricsOptions& options
                      horizon_text(options.fidelity));
 }
 
-nlohmann::ordered_json json_document(const char* schema, int version, const InputReport& input,
+nlohmann::ordered_json json_document(const DocumentId& id, const InputReport& input,
                                      const std::vector<AttentionLayer>& layers,
                                      const char* source) {
   using nlohmann::ordered_json;
-  ordered_json json = {
-      {"schema", schema},
-      {"schema_version", version},
-      {"program", std::string("synergraph ") + kVersion},
-      {"isa", instruction_set()},
-      {"source", input.model ? "model" : source},
-      {"weights", input.weights},
-      {"range",
-       {input.range.begin, input.range.end ? ordered_json(*input.range.end) : ordered_json()}}};
+  ordered_json json = document_of(
+      id,
+      {{"source", input.model ? "model" : source},
+       {"weights", input.weights},
+       {"range",
+        {input.range.begin, input.range.end ? ordered_json(*input.range.end) : ordered_json()}}});
   if (!input.sequences.empty()) {
     json["range"] = nullptr;
     for (const TokenSpan& sequence : input.sequences)

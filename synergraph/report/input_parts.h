@@ -1,10 +1,10 @@
 #pragma once
 
-#include <nlohmann/json_fwd.hpp>
 #include <string>
 #include <vector>
 
 #include "synergraph/heads/synergy.h"
+#include "synergraph/report/documents.h"
 #include "synergraph/report/input_report.h"
 
 namespace synergraph {
@@ -16,9 +16,9 @@ std::string input_text(const InputReport& input, const std::vector<AttentionLaye
 /// How a convention measures, in a line.
 std::string convention_text(Convention convention, const MetricsOptions& options);
 
-/// The beginning of a document of this schema, up to what was measured. `source` is "attention",
+/// The beginning of a document, up to what was measured. `source` is "attention",
 /// "graph" or, where there is one, "model".
-nlohmann::ordered_json json_document(const char* schema, int version, const InputReport& input,
+nlohmann::ordered_json json_document(const DocumentId& id, const InputReport& input,
                                      const std::vector<AttentionLayer>& layers,
                                      const char* source = "attention");
 

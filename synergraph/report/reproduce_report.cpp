@@ -6,11 +6,10 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
-#include "synergraph/core/instruction_set.h"
-#include "synergraph/core/version.h"
 #include "synergraph/graph/multi_head_graph.h"
 #include "synergraph/io/atomic_file.h"
 #include "synergraph/io/own_file.h"
+#include "synergraph/report/documents.h"
 #include "synergraph/report/findings_tables.h"
 #include "synergraph/report/graph_figure.h"
 #include "synergraph/report/json_parts.h"
@@ -22,8 +21,6 @@ namespace synergraph {
 namespace {
 
 using nlohmann::ordered_json;
-
-constexpr int kStudySchema = 2;
 
 ordered_json json_layers(const std::vector<LayerSummary>& layers) {
   ordered_json json = ordered_json::array();
@@ -189,24 +186,21 @@ std::string json_report(const ReproduceReport& report) {
   ordered_json training = ordered_json::object();
   for (const auto& [name, value] : common_training(report.grid)) training[name] = value;
   const MeasureSettings& measure = report.grid.measure;
-  const ordered_json json = {{"schema", "synergraph.reproduce"},
-                             {"schema_version", kStudySchema},
-                             {"program", std::string("synergraph ") + kVersion},
-                             {"isa", instruction_set()},
-                             {"devices", json_devices(report.results)},
-                             {"results_version", kResultsVersion},
-                             {"settings",
-                              {{"tasks", report.grid.tasks},
-                               {"heads", report.grid.heads},
-                               {"seeds", report.grid.seeds},
-                               {"training", std::move(training)},
-                               {"samples", measure.samples},
-                               {"eps", measure.eps},
-                               {"cutoff", measure.cutoff},
-                               {"horizon", measure.horizon},
-                               {"subset_samples", measure.subset_samples}}},
-                             {"cells", std::move(cells)},
-                             {"findings", json_findings(report.findings, report.results)}};
+  const ordered_json json =
+      document_of(kStudyDocument, {{"devices", json_devices(report.results)},
+                                   {"results_version", kResultsVersion},
+                                   {"settings",
+                                    {{"tasks", report.grid.tasks},
+                                     {"heads", report.grid.heads},
+                                     {"seeds", report.grid.seeds},
+                                     {"training", std::move(training)},
+                                     {"samples", measure.samples},
+                                     {"eps", measure.eps},
+                                     {"cutoff", measure.cutoff},
+                                     {"horizon", measure.horizon},
+                                     {"subset_samples", measure.subset_samples}}},
+                                   {"cells", std::move(cells)},
+                                   {"findings", json_findings(report.findings, report.results)}});
   return json.dump(1) + '\n';
 }
 

@@ -5,8 +5,7 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
-#include "synergraph/core/instruction_set.h"
-#include "synergraph/core/version.h"
+#include "synergraph/report/documents.h"
 #include "synergraph/report/json_parts.h"
 #include "synergraph/report/json_text.h"
 #include "synergraph/report/study_number.h"
@@ -16,8 +15,6 @@ namespace synergraph {
 namespace {
 
 using nlohmann::ordered_json;
-
-constexpr int kVerifySchema = 2;
 
 /// The paper prints fidelities in per cent, and so do the tables that stand beside its own.
 constexpr double kPercent = 0.01;
@@ -206,14 +203,10 @@ std::string json_report(const std::vector<VerifiedModel>& models, const VerifyOp
                     {"agrees", model.agrees()},
                     {"layers", std::move(layers)}});
   }
-  return json_text({{"schema", "synergraph.verify"},
-                    {"schema_version", kVerifySchema},
-                    {"program", std::string("synergraph ") + kVersion},
-                    {"isa", instruction_set()},
-                    {"samples", options.samples},
-                    {"seed", options.seed},
-                    {"agreement", kAgreement},
-                    {"models", std::move(list)}});
+  return json_text(document_of(kVerifyDocument, {{"samples", options.samples},
+                                                 {"seed", options.seed},
+                                                 {"agreement", kAgreement},
+                                                 {"models", std::move(list)}}));
 }
 
 }  // namespace synergraph

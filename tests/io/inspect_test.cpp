@@ -7,6 +7,7 @@
 #include <string>
 
 #include "tests/io/pattern.h"
+#include "tests/support/documents.h"
 
 namespace synergraph {
 namespace {
@@ -43,7 +44,7 @@ TEST(InspectTest, AlignsTheTable) {
 TEST(InspectTest, PrintsJson) {
   const Outcome outcome = inspect("--json " + data_file("all.safetensors"));
   EXPECT_EQ(outcome.status, 0);
-  const nlohmann::json report = nlohmann::json::parse(outcome.output);
+  const nlohmann::json report = testing_support::parsed_document(outcome.output);
   EXPECT_EQ(report.at("schema"), "synergraph.inspect");
   EXPECT_EQ(report.at("schema_version"), 1);
   EXPECT_EQ(report.at("format"), "safetensors");

@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "synergraph/heads/measure.h"
+#include "tests/support/documents.h"
 
 namespace synergraph {
 namespace {
@@ -46,7 +47,7 @@ TEST(GraphReport, TextIsTheTableOfTheFirstExample) {
 }
 
 TEST(GraphReport, JsonHasNoInfinities) {
-  const auto json = nlohmann::ordered_json::parse(json_report(example(1)));
+  const auto json = testing_support::parsed_document(json_report(example(1)));
   EXPECT_TRUE(json["heads"][0]["hitting_time"]["mean"].is_null());
   EXPECT_TRUE(json["effective_bound"]["steps"].is_null());
   EXPECT_EQ(json["combined"]["hitting_time"]["node"], (std::vector<double>{8, 4, 0}));

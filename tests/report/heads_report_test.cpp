@@ -7,6 +7,7 @@
 #include <sstream>
 
 #include "synergraph/report/heads_summary.h"
+#include "tests/support/documents.h"
 #include "tests/support/invented_head_values.h"
 
 namespace synergraph {
@@ -242,7 +243,7 @@ TEST(HeadsText, TheStackHasARowALayer) {
 
 TEST(HeadsJson, HasWhatIsDocumented) {
   for (const HeadsReport& report : all_kinds()) {
-    const auto json = nlohmann::ordered_json::parse(json_report(report));
+    const auto json = testing_support::parsed_document(json_report(report));
     EXPECT_EQ(json["schema"], "synergraph.heads");
     EXPECT_EQ(json["schema_version"], 2);
     for (const char* key :
@@ -275,7 +276,7 @@ TEST(HeadsJson, HasWhatIsDocumented) {
 }
 
 TEST(HeadsJson, HoldsTheNumbersAndNoNaN) {
-  const auto json = nlohmann::ordered_json::parse(json_report(fidelity_of({kTwoHeads})));
+  const auto json = testing_support::parsed_document(json_report(fidelity_of({kTwoHeads})));
   const auto& value = json["layers"][0]["values"][0];
   EXPECT_NEAR(value["heads"][0]["shapley"]["mean"], 0.4375, 1e-15);
   EXPECT_TRUE(value["heads"][0]["shapley"]["error"].is_null());

@@ -12,6 +12,8 @@
 #include <sstream>
 #include <string>
 
+#include "tests/support/documents.h"
+
 namespace synergraph::testing_support {
 
 struct Outcome {
@@ -48,14 +50,14 @@ class ProgramTest : public testing::Test {
 
   /// `synergraph ARGUMENTS` in the test's directory.
   Outcome run(const std::string& arguments) const {
-    const char* elsewhere = std::getenv("SYNERGRAPH_PROGRAM");  // where programs were carried
-    const std::string command = "cd '" + directory_.string() + "' && '" +
-                                (elsewhere != nullptr ? elsewhere : SYNERGRAPH_CLI) + "' " +
+    const std::string command = "cd '" + directory_.string() + "' && '" + program_path() + "' " +
                                 arguments + " >.stdout 2>.stderr";
+    const DocumentWatch watch(directory_);
     const int status = std::system(command.c_str());  // NOLINT: the test's own words
     Outcome outcome{WIFEXITED(status) ? WEXITSTATUS(status) : -1, read(".stdout"), read(".stderr")};
     std::filesystem::remove(directory_ / ".stdout");
     std::filesystem::remove(directory_ / ".stderr");
+    if (outcome.status == 0) watch.expect_documents(outcome.out);
     return outcome;
   }
 

@@ -18,6 +18,7 @@
 #include "synergraph/model/load_model.h"
 #include "synergraph/train/checkpoint.h"
 #include "synergraph/train/data.h"
+#include "tests/support/documents.h"
 
 namespace synergraph {
 namespace {
@@ -65,7 +66,10 @@ class TrainCommandTest : public testing::Test {
   }
   Result run(const std::string& arguments, const std::string& prefix = "",
              const std::string& err = "") const {
-    return wait(start(arguments, prefix, err), err);
+    const testing_support::DocumentWatch watch(root_);
+    const Result result = wait(start(arguments, prefix, err), err);
+    if (result.status == 0) watch.expect_documents();
+    return result;
   }
   static std::string quote(const std::string& text) {
     std::string quoted = "\"";

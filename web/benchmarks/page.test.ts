@@ -5,7 +5,7 @@ import { expect, it } from 'vitest';
 import { useBrowser } from '../tests/browser/browser';
 import { attention, analyzePage, base, program, writeNpy, writePage } from '../tests/browser/pages';
 import { openTestCore } from '../src/core/testing';
-import type { Analyze } from '../src/data/documents';
+import type { AnalyzeDocument } from '../src/core';
 
 const { open } = useBrowser();
 
@@ -101,7 +101,7 @@ it('zooming a matrix of 4096 tokens', async () => {
         ],
       },
     ],
-  } as unknown as Analyze;
+  } as unknown as AnalyzeDocument;
   const url = writePage(
     'wide-matrix.html',
     {

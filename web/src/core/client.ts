@@ -1,6 +1,6 @@
 /** The page's side: `Core`, over two workers, one for what must be quick and one for what may take long. */
 
-import type { HeadValue, Metrics } from './documents';
+import type { HeadValue, MeasureOptions, Metrics } from './documents';
 import { Lane } from './lane';
 import type { Place, Resource, WorkerLike } from './protocol';
 import type {
@@ -10,7 +10,6 @@ import type {
   Core,
   CurveOptions,
   GraphSource,
-  MeasureOptions,
   Mix,
   Mixer,
   System,

@@ -1,220 +1,1377 @@
-/** What the core answers with: the JSON documents of the program (docs/formats.md), by the same names. */
+/** What the documents of the program are (docs/formats.md). Made by scripts/generate_documents.py: do not edit. */
 
 /** `null`: a time that is never reached, or a number that does not exist. */
 export type Maybe = number | null;
 
+/** Definitions to measure by. */
 export type Convention = 'exact' | 'published';
-export type Normalization = 'per-head' | 'pooled' | 'published';
 
+/** What the value of a set of heads measures. */
+export type HeadValue = 'fidelity' | 'speed';
+
+/** How metrics were measured. */
 export interface Settings {
-  normalization: Normalization;
+  /** how the heads are combined into one walk: per-head (as in the theory), pooled, or published */
+  normalization: 'per-head' | 'pooled' | 'published';
+  /** cutoff for truncated hitting times, in steps */
   cutoff: number;
+  /** threshold of T_mix */
   eps: number[];
+  /** nodes that count for the minimax fidelity: sources or all */
   fidelity_nodes: 'sources' | 'all';
-  horizon: number | 'certified';
-  /** 0: none. */
+  /** number of diffusion steps to search, or 'certified': as many as the proof needs */
+  horizon: 'certified' | number;
+  /**
+   * limit on diffusion steps; a fidelity that is not certified by then is reported as an interval. 0: no limit, later steps are
+   * searched by squaring
+   */
   step_limit?: number;
 }
 
+/** A number over samples. */
+export interface Summary {
+  /** of the finite values */
+  mean: Maybe;
+  /** standard deviation of the finite values, that of the population */
+  std: Maybe;
+  /** of all values that exist, null if infinite */
+  min: Maybe;
+  /** likewise */
+  median: Maybe;
+  /** likewise */
+  max: Maybe;
+  /** number of samples with an infinite value */
+  never: number;
+  /** number of samples without a value */
+  undefined?: number;
+  /** number of samples */
+  samples: number;
+}
+
+/** A mean over samples and its standard error. */
+export interface Estimate {
+  /** over the samples */
+  mean: Maybe;
+  /** standard error; null: one sample */
+  error: Maybe;
+}
+
+/** An estimate and its 95 % interval. */
+export interface Interval {
+  estimate: Maybe;
+  low: Maybe;
+  high: Maybe;
+}
+
+/** A bound on the mixing time. */
 export interface MixingBound {
+  /** null: no bound */
   steps: Maybe;
+  /** least eps for which it holds */
   valid_from_eps: number;
 }
 
+/** Expected steps to the sink. */
 export interface HittingTime {
+  /** over the nodes */
   mean: Maybe;
+  /** over the nodes */
   max: Maybe;
+  /** Slowest token: the start token with the largest hitting time */
   worst_node: string;
-  /** One a node. */
+  /** of each node */
   node: Maybe[];
 }
 
+/** The weakest peak signal. */
 export interface MinimaxFidelity {
+  /** the fidelity, as a fraction */
   value: number;
-  /** Equal to `value` unless a step limit was hit. */
+  /** what the fidelity is at most: equal unless a step limit was reached */
   upper: number;
+  /** Fidelity is certified: no later step can change the minimax fidelity */
   certified: boolean;
+  /** Weakest token: the token with the weakest peak signal */
   node: string;
-  /** `null`: approached, never attained. */
+  /** Time of the minimax fidelity: the step at which the weakest token’s signal peaks; null: approached, never attained */
   time: Maybe;
+  /** number of steps that were searched */
   steps: number;
 }
 
 /** Speed and fidelity of one head, or of all heads together. */
 export interface Metrics {
+  /** Forward probability: least probability of a step forward, over the sources */
   forward_probability: Maybe;
+  /** the paper's bound on T_mix from p */
   mixing_bound: MixingBound;
-  mixing_time: { eps: number; steps: Maybe }[];
+  /** one for each eps */
+  mixing_time: {
+    /** threshold of T_mix */
+    eps: number;
+    /** Mixing time T_mix(EPS): steps after which a walk from any token has reached the last one but for a chance of EPS */
+    steps: Maybe;
+  }[];
+  /** numbers of steps to the sink */
   hitting_time: HittingTime;
+  /** the same, every walk cut at the cutoff */
   truncated_hitting_time: HittingTime;
+  /** Minimax fidelity: the weakest peak signal that any token delivers to the last one */
   minimax_fidelity: MinimaxFidelity;
+  /** Node fidelity: the peak of this token’s signal at the last one */
   node_fidelity: number[];
+  /** Node fidelity, upper end: what the node fidelity is at most; the same where it is certified */
   node_fidelity_upper: number[];
+  /** Optimal fidelity time: the step at which this token’s signal peaks */
   optimal_time: Maybe[];
 }
 
-export interface HeadMetrics extends Metrics {
+/** The metrics of a head. */
+export interface HeadMetrics {
+  /** name of the head */
   name: string;
-  /** Normalised. */
+  /** Head weight: what the head counts in the combination */
   weight: number;
+  /** Forward probability: least probability of a step forward, over the sources */
+  forward_probability: Maybe;
+  /** the paper's bound on T_mix from p */
+  mixing_bound: MixingBound;
+  /** one for each eps */
+  mixing_time: {
+    /** threshold of T_mix */
+    eps: number;
+    /** Mixing time T_mix(EPS): steps after which a walk from any token has reached the last one but for a chance of EPS */
+    steps: Maybe;
+  }[];
+  /** numbers of steps to the sink */
+  hitting_time: HittingTime;
+  /** the same, every walk cut at the cutoff */
+  truncated_hitting_time: HittingTime;
+  /** Minimax fidelity: the weakest peak signal that any token delivers to the last one */
+  minimax_fidelity: MinimaxFidelity;
+  /** Node fidelity: the peak of this token’s signal at the last one */
+  node_fidelity: number[];
+  /** Node fidelity, upper end: what the node fidelity is at most; the same where it is certified */
+  node_fidelity_upper: number[];
+  /** Optimal fidelity time: the step at which this token’s signal peaks */
+  optimal_time: Maybe[];
 }
 
-/** What is said of all heads together. */
-export interface Together {
-  combined: Metrics;
-  effective_forward_probability: Maybe;
-  effective_bound: MixingBound;
-  adaptive_bound: MixingBound;
-  /** Its name. */
-  best_head: string;
-  best_head_decided: boolean;
-  best_head_fidelity: number;
-  best_head_fidelity_upper: number;
-  synergy: Maybe;
-  synergy_lower: Maybe;
-  synergy_upper: Maybe;
-  synergy_present: boolean | null;
-  mixing_synergy: Maybe;
-  mixing_synergy_present: boolean;
-  cross_head_share: Maybe;
-}
-
-interface Document {
-  schema: string;
-  schema_version: number;
+/** One system of heads: `synergraph graph --json`. */
+export interface SystemDocument {
+  /** name of the document */
+  schema: 'synergraph.graph';
+  /** grows when a field changes its meaning or is removed */
+  schema_version: 1;
+  /** version of the program */
   program: string;
-  isa: string;
-}
-
-/** One multi-head system: `synergraph graph --json`. Also what is measured of a layer on one sample. */
-export interface SystemDocument extends Document, Together {
+  /** instruction set of the kernels */
+  isa?: string;
+  /** how it was measured */
   settings: Settings;
-  /** Names, the sink last. */
+  /** names of the nodes, the sink last */
   nodes: string[];
+  /** each head alone */
   heads: HeadMetrics[];
-}
-
-/** A number over samples. */
-export interface Summary {
-  samples: number;
-  never: number;
-  undefined: number;
-  mean: Maybe;
-  std: Maybe;
-  min: Maybe;
-  median: Maybe;
-  max: Maybe;
-}
-
-/** By quantity: "minimax_fidelity", "mixing_time_0.25", ... */
-export type Summaries = Record<string, Summary>;
-
-export interface LayerDocument {
-  name: string;
-  samples: number;
-  tokens: number;
-  combined: Summaries;
-  best_head: number;
-  best_head_fidelity: Summary;
-  best_head_undecided?: number;
-  synergy: Summary;
-  synergy_share: number;
-  synergy_undecided?: number;
-  cross_head_share: Summary;
-  mixing_synergy?: Summary;
-  effective_forward_probability?: Summary;
-  heads: ({ head: number; weight: number; best_share: number } & Record<string, Summary | number>)[];
-}
-
-/** `synergraph analyze --json`. */
-export interface AnalyzeDocument extends Document {
-  source: 'attention' | 'model';
-  weights: 'uniform' | 'learned' | 'given';
-  range: (number | null)[];
-  conventions: { convention: Convention; settings: Settings; layers: LayerDocument[] }[];
-}
-
-/** A mean over samples and its standard error. */
-export interface Estimate {
-  mean: Maybe;
-  error: Maybe;
-}
-
-export interface SubsetChoice {
-  heads: number[];
-  value: number;
-}
-
-export interface PruningPath {
-  order: number[];
-  value: number[];
-  loss: number[];
-}
-
-export type HeadValue = 'fidelity' | 'speed';
-
-/** What the heads of a layer are worth. */
-export interface LayerValue {
-  value: HeadValue;
-  all: Estimate;
-  gap: number;
-  heads: { head: number; shapley: Estimate; banzhaf: Estimate; alone: Estimate; dropped: Estimate }[];
-  carriers: { heads: number[]; share: Maybe };
-  better_without: number[];
-  pairs: ({ heads: number[] } & Estimate)[];
-  triples: ({ heads: number[] } & Estimate)[];
-  pruning: {
-    samples: number;
-    best: (SubsetChoice & { certified: boolean })[];
-    greedy_addition: PruningPath;
-    greedy_removal: PruningPath;
-    shapley: PruningPath;
+  /** all heads together */
+  combined: Metrics;
+  /** the paper's bound from effective_forward_probability */
+  effective_bound: MixingBound;
+  /** the same with the best weights */
+  adaptive_bound: MixingBound;
+  /** name of the best head */
+  best_head: string;
+  /** Best head is decided: no other head can be more faithful */
+  best_head_decided: boolean;
+  /** Fidelity of the best head, upper end: what the fidelity of the best head is at most; the same where it is certified */
+  best_head_fidelity_upper: number;
+  /** Synergy, lower end: what the synergy is at least; the same where fidelities are certified */
+  synergy_lower: Maybe;
+  /** Synergy, upper end: what the synergy is at most; the same where fidelities are certified */
+  synergy_upper: Maybe;
+  /** whether the synergy is above 1; null: undecided */
+  synergy_present: boolean | null;
+  /** whether the mixing synergy is above 1 */
+  mixing_synergy_present: boolean;
+  /** Fidelity of the best head: minimax fidelity of the head that is best alone, on each sample its own */
+  best_head_fidelity: number;
+  /** Synergy: fidelity of all heads together over that of the best head; above 1 they beat their best member */
+  synergy: Maybe;
+  /** Mixing synergy: mixing time of the fastest head over that of all together, both by the per-head walk and the first eps */
+  mixing_synergy: Maybe;
+  /** Cross-head share: share of the weakest signal that changes head on its way */
+  cross_head_share: Maybe;
+  /** Effective forward probability: the heads’ forward probabilities, weighted */
+  effective_forward_probability: Maybe;
+  /** with --monte-carlo: estimate of the same mean */
+  monte_carlo?: {
+    /**
+     * Hitting time, mean, cut: expected steps of a random walk to the last token, every walk cut at the cutoff, mean over all
+     * start tokens: the paper’s mixing time
+     */
+    truncated_hitting_mean: number;
+    /** of the mean */
+    standard_error: number;
+    /** holds with probability 0.95, even if no walk met a rare event */
+    error_bound_95: number;
   };
-  smallest: SubsetChoice;
-  beating: number;
-  better: SubsetChoice | null;
-  best_weights?: BestWeights;
 }
 
-export interface BestWeights {
+/** Sizes of a model. */
+export interface ModelShape {
+  /** number of different tokens */
+  vocabulary: number;
+  /** tokens per sequence */
+  length: number;
+  /** features per token */
+  width: number;
+  /** heads per layer */
+  heads: number;
+  /** number of layers */
+  layers: number;
+  /** hidden units of each MLP */
+  hidden: number;
+  /** if only the file name gives the number of heads */
+  heads_from?: 'file name';
+  /** device that ran the model, if not the CPU */
+  device?: string;
+}
+
+/** How well a model does its task. */
+export interface Score {
+  /** share of the tokens that are right */
+  accuracy: Maybe;
+  /** mean cross entropy */
+  loss: Maybe;
+}
+
+/** How well a model does a task, and what attention adds. */
+export interface TaskScore {
+  /** name of the task */
+  name: string;
+  /** share of the tokens that are right */
+  accuracy: Maybe;
+  /** mean cross entropy */
+  loss: Maybe;
+  /** with every head off */
+  without_attention?: Score;
+  /** with the heads of each layer off */
+  without_layer?: Score[];
+}
+
+/** Numbers over samples, by quantity. Numbers that were not measured are absent. */
+export interface Summaries {
+  [quantity: string]: Summary;
+}
+
+/** A head over samples. */
+export interface LayerHead {
+  /** number of the head */
+  head: number;
+  /** Head weight: what the head counts in the combination */
+  weight: number;
+  /** Samples in which it is the best head: share of the samples in which this head has the largest fidelity */
+  best_share: number;
+  [quantity: string]: number | Summary;
+}
+
+/** A layer over samples. */
+export interface LayerDocument {
+  /** name of the tensor, or number of the layer */
+  name: string;
+  /** number of samples */
   samples: number;
-  weights: number[];
-  value: Maybe;
-  given_value: Maybe;
-  bound: Maybe;
-  simple_bound: Maybe;
-  optimal: boolean;
-  gradient_norm: Maybe;
-  starts: number;
-  iterations: number;
-  adaptive: { head: number; forward_probability: number; value: Maybe; steps: Maybe; valid_from_eps: number };
+  /** number of tokens */
+  tokens: number;
+  /** all heads together */
+  combined: Summaries;
+  /** the head that is best in most samples */
+  best_head: number;
+  /** number of samples in which fidelities that are not certified leave the best head open */
+  best_head_undecided?: number;
+  /** Samples with synergy: share of the samples in which the synergy is above 1 */
+  synergy_share: number;
+  /** number of samples in which such fidelities leave the synergy open */
+  synergy_undecided?: number;
+  /** Fidelity of the best head: minimax fidelity of the head that is best alone, on each sample its own */
+  best_head_fidelity: Summary;
+  /** Synergy: fidelity of all heads together over that of the best head; above 1 they beat their best member */
+  synergy: Summary;
+  /** Mixing synergy: mixing time of the fastest head over that of all together, both by the per-head walk and the first eps */
+  mixing_synergy?: Summary;
+  /** Cross-head share: share of the weakest signal that changes head on its way */
+  cross_head_share: Summary;
+  /** Effective forward probability: the heads’ forward probabilities, weighted */
+  effective_forward_probability?: Summary;
+  /** each head alone; numbers of walks with --per-head only */
+  heads: LayerHead[];
 }
 
-/** `synergraph heads --json`. */
-export interface HeadsDocument extends Document {
-  range?: (number | null)[];
-  source: 'attention' | 'model' | 'graph';
-  weights: 'uniform' | 'learned' | 'given' | 'graph';
-  convention: Convention;
-  settings: Settings & { keep: number; exact_heads: number };
-  head_names?: string[];
-  token_names?: string[];
-  summary: string[];
-  layers: {
-    name: string;
-    samples: number;
-    tokens: number;
-    weights: number[];
-    exact: boolean;
-    values: LayerValue[];
+/** Layers over samples: `synergraph analyze --json`. */
+export interface AnalyzeDocument {
+  /** name of the document */
+  schema: 'synergraph.analyze';
+  /** grows when a field changes its meaning or is removed */
+  schema_version: 2 | 3;
+  /** version of the program */
+  program: string;
+  /** instruction set of the kernels */
+  isa?: string;
+  /** what was measured */
+  source: 'attention' | 'model';
+  /** where the head weights come from */
+  weights: 'uniform' | 'learned' | 'given';
+  /** first token and end that were chosen; an end of null: to the last. null: see sequences */
+  range: [number | null, number | null] | null;
+  /** sample, first token and end of each sequence, if samples are cut differently */
+  sequences?: [number, number, number][];
+  /** a node takes the missing mass */
+  missing_mass?: 'node';
+  /** for a checkpoint */
+  model?: ModelShape;
+  /** with --task */
+  task?: TaskScore;
+  /** one, or two with --convention both */
+  conventions: {
+    /** definitions to measure by */
+    convention: Convention;
+    /** how it was measured */
+    settings: Settings;
+    /** each layer */
+    layers: LayerDocument[];
   }[];
 }
 
-/** `synergraph inspect --json`. */
+/** How values of heads were measured. */
+export interface HeadsSettings {
+  /** how the heads are combined into one walk: per-head (as in the theory), pooled, or published */
+  normalization: 'per-head' | 'pooled' | 'published';
+  /** cutoff for truncated hitting times, in steps */
+  cutoff: number;
+  /** threshold of T_mix */
+  eps: number[];
+  /** nodes that count for the minimax fidelity: sources or all */
+  fidelity_nodes: 'sources' | 'all';
+  /** number of diffusion steps to search, or 'certified': as many as the proof needs */
+  horizon: 'certified' | number;
+  /**
+   * limit on diffusion steps; a fidelity that is not certified by then is reported as an interval. 0: no limit, later steps are
+   * searched by squaring
+   */
+  step_limit?: number;
+  /** share of the value of all heads that the smallest subset keeps */
+  keep: number;
+  /** largest number of heads for which all subsets of a layer are measured; larger layers are sampled */
+  exact_heads: number;
+  /** if a layer was sampled */
+  sampling?: {
+    /** seed of the random orders */
+    seed: number;
+    /** standard error at which sampling stops, as a share of the value of all heads */
+    precision: number;
+    /** limit on the random orders of heads drawn per sample of a sampled layer (drawn in whole balanced sets, at least eight) */
+    max_permutations: number;
+  };
+}
+
+/** A set of heads and its value. */
+export interface SubsetChoice {
+  /** numbers of the heads */
+  heads: number[];
+  /** value of the set */
+  value: number;
+}
+
+/** Values of the first heads in an order. */
+export interface PruningPath {
+  /** numbers of the heads */
+  order: number[];
+  /** value of the first k heads, k from 0 */
+  value: number[];
+  /** what the best k heads are worth more */
+  loss?: number[];
+}
+
+/** Shapley interaction index of a set of heads. */
+export interface Interaction {
+  /** numbers of the heads */
+  heads: number[];
+  /** over the samples */
+  mean: Maybe;
+  /** standard error */
+  error: Maybe;
+}
+
+/** The outcome of a search for weights. */
+export interface BestWeights {
+  /** number of samples of the search */
+  samples: number;
+  /** the best weights that were found */
+  weights: number[];
+  /** value with these weights */
+  value: Maybe;
+  /** value with the given weights */
+  given_value: Maybe;
+  /** no weights are worth more */
+  bound: Maybe;
+  /** value if every node could choose its head at every step */
+  simple_bound: Maybe;
+  /** the value is only approached as some positive weight tends to 0 */
+  limit?: boolean;
+  /** no other weights are better */
+  optimal: boolean;
+  /** norm of the projected gradient at the end */
+  gradient_norm: Maybe;
+  /** number of starts of the search */
+  starts: number;
+  /** number of iterations of the search */
+  iterations: number;
+  /** the paper's choice of one head */
+  adaptive: {
+    /** the head with the largest forward probability: the paper's theorem gives it all weight */
+    head: number;
+    /** Forward probability: least probability of a step forward, over the sources */
+    forward_probability: number;
+    /** value of this head alone */
+    value: Maybe;
+    /** the paper's bound on its T_mix */
+    steps: Maybe;
+    /** least eps for which the bound holds */
+    valid_from_eps: Maybe;
+  };
+}
+
+/** What the heads of a layer are worth, by one value. */
+export interface LayerValue {
+  /** what the value of a set of heads measures */
+  value: HeadValue;
+  /** value of all heads together */
+  all: Estimate;
+  /** no set's value is further than this above its number; 0: all are certified */
+  gap: number;
+  /** each head */
+  heads: {
+    /** number of the head */
+    head: number;
+    /** Shapley value: the head’s part of the value of all: what it adds to those before it in a random order, on average */
+    shapley: Estimate;
+    /** Banzhaf value: what the head adds to a random set of the others */
+    banzhaf: Estimate;
+    /** Value alone: the value of this head as the only one */
+    alone: Estimate;
+    /** Lost without it: what all heads lose without this one; below 0 they are better without it */
+    dropped: Estimate;
+  }[];
+  /** heads that carry the value */
+  carriers?: {
+    /** the fewest heads whose Shapley values make 80 % of the value of all */
+    heads: number[];
+    /** share that they make */
+    share: Maybe;
+  };
+  /** heads without which the layer is better, clear of chance, the worst first */
+  better_without?: number[];
+  /** Interaction: Shapley interaction index of a pair: above 0 complementary, below 0 redundant */
+  pairs: Interaction[];
+  /** the same of three heads; none if sampled */
+  triples: Interaction[];
+  /** what fewer heads are worth */
+  pruning: {
+    /** number of samples in the means */
+    samples: number;
+    /** the best set of every size from 0 */
+    best: {
+      /** the best set */
+      heads: number[];
+      /** its value */
+      value: number;
+      /** no other set of this size is better */
+      certified: boolean;
+    }[];
+    /** greedy addition takes the heads in this order */
+    greedy_addition: PruningPath;
+    /** greedy removal leaves the heads in this order */
+    greedy_removal: PruningPath;
+    /** heads by falling Shapley value */
+    shapley: PruningPath;
+  };
+  /** the fewest heads that keep `keep` of the value of all */
+  smallest: SubsetChoice;
+  /** number of sets that are worth more than all heads; if sampled, of those in pruning.best */
+  beating: number;
+  /** the best of these sets */
+  better: SubsetChoice | null;
+  /** after a search for weights */
+  best_weights?: BestWeights;
+}
+
+/** Signals through all layers, each applied once. */
+export interface Stack {
+  /** share of the signal that passes beside the heads */
+  residual: number;
+  /** token that is followed; null: the weakest of each sample */
+  token: number | null;
+  /** number of samples */
+  samples: number;
+  /** number of samples in which the token has no signal */
+  without_signal: number;
+  /** the weakest signal through all layers */
+  fidelity: Estimate;
+  /** number of tokens that the signals amount to */
+  effective_tokens: Estimate;
+  /** signal of each node */
+  signal: Estimate[];
+  /** number of samples in which each node is the weakest */
+  weakest: number[];
+  /** each layer */
+  layers: {
+    /** name of the layer */
+    name: string;
+    /** share of the token's signal that passes beside the heads */
+    residual: Estimate;
+    /**
+     * Share of the weakest token’s signal: of the signal that the followed token sends through all layers, the part that passes
+     * through this head; the rest of a layer passes beside its heads
+     */
+    heads: Estimate[];
+  }[];
+}
+
+/** What heads are worth: `synergraph heads --json`. */
+export interface HeadsDocument {
+  /** name of the document */
+  schema: 'synergraph.heads';
+  /** grows when a field changes its meaning or is removed */
+  schema_version: 1 | 2;
+  /** version of the program */
+  program: string;
+  /** instruction set of the kernels */
+  isa?: string;
+  /** what was measured */
+  source: 'attention' | 'model' | 'graph';
+  /** where the head weights come from */
+  weights: 'uniform' | 'learned' | 'given' | 'graph';
+  /** first token and end that were chosen; an end of null: to the last. null: see sequences */
+  range: [number | null, number | null] | null;
+  /** sample, first token and end of each sequence, if samples are cut differently */
+  sequences?: [number, number, number][];
+  /** a node takes the missing mass */
+  missing_mass?: 'node';
+  /** for a checkpoint */
+  model?: ModelShape;
+  /** with --task */
+  task?: TaskScore;
+  /** definitions to measure by */
+  convention: Convention;
+  /** how it was measured */
+  settings: HeadsSettings;
+  /** for a graph */
+  head_names?: string[];
+  /** for a graph */
+  token_names?: string[];
+  /** the findings in words */
+  summary: string[];
+  /** each layer */
+  layers: {
+    /** name of the tensor, or number of the layer */
+    name: string;
+    /** number of samples */
+    samples: number;
+    /** number of tokens */
+    tokens: number;
+    /** of the heads, normalised */
+    weights: number[];
+    /** false: subsets were sampled */
+    exact: boolean;
+    /** number of sampled orders of the heads */
+    permutations: number;
+    /** whether sampling reached the precision */
+    precise: boolean;
+    /** one for each value */
+    values: LayerValue[];
+  }[];
+  /** with --stack */
+  stack?: Stack;
+}
+
+/** Tensors in a file: `synergraph inspect --json`. */
 export interface InspectDocument {
+  /** name of the document */
+  schema: 'synergraph.inspect';
+  /** grows when a field changes its meaning or is removed */
+  schema_version: 1;
+  /** version of the program */
+  program: string;
+  /** as given */
   file: string;
+  /** format of the file */
   format: 'NumPy array' | 'NumPy archive' | 'safetensors' | 'PyTorch archive';
-  tensors: { name: string; dtype: string; shape: number[]; elements: number; bytes: number }[];
-  skipped: { name: string; reason: string }[];
+  /** arrays that can be read */
+  tensors: {
+    /** name of the tensor */
+    name: string;
+    /** type of the elements */
+    dtype: 'bool' | 'uint8' | 'int8' | 'uint16' | 'int16' | 'uint32' | 'int32' | 'uint64' | 'int64' | 'float16' | 'bfloat16' | 'float32' | 'float64';
+    /** extents */
+    shape: number[];
+    /** number of elements */
+    elements: number;
+    /** size */
+    bytes: number;
+  }[];
+  /** arrays that cannot be read */
+  skipped: {
+    /** name of the array */
+    name: string;
+    /** why it is skipped */
+    reason: string;
+  }[];
+  /** texts by their keys */
   metadata: Record<string, string>;
+}
+
+/** A layer of a trained model. Numbers that do not exist on any sample are absent. */
+export interface LayerOfModel {
+  /** number of samples in which all heads together beat the best head */
+  with_synergy: number;
+  /** Spearman's, of truncated hitting time and fidelity over the samples */
+  rank_correlation: Maybe;
+  [quantity: string]: Summary | number | Maybe;
+}
+
+/** A value beside the paper's. */
+export interface Compared {
+  /** the paper's value */
+  published: {
+    mean: Maybe;
+    std: Maybe;
+  };
+  /** the value that was measured */
+  ours: {
+    mean: Maybe;
+    std: Maybe;
+  };
+  /** of the means */
+  difference: Maybe;
+  /** of the difference */
+  standard_error: Maybe;
+  /** in standard errors, beyond rounding */
+  deviation: Maybe;
+  /** whether the deviation is at most `agreement` */
+  agrees: boolean;
+}
+
+/** The paper's models measured again: `synergraph verify --json`. */
+export interface VerifyDocument {
+  /** name of the document */
+  schema: 'synergraph.verify';
+  /** grows when a field changes its meaning or is removed */
+  schema_version: 2;
+  /** version of the program */
+  program: string;
+  /** instruction set of the kernels */
+  isa?: string;
+  /** number of random sequences */
+  samples: number;
+  /** seed of the sequences */
+  seed: number;
+  /** number of standard errors up to which a value agrees */
+  agreement: number;
+  /** each model */
+  models: {
+    /** task of the model */
+    task: string;
+    /** heads per layer */
+    heads: number;
+    /** on the random sequences */
+    accuracy: number;
+    /** whether all values agree */
+    agrees: boolean;
+    /** each layer */
+    layers: {
+      /** number of the layer, from 1 as in the paper */
+      layer: number;
+      /**
+       * Hitting time, mean, cut: expected steps of a random walk to the last token, every walk cut at the cutoff, mean over all
+       * start tokens: the paper’s mixing time
+       */
+      mixing_time: Compared;
+      /** Minimax fidelity: the weakest peak signal that any token delivers to the last one */
+      fidelity: Compared;
+      /** Fidelity of the best head: minimax fidelity of the head that is best alone, on each sample its own */
+      best_head_fidelity: Interval;
+      /** Minimax fidelity: the weakest peak signal that any token delivers to the last one */
+      combined_fidelity: Interval;
+      /** Samples with synergy: share of the samples in which the synergy is above 1 */
+      synergy_share: Interval;
+      /** if the paper has them */
+      published_single_sequence?: {
+        /** Fidelity of the best head: minimax fidelity of the head that is best alone, on each sample its own */
+        best_head_fidelity: number;
+        /** Minimax fidelity: the weakest peak signal that any token delivers to the last one */
+        combined_fidelity: number;
+      };
+      /** by the exact convention */
+      exact: LayerOfModel;
+      /** by the published convention */
+      published: LayerOfModel;
+    }[];
+  }[];
+}
+
+/** Settings of a study. */
+export interface StudySettings {
+  /** tasks of the models */
+  tasks: string[];
+  /** head counts of the models */
+  heads: number[];
+  /** seeds of the models */
+  seeds: number[];
+  /** as in checkpoints */
+  training: {
+    batch: string;
+    beta1: string;
+    beta2: string;
+    dropout: string;
+    epochs: string;
+    epsilon: string;
+    hidden: string;
+    layers: string;
+    learning_rate: string;
+    length: string;
+    sequences: string;
+    vocabulary: string;
+    width: string;
+  };
+  /** number of sequences that are measured */
+  samples: number;
+  /** threshold of T_mix */
+  eps: number[];
+  /** cutoff for truncated hitting times, in steps */
+  cutoff: number;
+  /** steps of the published convention's fidelity */
+  horizon: number;
+  /** number of sequences on which all subsets are measured */
+  subset_samples?: number;
+}
+
+/** Numbers of a layer's subsets. */
+export interface SubsetNumbers {
+  all: Maybe;
+  best_head: Maybe;
+  best_subset: Maybe;
+  equal_weights: Maybe;
+  best_weights: Maybe;
+  bound: Maybe;
+  largest_share: Maybe;
+  best_size: Maybe;
+  sufficient: Maybe;
+  synergy_size: Maybe;
+  dispensable: Maybe;
+  redundant_pairs: Maybe;
+  complementary_pairs: Maybe;
+}
+
+/** A trained model. */
+export interface Cell {
+  /** task of the model */
+  task: string;
+  /** heads per layer */
+  heads: number;
+  /** seed of the model */
+  seed: number;
+  /** share of the tokens that are right */
+  accuracy: Maybe;
+  /** mean cross entropy */
+  loss: Maybe;
+  /** whether the model learned its task */
+  learned: boolean;
+  /** each layer by the exact convention */
+  exact: LayerOfModel[];
+  /** each layer by the published convention */
+  published: LayerOfModel[];
+  /** each layer; none if subsets were not measured */
+  subsets?: {
+    /** by this value */
+    fidelity: SubsetNumbers;
+    /** by this value */
+    speed: SubsetNumbers;
+  }[];
+}
+
+/** A test by ranks. */
+export interface Test {
+  /** of the test */
+  statistic: Maybe;
+  /** size of the effect */
+  effect: Maybe;
+  /** p value */
+  p: Maybe;
+  /** the smallest p that data of this shape can give */
+  smallest_p: Maybe;
+  /** how p was computed */
+  method: 'exact' | 'permutations';
+}
+
+/** A number over seeds. */
+export interface OfSeeds {
+  /** one per seed */
+  values: Maybe[];
+  /** with Student's 95 % interval */
+  mean: Interval;
+}
+
+/** How many of how many layers. */
+export interface Tally {
+  count: number;
+  of: number;
+}
+
+/** Subsets of heads over seeds. */
+export interface SubsetFinding {
+  /** task of the models */
+  task: string;
+  /** heads per layer */
+  heads: number;
+  /** number of the layer, from 1; null: means over the layers of a model */
+  layer: number | null;
+  /** value of the subsets */
+  value: HeadValue;
+  /** number of sequences of each model */
+  samples: number;
+  all: OfSeeds;
+  best_head: OfSeeds;
+  best_subset: OfSeeds;
+  equal_weights: OfSeeds;
+  best_weights: OfSeeds;
+  bound: OfSeeds;
+  largest_share: OfSeeds;
+  best_size: OfSeeds;
+  sufficient: OfSeeds;
+  synergy_size: OfSeeds;
+  dispensable: OfSeeds;
+  redundant_pairs: OfSeeds;
+  complementary_pairs: OfSeeds;
+  /** `all` over `best_weights` */
+  learned_share: OfSeeds;
+  /** `equal_weights` over `best_weights` */
+  equal_share: OfSeeds;
+  /** `all` over `bound` */
+  proven_share: OfSeeds;
+  /** layers in which some subset is worth more than the best head */
+  synergy: Tally;
+  /** those of them in which fewer than all heads suffice for that */
+  fewer_synergy: Tally;
+  /** layers in which some subset is worth more than all heads */
+  better: Tally;
+}
+
+/** What the models of a study say over seeds. */
+export interface Findings {
+  /** number of seeds */
+  seeds: number;
+  /** the findings in words */
+  statements: string[];
+  /** every quantity over seeds */
+  summaries: {
+    /** task of the models */
+    task: string;
+    /** heads per layer */
+    heads: number;
+    /** number of the layer, from 1 as in the paper */
+    layer: number;
+    /** definitions to measure by */
+    convention: Convention;
+    /** key of the quantity */
+    quantity: string;
+    /** one per seed */
+    values: Maybe[];
+    /** with Student's 95 % interval */
+    mean: Interval;
+    /** over the seeds */
+    std: Maybe;
+  }[];
+  /** trends along the head counts */
+  trends: {
+    /** task of the models */
+    task: string;
+    /** number of the layer, from 1 as in the paper */
+    layer: number;
+    /** definitions to measure by */
+    convention: Convention;
+    /** claim of the paper */
+    claim: 'more heads mix faster' | 'more heads are more faithful';
+    /** test of the claim */
+    test: Test;
+    /** p for all claims together */
+    corrected_p: Maybe;
+  }[];
+  /** how often all heads beat the best head */
+  synergy: {
+    /** task of the models */
+    task: string;
+    /** heads per layer */
+    heads: number;
+    /** number of the layer, from 1 as in the paper */
+    layer: number;
+    /** definitions to measure by */
+    convention: Convention;
+    /** share of the samples with synergy, with Wilson's 95 % interval */
+    samples: Interval;
+    /** share of the seeds with synergy, likewise */
+    seeds: Interval;
+    /** number of seeds */
+    seed_count: number;
+  }[];
+  /** how speed and fidelity go together */
+  speed_fidelity: {
+    /** task of the models */
+    task: string;
+    /** definitions to measure by */
+    convention: Convention;
+    /** number of points */
+    points: number;
+    /** rank correlation of hitting time and fidelity */
+    test: Test;
+    /** mean correlation within a model */
+    within_models: Maybe;
+  }[];
+  /** subsets of heads over seeds */
+  subsets?: SubsetFinding[];
+}
+
+/** A study: `results.json` of `synergraph reproduce`. */
+export interface Study {
+  /** name of the document */
+  schema: 'synergraph.reproduce';
+  /** grows when a field changes its meaning or is removed */
+  schema_version: 2;
+  /** version of the program */
+  program: string;
+  /** instruction set of the kernels */
+  isa?: string;
+  /** devices that took part, in alphabetical order */
+  devices?: {
+    /** devices that trained the models */
+    training: string[];
+    /** devices that ran the models for measurement */
+    forward_pass: string[];
+  };
+  /** grows when equal settings give other results */
+  results_version: number;
+  /** the grid of models, and how they are measured */
+  settings: StudySettings;
+  /** each model */
+  cells: Cell[];
+  /** what the models say over seeds */
+  findings: Findings;
+}
+
+/** A layer in the file of a cell. */
+export interface KeptLayer {
+  /** samples, never, undefined, mean, std, min, median, max, 10 % and 90 % quantile */
+  numbers: {
+    [quantity: string]: [number | 'inf' | 'nan', number | 'inf' | 'nan', number | 'inf' | 'nan', number | 'inf' | 'nan', number | 'inf' | 'nan', number | 'inf' | 'nan', number | 'inf' | 'nan', number | 'inf' | 'nan', number | 'inf' | 'nan', number | 'inf' | 'nan'];
+  };
+  with_synergy: number;
+  synergy_undecided: number;
+  rank_correlation: number | 'inf' | 'nan';
+}
+
+/** The result of one model of a study, from which an interrupted study resumes. Infinite numbers are texts. */
+export interface KeptCell {
+  /** name of the file's format */
+  schema: 'synergraph.cell';
+  /** settings that the result belongs to */
+  cell: string;
+  loss: number | 'inf' | 'nan';
+  accuracy: number;
+  exact: KeptLayer[];
+  published: KeptLayer[];
+  subsets: {
+    fidelity: {
+      all: number | 'inf' | 'nan';
+      best_head: number | 'inf' | 'nan';
+      best_subset: number | 'inf' | 'nan';
+      equal_weights: number | 'inf' | 'nan';
+      best_weights: number | 'inf' | 'nan';
+      bound: number | 'inf' | 'nan';
+      largest_share: number | 'inf' | 'nan';
+      best_size: number | 'inf' | 'nan';
+      sufficient: number | 'inf' | 'nan';
+      synergy_size: number | 'inf' | 'nan';
+      dispensable: number | 'inf' | 'nan';
+      redundant_pairs: number | 'inf' | 'nan';
+      complementary_pairs: number | 'inf' | 'nan';
+    };
+    speed: {
+      all: number | 'inf' | 'nan';
+      best_head: number | 'inf' | 'nan';
+      best_subset: number | 'inf' | 'nan';
+      equal_weights: number | 'inf' | 'nan';
+      best_weights: number | 'inf' | 'nan';
+      bound: number | 'inf' | 'nan';
+      largest_share: number | 'inf' | 'nan';
+      best_size: number | 'inf' | 'nan';
+      sufficient: number | 'inf' | 'nan';
+      synergy_size: number | 'inf' | 'nan';
+      dispensable: number | 'inf' | 'nan';
+      redundant_pairs: number | 'inf' | 'nan';
+      complementary_pairs: number | 'inf' | 'nan';
+    };
+  }[];
+  /** devices */
+  trained_on?: string[];
+  /** device */
+  run_on?: string;
+  /** of what stands before it */
+  checksum: string;
+}
+
+/** Notes of a training run. */
+export interface RunNotes {
+  /** name of the file's format */
+  format: 'synergraph run 1';
+  /** up to the last checkpoint */
+  seconds: number;
+  /** layers are measured every so many epochs; 0: never */
+  track: number;
+  /** whether held-out pairs judge the model */
+  held_out: boolean;
+  /** devices that trained the run, in the order of first use */
+  devices?: string[];
+}
+
+/** A line of a training run's log. */
+export interface LogLine {
+  /** number of finished steps */
+  step: number;
+  /** number of begun epochs */
+  epoch: number;
+  /** of the last step */
+  loss: Maybe;
+  /** of the last step */
+  accuracy: Maybe;
+  /** with --track: numbers of each layer */
+  layers?: {
+    /** Mixing time T_mix(EPS): steps after which a walk from any token has reached the last one but for a chance of EPS */
+    mixing_time: Maybe;
+    /** Hitting time, mean: expected steps of a random walk to the last token, mean over all start tokens */
+    hitting_time: Maybe;
+    /**
+     * Hitting time, mean, cut: expected steps of a random walk to the last token, every walk cut at the cutoff, mean over all
+     * start tokens: the paper’s mixing time
+     */
+    truncated_time: Maybe;
+    /** Minimax fidelity: the weakest peak signal that any token delivers to the last one */
+    fidelity: Maybe;
+    /** Fidelity of the best head: minimax fidelity of the head that is best alone, on each sample its own */
+    best_head_fidelity: Maybe;
+  }[];
+  /** of the pairs that judge the model */
+  held_out_loss?: Maybe;
+  /** of the pairs that judge the model */
+  held_out_accuracy?: Maybe;
+  /** of the pairs that judge the model */
+  training_pairs_loss?: Maybe;
+  /** of the pairs that judge the model */
+  training_pairs_accuracy?: Maybe;
+  /** time since the run began */
+  seconds: number;
+}
+
+/** Attention of some samples in a page. */
+export interface EmbeddedAttention {
+  /** number of tokens */
+  tokens: number;
+  /** names of the tokens */
+  labels: string[] | null;
+  /** the samples */
+  samples: {
+    /** number of the sample */
+    number: number;
+    /** if each sample has its own */
+    labels?: string[];
+  }[];
+  /** the layers */
+  layers: {
+    /** name of the layer */
+    name: string;
+    /** names of the heads */
+    heads: string[];
+    /** in use */
+    weights: number[];
+    /** null: not known */
+    learned_weights: number[] | null;
+    /** the arrays */
+    samples: {
+      /** number of the sample */
+      sample: number;
+      /** one array for each head */
+      heads: {
+        /** first byte in the decoded arrays */
+        offset: number;
+        /** type of the elements, little endian */
+        dtype: 'float16' | 'bfloat16' | 'float32' | 'float64';
+        /** row i has the columns 0 to i */
+        rows: 'lower';
+      }[];
+    }[];
+  }[];
+}
+
+/** A value of the paper. */
+export interface PublishedValue {
+  task: string;
+  heads: number;
+  /** from 1 */
+  layer: number;
+  quantity: 'truncated_hitting_mean' | 'minimax_fidelity';
+  mean: number;
+  std: number;
+}
+
+/** Data of a page: `--page`. */
+export interface PageData {
+  /** name of these data */
+  format: 'synergraph.page';
+  /** of these data */
+  version: 1;
+  /** command that wrote the page */
+  command: 'analyze' | 'heads' | 'graph' | 'reproduce';
+  /** file name of the input */
+  title: string;
+  /** version of the program */
+  program: string;
+  /** what is not in the page */
+  left_out?: string | null;
+  /** attention of some samples */
+  attention: EmbeddedAttention | null;
+  /** text of a graph, with the weights that were measured */
+  graphs: string | null;
+  /** for reproduce: the report as text and tables */
+  report: {
+    sections: {
+      title: string;
+      paragraphs: string[];
+      tables: {
+        caption: string;
+        /** the first names the columns */
+        rows: string[][];
+      }[];
+    }[];
+  } | null;
+  /** the paper's values for these models */
+  published?: PublishedValue[];
+  /** document of the command; for analyze the one of --per-head */
+  document: object;
+  /** other documents of the same input */
+  also?: object[];
+}
+
+/** Outcome of a training run. */
+export interface Training {
+  /** path of the model */
+  model: string;
+  /** number of steps */
+  steps: number;
+  /** of the last step */
+  loss: Maybe;
+  /** of the last step */
+  accuracy: Maybe;
+  /** of the pairs that judge the model */
+  held_out_loss?: Maybe;
+  /** of the pairs that judge the model */
+  held_out_accuracy?: Maybe;
+  /** of the pairs that judge the model */
+  training_pairs_loss?: Maybe;
+  /** of the pairs that judge the model */
+  training_pairs_accuracy?: Maybe;
+  /** time since the run began */
+  seconds: number;
+}
+
+/** Sizes of a model. */
+export interface ModelSizes {
+  /** number of different tokens */
+  vocabulary: number;
+  /** tokens per sequence */
+  length: number;
+  /** features per token */
+  width: number;
+  /** heads per layer */
+  heads: number;
+  /** number of layers */
+  layers: number;
+  /** hidden units of each MLP */
+  hidden: number;
+}
+
+/** Layers of attention. */
+export type AttentionLayers = {
+  /** name of the layer */
+  name: string;
+  /** number of samples */
+  samples: number;
+  /** number of heads */
+  heads: number;
+  /** number of nodes */
+  tokens: number;
+}[];
+
+/** A graph as it was read. */
+export interface GraphContents {
+  /** names, the sink last */
+  nodes: string[];
+  /** each head */
+  heads: {
+    /** name of the head */
+    name: string;
+    /** as it was given, not normalised */
+    weight: number;
+    /** graph: edges with self-loops; matrix: attention, whose entries are edges from key to query */
+    kind: 'graph' | 'matrix';
+    /** by numbers of nodes */
+    edges: {
+      from: number;
+      to: number;
+      weight: number;
+    }[];
+  }[];
+}
+
+/** Names along the axes of curves and matrices. */
+export interface ArrayNames {
+  /** names of the heads */
+  heads: string[];
+  /** names of the nodes, the sink last */
+  nodes: string[];
+}
+
+/** A system at other weights, without its heads. */
+export interface MixerUpdate {
+  /** normalised */
+  weights: number[];
+  /** name of the document */
+  schema: 'synergraph.graph';
+  /** grows when a field changes its meaning or is removed */
+  schema_version: 1;
+  /** version of the program */
+  program: string;
+  /** instruction set of the kernels */
+  isa?: string;
+  /** how it was measured */
+  settings: Settings;
+  /** names of the nodes, the sink last */
+  nodes: string[];
+  /** each head alone */
+  heads: HeadMetrics[];
+  /** all heads together */
+  combined: Metrics;
+  /** the paper's bound from effective_forward_probability */
+  effective_bound: MixingBound;
+  /** the same with the best weights */
+  adaptive_bound: MixingBound;
+  /** name of the best head */
+  best_head: string;
+  /** Best head is decided: no other head can be more faithful */
+  best_head_decided: boolean;
+  /** Fidelity of the best head, upper end: what the fidelity of the best head is at most; the same where it is certified */
+  best_head_fidelity_upper: number;
+  /** Synergy, lower end: what the synergy is at least; the same where fidelities are certified */
+  synergy_lower: Maybe;
+  /** Synergy, upper end: what the synergy is at most; the same where fidelities are certified */
+  synergy_upper: Maybe;
+  /** whether the synergy is above 1; null: undecided */
+  synergy_present: boolean | null;
+  /** whether the mixing synergy is above 1 */
+  mixing_synergy_present: boolean;
+  /** Fidelity of the best head: minimax fidelity of the head that is best alone, on each sample its own */
+  best_head_fidelity: number;
+  /** Synergy: fidelity of all heads together over that of the best head; above 1 they beat their best member */
+  synergy: Maybe;
+  /** Mixing synergy: mixing time of the fastest head over that of all together, both by the per-head walk and the first eps */
+  mixing_synergy: Maybe;
+  /** Cross-head share: share of the weakest signal that changes head on its way */
+  cross_head_share: Maybe;
+  /** Effective forward probability: the heads’ forward probabilities, weighted */
+  effective_forward_probability: Maybe;
+  /** with --monte-carlo: estimate of the same mean */
+  monte_carlo?: {
+    /**
+     * Hitting time, mean, cut: expected steps of a random walk to the last token, every walk cut at the cutoff, mean over all
+     * start tokens: the paper’s mixing time
+     */
+    truncated_hitting_mean: number;
+    /** of the mean */
+    standard_error: number;
+    /** holds with probability 0.95, even if no walk met a rare event */
+    error_bound_95: number;
+  };
+}
+
+/** Values of all subsets of the heads. */
+export interface MixerSubsets {
+  /** number of heads */
+  heads: number;
+  /** no fidelity is further than this above its number; 0: all are certified */
+  gap: number;
+  /** by each value */
+  values: {
+    /** what is measured */
+    value: HeadValue;
+    /** value of every subset; bit h of the index: head h is in it */
+    table: number[];
+    /** Shapley value: the head’s part of the value of all: what it adds to those before it in a random order, on average */
+    shapley: number[];
+    /** Banzhaf value: what the head adds to a random set of the others */
+    banzhaf: number[];
+    /** each pair */
+    pairs: {
+      /** numbers of the heads */
+      heads: [number, number];
+      /** Interaction: Shapley interaction index of a pair: above 0 complementary, below 0 redundant */
+      interaction: number;
+    }[];
+    /** best subset of every size */
+    best: {
+      /** bits of the heads */
+      subset: number;
+      /** its value */
+      value: number;
+    }[];
+  }[];
+}
+
+/** The outcome of a search for weights. */
+export type MixerWeights = BestWeights;
+
+/** How to measure: the options of the C interface, by their names. */
+export interface MeasureOptions {
+  /**
+   * definitions to measure by. exact: normalised walk, and certified fidelity over the sources. published: as for the paper's
+   * tables (walk not normalised, fidelity over all nodes and 100 steps)
+   */
+  convention?: 'exact' | 'published';
+  /**
+   * how the heads are combined into one walk: per-head (as in the theory), pooled, or published (default: pooled; per-head for
+   * graphs; published with the published convention)
+   */
+  normalization?: 'per-head' | 'pooled' | 'published';
+  /** nodes that count for the minimax fidelity: sources or all (default: sources; with the published convention: all) */
+  nodes?: 'sources' | 'all';
+  /**
+   * number of diffusion steps to search, or 'certified': as many as the proof needs (default: certified; 100 with the published
+   * convention)
+   */
+  horizon?: 'certified' | number;
+  /** threshold of T_mix, or a list of thresholds (the program takes 0.25,0.01) */
+  eps?: number | number[];
+  /** cutoff for truncated hitting times, in steps */
+  cutoff?: number;
+  /**
+   * limit on diffusion steps; a fidelity that is not certified by then is reported as an interval. 0: no limit, later steps are
+   * searched by squaring
+   */
+  step_limit?: number;
 }

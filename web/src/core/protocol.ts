@@ -1,6 +1,6 @@
 /** Messages between the page and a worker of the core. */
 
-import type { AnalyzeDocument, BestWeights, HeadValue, InspectDocument, SystemDocument } from './documents';
+import type { AnalyzeDocument, BestWeights, HeadValue, InspectDocument, MeasureOptions, SystemDocument } from './documents';
 import type {
   AttentionFileOptions,
   Curves,
@@ -8,7 +8,6 @@ import type {
   GraphSource,
   GraphSteps,
   HeadArray,
-  MeasureOptions,
   Mix,
   ParsedGraph,
   Subsets,

@@ -2,15 +2,25 @@
 
 import type {
   AnalyzeDocument,
+  AttentionLayers,
   BestWeights,
-  Convention,
+  GraphContents,
   HeadValue,
   InspectDocument,
+  MeasureOptions,
   Metrics,
-  Normalization,
+  MixerSubsets,
+  Settings,
   SystemDocument,
-  Together,
 } from './documents';
+
+export type Normalization = Settings['normalization'];
+
+/** What is said of all heads together. */
+export type Together = Omit<
+  SystemDocument,
+  'schema' | 'schema_version' | 'program' | 'isa' | 'settings' | 'nodes' | 'heads' | 'monte_carlo'
+>;
 
 export type DataType = 'float16' | 'bfloat16' | 'float32' | 'float64';
 
@@ -47,23 +57,6 @@ export interface FileSystem {
 
 /** A multi-head system: heads on the same nodes, the last of which is the sink. */
 export type System = ArraySystem | GraphSystem | FileSystem;
-
-/** How to measure: the options of the C interface, by its names. */
-export interface MeasureOptions {
-  /** "exact" unless given. */
-  convention?: Convention;
-  normalization?: Normalization;
-  /** Nodes that count for the minimax fidelity. */
-  nodes?: 'sources' | 'all';
-  /** Diffusion steps looked at. */
-  horizon?: number | 'certified';
-  /** Thresholds of the mixing time (0.25). */
-  eps?: number | number[];
-  /** Steps at which truncated hitting times are cut (100). */
-  cutoff?: number;
-  /** Steps after which an uncertified fidelity is an interval (0: none). */
-  step_limit?: number;
-}
 
 /** How a call that may take long is carried out. */
 export interface CallOptions {
@@ -104,21 +97,8 @@ export interface Mix extends Together {
 }
 
 /** The values of all subsets of the heads, and what they say of each head. */
-export interface Subsets {
-  heads: number;
-  /** No fidelity is further than this above its number: 0 where all are certified. */
-  gap: number;
-  values: {
-    value: HeadValue;
-    /** table[s]: the value of the heads whose bits are set in s; 2^heads numbers. */
-    table: Float64Array;
-    shapley: number[];
-    banzhaf: number[];
-    /** Shapley interaction index; positive: they complement each other, negative: redundant. */
-    pairs: { heads: [number, number]; interaction: number }[];
-    /** Best subset of every size, from none to all: the bits and the value. */
-    best: { subset: number; value: number }[];
-  }[];
+export interface Subsets extends Omit<MixerSubsets, 'values'> {
+  values: (Omit<MixerSubsets['values'][number], 'table'> & { table: Float64Array })[];
 }
 
 /** The heads of one system, ready for any weights. */
@@ -147,18 +127,9 @@ export interface Mixer {
 }
 
 /** A graph as it was read. */
-export interface ParsedGraph {
+export interface ParsedGraph extends GraphContents {
   /** In the text format, as the program writes it. */
   text: string;
-  nodes: string[];
-  heads: {
-    name: string;
-    /** As it was given, not normalised. */
-    weight: number;
-    /** "graph": edges with self-loops; "matrix": attention, whose entries are edges from key to query. */
-    kind: 'graph' | 'matrix';
-    edges: { from: number; to: number; weight: number }[];
-  }[];
 }
 
 /** Where graphs come from. */
@@ -189,7 +160,7 @@ export interface GraphSteps {
 /** Attention in a file. Layers and samples count from 0. */
 export interface AttentionFile {
   readonly name: string;
-  readonly layers: readonly { name: string; samples: number; heads: number; tokens: number }[];
+  readonly layers: Readonly<AttentionLayers>;
   /** Every layer on every sample: `synergraph analyze --json`. In the background. */
   analyze(
     options?: MeasureOptions & { per_head?: boolean; weights?: ArrayLike<number> },

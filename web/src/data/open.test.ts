@@ -6,6 +6,7 @@ import { describe, expect, it } from 'vitest';
 import { program, programJson } from '../core/testing';
 import { demoFile } from './demo';
 import { documentSession } from './open';
+import schemas from './schemas.json';
 
 const refusal = (document: unknown) => {
   try {
@@ -54,7 +55,7 @@ describe.skipIf(program === undefined)('documents of the program', () => {
             holder[key] = wrong;
             const line = refusal(document);
             if (line !== null) expect(line, `${place}.${key}`).toMatch(/^a\.json: (.+ is (missing|not .+)|no document .+)$/);
-            if (line !== null) expect(line).not.toMatch(/undefined|Cannot read|\n/);
+            if (line !== null) expect(line.replace('.undefined ', ' ')).not.toMatch(/undefined|Cannot read|\n/);
           }
           holder[key] = kept;
           if (Array.isArray(node) && Number(key) > 0) continue;
@@ -83,23 +84,44 @@ describe.skipIf(program === undefined)('documents of the program', () => {
 });
 
 describe('numbers of subsets in a study', () => {
-  const study = (number: unknown) => {
+  const interval = { estimate: 2, low: 1, high: 3 };
+  const { properties } = schemas.parts.SubsetFinding;
+  const finding = Object.fromEntries(
+    Object.entries(properties).map(([name, of]) => [
+      name,
+      !('$ref' in of)
+        ? 4
+        : of.$ref.endsWith('Tally')
+          ? { count: 1, of: 4 }
+          : of.$ref.endsWith('OfSeeds')
+            ? { values: [1, 3], mean: interval }
+            : 'fidelity',
+    ]),
+  );
+  const study = (changes: object) => {
     const text = readFileSync(join(import.meta.dirname, '../../../docs/results/quick/results.json'), 'utf8');
     const document = JSON.parse(text) as { findings: { subsets: unknown } };
-    document.findings.subsets = [{ task: 'copy', heads: 4, value: 'fidelity', layer: null, effective_heads: number }];
-    return refusal(document);
+    document.findings.subsets = [{ ...finding, task: 'copy', layer: null, ...changes }];
+    return documentSession('a.json', JSON.stringify(document)).session.study!.findings.subsets![0]!;
   };
-  const interval = { estimate: 2, low: 1, high: 3 };
-  it('are taken', () => {
-    expect(study({ values: [1, 3], mean: interval })).toBeNull();
-    expect(study({ count: 1, of: 4 })).toBeNull();
-  });
+  const line = (changes: object) => {
+    try {
+      study(changes);
+      return '';
+    } catch (error) {
+      return (error as Error).message;
+    }
+  };
+  it('are taken, and fields that the page does not know are left out', () =>
+    expect(study({ later: null })).toEqual({ ...finding, task: 'copy', layer: null }));
   it('without their mean are refused in a line', () => {
-    const place = 'a.json: findings.subsets[0].effective_heads.mean';
-    expect(study({ values: [1, 3] })).toBe(`${place} is missing`);
-    expect(study({ values: [1, 3], mean: null })).toBe(`${place} is not an object`);
-    expect(study({ count: 1, of: 4, values: [], mean: 3 })).toBe(`${place} is not an object`);
-    expect(study({ values: [1, 3], mean: { ...interval, estimate: 'x' } })).toMatch(`${place}.estimate is not`);
+    const place = 'a.json: findings.subsets[0].sufficient.mean';
+    expect(line({ sufficient: { values: [1, 3] } })).toBe(`${place} is missing`);
+    expect(line({ sufficient: { values: [1, 3], mean: null } })).toBe(`${place} is not an object`);
+    expect(line({ sufficient: { values: [1, 3], mean: { ...interval, estimate: 'x' } } })).toBe(
+      `${place}.estimate is not a number or null`,
+    );
+    expect(line({ synergy: { count: 1, of: -4 } })).toBe('a.json: findings.subsets[0].synergy.of is not a whole number');
   });
 });
 

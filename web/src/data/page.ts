@@ -1,97 +1,56 @@
-import type { DataType, SystemDocument } from '../core';
-import { checked } from './check';
-import type { Analyze, Heads, Study } from './documents';
-import { SCHEMAS } from './schemas';
+import type { AnalyzeDocument, EmbeddedAttention, HeadsDocument, PageData as Embedded, Study, SystemDocument } from '../core';
+import { checked, isDocument } from './check';
 
+export type EmbeddedLayer = EmbeddedAttention['layers'][number];
 /** One head on one sample: rows 0 .. n-1, row i with its columns 0 .. i, one after the other, little endian. */
-export interface EmbeddedHead {
-  offset: number;
-  dtype: DataType;
-  rows: 'lower';
-}
-
-export interface EmbeddedLayer {
-  name: string;
-  heads: string[];
-  weights: number[];
-  learned_weights: number[] | null;
-  samples: { sample: number; heads: EmbeddedHead[] }[];
-}
-
-export interface EmbeddedAttention {
-  tokens: number;
-  labels: string[] | null;
-  /** With texts of their tokens, where each sample has its own. */
-  samples: { number: number; labels?: string[] }[];
-  layers: EmbeddedLayer[];
-}
-
-/** A table of the static report; the first row has the columns' names. */
-export interface ReportTable {
-  caption: string;
-  rows: string[][];
-}
-
+export type EmbeddedHead = EmbeddedLayer['samples'][number]['heads'][number];
 /** The static report of a study as text and tables. */
-export interface Report {
-  sections: { title: string; paragraphs: string[]; tables: ReportTable[] }[];
-}
-
-/** A value that the paper has printed: the mean over 50 sequences. */
-export interface PublishedValue {
-  task: string;
-  heads: number;
-  layer: number;
-  quantity: 'truncated_hitting_mean' | 'minimax_fidelity';
-  mean: number;
-  std: number;
-}
-
-interface Shared {
-  format: 'synergraph.page';
-  version: 1;
-  title: string;
-  program: string;
-  attention: EmbeddedAttention | null;
-  graphs: string | null;
-  report: Report | null;
-  published?: PublishedValue[];
-  /** What did not fit into the page, in a line. */
-  left_out?: string | null;
-}
+export type Report = NonNullable<Embedded['report']>;
+/** A table of the static report; the first row has the columns' names. */
+export type ReportTable = Report['sections'][number]['tables'][number];
 
 /** What the program puts into the page (`--page`): the command's document, and others of the same input. */
-export interface PageData extends Shared {
-  command: Schema;
+export interface PageData extends Omit<Embedded, 'document' | 'also'> {
   document: AnyDocument;
-  also?: AnyDocument[] | null;
+  also?: AnyDocument[];
 }
 
-type AnyDocument = Analyze | Heads | SystemDocument | Study;
+type AnyDocument = AnalyzeDocument | HeadsDocument | SystemDocument | Study;
 
 /** The documents that a page shows, by what they are. */
 export interface Documents {
-  analyze: Analyze | null;
-  heads: Heads | null;
+  analyze: AnalyzeDocument | null;
+  heads: HeadsDocument | null;
   graph: SystemDocument | null;
   study: Study | null;
 }
 
 const KINDS = { analyze: 'analyze', heads: 'heads', graph: 'graph', reproduce: 'study' } as const;
-type Schema = keyof typeof KINDS;
 
 export const noDocuments = (): Documents => ({ analyze: null, heads: null, graph: null, study: null });
+
+/** What no schema says: the best head of a layer is one of its heads. */
+function checkBestHeads(name: string, { conventions }: AnalyzeDocument): void {
+  conventions.forEach(({ layers }, c) =>
+    layers.forEach((layer, l) => {
+      if (layer.best_head >= layer.heads.length)
+        throw new Error(`${name}: conventions[${c}].layers[${l}] is not a layer that has its best head`);
+    }),
+  );
+}
 
 /** A document by its schema; one that is damaged gives an error of one line. */
 export function documentOf(name: string, document: unknown): Partial<Documents> {
   const { schema } = (document ?? {}) as { schema?: unknown };
   const said = typeof schema === 'string' ? schema : '';
-  const kind = KINDS[said.replace('synergraph.', '') as Schema];
-  if (!kind || !Object.hasOwn(SCHEMAS, said))
+  const kind = KINDS[said.replace('synergraph.', '') as keyof typeof KINDS];
+  if (!kind || !isDocument(said))
     throw new Error(
       `${name}: no document of synergraph ${said ? `that this page shows ('${said.slice(0, 60)}')` : '(it has no schema)'}`,
     );
-  return { [kind]: checked(name, document, SCHEMAS[said]!) };
+  const right = checked<AnyDocument>(name, document, said);
+  if (kind === 'analyze') checkBestHeads(name, right as AnalyzeDocument);
+  return { [kind]: right };
 }
 
 export const documentsOf = ({ title, document, also }: PageData): Documents =>
@@ -104,5 +63,5 @@ export function readPage(page: Document): PageData | null {
   if (data === null) return null;
   if (data.format !== 'synergraph.page' || data.version !== 1)
     throw new Error(`this page shows data of synergraph.page, version 1; these are of ${data.format}, version ${data.version}`);
-  return data;
+  return checked<PageData>('this page', data, 'synergraph.page');
 }

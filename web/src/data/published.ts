@@ -1,4 +1,4 @@
-import type { PublishedValue } from './page';
+import type { PublishedValue } from '../core';
 
 type Convention = 'exact' | 'published';
 

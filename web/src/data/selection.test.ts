@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import type { Analyze } from './documents';
+import type { AnalyzeDocument } from '../core';
 import { normalised, tokenName, tokenPhrase } from './selection';
 import { emptySession } from './session';
 
@@ -11,7 +11,7 @@ it('makes shares of any weights', () => {
 
 it('gives tokens their numbers in the input', () => {
   const attention = { labels: null, layers: [], system: () => ({ graph: '' }) };
-  const analyze = { range: [2, 6] } as unknown as Analyze;
+  const analyze = { range: [2, 6] } as unknown as AnalyzeDocument;
   const session = { ...emptySession(), analyze, attention };
   expect([0, 1, 2].map(tokenName(session))).toEqual(['2', '3', '4']);
   const missing = { ...session, attention: { ...attention, missing: true, labels: ['missing mass', 'a', 'b'] } };

@@ -1,8 +1,17 @@
-import type { AttentionFile, DataType, HeadArray, System, SystemDocument } from '../core';
+import type {
+  AnalyzeDocument,
+  AttentionFile,
+  DataType,
+  EmbeddedAttention,
+  HeadArray,
+  HeadsDocument,
+  PublishedValue,
+  System,
+  SystemDocument,
+} from '../core';
 import type { ViewName } from '../state';
 import { slice } from './base64';
-import type { Analyze, Heads } from './documents';
-import { documentsOf, type Documents, type EmbeddedAttention, type PageData, type PublishedValue, type Report } from './page';
+import { documentsOf, type Documents, type PageData, type Report } from './page';
 
 /** A layer whose attention is at hand. */
 export interface AttentionLayer {
@@ -203,8 +212,8 @@ export function pageSession(data: PageData | null, arrays: () => string): Sessio
 /** A file that was opened, and what has been measured of it. */
 export function fileSession(
   file: AttentionFile,
-  analyze: Analyze | null,
-  heads: Heads | null,
+  analyze: AnalyzeDocument | null,
+  heads: HeadsDocument | null,
   missing = analyze?.missing_mass === 'node',
 ): Session {
   return {

@@ -7,7 +7,7 @@ import { beforeAll, describe, expect, it } from 'vitest';
 import { openTestCore, program, programJson } from '../core/testing';
 import type { Core, Metrics, Settings, SystemDocument } from '../core';
 import { demoFile } from './demo';
-import type { Analyze } from './documents';
+import type { AnalyzeDocument } from '../core';
 import { emptySession } from './session';
 import { graphMeasurement, measurementOf, optionsOf, settingsWords } from './settings';
 
@@ -37,7 +37,7 @@ describe.skipIf(program === undefined)('measured as the data were', () => {
 
   for (const flags of SETTINGS)
     it(`attention ${flags.join(' ')}`, async () => {
-      const analyze = programJson('analyze', path, '--quiet', '--json', '-', ...flags) as Analyze;
+      const analyze = programJson('analyze', path, '--quiet', '--json', '-', ...flags) as AnalyzeDocument;
       const csv = execFileSync(program!, ['analyze', path, '--quiet', '--per-head', '--per-sample', '-', ...flags], {
         encoding: 'utf8',
         env: { ...process.env, SYNERGRAPH_ISA: 'v2' },
@@ -92,7 +92,14 @@ describe.skipIf(program === undefined)('measured as the data were', () => {
 });
 
 describe('settings', () => {
-  const settings: Settings = { normalization: 'published', cutoff: 7, eps: [0.1, 0.5], fidelity_nodes: 'all', horizon: 100, step_limit: 9 };
+  const settings: Settings = {
+    normalization: 'published',
+    cutoff: 7,
+    eps: [0.1, 0.5],
+    fidelity_nodes: 'all',
+    horizon: 100,
+    step_limit: 9,
+  };
   it('are all given', () =>
     expect(optionsOf(settings)).toEqual({
       normalization: 'published',

@@ -1,6 +1,6 @@
 /** The tables of a study. */
 import type { Summary } from '../core';
-import type { Interval, Study } from '../data/documents';
+import type { Interval, Maybe, Study, SubsetFinding } from '../core';
 import { digits, percent, quantityOf } from '../quantities';
 import { columnOf, measured, words, type TableData } from '../ui/table';
 
@@ -177,10 +177,15 @@ export function modelsTable(study: Study): TableData {
 /** Numbers of subsets over seeds, a table for each value. */
 export function subsetTables(study: Study): TableData[] {
   const rows = study.findings.subsets ?? [];
-  const isMean = (value: unknown): value is { mean: Interval } => typeof value === 'object' && value !== null && 'mean' in value;
+  const meansOf = (one: SubsetFinding): Record<string, Maybe> =>
+    Object.fromEntries(
+      Object.entries(one).flatMap(([name, of]) =>
+        typeof of === 'object' && of !== null && 'mean' in of ? [[name, of.mean.estimate]] : [],
+      ),
+    );
   return [...new Set(rows.map((one) => one.value))].map((value) => {
     const of = rows.filter((one) => one.value === value);
-    const names = [...new Set(of.flatMap((one) => Object.keys(one).filter((name) => isMean(one[name]))))];
+    const names = [...new Set(of.flatMap((one) => Object.keys(meansOf(one))))];
     return {
       name: `subsets-${value}`,
       caption: `Subsets of heads, ${value}: means over seeds`,
@@ -195,10 +200,7 @@ export function subsetTables(study: Study): TableData[] {
           words(one.task),
           cell(one.heads),
           words(one.layer === null ? 'all' : String(one.layer)),
-          ...names.map((name) => {
-            const found = one[name];
-            return isMean(found) ? cell(found.mean.estimate) : cell(null);
-          }),
+          ...names.map((name) => cell(meansOf(one)[name] ?? null)),
         ],
       })),
     };

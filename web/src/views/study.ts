@@ -1,7 +1,7 @@
 import { heatmap } from '../charts/heatmap';
 import { lines, type Series } from '../charts/lines';
 import { valueScale } from '../charts/scale';
-import type { Cell, Study } from '../data/documents';
+import type { Cell, Study } from '../core';
 import { comparable, printed } from '../data/published';
 import type { Session } from '../data/session';
 import { fill, h } from '../dom';

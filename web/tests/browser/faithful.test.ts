@@ -4,7 +4,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import type { Page } from 'playwright-core';
-import type { Analyze } from '../../src/data/documents';
+import type { AnalyzeDocument } from '../../src/core';
 import type { SystemDocument } from '../../src/core';
 import { digits } from '../../src/quantities';
 import { useBrowser } from './browser';
@@ -37,7 +37,7 @@ describe('the data’s settings', () => {
     ['--eps', '0.1,0.5', '--cutoff', '7'],
   ])
     it(`are those of Layer and Mixer: ${flags.join(' ')}`, async () => {
-      const document = JSON.parse(program('analyze', file, '--quiet', '--per-head', '--json', '-', ...flags)) as Analyze;
+      const document = JSON.parse(program('analyze', file, '--quiet', '--per-head', '--json', '-', ...flags)) as AnalyzeDocument;
       const csv = program('analyze', file, '--quiet', '--per-sample', '-', ...flags);
       const [titles, ...rows] = csv
         .trim()
@@ -74,7 +74,7 @@ it('shows intervals as intervals', async () => {
   // Every step forward has the least probability there is.
   const python = `import numpy as np; np.save('steep.npy', (np.eye(5) + np.tri(5, k=-1) * 5e-324)[None])`;
   execFileSync('/usr/bin/python3', ['-c', python], { cwd: folder });
-  const document = JSON.parse(program('analyze', 'steep.npy', '--quiet', '--per-head', '--json', '-')) as Analyze;
+  const document = JSON.parse(program('analyze', 'steep.npy', '--quiet', '--per-head', '--json', '-')) as AnalyzeDocument;
   const page = await open(writePage('interval.html', { ...base('interval'), command: 'analyze', document }));
   const row = page.locator('table tbody tr').first();
   expect(await row.innerText()).toContain('to 0.5');
@@ -154,7 +154,9 @@ it('says what an address asks in vain', async () => {
 it('is no wider for names of any length', async () => {
   const long = 'x'.repeat(10_000);
   const made = attention(1, 1, 2, 6, 3);
-  const analyzed = JSON.parse(program('analyze', writeNpy('long.npy', made), '--quiet', '--per-head', '--json', '-')) as Analyze;
+  const analyzed = JSON.parse(
+    program('analyze', writeNpy('long.npy', made), '--quiet', '--per-head', '--json', '-'),
+  ) as AnalyzeDocument;
   analyzed.conventions[0]!.layers[0]!.name = long;
   const { attention: embedded, bytes } = embed(made, { layers: [long], heads: [`${long}1`, `${long}2`] });
   const url = writePage('long.html', { ...base(long), command: 'analyze', document: analyzed, attention: embedded }, bytes);

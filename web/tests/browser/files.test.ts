@@ -3,7 +3,7 @@ import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import type { Page } from 'playwright-core';
-import type { Analyze } from '../../src/data/documents';
+import type { AnalyzeDocument } from '../../src/core';
 import { format, quantityOf } from '../../src/quantities';
 import { download, useBrowser } from './browser';
 import { attention, folder, program, ROOT, writeNpy, writePage } from './pages';
@@ -46,8 +46,8 @@ describe('Own files', () => {
     await choose(page, path);
     await page.waitForSelector('#view-overview');
     const { bytes } = await download(page, () => page.getByRole('button', { name: 'Save JSON' }).click());
-    const ours = JSON.parse(bytes.toString()) as Analyze;
-    const theirs = JSON.parse(program('analyze', path, '--per-head', '--json', '-')) as Analyze;
+    const ours = JSON.parse(bytes.toString()) as AnalyzeDocument;
+    const theirs = JSON.parse(program('analyze', path, '--per-head', '--json', '-')) as AnalyzeDocument;
     expect(Object.keys(ours)).toEqual(Object.keys(theirs));
     ours.conventions[0]!.layers.forEach((layer, l) => {
       const other = theirs.conventions[0]!.layers[l]!;
@@ -74,7 +74,7 @@ describe('Own files', () => {
       const page = await open(`${empty}#graph`);
       await drop(page, name, readFileSync(join(folder, name)));
       await page.waitForSelector('#view-overview');
-      const document = JSON.parse(program('analyze', join(folder, name), '--per-head', '--json', '-')) as Analyze;
+      const document = JSON.parse(program('analyze', join(folder, name), '--per-head', '--json', '-')) as AnalyzeDocument;
       const mean = document.conventions[0]!.layers[0]!.combined['minimax_fidelity']!.mean;
       await page
         .getByText(format(quantityOf('minimax_fidelity'), mean))

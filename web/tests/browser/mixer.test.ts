@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { Page } from 'playwright-core';
-import type { Analyze } from '../../src/data/documents';
+import type { AnalyzeDocument } from '../../src/core';
 import { digits } from '../../src/quantities';
 import { download, useBrowser } from './browser';
 import { attention, attentionPages, program } from './pages';
@@ -13,7 +13,7 @@ const reading = async (page: Page, label: string) => page.locator(`.reading:has(
 
 /** What the program says with these weights. */
 const withWeights = (weights: string) =>
-  (JSON.parse(program('analyze', pages.file, '--weights', weights, '--json', '-')) as Analyze).conventions[0]!.layers[0]!;
+  (JSON.parse(program('analyze', pages.file, '--weights', weights, '--json', '-')) as AnalyzeDocument).conventions[0]!.layers[0]!;
 
 const ready = async (page: Page) => {
   await page.waitForSelector('.reading');

@@ -3,8 +3,8 @@ import { execFileSync } from 'node:child_process';
 import { existsSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { Analyze, Heads } from '../../src/data/documents';
-import type { EmbeddedAttention, PageData } from '../../src/data/page';
+import type { AnalyzeDocument, EmbeddedAttention, HeadsDocument } from '../../src/core';
+import type { PageData } from '../../src/data/page';
 import { npy, random } from '../../src/data/demo';
 
 export const ROOT = join(import.meta.dirname, '../../..');
@@ -104,9 +104,9 @@ export const base = (title: string) => ({
 });
 
 /** A page of `analyze`. */
-export function analyzePage(made: Attention, prefix: string): { analyze: string; document: Analyze; file: string } {
+export function analyzePage(made: Attention, prefix: string): { analyze: string; document: AnalyzeDocument; file: string } {
   const file = writeNpy(`${prefix}.npy`, made);
-  const document = JSON.parse(program('analyze', file, '--per-head', '--convention', 'both', '--json', '-')) as Analyze;
+  const document = JSON.parse(program('analyze', file, '--per-head', '--convention', 'both', '--json', '-')) as AnalyzeDocument;
   const { attention: embedded, bytes } = embed(made);
   return {
     analyze: writePage(
@@ -123,9 +123,9 @@ export function analyzePage(made: Attention, prefix: string): { analyze: string;
 export function attentionPages(
   made: Attention,
   prefix: string,
-): ReturnType<typeof analyzePage> & { heads: string; importance: Heads } {
+): ReturnType<typeof analyzePage> & { heads: string; importance: HeadsDocument } {
   const of = analyzePage(made, prefix);
-  const importance = JSON.parse(program('heads', of.file, '--json', '-')) as Heads;
+  const importance = JSON.parse(program('heads', of.file, '--json', '-')) as HeadsDocument;
   const { attention: embedded, bytes } = embed(made);
   return {
     ...of,

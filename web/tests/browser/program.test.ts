@@ -1,7 +1,7 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import type { Analyze, Heads } from '../../src/data/documents';
+import type { AnalyzeDocument, HeadsDocument } from '../../src/core';
 import { format, quantityOf } from '../../src/quantities';
 import { download, useBrowser } from './browser';
 import { attention, folder, program, writeNpy, type Attention } from './pages';
@@ -45,7 +45,7 @@ describe('pages that the program writes', () => {
 
   it('show what analyze measured, and measure the same', async () => {
     const page = await open(pageOf('analyze.html', 'analyze', file).url);
-    const document = JSON.parse(program('analyze', file, '--per-head', '--json', '-')) as Analyze;
+    const document = JSON.parse(program('analyze', file, '--per-head', '--json', '-')) as AnalyzeDocument;
     const layer = document.conventions[0]!.layers[1]!;
     const mean = (layer.heads[2]!['minimax_fidelity'] as { mean: number }).mean;
     expect(await page.locator('[data-key="1 2"]').getAttribute('aria-label')).toContain(
@@ -111,8 +111,8 @@ describe('pages that the program writes', () => {
   });
 
   it('show layers and what heads are worth on one page', async () => {
-    const analyzed = JSON.parse(program('analyze', file, '--per-head', '--json', '-')) as Analyze;
-    const worth = JSON.parse(program('heads', file, '--json', '-')) as Heads;
+    const analyzed = JSON.parse(program('analyze', file, '--per-head', '--json', '-')) as AnalyzeDocument;
+    const worth = JSON.parse(program('heads', file, '--json', '-')) as HeadsDocument;
     for (const [name, ...command] of [
       ['both-heads.html', 'heads', file],
       ['both-analyze.html', 'analyze', file, '--page-heads'],

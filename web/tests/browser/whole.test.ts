@@ -4,7 +4,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import type { Page } from 'playwright-core';
-import type { Study } from '../../src/data/documents';
+import type { Study } from '../../src/core';
 import { download, useBrowser } from './browser';
 import { analyzePage, attention, attentionPages, base, embed, ROOT, writePage } from './pages';
 

@@ -1,0 +1,244 @@
+#!/usr/bin/env python3
+"""Writes what is made from the program's descriptions of quantities and documents: the page's types, schemas and rows of
+quantities, Python's rows, and the tables of the docs.
+
+    scripts/generate_documents.py            writes them
+    scripts/generate_documents.py --check    fails where what is there differs
+
+The program is build/release/cli/synergraph, or what the environment's SYNERGRAPH_CLI names. In the docs, blocks between "quantities" or
+"fields: PART" and "end of table" are replaced.
+"""
+
+import json
+import os
+import pathlib
+import re
+import subprocess
+import sys
+import textwrap
+
+ROOT = pathlib.Path(__file__).resolve().parents[1]
+WEB = ROOT / "web" / "src"
+PAGE = ("synergraph.analyze", "synergraph.heads", "synergraph.graph", "synergraph.reproduce", "synergraph.page")
+REFERENCE = "#/$defs/"
+
+
+def schema(name):
+    program = os.environ.get("SYNERGRAPH_CLI") or ROOT / "build/release/cli/synergraph"
+    return json.loads(subprocess.run([program, "schema", name], check=True, capture_output=True, text=True).stdout)
+
+
+# ---- TypeScript ----------------------------------------------------------------------------------
+
+
+def comment(text, indent):
+    line = f"{indent}/** {text} */\n"
+    if len(line) <= 131:
+        return line
+    return "".join([f"{indent}/**\n", *(f"{indent} * {part}\n" for part in textwrap.wrap(text, 126 - len(indent))), f"{indent} */\n"])
+
+
+def union(types):
+    return " | ".join(dict.fromkeys(types))
+
+
+def list_of(item):
+    return f"({item})[]" if " | " in item and not item.startswith("{") else f"{item}[]"
+
+
+def fields(type_, indent):
+    """The body of an object's type. Fields of quantities, which may be missing, are under one index."""
+    open_keys = "patternProperties" in type_
+    required = type_["required"]
+    lines, shown = [], []
+    for key, property_ in type_["properties"].items():
+        text = typescript(property_, indent + "  ")
+        shown.append(text)
+        if open_keys and key not in required:
+            continue
+        if "description" in property_:
+            lines.append(comment(property_["description"], indent + "  "))
+        lines.append(f"{indent}  {key}{'' if key in required else '?'}: {text};\n")
+    if open_keys:
+        shown += [typescript(property_, indent) for property_ in type_["patternProperties"].values()]
+        lines.append(f"{indent}  [quantity: string]: {union(shown)};\n")
+    return "{\n" + "".join(lines) + indent + "}"
+
+
+def typescript(type_, indent=""):
+    if "$ref" in type_:
+        return type_["$ref"].removeprefix(REFERENCE)
+    if "const" in type_:
+        return json.dumps(type_["const"]).replace('"', "'")
+    if "enum" in type_:
+        return union(json.dumps(value).replace('"', "'") for value in type_["enum"])
+    if "anyOf" in type_:
+        return union(typescript(each, indent) for each in type_["anyOf"])
+    kind = type_["type"]
+    if isinstance(kind, list):
+        return "Maybe" if kind == ["number", "null"] else union(typescript({"type": each}) for each in kind)
+    if kind == "array":
+        item = typescript(type_["items"], indent)
+        least, most = type_.get("minItems"), type_.get("maxItems")
+        return f"[{', '.join([item] * most)}]" if least is not None and least == most else list_of(item)
+    if kind == "object":
+        if "properties" in type_:
+            return fields(type_, indent)
+        return f"Record<string, {typescript(type_['additionalProperties'])}>" if "additionalProperties" in type_ else "object"
+    return {"integer": "number"}.get(kind, kind)
+
+
+def types(documents, options):
+    parts = ["/** What the documents of the program are (docs/formats.md). Made by scripts/generate_documents.py: do not edit. */\n",
+             "/** `null`: a time that is never reached, or a number that does not exist. */\nexport type Maybe = number | null;\n"]
+    for name, type_ in documents["$defs"].items():
+        of_fields = "properties" in type_
+        body = fields(type_, "") if of_fields else typescript(type_) + ";"
+        parts.append(comment(type_["description"], "") + (f"export interface {name} {body}\n" if of_fields else f"export type {name} = {body}\n"))
+    lines = [comment(setting["description"], "  ") + f"  {key}?: {typescript(setting)};\n" for key, setting in options["properties"].items()]
+    parts.append("/** How to measure: the options of the C interface, by their names. */\nexport interface MeasureOptions {\n" +
+                 "".join(lines) + "}\n")
+    return "\n".join(parts)
+
+
+def bare(type_):
+    """A type without what only people read, and open: the page takes documents with fields that it does not know."""
+    if isinstance(type_, list):
+        return [bare(each) for each in type_]
+    if not isinstance(type_, dict):
+        return type_
+    result = {key: bare(value) for key, value in type_.items()
+              if key not in ("description", "$comment", "properties", "patternProperties") and (key, value) != ("additionalProperties", False)}
+    for key in ("properties", "patternProperties"):
+        if key in type_:
+            result[key] = {name: bare(property_) for name, property_ in type_[key].items()}
+    return result
+
+
+def references(type_):
+    return set(re.findall(r'"#/\$defs/(\w+)"', json.dumps(type_)))
+
+
+def page_schemas(documents):
+    """The schemas of the documents that the page opens, a part a line."""
+    named = {name: documents["documents"][name] for name in PAGE}
+    wanted, new = set(), set(named.values())
+    while new:
+        wanted |= new
+        new = set().union(*(references(documents["$defs"][name]) for name in wanted)) - wanted
+    lines = [f'    "{name}": {json.dumps(bare(type_), separators=(",", ":"))}' for name, type_ in documents["$defs"].items() if name in wanted]
+    return '{\n  "documents": ' + json.dumps(named) + ',\n  "parts": {\n' + ",\n".join(lines) + "\n  }\n}\n"
+
+
+# ---- Quantities ----------------------------------------------------------------------------------
+
+
+def page_rows(rows):
+    wanted = ("key", "heading", "label", "about", "unit", "better", "wide")
+    return "[\n" + ",\n".join("  " + json.dumps({key: row[key] for key in wanted}, ensure_ascii=False) for row in rows) + "\n]\n"
+
+
+def python_rows(rows):
+    def value(row, key):
+        return json.dumps(row[key], ensure_ascii=False) if isinstance(row[key], str) else str(row[key])
+
+    wanted = ("heading", "label", "unit", "owner", "column")
+    lines = ['"""The quantities that the library measures. Made by scripts/generate_documents.py: do not edit."""', "",
+             "from typing import Dict, NamedTuple", "", "", "class Quantity(NamedTuple):", '    """In texts EPS and CUTOFF stand for numbers."""', "",
+             *(f"    {key}: {'bool' if key == 'column' else 'str'}" for key in wanted), "", "", "QUANTITIES: Dict[str, Quantity] = {"]
+    lines += [f"    {json.dumps(row['key'])}: Quantity({', '.join(value(row, key) for key in wanted)})," for row in rows]
+    return "\n".join(lines + ["}", ""])
+
+
+BETTER = {"less": "less", "more": "more", "neither": ""}
+
+
+def quantity_table(rows):
+    lines = [f"| [`{row['key']}`]({row['definition']}) | {row['heading']} | {row['symbol'].replace('|', chr(92) + '|')} | {row['owner']} | "
+             f"{row['unit']} | {BETTER[row['better']]} | {row['about']} |\n" for row in rows]
+    return ["| key | heading | symbol | of | unit | better | meaning |\n", "|---|---|---|---|---|---|---|\n", *lines]
+
+
+# ---- Fields --------------------------------------------------------------------------------------
+
+
+def shown_type(type_):
+    """The type of a field, for a table."""
+    if "$ref" in type_:
+        return f"`{type_['$ref'].removeprefix(REFERENCE)}`"
+    if "const" in type_:
+        return f"`{json.dumps(type_['const'])}`"
+    if "enum" in type_:
+        return ", ".join(f"`{json.dumps(value)}`" for value in type_["enum"])
+    if "anyOf" in type_:
+        return " or ".join(shown_type(each) for each in type_["anyOf"])
+    kind = type_["type"]
+    if isinstance(kind, list):
+        return " or ".join(shown_type({"type": each}) for each in kind)
+    if kind == "array":
+        return "list of " + shown_type(type_["items"])
+    return {"integer": "whole number", "string": "text", "boolean": "truth", "object": "object"}.get(kind, kind)
+
+
+def rows_of(type_, prefix=""):
+    for key, property_ in {**type_["properties"], **type_.get("patternProperties", {})}.items():
+        key = re.sub(r"^\^(\w+_)\[.*", r"\1EPS", key)
+        inner, depth = property_, ""
+        while inner.get("type") == "array":
+            inner, depth = inner["items"], depth + "[]"
+        name = f"{prefix}{key}{depth}"
+        absent = "" if key in type_["required"] else "; may be absent"
+        shown = shown_type(inner)
+        yield f"| `{name}` | {shown}{absent if '$comment' not in property_ else ''} | {property_.get('description', '')} |\n"
+        for each in inner.get("anyOf", [inner]):
+            depth = ""
+            while each.get("type") == "array":
+                each, depth = each["items"], depth + "[]"
+            if "properties" in each:
+                yield from rows_of(each, f"{name}{depth}.")
+
+
+def field_table(type_):
+    return ["| field | value | meaning |\n", "|---|---|---|\n", *rows_of(type_)]
+
+
+def replaced(text, documents, rows):
+    """The text with its blocks made anew."""
+    lines, skipping = [], False
+    for line in text.splitlines(keepends=True):
+        if line == "<!-- end of table -->\n":
+            skipping = False
+        if not skipping:
+            lines.append(line)
+        begin = re.fullmatch(r"<!-- (?:(quantities)|fields: (\w+)) -->\n", line)
+        if begin:
+            lines += quantity_table(rows) if begin[1] else field_table(documents["$defs"][begin[2]])
+            skipping = True
+    if skipping:
+        raise SystemExit("generate_documents: a block has no end")
+    return "".join(lines)
+
+
+def main():
+    check = sys.argv[1:] == ["--check"]
+    if sys.argv[1:] and not check:
+        raise SystemExit("usage: scripts/generate_documents.py [--check]")
+    documents, rows = schema("documents"), schema("quantities")["quantities"]
+    files = {WEB / "core" / "documents.ts": types(documents, schema("graph")),
+             WEB / "data" / "schemas.json": page_schemas(documents),
+             WEB / "quantities.json": page_rows(rows),
+             ROOT / "python" / "synergraph" / "_quantities.py": python_rows(rows)}
+    for path in sorted((ROOT / "docs").glob("*.md")):
+        files[path] = replaced(path.read_text(), documents, rows)
+    different = [path for path, text in files.items() if not path.exists() or path.read_text() != text]
+    for path in different:
+        if check:
+            print(f"{path.relative_to(ROOT)} is not what the program describes: run scripts/generate_documents.py", file=sys.stderr)
+        else:
+            path.write_text(files[path])
+            print(f"wrote {path.relative_to(ROOT)}")
+    return 1 if check and different else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,343 @@
+#include "synergraph/io/dtype.h"
+#include "synergraph/io/file_format.h"
+#include "synergraph/report/document_parts.h"
+#include "synergraph/subsets/subset_options.h"
+
+namespace synergraph::schema {
+namespace {
+
+Fields settings() {
+  return {setting("normalization"),
+          setting("cutoff"),
+          list_setting("eps"),
+          setting("nodes", "fidelity_nodes"),
+          setting("horizon"),
+          {"step_limit", setting("step_limit").type, setting("step_limit").about, kSince}};
+}
+
+Fields metrics() {
+  return {of_row("forward_probability", maybe()),
+          {"mixing_bound", part("MixingBound"), "the paper's bound on T_mix from p"},
+          {"mixing_time",
+           list(object({one_setting("eps"), {"steps", maybe(), about(row_of("mixing_time_EPS"))}})),
+           "one for each eps"},
+          {"hitting_time", part("HittingTime"), "numbers of steps to the sink"},
+          {"truncated_hitting_time", part("HittingTime"), "the same, every walk cut at the cutoff"},
+          {"minimax_fidelity", part("MinimaxFidelity"), about(row_of("minimax_fidelity"))},
+          of_row("node_fidelity", list(number())),
+          of_row("node_fidelity_upper", list(number())),
+          of_row("optimal_time", list(maybe()))};
+}
+
+/// All heads of one system together.
+Fields together() {
+  return Fields{{"combined", part("Metrics"), "all heads together"},
+                {"effective_bound", part("MixingBound"),
+                 "the paper's bound from effective_forward_probability"},
+                {"adaptive_bound", part("MixingBound"), "the same with the best weights"},
+                {"best_head", text(), "name of the best head"},
+                of_row("best_head_decided", flag()),
+                of_row("best_head_fidelity_upper", number()),
+                of_row("synergy_lower", maybe()),
+                of_row("synergy_upper", maybe()),
+                {"synergy_present", or_null(flag()),
+                 "whether the synergy is above 1; null: undecided"},
+                {"mixing_synergy_present", flag(), "whether the mixing synergy is above 1"}} +
+         of_rows(of_layer, [](const QuantityRow& row) {
+           return &row == &row_of("best_head_fidelity") ? number() : maybe();
+         });
+}
+
+/// Where attention comes from.
+Fields input(std::vector<std::string> sources, std::vector<std::string> weights) {
+  return {
+      {"source", one_of(sources), "what was measured"},
+      {"weights", one_of(weights), "where the head weights come from"},
+      {"range", or_null(tuple(or_null(count()), 2)),
+       "first token and end that were chosen; an end of null: to the last. null: see sequences"},
+      {"sequences", list(tuple(count(), 3)),
+       "sample, first token and end of each sequence, if samples are cut differently", kSometimes},
+      {"missing_mass", just("node"), "a node takes the missing mass", kSometimes},
+      {"model", part("ModelShape"), "for a checkpoint", kSometimes},
+      {"task", part("TaskScore"), "with --task", kSometimes}};
+}
+
+Fields layer() {
+  Fields fields = {
+      {"name", text(), "name of the tensor, or number of the layer"},
+      {"samples", count(), "number of samples"},
+      {"tokens", count(), "number of tokens"},
+      {"combined", part("Summaries"), "all heads together"},
+      {"best_head", count(), "the head that is best in most samples"},
+      {"best_head_undecided", count(),
+       "number of samples in which fidelities that are not certified leave the best head open",
+       kSince},
+      of_row("synergy_share", number()),
+      {"synergy_undecided", count(),
+       "number of samples in which such fidelities leave the synergy open", kSince}};
+  for (Field& field : of_rows(of_layer, summary)) {
+    if (row_of(field.key).of_walk) field.presence = kSometimes;
+    fields.push_back(std::move(field));
+  }
+  fields.push_back({"heads", list(part("LayerHead"), 1),
+                    "each head alone; numbers of walks with --per-head only"});
+  return fields;
+}
+
+Fields value_of_heads() {
+  const auto estimate = [](const char* key) { return of_row(key, part("Estimate")); };
+  return {
+      {"value", part("HeadValue"), "what the value of a set of heads measures"},
+      {"all", part("Estimate"), "value of all heads together"},
+      {"gap", number(),
+       "no set's value is further than this above its number; 0: all are certified"},
+      {"heads",
+       list(object({{"head", count(), "number of the head"},
+                    estimate("shapley"),
+                    estimate("banzhaf"),
+                    estimate("alone"),
+                    estimate("dropped")})),
+       "each head"},
+      {"carriers",
+       object({{"heads", list(count()),
+                "the fewest heads whose Shapley values make 80 % of the value of all"},
+               {"share", maybe(), "share that they make"}}),
+       "heads that carry the value", kSince},
+      {"better_without", list(count()),
+       "heads without which the layer is better, clear of chance, the worst first", kSince},
+      {"pairs", list(part("Interaction")), about(row_of("interaction"))},
+      {"triples", list(part("Interaction")), "the same of three heads; none if sampled"},
+      {"pruning",
+       object({{"samples", count(), "number of samples in the means"},
+               {"best",
+                list(object({{"heads", list(count()), "the best set"},
+                             {"value", number(), "its value"},
+                             {"certified", flag(), "no other set of this size is better"}})),
+                "the best set of every size from 0"},
+               {"greedy_addition", part("PruningPath"),
+                "greedy addition takes the heads in this order"},
+               {"greedy_removal", part("PruningPath"),
+                "greedy removal leaves the heads in this order"},
+               {"shapley", part("PruningPath"), "heads by falling Shapley value"}}),
+       "what fewer heads are worth"},
+      {"smallest", part("SubsetChoice"), "the fewest heads that keep `keep` of the value of all"},
+      {"beating", count(),
+       "number of sets that are worth more than all heads; if sampled, of those in pruning.best"},
+      {"better", or_null(part("SubsetChoice")), "the best of these sets"},
+      {"best_weights", part("BestWeights"), "after a search for weights", kSometimes}};
+}
+
+Fields best_weights() {
+  return {
+      {"samples", count(), "number of samples of the search"},
+      {"weights", list(number()), "the best weights that were found"},
+      {"value", maybe(), "value with these weights"},
+      {"given_value", maybe(), "value with the given weights"},
+      {"bound", maybe(), "no weights are worth more"},
+      {"simple_bound", maybe(), "value if every node could choose its head at every step"},
+      {"limit", flag(), "the value is only approached as some positive weight tends to 0", kSince},
+      {"optimal", flag(), "no other weights are better"},
+      {"gradient_norm", maybe(), "norm of the projected gradient at the end"},
+      {"starts", count(), "number of starts of the search"},
+      {"iterations", count(), "number of iterations of the search"},
+      {"adaptive",
+       object({{"head", count(),
+                "the head with the largest forward probability: the paper's theorem gives it all "
+                "weight"},
+               of_row("forward_probability", number()),
+               {"value", maybe(), "value of this head alone"},
+               {"steps", maybe(), "the paper's bound on its T_mix"},
+               {"valid_from_eps", maybe(), "least eps for which the bound holds"}}),
+       "the paper's choice of one head"}};
+}
+
+Fields heads_settings() {
+  return settings() + Fields{setting("keep"),
+                             setting("exact_heads"),
+                             {"sampling",
+                              object({{"seed", count(), "seed of the random orders"},
+                                      setting("precision"),
+                                      {"max_permutations", count(), setting("orders").about}}),
+                              "if a layer was sampled", kSometimes}};
+}
+
+Fields heads_document() {
+  return head_of(kHeadsDocument) +
+         input({"attention", "model", "graph"}, {"uniform", "learned", "given", "graph"}) +
+         Fields{{"convention", part("Convention"), "definitions to measure by"},
+                {"settings", part("HeadsSettings"), "how it was measured"},
+                {"head_names", list(text()), "for a graph", kSometimes},
+                {"token_names", list(text()), "for a graph", kSometimes},
+                {"summary", list(text()), "the findings in words"},
+                {"layers",
+                 list(object({{"name", text(), "name of the tensor, or number of the layer"},
+                              {"samples", count(), "number of samples"},
+                              {"tokens", count(), "number of tokens"},
+                              {"weights", list(number(), 1), "of the heads, normalised"},
+                              {"exact", flag(), "false: subsets were sampled"},
+                              {"permutations", count(), "number of sampled orders of the heads"},
+                              {"precise", flag(), "whether sampling reached the precision"},
+                              {"values", list(part("LayerValue"), 1), "one for each value"}})),
+                 "each layer"},
+                {"stack", part("Stack"), "with --stack", kSometimes}};
+}
+
+Fields stack() {
+  const auto estimates = [] { return list(part("Estimate")); };
+  return {{"residual", number(), "share of the signal that passes beside the heads"},
+          {"token", or_null(count()), "token that is followed; null: the weakest of each sample"},
+          {"samples", count(), "number of samples"},
+          {"without_signal", count(), "number of samples in which the token has no signal"},
+          {"fidelity", part("Estimate"), "the weakest signal through all layers"},
+          {"effective_tokens", part("Estimate"), "number of tokens that the signals amount to"},
+          {"signal", estimates(), "signal of each node"},
+          {"weakest", list(count()), "number of samples in which each node is the weakest"},
+          {"layers",
+           list(object({{"name", text(), "name of the layer"},
+                        {"residual", part("Estimate"),
+                         "share of the token's signal that passes beside the heads"},
+                        {"heads", estimates(), about(row_of("stack_share"))}})),
+           "each layer"}};
+}
+
+}  // namespace
+
+Fields system(int heads) {
+  return head_of(kGraphDocument) +
+         Fields{{"settings", part("Settings"), "how it was measured"},
+                {"nodes", list(text(), 1), "names of the nodes, the sink last"},
+                {"heads", list(part("HeadMetrics"), heads), "each head alone"}} +
+         together() +
+         Fields{{"monte_carlo",
+                 object({of_row("truncated_hitting_mean", number()),
+                         {"standard_error", number(), "of the mean"},
+                         {"error_bound_95", number(),
+                          "holds with probability 0.95, even if no walk met a rare event"}}),
+                 "with --monte-carlo: estimate of the same mean", kSometimes}};
+}
+
+Fields sizes() {
+  return {{"vocabulary", count(), "number of different tokens"},
+          {"length", count(), "tokens per sequence"},
+          {"width", count(), "features per token"},
+          {"heads", count(), "heads per layer"},
+          {"layers", count(), "number of layers"},
+          {"hidden", count(), "hidden units of each MLP"}};
+}
+
+Fields score() {
+  return {{"accuracy", maybe(), "share of the tokens that are right"},
+          {"loss", maybe(), "mean cross entropy"}};
+}
+
+std::vector<Part> measured_parts() {
+  return {
+      {"Convention", "Definitions to measure by.", names<Convention>()},
+      {"HeadValue", "What the value of a set of heads measures.", names<HeadValue>()},
+      {"Settings", "How metrics were measured.", object(settings())},
+      {"Summary", "A number over samples.",
+       object({{"mean", maybe(), "of the finite values"},
+               {"std", maybe(), "standard deviation of the finite values, that of the population"},
+               {"min", maybe(), "of all values that exist, null if infinite"},
+               {"median", maybe(), "likewise"},
+               {"max", maybe(), "likewise"},
+               {"never", count(), "number of samples with an infinite value"},
+               {"undefined", count(), "number of samples without a value", kSince},
+               {"samples", count(), "number of samples"}})},
+      {"Estimate", "A mean over samples and its standard error.",
+       object({{"mean", maybe(), "over the samples"},
+               {"error", maybe(), "standard error; null: one sample"}})},
+      {"Interval", "An estimate and its 95 % interval.",
+       object({{"estimate", maybe()}, {"low", maybe()}, {"high", maybe()}})},
+      {"MixingBound", "A bound on the mixing time.",
+       object({{"steps", maybe(), "null: no bound"},
+               {"valid_from_eps", number(), "least eps for which it holds"}})},
+      {"HittingTime", "Expected steps to the sink.",
+       object({{"mean", maybe(), "over the nodes"},
+               {"max", maybe(), "over the nodes"},
+               {"worst_node", text(), about(row_of("worst_node"))},
+               {"node", list(maybe()), "of each node"}})},
+      {"MinimaxFidelity", "The weakest peak signal.",
+       object(
+           {{"value", number(), "the fidelity, as a fraction"},
+            {"upper", number(),
+             "what the fidelity is at most: equal unless a step limit was reached"},
+            of_row("certified", flag()),
+            {"node", text(), about(row_of("minimax_node"))},
+            {"time", maybe(), about(row_of("minimax_time")) + "; null: approached, never attained"},
+            {"steps",
+             {{"type", "number"}, {"minimum", 0}},
+             "number of steps that were searched"}})},
+      {"Metrics", "Speed and fidelity of one head, or of all heads together.", object(metrics())},
+      {"HeadMetrics", "The metrics of a head.",
+       object(Fields{{"name", text(), "name of the head"}, of_row("weight", number())} +
+              metrics())},
+      document("SystemDocument", kGraphDocument, "One system of heads: `synergraph graph --json`.",
+               system(1)),
+      {"ModelShape", "Sizes of a model.",
+       object(sizes() +
+              Fields{{"heads_from", just("file name"),
+                      "if only the file name gives the number of heads", kSometimes},
+                     {"device", text(), "device that ran the model, if not the CPU", kSometimes}})},
+      {"Score", "How well a model does its task.", object(score())},
+      {"TaskScore", "How well a model does a task, and what attention adds.",
+       object(Fields{{"name", text(), "name of the task"}} + score() +
+              Fields{{"without_attention", part("Score"), "with every head off", kSometimes},
+                     {"without_layer", list(part("Score")), "with the heads of each layer off",
+                      kSometimes}})},
+      {"Summaries", "Numbers over samples, by quantity. Numbers that were not measured are absent.",
+       object(of_rows(of_system, summary, kSometimes))},
+      {"LayerHead", "A head over samples.",
+       object(Fields{{"head", count(), "number of the head"},
+                     of_row("weight", number()),
+                     of_row("best_share", number())} +
+              of_rows(of_system, summary, kSometimes))},
+      {"LayerDocument", "A layer over samples.", object(layer())},
+      document(
+          "AnalyzeDocument", kAnalyzeDocument, "Layers over samples: `synergraph analyze --json`.",
+          head_of(kAnalyzeDocument) +
+              input({"attention", "model"}, {"uniform", "learned", "given"}) +
+              Fields{{"conventions",
+                      list(object({{"convention", part("Convention"), "definitions to measure by"},
+                                   {"settings", part("Settings"), "how it was measured"},
+                                   {"layers", list(part("LayerDocument"), 1), "each layer"}}),
+                           1),
+                      "one, or two with --convention both"}}),
+      {"HeadsSettings", "How values of heads were measured.", object(heads_settings())},
+      {"SubsetChoice", "A set of heads and its value.",
+       object({{"heads", list(count()), "numbers of the heads"},
+               {"value", number(), "value of the set"}})},
+      {"PruningPath", "Values of the first heads in an order.",
+       object({{"order", list(count()), "numbers of the heads"},
+               {"value", list(number()), "value of the first k heads, k from 0"},
+               {"loss", list(number()), "what the best k heads are worth more", kSince}})},
+      {"Interaction", "Shapley interaction index of a set of heads.",
+       object({{"heads", list(count(), 2), "numbers of the heads"},
+               {"mean", maybe(), "over the samples"},
+               {"error", maybe(), "standard error"}})},
+      {"BestWeights", "The outcome of a search for weights.", object(best_weights())},
+      {"LayerValue", "What the heads of a layer are worth, by one value.",
+       object(value_of_heads())},
+      {"Stack", "Signals through all layers, each applied once.", object(stack())},
+      document("HeadsDocument", kHeadsDocument, "What heads are worth: `synergraph heads --json`.",
+               heads_document()),
+      document("InspectDocument", kInspectDocument,
+               "Tensors in a file: `synergraph inspect --json`.",
+               without(head_of(kInspectDocument), "isa") +
+                   Fields{{"file", text(), "as given"},
+                          {"format", names<FileFormat>(), "format of the file"},
+                          {"tensors",
+                           list(object({{"name", text(), "name of the tensor"},
+                                        {"dtype", names<DType>(), "type of the elements"},
+                                        {"shape", list(count()), "extents"},
+                                        {"elements", count(), "number of elements"},
+                                        {"bytes", count(), "size"}})),
+                           "arrays that can be read"},
+                          {"skipped",
+                           list(object({{"name", text(), "name of the array"},
+                                        {"reason", text(), "why it is skipped"}})),
+                           "arrays that cannot be read"},
+                          {"metadata", record(text()), "texts by their keys"}})};
+}
+
+}  // namespace synergraph::schema
