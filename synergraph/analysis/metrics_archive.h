@@ -53,7 +53,7 @@ template <class Archive>
 void archive(Archive& with, HeadsMetrics& metrics) {
   with(metrics.heads, metrics.combined, metrics.effective_forward_probability,
        metrics.effective_bound, metrics.adaptive, metrics.mixing_synergy, metrics.synergy,
-       metrics.cross_head_share);
+       metrics.cross_head_share, metrics.moved_shares);
 }
 template <class Archive>
 void archive(Archive& with, StackLayerPath& path) {
@@ -62,7 +62,7 @@ void archive(Archive& with, StackLayerPath& path) {
 template <class Archive>
 void archive(Archive& with, Stack& stack) {
   with(stack.signal, stack.fidelity, stack.weakest, stack.effective_tokens, stack.token,
-       stack.layers);
+       stack.layers, stack.shares, stack.flow);
 }
 template <class Archive>
 void archive(Archive& with, BestWeights& best) {

@@ -10,6 +10,7 @@
 #include "synergraph/graph/attention_rounding.h"
 #include "synergraph/heads/lower_triangle.h"
 #include "synergraph/heads/sample_heads.h"
+#include "synergraph/model/sequence_pass.h"
 
 namespace synergraph {
 namespace {
@@ -57,6 +58,7 @@ class ModelAttention::Reader : public AttentionReader {
   void visit(const LayerVisitor& visitor) override {
     const int length = source_.model_.config().length;
     const auto visit_layer = [&](int layer, const float* values) {
+      layer_ = layer;
       heads_.start([&](int head, Matrix& into) {
         const std::ptrdiff_t first = std::ptrdiff_t{head} * length * length;
         read_head({values + first, length, length, length}, source_.begin_,
@@ -68,12 +70,60 @@ class ModelAttention::Reader : public AttentionReader {
         evaluator_->run(source_.inputs_.row(sample_), source_.answers_.row(sample_), visit_layer);
   }
 
+  std::optional<MovedValues> moved() override;
+
  private:
+  /// Rows `first` .. first + count - 1 of activations (feature-major), of the tokens in range.
+  Matrix tokens_of(const float* activations, int first, int count, std::ptrdiff_t stride) const {
+    Matrix tokens(source_.end_ - source_.begin_, count);
+    for (int i = 0; i < tokens.rows(); ++i)
+      for (int c = 0; c < count; ++c)
+        tokens(i, c) = activations[(first + c) * stride + source_.begin_ + i];
+    return tokens;
+  }
+  std::shared_ptr<const Matrix> projection(int layer);
+
   ModelAttention& source_;
   std::unique_ptr<SequenceEvaluator> evaluator_;
   SampleHeads heads_;
+  std::vector<std::shared_ptr<const Matrix>> projections_;  // of layers, once they are asked for
   int sample_ = 0;
+  int layer_ = 0;
 };
+
+std::shared_ptr<const Matrix> ModelAttention::Reader::projection(int layer) {
+  const ModelConfig& config = source_.model_.config();
+  projections_.resize(static_cast<std::size_t>(config.layers));
+  auto& held = projections_[static_cast<std::size_t>(layer)];
+  if (held) return held;
+  const ModelTensors<const float> tensors = source_.model_.tensors();
+  const float* weights = tensors.layers[static_cast<std::size_t>(layer)].attn_weight;
+  Matrix matrix(config.width, config.width);
+  for (int e = 0; e < config.width; ++e, weights += config.width)
+    std::copy_n(weights, config.width, matrix.row(e));
+  held = std::make_shared<const Matrix>(std::move(matrix));
+  return held;
+}
+
+std::optional<MovedValues> ModelAttention::Reader::moved() {
+  const auto* evaluator = dynamic_cast<const Evaluator*>(evaluator_.get());
+  if (evaluator == nullptr)
+    throw InputError("norm and contribution edges of a checkpoint run on the CPU: --device cpu");
+  const ModelConfig& config = source_.model_.config();
+  const SequencePass& pass = evaluator->pass();
+  const LayerActivations& activations = pass.layer(layer_);
+  const std::ptrdiff_t stride = pass.shape().stride;
+  const int width = config.width / config.heads;
+  MovedValues moved;
+  for (int h = 0; h < config.heads; ++h)
+    moved.values.push_back(tokens_of(activations.qkv, 2 * config.width + h * width, width, stride));
+  moved.projection = projection(layer_);
+  const ModelTensors<const float> tensors = source_.model_.tensors();
+  const float* bias = tensors.layers[static_cast<std::size_t>(layer_)].attn_bias;
+  moved.bias.assign(bias, bias + config.width);
+  moved.residual = tokens_of(activations.x, 0, config.width, stride);
+  return moved;
+}
 
 ModelAttention::ModelAttention(const Model& model, Sequences inputs, const Task* task,
                                const TokenRange& range, EvaluatorFactory evaluators)

@@ -157,17 +157,26 @@ Walk walk_of_rows(ConstMatrixView rows) {
 }
 
 WalkSum::WalkSum(int nodes)
-    : step_(nodes, nodes, ConvexSum::Part::kUpper), leave_(1, nodes, ConvexSum::Part::kWhole) {}
+    : step_(nodes, nodes, ConvexSum::Part::kUpper),
+      leave_(1, nodes, ConvexSum::Part::kWhole),
+      leave_by_node_(nodes, 1, ConvexSum::Part::kWhole) {}
 
 void WalkSum::add(ConstMatrixView step, const double* leave, double weight) {
   step_.add(step, weight);
   leave_.add({leave, 1, step.cols, step.cols}, weight);
 }
 
+void WalkSum::add_by_node(const Walk& walk, const double* weights) {
+  by_node_ = true;
+  step_.add_by_row(walk.step, weights);
+  leave_by_node_.add_by_row({walk.leave.data(), walk.nodes(), 1, 1}, weights);
+}
+
 Walk WalkSum::take() {
   Walk walk{step_.take(), {}};
-  const Matrix leave = leave_.take();
-  walk.leave.assign(leave.row(0), leave.row(0) + leave.cols());
+  const Matrix leave = by_node_ ? leave_by_node_.take() : leave_.take();
+  for (int row = 0; row < leave.rows(); ++row)
+    walk.leave.insert(walk.leave.end(), leave.row(row), leave.row(row) + leave.cols());
   return walk;
 }
 

@@ -74,12 +74,16 @@ class WalkSum {
   explicit WalkSum(int nodes);
   void add(const Walk& walk, double weight) { add(walk.step, walk.leave.data(), weight); }
   void add(ConstMatrixView step, const double* leave, double weight);
+  /// The same with a weight for every node, those of all walks of the sum: sum_h diag(w_h) P_h.
+  void add_by_node(const Walk& walk, const double* weights);
   /// Returns the sum. No walk can be added afterwards.
   Walk take();
 
  private:
   ConvexSum step_;
   ConvexSum leave_;
+  ConvexSum leave_by_node_;
+  bool by_node_ = false;
 };
 
 /// Returns the convex sum of walks. walk(h) returns walk h, which stays valid until the next call.

@@ -20,11 +20,25 @@ void ConvexSum::add(ConstMatrixView matrix, double weight) {
   kernels().add_exactly(&one, weight, 1, &weight_, &weight_rest_);
 }
 
+void ConvexSum::add_by_row(ConstMatrixView matrix, const double* row_weights) {
+  if (row_weights_.rows() == 0) row_weights_ = Matrix(2, sum_.rows());
+  for (int i = 0; i < sum_.rows(); ++i) {
+    if (!(row_weights[i] > 0.0)) continue;
+    const int first = begin(i);
+    kernels().add_exactly(matrix.row(i) + first, row_weights[i], end(i) - first,
+                          sum_.row(i) + first, rest_.row(i) + first);
+    const double one = 1.0;
+    kernels().add_exactly(&one, row_weights[i], 1, &row_weights_(0, i), &row_weights_(1, i));
+  }
+}
+
 Matrix ConvexSum::take() {
+  const bool by_row = row_weights_.rows() > 0;
   for (int i = 0; i < sum_.rows(); ++i) {
     const int first = begin(i);
-    kernels().divide_exactly(weight_, weight_rest_, end(i) - first, rest_.row(i) + first,
-                             sum_.row(i) + first);
+    kernels().divide_exactly(by_row ? row_weights_(0, i) : weight_,
+                             by_row ? row_weights_(1, i) : weight_rest_, end(i) - first,
+                             rest_.row(i) + first, sum_.row(i) + first);
   }
   return std::move(sum_);
 }

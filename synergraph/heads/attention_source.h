@@ -13,6 +13,7 @@
 #include "synergraph/graph/attention.h"
 #include "synergraph/heads/attention_view.h"
 #include "synergraph/heads/measure.h"
+#include "synergraph/heads/moved_values.h"
 
 #pragma GCC visibility push(default)
 namespace synergraph {
@@ -67,6 +68,10 @@ class AttentionReader {
 
   /// Visits the layers of the piece in order.
   virtual void visit(const LayerVisitor& visitor) = 0;
+
+  /// What the heads move of the layer that is being visited, for edges other than attention;
+  /// nothing: the source does not know.
+  virtual std::optional<MovedValues> moved() { return std::nullopt; }
 };
 
 /// Attention of several layers on several samples: a file, or a model that makes it.
@@ -91,6 +96,9 @@ class AttentionSource {
 
   /// One that keeps what it reads in a part of this memory.
   virtual std::unique_ptr<AttentionReader> reader(const WorkingMemory& memory) = 0;
+
+  /// The source whose attention this one turns into other edges, or this one.
+  virtual const AttentionSource& base() const { return *this; }
 
   /// What the source itself knows of a sample that was visited, for one of which it was not:
   /// numbers in an order of its own.

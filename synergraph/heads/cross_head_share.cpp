@@ -10,6 +10,7 @@
 #include "synergraph/core/convex_sum.h"
 #include "synergraph/core/propagation.h"
 #include "synergraph/diffusion/slow_signal.h"
+#include "synergraph/heads/row_shares.h"
 
 namespace synergraph {
 namespace {
@@ -38,8 +39,10 @@ double signal_after(const MirroredMatrix& diffusion, double time, int node,
 }
 
 /// D = sum_h w_h D_h.
-Matrix combine(const MirroredHeads& heads, const std::vector<double>& weights) {
-  return convex_sum_of_lower(heads(0).nodes(), weights, [&](int h) { return heads(h).view(); });
+Matrix combine(const MirroredHeads& heads, const std::vector<double>& weights,
+               const Matrix& by_row = {}) {
+  return convex_sum_of_lower(
+      heads(0).nodes(), weights, [&](int h) { return heads(h).view(); }, by_row);
 }
 
 double share_of(double cross, double pure) {
@@ -49,9 +52,10 @@ double share_of(double cross, double pure) {
 /// By the step of the first change: s steps in head h, one in another, the rest in any. With
 /// p_s = w_h^s e_sink D_h^s and c_q = D^q e_node, that is the sum over heads h, g != h and s of
 /// p_s (w_g D_g) c_{t-1-s}. Heads come one at a time, each is paired with the sum of those before.
+/// Weights of rows are multiplied into the heads.
 double share_by_first_change(const MirroredHeads& heads, const std::vector<double>& weights,
-                             int node, int steps) {
-  const MirroredMatrix combined(combine(heads, weights));
+                             const Matrix& by_row, int node, int steps) {
+  const MirroredMatrix combined(combine(heads, weights, by_row));
   const int count = combined.nodes() - node;
   const auto apply = [&](ConstMatrixView lower, const double* in, double factor, double* out) {
     for (int i = 0; i < count; ++i) out[i] = factor * dot(lower.row(i), in, i + 1);
@@ -68,12 +72,17 @@ double share_by_first_change(const MirroredHeads& heads, const std::vector<doubl
   double pure = 0.0;
   for (std::size_t h = 0; h < weights.size(); ++h) {
     if (!(weights[h] > 0.0)) continue;
-    const ConstMatrixView head = heads(static_cast<int>(h)).from(node);
+    const auto number = static_cast<int>(h);
+    const bool scale = by_row.rows() > 0;
+    const double weight = scale ? 1.0 : weights[h];
+    const MirroredMatrix scaled(scale ? scaled_rows(heads(number).view(), by_row.row(number))
+                                      : Matrix());
+    const ConstMatrixView head = (scale ? scaled : heads(number)).from(node);
     before(0, count - 1) = 1.0;
     for (int s = 0; s < steps; ++s)
       for (int j = 0; j < count; ++j)
-        before(s + 1, j) = weights[h] * dot(head.row(j) + j, before.row(s) + j, count - j);
-    for (int q = 0; q < steps; ++q) apply(head, after.row(q), weights[h], change.row(q));
+        before(s + 1, j) = weight * dot(head.row(j) + j, before.row(s) + j, count - j);
+    for (int q = 0; q < steps; ++q) apply(head, after.row(q), weight, change.row(q));
     for (int s = 1; s < steps; ++s)
       cross += dot(before_sum.row(s), change.row(steps - 1 - s), count) +
                dot(before.row(s), change_sum.row(steps - 1 - s), count);
@@ -122,22 +131,108 @@ double share_by_powers(const MirroredHeads& heads, const std::vector<double>& we
   return share_of(arrives(n + target), arrives(target));
 }
 
+/// The same by powers where weights depend on the row, so that any head may hold paths: a first
+/// step in a head, then a walk on pairs as above, for one head after the other.
+double share_by_row_powers(const MirroredHeads& heads, const std::vector<double>& weights,
+                           const Matrix& by_row, int node, double time,
+                           const Execution& execution) {
+  const Walk all = way_back(combine(heads, weights, by_row));
+  const int n = all.nodes();
+  double cross = 0.0;
+  double pure = 0.0;
+  for (int h = 0; h < by_row.rows(); ++h) {
+    Matrix rest = by_row;
+    std::vector<double> others(static_cast<std::size_t>(n), 0.0);  // 1 - w_h, of the way's nodes
+    std::fill_n(rest.row(h), n, 0.0);
+    for (int g = 0; g < rest.rows(); ++g)
+      for (int i = 0; i < n; ++i) others[static_cast<std::size_t>(n - 1 - i)] += rest(g, i);
+    for (int i = 0; i < n; ++i)  // a row without others: any will do, with weight 0
+      if (!(others[static_cast<std::size_t>(n - 1 - i)] > 0.0)) rest(h, i) = 1.0;
+    const Walk one = way_back(heads(h).view());
+    const Walk other = way_back(combine(heads, weights, rest));
+    Walk pairs{Matrix(2 * n, 2 * n), std::vector<double>(static_cast<std::size_t>(2 * n), 0.0)};
+    for (int i = 0; i < n; ++i) {
+      const auto at = static_cast<std::size_t>(i);
+      const double weight = by_row(h, n - 1 - i);
+      const double mass = weight + others[at];
+      for (int k = i; k < n; ++k) {
+        pairs.step(i, k) = weight / mass * one.step(i, k);
+        pairs.step(i, n + k) = others[at] / mass * other.step(i, k);
+        pairs.step(n + i, n + k) = all.step(i, k);
+      }
+      pairs.leave[at] = (weight * one.leave[at] + others[at]) / mass;
+      pairs.leave[static_cast<std::size_t>(n) + at] = all.leave[at];
+    }
+    const auto arrives = [&](int target) {
+      std::vector<double> v(static_cast<std::size_t>(2 * n), 0.0);
+      v[static_cast<std::size_t>(target)] = 1.0;
+      v = multiply_power(pairs, time - 1.0, std::move(v), execution);
+      return dot(pairs.step.row(0), v.data(), n);
+    };
+    const int target = n - 1 - node;
+    cross += arrives(n + target);
+    pure += arrives(target);
+  }
+  return share_of(cross, pure);
+}
+
+/// diag(weights) * diffusion, with a first node more that takes what the weights leave out: its
+/// rows sum to one.
+MirroredMatrix with_lost_mass(const MirroredMatrix& diffusion, const Matrix& by_row, int h) {
+  const int n = diffusion.nodes();
+  Matrix part(n + 1, n + 1);
+  part(0, 0) = 1.0;
+  for (int i = 0; i < n; ++i) {
+    for (int g = 0; g < by_row.rows(); ++g)
+      if (g != h) part(i + 1, 0) += by_row(g, i);
+    for (int j = 0; j <= i; ++j) part(i + 1, j + 1) = by_row(h, i) * diffusion.view()(i, j);
+  }
+  return MirroredMatrix(std::move(part));
+}
+
+/// The limit of (D^t)(sink, node) of a node that keeps what it gets.
+double signal_in_the_limit(const MirroredMatrix& diffusion, int node) {
+  const ConstMatrixView lower = diffusion.view();
+  std::vector<double> reaches(static_cast<std::size_t>(lower.rows), 0.0);
+  reaches[static_cast<std::size_t>(node)] = 1.0;
+  for (int i = node + 1; i < lower.rows; ++i) {
+    const double passed = total(lower.row(i), i);
+    if (passed > 0.0)
+      reaches[static_cast<std::size_t>(i)] = dot(lower.row(i), reaches.data(), i) / passed;
+  }
+  return reaches.back();
+}
+
 }  // namespace
 
-CrossHeadShare::CrossHeadShare(const std::vector<double>& weights, int node, double time,
-                               double whole, const Execution& execution)
-    : weights_(weights), node_(node), time_(time), whole_(whole), execution_(execution) {
+CrossHeadShare::CrossHeadShare(const std::vector<double>& weights, const Matrix& by_row, int node,
+                               double time, double whole, const Execution& execution)
+    : weights_(weights),
+      by_row_(by_row),
+      node_(node),
+      time_(time),
+      whole_(whole),
+      execution_(execution) {
   const auto heads =
       std::count_if(weights.begin(), weights.end(), [](double weight) { return weight > 0.0; });
   if (!(whole > 0.0))
     share_ = std::numeric_limits<double>::quiet_NaN();
   else if (heads == 1 || time <= 1.0)
     share_ = 0.0;  // there is nothing to change to, or no step to do it in
-  else if (std::isinf(time))
+  else if (std::isinf(time) && by_row.rows() == 0)
     share_ = 1.0;  // in the limit no path has stayed in one head
 }
 
+void CrossHeadShare::add_by_row(int h, const MirroredMatrix& diffusion) {
+  const MirroredMatrix part = with_lost_mass(diffusion, by_row_, h);
+  if (!std::isinf(time_))
+    pure_ += signal_after(part, time_, node_ + 1, execution_);
+  else if (part.view()(node_ + 1, node_ + 1) == 1.0)
+    pure_ += signal_in_the_limit(part, node_ + 1);
+}
+
 void CrossHeadShare::add(int h, const MirroredMatrix& diffusion) {
+  if (!share_ && by_row_.rows() > 0) return add_by_row(h, diffusion);
   const double weight = weights_[static_cast<std::size_t>(h)];
   if (share_ || !(weight > 0.0)) return;
   // Of a weight near one the complement has the digits that w^t needs.
@@ -155,9 +250,12 @@ void CrossHeadShare::add(int h, const MirroredMatrix& diffusion) {
 double CrossHeadShare::share(const MirroredHeads& heads) const {
   if (share_) return *share_;
   if (pure_ <= whole_ / 2.0) return 1.0 - pure_ / whole_;  // no digit is lost
+  if (std::isinf(time_)) return std::max(0.0, 1.0 - pure_ / whole_);
   const double kept = 4.0 * time_ * (heads(0).nodes() - node_);
-  return time_ <= kMostSharedSteps && kept <= kMostKept
-             ? share_by_first_change(heads, weights_, node_, static_cast<int>(time_))
+  if (time_ <= kMostSharedSteps && kept <= kMostKept)
+    return share_by_first_change(heads, weights_, by_row_, node_, static_cast<int>(time_));
+  return by_row_.rows() > 0
+             ? share_by_row_powers(heads, weights_, by_row_, node_, time_, execution_)
              : share_by_powers(heads, weights_, node_, time_, execution_);
 }
 

@@ -19,10 +19,11 @@ using MirroredHeads = std::function<const MirroredMatrix&(int h)>;
 /// themselves.
 class CrossHeadShare {
  public:
-  /// `whole` is the combined signal of the node at that time, which may be infinity. `weights` and
-  /// `execution` must outlive this object.
-  CrossHeadShare(const std::vector<double>& weights, int node, double time, double whole,
-                 const Execution& execution);
+  /// `whole` is the combined signal of the node at that time, which may be infinity. `by_row` has
+  /// the weights where they depend on the row, see weights_by_row(); otherwise it is empty. The
+  /// references must outlive this object.
+  CrossHeadShare(const std::vector<double>& weights, const Matrix& by_row, int node, double time,
+                 double whole, const Execution& execution);
 
   void add(int h, const MirroredMatrix& diffusion);
 
@@ -30,7 +31,10 @@ class CrossHeadShare {
   double share(const MirroredHeads& heads) const;
 
  private:
+  void add_by_row(int h, const MirroredMatrix& diffusion);
+
   const std::vector<double>& weights_;
+  const Matrix& by_row_;
   int node_;
   double time_;
   double whole_;

@@ -8,6 +8,7 @@
 #include <optional>
 #include <utility>
 
+#include "synergraph/core/array_math.h"
 #include "synergraph/core/convex_sum.h"
 #include "synergraph/core/error.h"
 #include "synergraph/core/parallel.h"
@@ -24,7 +25,11 @@ FidelityRange range_of(const Metrics& metrics) {
 class Measurement {
  public:
   Measurement(HeadSource& heads, const std::vector<double>& weights, const MeasureOptions& options)
-      : heads_(heads), weights_(weights), options_(options), result_(options.conventions.size()) {
+      : heads_(heads),
+        weights_(weights),
+        by_row_(weights_by_row(heads.row_shares(), weights)),
+        options_(options),
+        result_(options.conventions.size()) {
     for (const MetricsOptions& convention : options.conventions) {
       fidelities_.push_back(convention.fidelity);
       if (!options.nodes) fidelities_.back().minimax_alone = true;
@@ -54,10 +59,12 @@ class Measurement {
   double mixing(const Walk& walk, const std::vector<Metrics*>& measured,
                 Normalization normalization) const;
   void set_mixing_synergy(double fastest, double combined);
+  double effective_forward_probability(const std::vector<double>& forward) const;
   void finish(std::size_t c);
 
   HeadSource& heads_;
   const std::vector<double>& weights_;
+  const Matrix by_row_;  // the weights where they depend on the row, otherwise empty
   const MeasureOptions& options_;
   std::vector<FidelityOptions> fidelities_;  // of every convention
   std::vector<HeadsMetrics> result_;
@@ -106,8 +113,9 @@ void Measurement::measure_combined() {
   for (HeadsMetrics& system : result_) into.push_back(&system.combined);
   measure_side_by_side(diffusion, true, into);
   for (const Metrics* combined : into)
-    shares_.emplace_back(weights_, combined->fidelity.minimax_node, combined->fidelity.minimax_time,
-                         combined->fidelity.minimax, options_.execution);
+    shares_.emplace_back(weights_, by_row_, combined->fidelity.minimax_node,
+                         combined->fidelity.minimax_time, combined->fidelity.minimax,
+                         options_.execution);
   if (any(Normalization::kPooled))
     set_walks(into, Normalization::kPooled, walk_of_columns(diffusion));
 }
@@ -130,7 +138,10 @@ void Measurement::measure_head(int h) {
     columns = walk_of_columns(diffusion);
   const Walk& walk = own != nullptr ? *own : *columns;
   if (!per_head_) per_head_.emplace(heads_.nodes());
-  per_head_->add(walk, weights_[at]);
+  if (by_row_.rows() > 0)
+    per_head_->add_by_node(walk, by_row_.row(h));
+  else
+    per_head_->add(walk, weights_[at]);
   if (!walks()) return;
   if (columns && !known) set_walks(into, Normalization::kPooled, *columns);
   if (!known) set_walks(into, Normalization::kPerHead, walk);
@@ -190,6 +201,19 @@ void Measurement::set_mixing_synergy(double fastest, double combined) {
   for (HeadsMetrics& system : result_) system.mixing_synergy = ratio(fastest, combined);
 }
 
+/// Weights that depend on the node: of the node where they give the least.
+double Measurement::effective_forward_probability(const std::vector<double>& forward) const {
+  if (by_row_.rows() == 0) return combined_forward_probability(forward, weights_);
+  double least = std::numeric_limits<double>::infinity();
+  std::vector<double> weights(forward.size());
+  for (int node = 0; node < std::max(1, heads_.nodes() - 1); ++node) {
+    for (int h = 0; h < heads_.heads(); ++h)
+      weights[static_cast<std::size_t>(h)] = by_row_(h, node);
+    least = std::min(least, combined_forward_probability(forward, weights));
+  }
+  return least;
+}
+
 void Measurement::finish(std::size_t c) {
   HeadsMetrics& system = result_[c];
   std::vector<FidelityRange> ranges;
@@ -197,10 +221,12 @@ void Measurement::finish(std::size_t c) {
   system.synergy = compare_with_best(ranges, range_of(system.combined));
   system.cross_head_share =
       shares_[c].share([&](int h) -> const MirroredMatrix& { return heads_.head(h); });
+  for (int h = 0; h < by_row_.rows(); ++h)
+    system.moved_shares.push_back(total(by_row_.row(h), by_row_.cols()) / by_row_.cols());
   if (!walks()) return;
   std::vector<double> forward;
   for (const Metrics& head : system.heads) forward.push_back(head.forward_probability);
-  system.effective_forward_probability = combined_forward_probability(forward, weights_);
+  system.effective_forward_probability = effective_forward_probability(forward);
   system.effective_bound = mixing_bound(heads_.nodes(), system.effective_forward_probability);
   system.adaptive = adaptive_bound(heads_.nodes(), forward);
 }
@@ -224,7 +250,9 @@ std::vector<HeadsMetrics> Measurement::run() {
 }  // namespace
 
 Matrix combine_diffusion(HeadSource& heads, std::span<const double> weights) {
-  return convex_sum_of_lower(heads.nodes(), weights, [&](int h) { return heads.head(h).view(); });
+  return convex_sum_of_lower(
+      heads.nodes(), weights, [&](int h) { return heads.head(h).view(); },
+      weights_by_row(heads.row_shares(), weights));
 }
 
 std::vector<HeadsMetrics> measure(HeadSource& heads, const std::vector<double>& weights,

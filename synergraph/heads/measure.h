@@ -5,6 +5,7 @@
 
 #include "synergraph/core/mirrored_matrix.h"
 #include "synergraph/heads/head.h"
+#include "synergraph/heads/row_shares.h"
 #include "synergraph/heads/synergy.h"
 
 #pragma GCC visibility push(default)
@@ -28,6 +29,10 @@ class HeadSource {
 
   /// The walk of a head that does not walk by its diffusion's columns: a graph, along its edges.
   virtual const Walk* own_walk(int /*h*/) { return nullptr; }
+
+  /// What the heads move in each row, where their weights follow from that; nothing: the weights of
+  /// the heads are the same in every row.
+  virtual const RowShares* row_shares() { return nullptr; }
 };
 
 /// D = sum_h w_h D_h, as of heads in memory.

@@ -10,6 +10,7 @@
 #include "synergraph/core/array_math.h"
 #include "synergraph/core/convex_sum.h"
 #include "synergraph/core/error.h"
+#include "synergraph/heads/attention_flow.h"
 
 namespace synergraph {
 namespace {
@@ -28,13 +29,6 @@ Vector scaled(const Vector& vector, double factor) {
   return result;
 }
 
-/// out += factor * (row * diffusion).
-void add_row_product(const Vector& row, ConstMatrixView diffusion, double factor, Vector& out) {
-  for (int i = 0; i < diffusion.rows; ++i)
-    if (const double amount = factor * row[static_cast<std::size_t>(i)]; amount != 0.0)
-      add_scaled(diffusion.row(i), amount, i + 1, out.data());
-}
-
 /// diffusion * column.
 Vector product(ConstMatrixView diffusion, const Vector& column) {
   Vector result(column.size());
@@ -48,9 +42,66 @@ void check_options(const StackOptions& options) {
     throw InputError(fmt::format("residual share {} is not in 0 to 1", options.residual));
 }
 
+/// factors times a vector, entry by entry.
+Vector times(const Vector& factors, Vector vector) {
+  for (std::size_t i = 0; i < vector.size(); ++i) vector[i] *= factors[i];
+  return vector;
+}
+
+/// factor * vector.
+struct Scaled {
+  double factor;
+  Vector vector;
+
+  Vector product() const { return scaled(vector, factor); }
+  double dot_with(const Vector& other) const {
+    return factor * dot(other.data(), vector.data(), static_cast<int>(vector.size()));
+  }
+  double sum() const { return factor * total(vector.data(), static_cast<int>(vector.size())); }
+};
+
+/// out += row * diffusion.
+void add_row_product(const Scaled& row, ConstMatrixView diffusion, Vector& out) {
+  for (int i = 0; i < diffusion.rows; ++i)
+    if (const double amount = row.factor * row.vector[static_cast<std::size_t>(i)]; amount != 0.0)
+      add_scaled(diffusion.row(i), amount, i + 1, out.data());
+}
+
+/// A layer's weights times a vector, whether or not they depend on the row.
+class LayerShares {
+ public:
+  LayerShares(const StackLayerWeights& weights, const StackOptions& options)
+      : weights_(weights), residual_(options.residual) {}
+
+  /// a * vector.
+  Scaled beside(const Vector& vector) const {
+    if (weights_.residual.empty()) return {residual_, vector};
+    return {1.0, times(weights_.residual, vector)};
+  }
+  /// (1-a) * vector.
+  Scaled into_heads(const Vector& vector) const {
+    if (weights_.residual.empty()) return {1.0 - residual_, vector};
+    Vector rest = vector;
+    for (std::size_t i = 0; i < rest.size(); ++i) rest[i] *= 1.0 - weights_.residual[i];
+    return {1.0, std::move(rest)};
+  }
+  /// (1-a) w_h * vector.
+  Scaled into(int h, const Vector& vector) const {
+    Scaled all = into_heads(vector);
+    if (weights_.by_row.rows() == 0)
+      return {all.factor * weights_.heads[static_cast<std::size_t>(h)], std::move(all.vector)};
+    const double* row = weights_.by_row.row(h);
+    return {all.factor, times({row, row + weights_.by_row.cols()}, std::move(all.vector))};
+  }
+
+ private:
+  const StackLayerWeights& weights_;
+  double residual_;
+};
+
 /// The layer's weights, normalised; it is number `layer`, from 0.
-Vector checked_layer(const HeadSource& heads, std::size_t layer, int nodes, const Vector& weights,
-                     const StackOptions& options) {
+StackLayerWeights checked_layer(HeadSource& heads, std::size_t layer, int nodes,
+                                const Vector& weights, const StackOptions& options) {
   if (heads.heads() < 1 || heads.nodes() < 1)
     throw InputError(fmt::format("layer {}: {} heads of {} nodes: nothing to measure", layer,
                                  heads.heads(), heads.nodes()));
@@ -63,10 +114,45 @@ Vector checked_layer(const HeadSource& heads, std::size_t layer, int nodes, cons
     throw InputError(
         fmt::format("token {} was asked for, there are 0 to {}", *options.token, nodes - 1));
   try {
-    return normalised_weights(weights, static_cast<std::size_t>(heads.heads()));
+    StackLayerWeights checked{
+        normalised_weights(weights, static_cast<std::size_t>(heads.heads())), {}, {}};
+    if (const RowShares* shares = heads.row_shares()) {
+      checked.by_row = weights_by_row(shares, checked.heads);
+      checked.residual = shares->residual;
+    }
+    return checked;
   } catch (const InputError& error) {
     throw InputError(fmt::format("layer {}: {}", layer, error.what()));
   }
+}
+
+/// All heads of a layer together.
+Matrix combine_layer(HeadSource& layer, const StackLayerWeights& weights,
+                     const StackOptions& options) {
+  return convex_sum_of_lower(
+      layer.nodes(), weights.heads,
+      [&](int h) {
+        options.execution.check();
+        return layer.head(h).view();
+      },
+      weights.by_row);
+}
+
+/// The maximum flow of every token, with D_l = combined[l].
+Vector flow_of_stack(std::vector<Matrix> combined, const std::vector<StackLayerWeights>& weights,
+                     const StackOptions& options) {
+  for (std::size_t l = 0; l < combined.size(); ++l) {
+    const int nodes = combined[l].rows();
+    const Vector beside = LayerShares(weights[l], options)
+                              .beside(Vector(static_cast<std::size_t>(nodes), 1.0))
+                              .product();
+    for (int i = 0; i < nodes; ++i) {
+      const double residual = beside[static_cast<std::size_t>(i)];
+      for (int j = 0; j <= i; ++j) combined[l](i, j) *= 1.0 - residual;
+      combined[l](i, i) += residual;
+    }
+  }
+  return attention_flow(combined, options.execution);
 }
 
 /// All but the ways, from p_0.
@@ -86,24 +172,36 @@ Stack stack_of_signal(Vector signal, const StackOptions& options) {
 }
 
 /// The ways through a layer, with p_l = `row` and s_l = `column`, which becomes s_{l+1}.
-StackLayerPath follow_layer(HeadSource& heads, const Vector& weights, const StackOptions& options,
-                            const Vector& row, Vector& column) {
+StackLayerPath follow_layer(HeadSource& heads, const StackLayerWeights& weights,
+                            const StackOptions& options, const Vector& row, Vector& column) {
   const auto nodes = static_cast<int>(column.size());
+  const LayerShares shares(weights, options);
   StackLayerPath path;
-  path.residual = options.residual * dot(row.data(), column.data(), nodes);
-  Vector next = scaled(column, options.residual);
+  const Scaled beside = shares.beside(column);
+  path.residual = beside.dot_with(row);
+  Vector next = beside.product();
   for (int h = 0; h < heads.heads(); ++h) {
     options.execution.check();
-    const double weight = (1.0 - options.residual) * weights[static_cast<std::size_t>(h)];
-    const Vector moved = product(heads.head(h).view(), column);
-    path.heads.push_back(weight * dot(row.data(), moved.data(), nodes));
-    add_scaled(moved.data(), weight, nodes, next.data());
+    const Scaled moved = shares.into(h, product(heads.head(h).view(), column));
+    path.heads.push_back(moved.dot_with(row));
+    add_scaled(moved.vector.data(), moved.factor, nodes, next.data());
   }
   // Their sum is the token's signal, in every layer.
   const double whole = std::accumulate(path.heads.begin(), path.heads.end(), path.residual);
   for (double& share : path.heads) share /= whole;
   path.residual /= whole;
   column = std::move(next);
+  return path;
+}
+
+/// What passes a layer of all that reaches the sink, with p_l = `row`.
+StackLayerPath shares_of_layer(const StackLayerWeights& weights, const StackOptions& options,
+                               const Vector& row) {
+  const LayerShares shares(weights, options);
+  StackLayerPath path;
+  path.residual = shares.beside(row).sum();
+  for (std::size_t h = 0; h < weights.heads.size(); ++h)
+    path.heads.push_back(shares.into(static_cast<int>(h), row).sum());
   return path;
 }
 
@@ -116,24 +214,32 @@ Stack measure_stack(std::span<HeadSource* const> layers, std::span<const Vector>
   if (weights.size() != layers.size())
     throw InputError(fmt::format("weights of {} layers, for {}", weights.size(), layers.size()));
   const int nodes = layers.front()->nodes();
-  std::vector<Vector> convex;
+  std::vector<StackLayerWeights> convex;
   for (std::size_t l = 0; l < layers.size(); ++l)
     convex.push_back(checked_layer(*layers[l], l, nodes, weights[l], options));
 
   std::vector<Vector> rows(layers.size() + 1);  // p_0 .. p_L, the last layer first
   rows.back() = unit(nodes, nodes - 1);
   for (std::size_t l = layers.size(); l-- > 0;) {
-    rows[l] = scaled(rows[l + 1], options.residual);
+    const LayerShares shares(convex[l], options);
+    rows[l] = shares.beside(rows[l + 1]).product();
     for (int h = 0; h < layers[l]->heads(); ++h) {
       options.execution.check();
-      add_row_product(rows[l + 1], layers[l]->head(h).view(),
-                      (1.0 - options.residual) * convex[l][static_cast<std::size_t>(h)], rows[l]);
+      add_row_product(shares.into(h, rows[l + 1]), layers[l]->head(h).view(), rows[l]);
     }
   }
   Stack stack = stack_of_signal(std::move(rows.front()), options);
   Vector column = unit(nodes, stack.token);
-  for (std::size_t l = 0; l < layers.size(); ++l)
+  for (std::size_t l = 0; l < layers.size(); ++l) {
     stack.layers.push_back(follow_layer(*layers[l], convex[l], options, rows[l + 1], column));
+    stack.shares.push_back(shares_of_layer(convex[l], options, rows[l + 1]));
+  }
+  if (options.flow) {
+    std::vector<Matrix> combined;
+    for (std::size_t l = 0; l < layers.size(); ++l)
+      combined.push_back(combine_layer(*layers[l], convex[l], options));
+    stack.flow = flow_of_stack(std::move(combined), convex, options);
+  }
   return stack;
 }
 
@@ -144,11 +250,8 @@ StackMeasurement::StackMeasurement(StackOptions options) : options_(std::move(op
 void StackMeasurement::add(HeadSource& layer, const Vector& weights) {
   if (!rows_.empty()) throw InputError("a layer is added to a stack that is being followed");
   const int nodes = combined_.empty() ? layer.nodes() : combined_.front().rows();
-  Vector convex = checked_layer(layer, combined_.size(), nodes, weights, options_);
-  combined_.push_back(convex_sum_of_lower(nodes, convex, [&](int h) {
-    options_.execution.check();
-    return layer.head(h).view();
-  }));
+  StackLayerWeights convex = checked_layer(layer, combined_.size(), nodes, weights, options_);
+  combined_.push_back(combine_layer(layer, convex, options_));
   weights_.push_back(std::move(convex));
 }
 
@@ -159,11 +262,15 @@ void StackMeasurement::finish_adding() {
   rows_.resize(combined_.size() + 1);
   rows_.back() = unit(nodes, nodes - 1);
   for (std::size_t l = combined_.size(); l-- > 0;) {
-    rows_[l] = scaled(rows_[l + 1], options_.residual);
-    add_row_product(rows_[l + 1], combined_[l], 1.0 - options_.residual, rows_[l]);
+    const LayerShares shares(weights_[l], options_);
+    rows_[l] = shares.beside(rows_[l + 1]).product();
+    add_row_product(shares.into_heads(rows_[l + 1]), combined_[l], rows_[l]);
   }
-  combined_.clear();
   stack_ = stack_of_signal(rows_.front(), options_);
+  if (options_.flow) stack_.flow = flow_of_stack(std::move(combined_), weights_, options_);
+  combined_.clear();
+  for (std::size_t l = 0; l < weights_.size(); ++l)
+    stack_.shares.push_back(shares_of_layer(weights_[l], options_, rows_[l + 1]));
   column_ = unit(nodes, stack_.token);
 }
 
@@ -172,7 +279,7 @@ void StackMeasurement::follow(HeadSource& layer) {
   const std::size_t l = stack_.layers.size();
   if (l == weights_.size()) throw InputError("more layers are followed than were added");
   if (layer.nodes() != static_cast<int>(column_.size()) ||
-      layer.heads() != static_cast<int>(weights_[l].size()))
+      layer.heads() != static_cast<int>(weights_[l].heads.size()))
     throw InputError(fmt::format("layer {} has other heads or nodes than when it was added", l));
   stack_.layers.push_back(follow_layer(layer, weights_[l], options_, rows_[l + 1], column_));
 }

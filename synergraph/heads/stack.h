@@ -12,7 +12,10 @@ namespace synergraph {
 
 /// How a stack of layers is measured (theory: "Through the layers").
 struct StackOptions {
-  double residual = 0.5;  ///< a: the share that passes every layer beside its heads, 0 to 1
+  /// a: the share that passes every layer beside its heads, 0 to 1; not used of layers that measure
+  /// it, see RowShares.
+  double residual = 0.5;
+  bool flow = false;  ///< also the maximum flow of every token, see attention_flow()
   /// Whose signal is followed through the heads; nothing: the weakest token's.
   std::optional<int> token = {};
   Execution execution =
@@ -26,6 +29,7 @@ struct StackLayerPath {
 };
 
 /// What layers bring to the sink that are applied once each: R_l = a I + (1-a) sum_h w_lh D_lh.
+/// Where weights follow from what heads move, a and w_lh depend on the row.
 struct Stack {
   std::vector<double> signal;     ///< r_j = (R_L ... R_1)(sink, j); they sum to 1
   double fidelity = 1.0;          ///< min of r_j over the sources; 1 where there is none (n = 1)
@@ -33,6 +37,16 @@ struct Stack {
   double effective_tokens = 1.0;  ///< exp(-sum_j r_j ln r_j)
   int token = 0;                  ///< the one that is followed
   std::vector<StackLayerPath> layers;  ///< its ways, first layer first
+  /// The same of all that reaches the sink, from whichever token: sum_i p_l(i) (1-a(i)) w_lh(i).
+  std::vector<StackLayerPath> shares = {};
+  std::vector<double> flow = {};  ///< of every token to the sink, where it is wanted
+};
+
+/// A layer's weights: of its heads, where they are the same in every row; otherwise of rows.
+struct StackLayerWeights {
+  std::vector<double> heads;     ///< w_lh, convex
+  Matrix by_row;                 ///< (heads, nodes); empty: `heads` in every row
+  std::vector<double> residual;  ///< a(i)
 };
 
 /// Measures layers, first to last: one head in memory at a time, each read twice. Weights, one list
@@ -57,7 +71,7 @@ class StackMeasurement {
   void finish_adding();
 
   StackOptions options_;
-  std::vector<std::vector<double>> weights_;
+  std::vector<StackLayerWeights> weights_;
   std::vector<Matrix> combined_;           // D_l, until all are added
   std::vector<std::vector<double>> rows_;  // p_0 .. p_L, then
   std::vector<double> column_;             // s_l of the layer to be followed next

@@ -94,6 +94,8 @@ struct HeadsMetrics {
 
   Synergy synergy;
   double cross_head_share = 0.0;  ///< of the combined minimax signal, at its node and time
+  /// Where weights follow from what heads move: w_h, the mean over rows; otherwise empty.
+  std::vector<double> moved_shares = {};
 };
 
 /// a / b, also where both are infinite or zero: NaN. Ratios of fidelities and of times.

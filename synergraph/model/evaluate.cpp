@@ -22,6 +22,10 @@ Evaluator::Evaluator(const Model& model)
     : model_(model), work_(std::make_unique<Workspace>(model.config())) {}
 Evaluator::~Evaluator() = default;
 
+const SequencePass& Evaluator::pass() const {
+  return work_->pass;
+}
+
 SequenceScore Evaluator::run(const std::int32_t* input, const std::int32_t* target,
                              const LayerVisitor& visitor, float* logits) {
   const ModelConfig& config = model_.config();
@@ -29,14 +33,18 @@ SequenceScore Evaluator::run(const std::int32_t* input, const std::int32_t* targ
   SequencePass& pass = work_->pass;
   pass.start(tensors, input);
   for (int layer = 0; layer < config.layers; ++layer) {
-    pass.run_layer(tensors, layer, Dropout(), 0);
-    if (!visitor) continue;
-    const auto n = static_cast<std::size_t>(config.length);
-    work_->attention.resize(static_cast<std::size_t>(config.heads) * n * n);
-    const LayerActivations& activations = pass.layer(layer);
-    kernels().unpack_attention(pass.attention(), activations.weights, activations.inverse_sums,
-                               work_->attention.data());
-    visitor(layer, work_->attention.data());
+    pass.project(tensors, layer);
+    pass.run_heads(layer, Dropout(), 0);
+    if (visitor) {  // before the layer's input is overwritten
+      const auto n = static_cast<std::size_t>(config.length);
+      work_->attention.resize(static_cast<std::size_t>(config.heads) * n * n);
+      const LayerActivations& activations = pass.layer(layer);
+      kernels().unpack_attention(pass.attention(), activations.weights, activations.inverse_sums,
+                                 work_->attention.data());
+      visitor(layer, work_->attention.data());
+    }
+    pass.add_heads(tensors, layer);
+    pass.feed_forward(tensors, layer, Dropout(), 0);
   }
   pass.finish(tensors);
   if (logits != nullptr)

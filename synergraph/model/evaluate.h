@@ -59,6 +59,8 @@ class SequenceEvaluator {
 /// Makes evaluators of one model, from any thread.
 using EvaluatorFactory = std::function<std::unique_ptr<SequenceEvaluator>()>;
 
+class SequencePass;
+
 /// The evaluator on the CPU.
 class Evaluator final : public SequenceEvaluator {
  public:
@@ -72,6 +74,10 @@ class Evaluator final : public SequenceEvaluator {
   /// `logits`, unless null, receives (length, vocabulary) values.
   SequenceScore run(const std::int32_t* input, const std::int32_t* target,
                     const LayerVisitor& visitor, float* logits);
+
+  /// The pass that a visitor is called from, with the visited layer's input, values and outputs of
+  /// heads.
+  const SequencePass& pass() const;
 
  private:
   struct Workspace;

@@ -1,6 +1,7 @@
 #include "synergraph/subsets/head_sums.h"
 
 #include <algorithm>
+#include <functional>
 #include <utility>
 
 #include "synergraph/chain/hitting.h"
@@ -17,6 +18,8 @@ namespace {
 // Sums of less than this of all weight are made anew: with weights so small, small entries lose
 // digits.
 constexpr double kLeastWeight = 0x1.0p-60;
+// The least share of a row: where heads move nothing, they count equally, whatever subset of them.
+constexpr double kLeastShare = 0x1.0p-200;
 
 ConstMatrixView square(const Matrix& matrix) {
   return {matrix.row(0), matrix.cols(), matrix.cols(), matrix.stride()};
@@ -32,17 +35,30 @@ HeadSums::HeadSums(HeadSource& heads, std::span<const double> weights, const Sub
       weights_(normalised_weights(raw_weights_, static_cast<std::size_t>(heads.heads()))) {
   fidelity_.every_node = false;
   fidelity_.minimax_alone = true;
+  if (const RowShares* shares = heads.row_shares()) {
+    row_weights_ = shares->heads;
+    for (int h = 0; h < heads.heads(); ++h)
+      for (int i = 0; i < nodes_; ++i)
+        row_weights_(h, i) = std::max(row_weights_(h, i), kLeastShare);
+  }
   for (int h = 0; h < heads.heads(); ++h) {
     const MirroredMatrix& head = heads.head(h);
-    if (options_.fidelity || !per_head()) attention_.push_back(rows_of(head));
+    if (options_.fidelity || !per_head()) attention_.push_back(rows_of(head, h));
     if (options_.speed && per_head())
-      walks_.push_back(rows_of(head_walk(head, Normalization::kPerHead, heads.own_walk(h))));
+      walks_.push_back(rows_of(head_walk(head, Normalization::kPerHead, heads.own_walk(h)), h));
   }
 }
 
-Matrix HeadSums::rows_of(const MirroredMatrix& attention) const {
+Matrix HeadSums::rows_of(const MirroredMatrix& attention, int head) const {
   Matrix rows(nodes_ + kVectors, nodes_);
   const ConstMatrixView from = attention.view();
+  if (by_row()) {
+    const double* weights = row_weights_.row(head);
+    for (int i = 0; i < nodes_; ++i)
+      for (int j = 0; j <= i; ++j) rows(j, i) = rows(i, j) = weights[i] * from(i, j);
+    std::copy_n(weights, nodes_, rows.row(nodes_ + kMass));
+    return rows;
+  }
   for (int j = 0; j < nodes_; ++j) {
     std::copy_n(from.row(j), nodes_, rows.row(j));
     const double forward = total(from.row(j) + j + 1, nodes_ - j - 1);
@@ -53,14 +69,36 @@ Matrix HeadSums::rows_of(const MirroredMatrix& attention) const {
   return rows;
 }
 
-Matrix HeadSums::rows_of(const Walk& walk) const {
+Matrix HeadSums::rows_of(const Walk& walk, int head) const {
   Matrix rows(nodes_ + kDown, nodes_);
   for (int j = 0; j < nodes_; ++j) {
-    std::copy_n(walk.step.row(j) + j, nodes_ - j, rows.row(j) + j);
-    rows(nodes_ + kMass, j) = 1.0;
-    rows(nodes_ + kForward, j) = walk.leave[static_cast<std::size_t>(j)];
+    const double weight = by_row() ? row_weights_(head, j) : 1.0;
+    std::transform(walk.step.row(j) + j, walk.step.row(j) + nodes_, rows.row(j) + j,
+                   [&](double step) { return weight * step; });
+    rows(nodes_ + kMass, j) = weight;
+    rows(nodes_ + kForward, j) = weight * walk.leave[static_cast<std::size_t>(j)];
   }
   return rows;
+}
+
+/// The attention of a sum with each row divided by its weight. (Walks carry their mass along.)
+HeadSum HeadSums::normalised(const HeadSum& sum) const {
+  HeadSum result{Matrix::uninitialised(nodes_ + kVectors, nodes_), {}, 1.0};
+  Matrix& rows = result.attention;
+  std::vector<double> factors(static_cast<std::size_t>(nodes_));
+  for (int i = 0; i < nodes_; ++i)
+    factors[static_cast<std::size_t>(i)] = 1.0 / vector_of(sum.attention, kMass)[i];
+  std::fill_n(rows.row(nodes_ + kDown), nodes_, 0.0);
+  for (int j = 0; j < nodes_; ++j) {
+    std::transform(sum.attention.row(j) + j, sum.attention.row(j) + nodes_, factors.data() + j,
+                   rows.row(j) + j, std::multiplies<>());
+    const int count = nodes_ - j - 1;
+    const double forward = total(rows.row(j) + j + 1, count);
+    rows(nodes_ + kMass, j) = rows(j, j) + forward;
+    rows(nodes_ + kForward, j) = forward;
+    add_scaled(rows.row(j) + j + 1, 1.0, count, rows.row(nodes_ + kDown) + j + 1);
+  }
+  return result;
 }
 
 std::size_t HeadSums::sum_bytes() const {
@@ -102,10 +140,15 @@ std::optional<double> HeadSums::quick_mean(const HeadSum& sum) const {
 /// The attention of heads together, as combine_diffusion() has it.
 MirroredMatrix HeadSums::mean_attention(std::span<const int> heads,
                                         const std::vector<double>& weights) const {
-  return MirroredMatrix(convex_sum_of_lower(nodes_, weights, [&](int k) {
+  Matrix mean = convex_sum_of_lower(nodes_, weights, [&](int k) {
     const int head = heads[static_cast<std::size_t>(k)];
     return square(attention_[static_cast<std::size_t>(head)]);
-  }));
+  });
+  for (int i = 0; by_row() && i < nodes_; ++i) {
+    const double mass = total(mean.row(i), i + 1);
+    for (int j = 0; j <= i; ++j) mean(i, j) /= mass;
+  }
+  return MirroredMatrix(std::move(mean));
 }
 
 Walk HeadSums::mean_walk(std::span<const int> heads, const std::vector<double>& weights) const {
@@ -114,7 +157,15 @@ Walk HeadSums::mean_walk(std::span<const int> heads, const std::vector<double>& 
     const Matrix& rows = walks_[static_cast<std::size_t>(heads[k])];
     sum.add(square(rows), vector_of(rows, kForward), weights[k]);
   }
-  return sum.take();
+  Walk walk = sum.take();
+  for (int j = 0; by_row() && j < nodes_; ++j) {
+    double mass = 0.0;
+    for (std::size_t k = 0; k < heads.size(); ++k)
+      mass += weights[k] * vector_of(walks_[static_cast<std::size_t>(heads[k])], kMass)[j];
+    for (int i = j; i < nodes_; ++i) walk.step(j, i) /= mass;
+    walk.leave[static_cast<std::size_t>(j)] /= mass;
+  }
+  return walk;
 }
 
 /// What is missing of a value, by the functions for one system: from the heads themselves, each
@@ -141,8 +192,12 @@ void HeadSums::measure_missing(std::span<const int> heads, const Execution& exec
   mean = truncated_hitting_times(walk, options_.convention.walk.cutoff).mean;
 }
 
-SubsetValue HeadSums::value(const HeadSum& sum, std::span<const int> heads,
+SubsetValue HeadSums::value(const HeadSum& given, std::span<const int> heads,
                             const Execution& execution) const {
+  const bool normalise = by_row() && !attention_.empty() && given.weight >= kLeastWeight;
+  HeadSum by_mass;
+  if (normalise) by_mass = normalised(given);
+  const HeadSum& sum = normalise ? by_mass : given;
   std::optional<FidelityRange> fidelity;
   std::optional<double> mean;  // of the truncated hitting time
   if (sum.weight >= kLeastWeight) {
@@ -150,7 +205,7 @@ SubsetValue HeadSums::value(const HeadSum& sum, std::span<const int> heads,
       if (const auto minimax = quick_minimax(
               {square(sum.attention), vector_of(sum.attention, kDown), sum.weight}, fidelity_))
         fidelity = {*minimax, *minimax};
-    if (options_.speed) mean = quick_mean(sum);
+    if (options_.speed) mean = quick_mean(per_head() ? given : sum);
   }
   if (fidelity.has_value() != options_.fidelity || mean.has_value() != options_.speed)
     measure_missing(heads, execution, fidelity, mean);

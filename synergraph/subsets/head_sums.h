@@ -51,8 +51,12 @@ class HeadSums {
   }
   bool per_head() const { return options_.convention.normalization == Normalization::kPerHead; }
   bool published() const { return options_.convention.normalization == Normalization::kPublished; }
-  Matrix rows_of(const MirroredMatrix& attention) const;
-  Matrix rows_of(const Walk& walk) const;
+  /// Whether weights depend on the row. Attention and walks then are kept with each row times its
+  /// weight, and kMass of attention has these weights.
+  bool by_row() const { return row_weights_.rows() > 0; }
+  Matrix rows_of(const MirroredMatrix& attention, int head) const;
+  Matrix rows_of(const Walk& walk, int head) const;
+  HeadSum normalised(const HeadSum& sum) const;
   std::optional<double> quick_mean(const HeadSum& sum) const;
   MirroredMatrix mean_attention(std::span<const int> heads,
                                 const std::vector<double>& weights) const;
@@ -65,6 +69,7 @@ class HeadSums {
   int nodes_;
   std::vector<double> raw_weights_;
   std::vector<double> weights_;    // convex: the weights sum to 1
+  Matrix row_weights_;             // (heads, nodes) where weights depend on the row
   std::vector<Matrix> attention_;  // mirrored attention of every head
   std::vector<Matrix> walks_;      // walk of every head; empty unless walks are summed
 };

@@ -99,7 +99,8 @@ double share_of(const std::vector<Head>& heads, const std::vector<double>& weigh
   std::vector<MirroredMatrix> mirrored;
   for (const Head& head : heads) mirrored.emplace_back(head.diffusion);
   const Execution execution;
-  CrossHeadShare share(weights, node, time, whole, execution);
+  const Matrix same_in_every_row;
+  CrossHeadShare share(weights, same_in_every_row, node, time, whole, execution);
   for (std::size_t h = 0; h < heads.size(); ++h) share.add(static_cast<int>(h), mirrored[h]);
   return share.share(
       [&](int h) -> const MirroredMatrix& { return mirrored[static_cast<std::size_t>(h)]; });

@@ -1,0 +1,267 @@
+#include "synergraph/heads/moved_heads.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstddef>
+#include <limits>
+#include <utility>
+
+#include "synergraph/core/array_math.h"
+#include "synergraph/core/error.h"
+
+namespace synergraph {
+namespace {
+
+void check_finite(const Matrix& matrix, const std::string& what, const char* row, bool positive) {
+  for (int i = 0; i < matrix.rows(); ++i)
+    for (int j = 0; j < matrix.cols(); ++j)
+      if (const double value = matrix(i, j); !std::isfinite(value) || (positive && value < 0.0))
+        throw InputError(fmt::format("{}: {} {} contains {}; expected finite {}", what, row, i,
+                                     value, positive ? "norms" : "numbers"));
+}
+
+/// sum_k |a[k] - factor * b[k]|, in lanes that compilers can put into vector registers.
+double distance(const double* a, const double* b, double factor, int count) {
+  constexpr int kLanes = 8;
+  std::array<double, kLanes> sums{};
+  int k = 0;
+  for (; k + kLanes <= count; k += kLanes)
+    for (int lane = 0; lane < kLanes; ++lane)
+      sums[static_cast<std::size_t>(lane)] += std::abs(a[k + lane] - factor * b[k + lane]);
+  double sum = 0.0;
+  for (; k < count; ++k) sum += std::abs(a[k] - factor * b[k]);
+  for (const double lane : sums) sum += lane;
+  return sum;
+}
+
+/// ||v||_2, which neither overflows nor vanishes on the way.
+double length(const double* vector, int count) {
+  double most = 0.0;
+  for (int k = 0; k < count; ++k) most = std::max(most, std::abs(vector[k]));
+  if (!(most > 0.0) || !std::isfinite(most)) return most;
+  const int shift = -std::ilogb(most);
+  double squares = 0.0;
+  for (int k = 0; k < count; ++k) {
+    const double entry = std::ldexp(vector[k], shift);
+    squares += entry * entry;
+  }
+  return std::ldexp(std::sqrt(squares), -shift);
+}
+
+/// Divides row i by its sum, or makes it the identity's; returns the sum.
+double normalise(double* row, int i) {
+  const double sum = total(row, i + 1);
+  if (sum > 0.0)
+    for (int j = 0; j <= i; ++j) row[j] /= sum;
+  else
+    std::fill_n(row, i + 1, 0.0);
+  if (!(sum > 0.0)) row[i] = 1.0;
+  return sum;
+}
+
+}  // namespace
+
+MovedHeads::MovedHeads(HeadSource& attention, EdgeKind kind, MovedValues moved, int extra,
+                       const WorkingMemory& memory)
+    : attention_(attention),
+      kind_(kind),
+      moved_(std::move(moved)),
+      extra_(extra),
+      cache_(attention.heads(), attention.nodes() - extra, memory),
+      totals_(attention.heads(), attention.nodes() - extra),
+      exponents_(static_cast<std::size_t>(attention.heads()), 0) {
+  check_values();
+  if (kind_ == EdgeKind::kNorm) find_norms();
+  if (kind_ == EdgeKind::kContribution) find_outputs();
+  cache_.start([this](int h, Matrix& into) { read(h, into); });
+  for (int h = 0; h < heads(); ++h) cache_.head(h);  // all totals, also where heads are not kept
+  set_shares();
+}
+
+void MovedHeads::check_values() const {
+  const bool contribution = kind_ == EdgeKind::kContribution;
+  const bool norms = !contribution && moved_.norms.rows() > 0;
+  if (moved_.residual.rows() > 0) {
+    if (moved_.residual.rows() != nodes())
+      throw InputError(fmt::format("residual: {} tokens, the attention has {}",
+                                   moved_.residual.rows(), nodes()));
+    check_finite(moved_.residual, "residual", "token", false);
+  } else if (contribution) {
+    throw InputError(
+        "contribution edges need the residual input, what the heads' outputs are added to");
+  }
+  if (norms) {
+    if (moved_.norms.rows() != heads() || moved_.norms.cols() != nodes())
+      throw InputError(fmt::format("norms: {} heads of {} tokens, the attention has {} of {}",
+                                   moved_.norms.rows(), moved_.norms.cols(), heads(), nodes()));
+    return check_finite(moved_.norms, "norms", "head", true);
+  }
+  if (moved_.values.empty() || moved_.projection == nullptr)
+    throw InputError(
+        fmt::format("{} edges need the values of the heads and the output projection{}",
+                    name_of(kind_), contribution ? "" : ", or the norms of what is moved"));
+  const auto key_heads = static_cast<int>(moved_.values.size());
+  if (heads() % key_heads != 0)
+    throw InputError(fmt::format("values: {} heads; the attention has {}, which must be a multiple",
+                                 key_heads, heads()));
+  const int width = moved_.values.front().cols();
+  for (int k = 0; k < key_heads; ++k) {
+    const Matrix& values = moved_.values[static_cast<std::size_t>(k)];
+    if (values.rows() != nodes() || values.cols() != width)
+      throw InputError(fmt::format("values: {} tokens of {} numbers, expected {} of {}",
+                                   values.rows(), values.cols(), nodes(), width));
+    check_finite(values, fmt::format("values of head {}", k), "token", false);
+  }
+  const Matrix& projection = *moved_.projection;
+  if (projection.cols() != heads() * width)
+    throw InputError(
+        fmt::format("output projection: {} columns; {} heads with values of {} numbers need {}",
+                    projection.cols(), heads(), width, heads() * width));
+  check_finite(projection, "output projection", "row", false);
+  if (moved_.residual.rows() > 0 && moved_.residual.cols() != projection.rows())
+    throw InputError(fmt::format("residual: {} numbers a token, the output projection gives {}",
+                                 moved_.residual.cols(), projection.rows()));
+  if (!moved_.bias.empty() && moved_.bias.size() != static_cast<std::size_t>(projection.rows()))
+    throw InputError(fmt::format("bias of the output projection: {} numbers, expected {}",
+                                 moved_.bias.size(), projection.rows()));
+  for (const double entry : moved_.bias)
+    if (!std::isfinite(entry))
+      throw InputError(fmt::format(
+          "bias of the output projection: it contains {}; expected finite numbers", entry));
+}
+
+/// W_O^h v_j^h of every token: (nodes, E).
+Matrix MovedHeads::projected(int h) const {
+  const Matrix& projection = *moved_.projection;
+  const int shared = heads() / static_cast<int>(moved_.values.size());
+  const Matrix& values = moved_.values[static_cast<std::size_t>(h / shared)];
+  const int width = values.cols();
+  Matrix result = Matrix::uninitialised(nodes(), projection.rows());
+  for (int e = 0; e < projection.rows(); ++e) {
+    const double* weights = projection.row(e) + std::ptrdiff_t{h} * width;
+    for (int j = 0; j < nodes(); ++j) result(j, e) = dot(weights, values.row(j), width);
+  }
+  return result;
+}
+
+void MovedHeads::find_norms() {
+  if (moved_.norms.rows() == 0) {
+    moved_.norms = Matrix(heads(), nodes());
+    for (int h = 0; h < heads(); ++h) {
+      const Matrix vectors = projected(h);
+      for (int j = 0; j < nodes(); ++j) {
+        moved_.norms(h, j) = length(vectors.row(j), vectors.cols());
+        if (!std::isfinite(moved_.norms(h, j)))
+          throw InputError(fmt::format(
+              "values of head {}, token {}: the output projection makes them too large", h, j));
+      }
+    }
+  }
+  for (int h = 0; h < heads(); ++h) {  // in units of a power of two: no row's total overflows
+    double* norms = moved_.norms.row(h);
+    const double most = *std::max_element(norms, norms + nodes());
+    if (!(most > 0.0)) continue;
+    int& exponent = exponents_[static_cast<std::size_t>(h)];
+    exponent = std::ilogb(most);
+    for (int j = 0; j < nodes(); ++j) norms[j] = std::ldexp(norms[j], -exponent);
+  }
+}
+
+/// y_i = x_i + sum_h W_O^h sum_j A_h[i][j] v_j^h + bias.
+void MovedHeads::find_outputs() {
+  const Matrix& projection = *moved_.projection;
+  const int width = moved_.values.front().cols();
+  const int shared = heads() / static_cast<int>(moved_.values.size());
+  Matrix attended(nodes(), projection.cols());
+  for (int h = 0; h < heads(); ++h) {
+    const Matrix& values = moved_.values[static_cast<std::size_t>(h / shared)];
+    const ConstMatrixView attention = attention_.head(h).view();
+    for (int i = 0; i < nodes(); ++i)
+      for (int j = 0; j <= i; ++j)
+        add_scaled(values.row(j), attention(i + extra_, j + extra_), width,
+                   attended.row(i) + std::ptrdiff_t{h} * width);
+  }
+  outputs_ = moved_.residual;
+  for (int i = 0; i < nodes(); ++i) {
+    for (int e = 0; e < projection.rows(); ++e) {
+      outputs_(i, e) += dot(projection.row(e), attended.row(i), projection.cols());
+      if (!moved_.bias.empty()) outputs_(i, e) += moved_.bias[static_cast<std::size_t>(e)];
+    }
+    const double* output = outputs_.row(i);
+    lengths_.push_back(distance(output, output, 0.0, outputs_.cols()));
+    if (!std::isfinite(lengths_.back()))
+      throw InputError(fmt::format("the output of token {} is too large for double precision", i));
+  }
+}
+
+void MovedHeads::read(int h, Matrix& into) {
+  const ConstMatrixView attention = attention_.head(h).view();
+  if (kind_ == EdgeKind::kNorm)
+    read_norms(h, attention, into);
+  else
+    read_contributions(h, attention, into);
+  for (int i = 0; i < nodes(); ++i) totals_(h, i) = normalise(into.row(i), i);
+}
+
+void MovedHeads::read_norms(int h, ConstMatrixView attention, Matrix& into) {
+  const double* norms = moved_.norms.row(h);
+  for (int i = 0; i < nodes(); ++i)
+    for (int j = 0; j <= i; ++j) into(i, j) = attention(i + extra_, j + extra_) * norms[j];
+}
+
+void MovedHeads::read_contributions(int h, ConstMatrixView attention, Matrix& into) {
+  const Matrix vectors = projected(h);
+  for (int i = 0; i < nodes(); ++i)
+    for (int j = 0; j <= i; ++j) {
+      const double share = attention(i + extra_, j + extra_);
+      const double left = share > 0.0
+                              ? distance(outputs_.row(i), vectors.row(j), share, vectors.cols())
+                              : lengths_[static_cast<std::size_t>(i)];
+      into(i, j) = std::max(0.0, lengths_[static_cast<std::size_t>(i)] - left);
+    }
+}
+
+MovedHeads::Amount MovedHeads::residual_of(int token) const {
+  const double* residual = moved_.residual.row(token);
+  const int count = moved_.residual.cols();
+  if (kind_ == EdgeKind::kNorm) return {length(residual, count), 0};
+  const double whole = lengths_[static_cast<std::size_t>(token)];
+  return {std::max(0.0, whole - distance(outputs_.row(token), residual, 1.0, count)), 0};
+}
+
+/// Of every row, in units of the largest amount.
+void MovedHeads::set_shares() {
+  const bool measured = moved_.residual.rows() > 0;
+  shares_.heads = Matrix(heads(), nodes());
+  if (measured) shares_.residual.resize(static_cast<std::size_t>(nodes()));
+  for (int i = 0; i < nodes(); ++i) {
+    const Amount beside = measured ? residual_of(i) : Amount();
+    int unit = std::numeric_limits<int>::min();
+    const auto look = [&](const Amount& amount) {
+      if (amount.value > 0.0) unit = std::max(unit, std::ilogb(amount.value) + amount.exponent);
+    };
+    const auto in_units = [&](const Amount& amount) {
+      return amount.value > 0.0 ? std::ldexp(amount.value, amount.exponent - unit) : 0.0;
+    };
+    const auto of_head = [&](int h) {
+      return Amount{totals_(h, i), exponents_[static_cast<std::size_t>(h)]};
+    };
+    double all = 0.0;
+    for (int h = 0; h < heads(); ++h) look(of_head(h));
+    for (int h = 0; h < heads(); ++h) all += shares_.heads(h, i) = in_units(of_head(h));
+    if (all > 0.0)
+      for (int h = 0; h < heads(); ++h) shares_.heads(h, i) /= all;
+    if (!measured) continue;
+    look(beside);
+    double moved = 0.0;
+    for (int h = 0; h < heads(); ++h) moved += in_units(of_head(h));
+    const double stays = in_units(beside);
+    shares_.residual[static_cast<std::size_t>(i)] =
+        moved + stays > 0.0 ? stays / (moved + stays) : 1.0;
+  }
+}
+
+}  // namespace synergraph
