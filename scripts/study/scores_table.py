@@ -1,0 +1,30 @@
+"""The numbers of heads that the study compares with the loss, in the order of tables."""
+
+#: What each number is: kind, description. The sign is such that more should mean "needed more".
+SCORES = {
+    "fidelity_shapley": ("structure", "minimax fidelity, Shapley value (learned weights)"),
+    "speed_shapley": ("structure", "speed, Shapley value (learned weights)"),
+    "fidelity_alone": ("structure", "minimax fidelity of the head alone"),
+    "speed_alone": ("structure", "speed of the head alone"),
+    "mean_fidelity": ("structure", "mean node fidelity of the head alone"),
+    "norm_fidelity": ("moved", "minimax fidelity, Shapley value, norm edges"),
+    "norm_speed": ("moved", "speed, Shapley value, norm edges"),
+    "contribution_fidelity": ("moved", "minimax fidelity, Shapley value, contribution edges"),
+    "contribution_speed": ("moved", "speed, Shapley value, contribution edges"),
+    "norm_edges": ("moved", "norm edges, share within the layer"),
+    "norm_stack": ("moved", "norm edges, share through the stack"),
+    "contribution": ("moved", "L1 contribution, share within the layer"),
+    "contribution_stack": ("moved", "L1 contribution, share through the stack"),
+    "output_norm": ("moved", "norm of the output"),
+    "deviation_norm": ("moved", "norm of the output's deviation from its mean"),
+    "new_residual": ("moved", "projection of the output on the new residual"),
+    "projection_norm": ("baseline", "norm of the output projection (learned weight)"),
+    "entropy": ("baseline", "entropy of attention rows"),
+    "distance": ("baseline", "mean distance that the head looks back"),
+    "first_token": ("baseline", "attention to the first token"),
+    "gradient": ("loss", "|gradient times output|"),
+    "saved_gradient": ("loss", "loss saved to first order: -gradient times output"),
+    "permuted": ("null", "minimax fidelity, Shapley value, permuted rows"),
+}
+#: Numbers that may be chosen as the best: they need no loss, and are not the null.
+CANDIDATES = [name for name, (kind, _) in SCORES.items() if kind not in ("loss", "null")]

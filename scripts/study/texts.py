@@ -1,0 +1,170 @@
+"""Texts that the models read: their own samples, the King James Bible, and Debian's licences and documents.
+
+No text is stored. `bible` is Debian's program (packages bible-kjv and bible-kjv-text); the other files belong to every Debian system.
+"""
+
+import glob
+import gzip
+import hashlib
+import json
+import os
+import re
+import shutil
+import struct
+import subprocess
+
+import numpy as np
+import torch
+
+from .readers import STORIES15M_BYTES, InputError
+
+#: Documents in plain English prose, of packages that Debian installs or that synergraph's setup does.
+DOCUMENTS = ("/usr/share/common-licenses/GPL-3", "/usr/share/common-licenses/GFDL-1.3", "/usr/share/common-licenses/Artistic",
+             "/usr/share/common-licenses/MPL-2.0", "/usr/share/doc/coreutils/NEWS.gz", "/usr/share/doc/libc6/NEWS.gz")
+SOURCES = ("own", "bible", "documents")
+
+
+class SentencePiece:
+    """llama2.c's tokenizer: the pair of neighbours with the best score is joined until no pair is a token."""
+
+    def __init__(self, data, vocabulary):
+        at, self.tokens, self.words, self.scores = 4, {}, {}, []
+        for k in range(vocabulary):
+            score, size = struct.unpack_from("<fi", data, at)
+            self.tokens[bytes(data[at + 8 : at + 8 + size])] = k  # the last of equals: bytes come first, then letters
+            self.words[k] = bytes(data[at + 8 : at + 8 + size])
+            self.scores.append(score)
+            at += 8 + size
+
+    def encode(self, text):
+        pieces = []
+        for letter in " " + text:
+            one = letter.encode()
+            pieces += [self.tokens[one]] if one in self.tokens else [byte + 3 for byte in one]
+        words = self.words
+        while True:
+            best, place = -1e30, None
+            for k, (a, b) in enumerate(zip(pieces, pieces[1:])):
+                joined = self.tokens.get(words[a] + words[b])
+                if joined is not None and self.scores[joined] > best:
+                    best, place = self.scores[joined], (k, joined)
+            if place is None:
+                return pieces
+            pieces[place[0] : place[0] + 2] = [place[1]]
+
+
+class BytePairs:
+    """A tokenizer.json with byte-level pairs. The pattern that splits words is GPT-2's for ASCII."""
+
+    WORDS = re.compile(r"'(?:s|t|re|ve|m|ll|d)| ?[A-Za-z]+| ?[0-9]+| ?[^\sA-Za-z0-9]+|\s+(?!\S)|\s+")
+
+    def __init__(self, path):
+        with open(path, encoding="utf-8") as file:
+            model = json.load(file)["model"]
+        self.vocabulary = model["vocab"]
+        self.order = {tuple(pair.split() if isinstance(pair, str) else pair): k for k, pair in enumerate(model["merges"])}
+
+    def encode(self, text):
+        ids = []
+        for word in self.WORDS.findall(text):
+            # ASCII's printable characters stand for themselves; a space, and what is below it, for the character 256 above.
+            pieces = [chr(256 + ord(c)) if ord(c) <= 32 else c for c in word]
+            while len(pieces) > 1:
+                place = min(range(len(pieces) - 1), key=lambda k: self.order.get((pieces[k], pieces[k + 1]), 1 << 30))
+                if (pieces[place], pieces[place + 1]) not in self.order:
+                    break
+                pieces[place : place + 2] = [pieces[place] + pieces[place + 1]]
+            ids += [self.vocabulary[piece] for piece in pieces]
+        return ids
+
+
+def tokenizer_for(path, vocabulary, given=None):
+    """The tokenizer of a model: the given file, or the one that stands with the model."""
+    if given is None and path.endswith(".data"):
+        with open(path, "rb") as file:
+            return SentencePiece(file.read()[STORIES15M_BYTES:], vocabulary)
+    if given is None and (os.path.isdir(path) or path.endswith(".onnx")):
+        given = os.path.join(path if os.path.isdir(path) else os.path.join(os.path.dirname(path), ".."), "tokenizer.json")
+    if given is None:
+        return None
+    try:
+        if given.endswith(".json"):
+            return BytePairs(given)
+        with open(given, "rb") as file:
+            return SentencePiece(file.read(), vocabulary)
+    except (OSError, ValueError, KeyError, TypeError, struct.error) as error:
+        raise InputError(f"{given}: not a tokenizer of llama2.c and not a tokenizer.json ({type(error).__name__}: {error})") from None
+
+
+def bible(program):
+    """The verses in order, without their numbers."""
+    folder = [] if program is None or not os.path.isdir(program) else ["-p", os.path.join(program, "usr", "lib")]
+    command = shutil.which("bible") if not folder else os.path.join(program, "usr", "bin", "bible")
+    if command is None or not os.path.exists(command):
+        raise InputError("bible: no such program; install Debian's bible-kjv, or name with --bible a folder into which its packages were unpacked")
+    lines = subprocess.run([command, *folder, "-f", "-l", "100000", "ge1:1-rev22:21"], stdin=subprocess.DEVNULL, capture_output=True,
+                           check=True).stdout.decode("ascii", "ignore").splitlines()
+    return [" ".join(line.split(" ")[1:]) for line in lines if " " in line]
+
+
+def paragraphs():
+    """Paragraphs of the documents that exist here, of 200 ASCII characters and more."""
+    found = []
+    for path in DOCUMENTS:
+        for name in glob.glob(path):
+            with (gzip.open if name.endswith(".gz") else open)(name, "rb") as file:
+                text = file.read().decode("ascii", "ignore")
+            found += [" ".join(part.split()) for part in re.split(r"\n\s*\n", text)]
+    return [part for part in found if len(part) >= 200]
+
+
+def pieces(parts, encode, count, tokens, begin, rng):
+    """`count` texts of `tokens` tokens that begin at random parts: disjoint ones."""
+    taken, texts = np.zeros(len(parts), bool), []
+    for _ in range(100 * count):
+        if len(texts) == count:
+            break
+        first = last = int(rng.integers(len(parts)))
+        ids = [begin]
+        while len(ids) < tokens and last < len(parts) and not taken[last]:
+            ids += encode(parts[last])
+            last += 1
+        if len(ids) >= tokens:
+            taken[first:last] = True
+            texts.append(ids[:tokens])
+    if len(texts) < count:
+        raise InputError(f"{len(parts)} parts of text give {len(texts)} disjoint texts of {tokens} tokens; {count} are needed")
+    return torch.tensor(texts)
+
+
+def texts_of(model, tokenizer, samples, tokens, seed, program=None):
+    """Texts (samples, tokens) and the source of each: half of them the model's own, a quarter of each other source, in turn.
+
+    Text k does not depend on the number of texts for the model's own samples, and texts 4 k, 4 k + 2 are own, 4 k + 1 Bible,
+    4 k + 3 documents: both halves of the study have every source.
+    """
+    if tokenizer is None:
+        return model.sample(samples, tokens, seed), ["own"] * samples
+    count = -(-samples // 4)
+    rng = np.random.default_rng(seed)
+    read = {"bible": pieces(bible(program), tokenizer.encode, count, tokens, model.begin, rng),
+            "documents": pieces(paragraphs(), tokenizer.encode, count, tokens, model.begin, rng)}
+    own = model.sample(2 * count, tokens, seed)
+    order = ("own", "bible", "own", "documents")
+    ids = torch.stack([own[2 * (k // 4) + (k % 4) // 2] if k % 4 in (0, 2) else read[order[k % 4]][k // 4] for k in range(samples)])
+    return ids, [order[k % 4] for k in range(samples)]
+
+
+def task_sequences(model, task, samples, seed):
+    """Random tokens and the targets of the paper's tasks copy and cycle."""
+    tokens = model.longest
+    ids = torch.from_numpy(np.random.default_rng(seed).integers(model.vocabulary, size=(samples, tokens)))
+    return ids, ids if task == "copy" else ids.roll(1, 1)
+
+
+def fingerprint(*arrays):
+    """A short name of arrays' bytes, so that results of other texts are never mixed."""
+    digest = hashlib.sha256()
+    for array in arrays:
+        digest.update(np.ascontiguousarray(array).tobytes())
+    return digest.hexdigest()[:16]
