@@ -7,6 +7,7 @@
 
 #include "synergraph/core/kernels/attention_shape.h"
 #include "synergraph/core/kernels/gemm_shape.h"
+#include "synergraph/core/kernels/sparse_shape.h"
 #include "synergraph/core/matrix.h"
 
 namespace synergraph {
@@ -128,6 +129,13 @@ struct Kernels {
   void (*finish_squared_rows)(ConstMatrixView before, const double* leave, MatrixView squared,
                               double* squared_leave, int begin, int end);
 
+  // Sparse matrices of doubles.
+
+  /// kSparseSteps steps of nodes [begin, end), from the last to the first. The nodes from `end` on
+  /// are finished for these steps.
+  void (*advance_sparse)(const SparsePanel& panel, int begin, int end,
+                         const SparseReadings& readings);
+
   // Matrices of floats, and one sequence on its way through the model. Activations are (features x
   // stride); see SequenceShape. A null mask means no dropout.
 
@@ -220,7 +228,9 @@ struct Kernels {
   X(attention_backward) X(rms_norm_backward) X(bias_backward) X(relu_backward) \
   X(dropout_backward) X(embed_backward) X(scale_positions_backward) X(scaled_weight_backward) \
   X(add) X(adam)
-#define SYNERGRAPH_KERNELS(X) SYNERGRAPH_METRIC_KERNELS(X) SYNERGRAPH_MODEL_KERNELS(X)
+#define SYNERGRAPH_SPARSE_KERNELS(X) X(advance_sparse)
+#define SYNERGRAPH_KERNELS(X) \
+  SYNERGRAPH_METRIC_KERNELS(X) SYNERGRAPH_SPARSE_KERNELS(X) SYNERGRAPH_MODEL_KERNELS(X)
 // clang-format on
 
 /// null until somebody asks. Other components ask, too.

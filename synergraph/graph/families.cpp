@@ -1,0 +1,525 @@
+#include "synergraph/graph/families.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <limits>
+#include <numeric>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "synergraph/core/error.h"
+#include "synergraph/core/parallel.h"
+#include "synergraph/core/parse_number.h"
+#include "synergraph/core/random.h"
+#include "synergraph/core/split.h"
+#include "synergraph/core/terminal.h"
+
+namespace synergraph {
+namespace {
+
+std::size_t at(std::int64_t k) {
+  return static_cast<std::size_t>(k);
+}
+
+void check_nodes(std::int64_t nodes) {
+  if (nodes < 1 || nodes > kMaxSparseNodes)
+    throw InputError(
+        fmt::format("a sparse graph has 1 to {} nodes, not {}", kMaxSparseNodes, nodes));
+}
+
+void check_edges(double edges) {
+  if (edges > static_cast<double>(kMaxSparseEdges))
+    throw InputError(fmt::format("the graph would have {:.3g} edges; a sparse graph has at most {}",
+                                 edges, kMaxSparseEdges));
+}
+
+void check_count(const char* what, std::int64_t count, std::int64_t least) {
+  if (count < least)
+    throw InputError(fmt::format("{} must be at least {}, not {}", what, least, count));
+}
+
+/// The graph in which node i hears the nodes that senders(i, into) puts into a list: distinct
+/// earlier nodes, in any order. `most`: how many there are at most.
+template <class Senders>
+SparseGraph graph_of_senders(int nodes, std::int64_t most, const Senders& senders) {
+  check_edges(static_cast<double>(nodes) * static_cast<double>(most));
+  constexpr std::int64_t kNodes = 4096;
+  const std::int64_t parts = (nodes + kNodes - 1) / kNodes;
+  std::vector<std::vector<std::int32_t>> heard(at(parts));
+  std::vector<std::vector<std::int32_t>> counts(at(parts));
+  parallel_for(at(parts), 0, [&](std::size_t part, int) {
+    std::vector<std::int32_t> row;
+    const std::int64_t begin = static_cast<std::int64_t>(part) * kNodes;
+    for (std::int64_t i = begin; i < std::min<std::int64_t>(nodes, begin + kNodes); ++i) {
+      row.clear();
+      senders(static_cast<int>(i), row);
+      counts[part].push_back(static_cast<std::int32_t>(row.size()));
+      heard[part].insert(heard[part].end(), row.begin(), row.end());
+    }
+    heard[part].shrink_to_fit();
+  });
+  // Turned round by counting: receivers come out in increasing order.
+  std::vector<std::int64_t> first(at(nodes) + 1, 0);
+  for (const auto& part : heard)
+    for (const std::int32_t j : part) ++first[at(j) + 1];
+  std::partial_sum(first.begin(), first.end(), first.begin());
+  std::vector<std::int64_t> place(first.begin(), first.end() - 1);
+  ScratchVector<std::int32_t> receivers(at(first.back()));
+  std::int32_t i = 0;
+  for (std::size_t part = 0; part < heard.size(); ++part) {
+    std::size_t e = 0;
+    for (const std::int32_t count : counts[part]) {
+      for (std::int32_t k = 0; k < count; ++k) receivers[at(place[at(heard[part][e++])]++)] = i;
+      ++i;
+    }
+    heard[part] = {};
+  }
+  return {std::move(first), std::move(receivers)};
+}
+
+/// Adds `count` distinct numbers of [0, bound), uniformly, that are not in the list yet (Floyd).
+void add_distinct(RandomSequence& random, std::int64_t bound, std::int64_t count,
+                  std::vector<std::int32_t>& list) {
+  if (count >= bound) {
+    list.resize(at(bound));
+    std::iota(list.begin(), list.end(), 0);
+    return;
+  }
+  std::vector<std::int32_t> chosen;
+  const auto has = [&](std::int64_t k) {
+    return std::binary_search(chosen.begin(), chosen.end(), static_cast<std::int32_t>(k));
+  };
+  for (std::int64_t top = bound - count; top < bound; ++top) {
+    auto k = static_cast<std::int64_t>(random.below(static_cast<std::uint64_t>(top) + 1));
+    if (has(k)) k = top;
+    const auto value = static_cast<std::int32_t>(k);
+    chosen.insert(std::lower_bound(chosen.begin(), chosen.end(), value), value);
+  }
+  list.insert(list.end(), chosen.begin(), chosen.end());
+}
+
+/// Consecutive blocks of [begin, begin + size), as even as can be: `count` first nodes and the end.
+std::vector<std::int64_t> cut(std::int64_t begin, std::int64_t size, std::int64_t count) {
+  std::vector<std::int64_t> blocks;
+  for (std::int64_t k = 0; k <= count; ++k) blocks.push_back(begin + size * k / count);
+  return blocks;
+}
+
+std::int64_t ceil_log2(std::int64_t n) {
+  std::int64_t log = 0;
+  while ((std::int64_t{1} << log) < n) ++log;
+  return log;
+}
+
+/// The edges of FS, level by level, as lists of senders.
+class FsBuilder {
+ public:
+  FsBuilder(int nodes, double matchings, double ratio, std::uint64_t seed)
+      : senders_(at(nodes)), ratio_(ratio), random_(seed, Purpose::kGraph) {
+    fill(0, nodes, matchings);
+  }
+  const std::vector<std::int32_t>& senders(int i) const { return senders_[at(i)]; }
+
+ private:
+  void fill(std::int64_t begin, std::int64_t size, double matchings) {
+    if (size <= 1) return;
+    const std::vector<std::int64_t> blocks =
+        cut(begin, size, std::min(size, std::max<std::int64_t>(2, ceil_log2(size))));
+    for (std::size_t k = 0; k + 2 < blocks.size(); ++k)
+      join(blocks[k], blocks[k + 1], blocks[k + 2], matchings);
+    for (std::size_t k = 0; k + 1 < blocks.size(); ++k)
+      fill(blocks[k], blocks[k + 1] - blocks[k], matchings * ratio_);
+  }
+
+  /// Joins the block [begin, middle) to the next, [middle, end): every node of the second hears as
+  /// many nodes of the first as there are matchings, all different. Blocks differ by one node at
+  /// most; then one node of the first is heard twice or not at all in a matching.
+  void join(std::int64_t begin, std::int64_t middle, std::int64_t end, double matchings) {
+    const std::int64_t from = middle - begin;
+    const std::int64_t to = end - middle;
+    const auto count = std::max<std::int64_t>(1, std::llround(matchings));
+    if (count >= from) {
+      for (std::int64_t i = middle; i < end; ++i)
+        for (std::int64_t j = begin; j < middle; ++j)
+          senders_[at(i)].push_back(static_cast<std::int32_t>(j));
+      return;
+    }
+    // Of the senders of a node, the last came from this block.
+    const auto has = [&](std::int64_t i, std::int64_t j, std::int64_t last) {
+      const auto& list = senders_[at(middle + i)];
+      const auto recent = std::min<std::size_t>(list.size(), at(last));
+      return std::find(list.end() - static_cast<std::ptrdiff_t>(recent), list.end(),
+                       static_cast<std::int32_t>(begin + j)) != list.end();
+    };
+    std::vector<std::int64_t> order(at(std::max(from, to)));
+    for (std::int64_t matching = 0; matching < count; ++matching) {
+      // Of unequal blocks, the places beyond the first block hold random nodes of it.
+      for (std::size_t k = 0; k < order.size(); ++k)
+        order[k] = static_cast<std::int64_t>(k) < from
+                       ? static_cast<std::int64_t>(k)
+                       : static_cast<std::int64_t>(random_.below(static_cast<std::uint64_t>(from)));
+      for (std::size_t k = order.size() - 1; k > 0; --k)
+        std::swap(order[k], order[random_.below(k + 1)]);
+      // A node that hears its partner already changes partners with a random node.
+      constexpr int kAttempts = 1000;
+      for (std::int64_t i = 0; i < to; ++i) {
+        for (int attempt = 0; attempt < kAttempts && has(i, order[at(i)], matching); ++attempt) {
+          const auto other = static_cast<std::int64_t>(random_.below(order.size()));
+          if (has(i, order[at(other)], matching)) continue;
+          if (other < to && has(other, order[at(i)], matching)) continue;
+          std::swap(order[at(i)], order[at(other)]);
+        }
+      }
+      for (std::int64_t i = 0; i < to; ++i)
+        if (!has(i, order[at(i)], matching))
+          senders_[at(middle + i)].push_back(static_cast<std::int32_t>(begin + order[at(i)]));
+    }
+  }
+
+  std::vector<std::vector<std::int32_t>> senders_;
+  double ratio_;
+  RandomSequence random_;
+};
+
+/// A random regular undirected graph by the pairing model: every node has so many ends, and ends
+/// are paired at random. Loops and repeated edges then exchange ends with random other edges.
+class RegularGraph {
+ public:
+  RegularGraph(int nodes, int degree, std::uint64_t seed)
+      : random_(seed, Purpose::kGraph), neighbours_(at(nodes)) {
+    const std::int64_t ends = std::int64_t{nodes} * degree;
+    end_.resize(at(ends));
+    for (std::int64_t k = 0; k < ends; ++k) end_[at(k)] = static_cast<std::int32_t>(k / degree);
+    for (std::int64_t k = ends - 1; k > 0; --k)
+      std::swap(end_[at(k)], end_[random_.below(static_cast<std::uint64_t>(k) + 1)]);
+    std::vector<std::int64_t> bad;
+    bad_.resize(at(ends / 2));
+    for (std::int64_t e = 0; e < ends / 2; ++e) {
+      const auto [a, b] = edge(e);
+      if (a == b || has(a, b))
+        bad.push_back(e);
+      else
+        link(a, b);
+      bad_[at(e)] = !bad.empty() && bad.back() == e;
+    }
+    while (!bad.empty()) {
+      if (exchange(bad.back())) bad.pop_back();
+    }
+  }
+  bool has(std::int32_t a, std::int32_t b) const {
+    const auto& list = neighbours_[at(a)];
+    return std::find(list.begin(), list.end(), b) != list.end();
+  }
+  const std::vector<std::int32_t>& neighbours(int i) const { return neighbours_[at(i)]; }
+
+ private:
+  std::pair<std::int32_t, std::int32_t> edge(std::int64_t e) const {
+    return {end_[at(2 * e)], end_[at(2 * e + 1)]};
+  }
+  void link(std::int32_t a, std::int32_t b) {
+    neighbours_[at(a)].push_back(b);
+    neighbours_[at(b)].push_back(a);
+  }
+  void unlink(std::int32_t a, std::int32_t b) {
+    for (const auto& [of, other] : {std::pair(a, b), std::pair(b, a)}) {
+      auto& list = neighbours_[at(of)];
+      list.erase(std::find(list.begin(), list.end(), other));
+    }
+  }
+  /// Lets a bad edge a-b and a good edge c-d become a-c and b-d, if that gives two good edges.
+  bool exchange(std::int64_t e) {
+    const auto other = static_cast<std::int64_t>(random_.below(end_.size() / 2));
+    const bool turned = random_.below(2) == 1;
+    auto [a, b] = edge(e);
+    auto [c, d] = edge(other);
+    if (turned) std::swap(c, d);
+    if (bad_[at(other)]) return false;  // it is not linked
+    if (a == c || b == d || has(a, c) || has(b, d) || (a == d && b == c)) return false;
+    bad_[at(e)] = false;
+    unlink(c, d);
+    link(a, c);
+    link(b, d);
+    end_[at(2 * e)] = a;
+    end_[at(2 * e + 1)] = c;
+    end_[at(2 * other)] = b;
+    end_[at(2 * other + 1)] = d;
+    return true;
+  }
+
+  RandomSequence random_;
+  std::vector<std::int32_t> end_;
+  std::vector<bool> bad_;
+  std::vector<std::vector<std::int32_t>> neighbours_;
+};
+
+}  // namespace
+
+SparseGraph fixed_indegree_graph(int nodes, int indegree, std::uint64_t seed) {
+  check_nodes(nodes);
+  check_count("the indegree", indegree, 0);
+  return graph_of_senders(nodes, indegree, [&](int i, std::vector<std::int32_t>& row) {
+    RandomSequence random(seed, Purpose::kGraph, static_cast<std::uint32_t>(i));
+    add_distinct(random, i, indegree, row);
+  });
+}
+
+SparseGraph oriented_expander_graph(int nodes, int degree, std::uint64_t seed) {
+  check_nodes(nodes);
+  check_count("the degree", degree, 0);
+  if (degree >= nodes || (std::int64_t{nodes} * degree) % 2 != 0)
+    throw InputError(
+        fmt::format("there is no {}-regular graph of {} nodes: nodes times degree must "
+                    "be even, and the degree below the number of nodes",
+                    degree, nodes));
+  check_edges(static_cast<double>(nodes) * degree / 2);
+  // More than half of all edges: all but those of a graph of the other degree.
+  if (2 * std::int64_t{degree} >= nodes) {
+    const RegularGraph others(nodes, nodes - 1 - degree, seed);
+    return graph_of_senders(nodes, degree, [&](int i, std::vector<std::int32_t>& row) {
+      for (std::int32_t j = 0; j < i; ++j)
+        if (!others.has(i, j)) row.push_back(j);
+    });
+  }
+  const RegularGraph graph(nodes, degree, seed);
+  return graph_of_senders(nodes, degree, [&](int i, std::vector<std::int32_t>& row) {
+    for (const std::int32_t j : graph.neighbours(i))
+      if (j < i) row.push_back(j);
+  });
+}
+
+SparseGraph poisson_graph(int nodes, double skip, int budget, std::uint64_t seed) {
+  check_nodes(nodes);
+  check_count("the budget of edges", budget, 1);
+  if (!(skip >= 0.0 && skip < 1.0))
+    throw InputError(fmt::format("the chance to skip a node is in [0, 1), not {}", skip));
+  return graph_of_senders(nodes, budget - 1, [&](int i, std::vector<std::int32_t>& row) {
+    RandomSequence random(seed, Purpose::kGraph, static_cast<std::uint32_t>(i));
+    std::int64_t j = i;
+    for (int edges = 1; edges < budget; ++edges) {
+      // The number of nodes that are skipped is geometric.
+      const double skipped =
+          skip > 0.0 ? std::floor(std::log(1.0 - random.uniform()) / std::log(skip)) : 0.0;
+      if (!(skipped < static_cast<double>(j))) break;
+      j -= static_cast<std::int64_t>(skipped) + 1;
+      if (j < 0) break;
+      row.push_back(static_cast<std::int32_t>(j));
+    }
+  });
+}
+
+SparseGraph fs_graph(int nodes, int matchings, double ratio, std::uint64_t seed) {
+  check_nodes(nodes);
+  check_count("the number of matchings", matchings, 1);
+  if (!(ratio >= 0.0 && ratio < 1.0))
+    throw InputError(
+        fmt::format("the ratio of matchings between levels is in [0, 1), not {}", ratio));
+  check_edges(static_cast<double>(nodes) * matchings);
+  const FsBuilder builder(nodes, matchings, ratio, seed);
+  return graph_of_senders(nodes, std::min<std::int64_t>(nodes, std::int64_t{64} * matchings),
+                          [&](int i, std::vector<std::int32_t>& row) { row = builder.senders(i); });
+}
+
+SparseGraph fs_original_graph(int nodes) {
+  check_nodes(nodes);
+  const std::int64_t count = std::max<std::int64_t>(1, ceil_log2(nodes));
+  const std::vector<std::int64_t> blocks = cut(0, nodes, count);
+  return graph_of_senders(nodes, nodes / count + 1, [&](int i, std::vector<std::int32_t>& row) {
+    const auto block = std::upper_bound(blocks.begin(), blocks.end(), i) - blocks.begin() - 1;
+    const bool last = block + 1 == count;
+    if (block == 0 && !last) return;
+    const std::int64_t begin = blocks[at(std::max<std::int64_t>(0, block - 1))];
+    const std::int64_t end = last ? i : blocks[at(block)];
+    for (std::int64_t j = begin; j < end; ++j) row.push_back(static_cast<std::int32_t>(j));
+  });
+}
+
+SparseGraph bigbird_graph(int nodes, int window, int global, int random, std::uint64_t seed) {
+  check_nodes(nodes);
+  check_count("the window", window, 0);
+  check_count("the number of global nodes", global, 0);
+  check_count("the number of random nodes", random, 0);
+  const std::int64_t most = std::int64_t{window} + global + random;
+  return graph_of_senders(
+      nodes, std::min<std::int64_t>(nodes, most), [&](int i, std::vector<std::int32_t>& row) {
+        const std::int32_t near = std::max(0, i - window);
+        // The nodes between the global ones and the window are the ones to draw from.
+        const std::int32_t globals = std::min(global, near);
+        RandomSequence numbers(seed, Purpose::kGraph, static_cast<std::uint32_t>(i));
+        add_distinct(numbers, near - globals, random, row);
+        for (std::int32_t& j : row) j += globals;
+        for (std::int32_t j = 0; j < globals; ++j) row.push_back(j);
+        for (std::int32_t j = near; j < i; ++j) row.push_back(j);
+      });
+}
+
+SparseGraph longformer_graph(int nodes, int window, int global) {
+  return bigbird_graph(nodes, window, global, 0, 0);
+}
+
+SparseGraph dilated_graph(int nodes, int window, int step) {
+  check_nodes(nodes);
+  check_count("the window", window, 0);
+  check_count("the step", step, 1);
+  return graph_of_senders(nodes, std::min(window, nodes / step),
+                          [&](int i, std::vector<std::int32_t>& row) {
+                            std::int64_t j = std::int64_t{i} - step;
+                            for (int k = 0; k < window && j >= 0; ++k, j -= step)
+                              row.push_back(static_cast<std::int32_t>(j));
+                          });
+}
+
+SparseGraph power_graph(int nodes) {
+  check_nodes(nodes);
+  return graph_of_senders(nodes, 31, [](int i, std::vector<std::int32_t>& row) {
+    for (std::int64_t step = 1; step <= i; step *= 2)
+      row.push_back(static_cast<std::int32_t>(i - step));
+  });
+}
+
+namespace {
+
+/// The parts of a description after its family and its number of nodes.
+class Description {
+ public:
+  explicit Description(std::string_view text) : text_(text), parts_(split(text, ':')) {}
+
+  std::string_view family() const { return parts_[0]; }
+
+  /// Checks the number of parts, `seed` of them left out or not.
+  void takes(std::size_t least, std::size_t most, const char* form) const {
+    if (parts_.size() < least || parts_.size() > most)
+      throw UsageError(fmt::format("graph {}: expected {}", quoted_text(text_), form));
+  }
+  int nodes() const {
+    const std::int64_t nodes = whole(1);
+    check_nodes(nodes);
+    return static_cast<int>(nodes);
+  }
+  /// A whole number, or a multiple of log or sqrt of the number of nodes.
+  int size(std::size_t index) const {
+    std::string_view text = parts_[index];
+    const auto ends = [&](std::string_view word) {
+      return text.size() >= word.size() && text.substr(text.size() - word.size()) == word;
+    };
+    double unit = 1.0;
+    for (const auto& [word, value] : std::array<std::pair<std::string_view, double>, 2>{
+             {{"log", static_cast<double>(ceil_log2(nodes()))},
+              {"sqrt", std::ceil(std::sqrt(static_cast<double>(nodes())))}}}) {
+      if (!ends(word)) continue;
+      unit = value;
+      text.remove_suffix(word.size());
+      if (text.empty()) text = "1";
+      break;
+    }
+    double factor = 0.0;
+    if (!parse_number(text, factor) || !(factor >= 0.0) ||
+        (unit == 1.0 && factor != std::floor(factor)))
+      throw UsageError(
+          fmt::format("graph {}: {} is not a whole number, 'log', 'sqrt' or a multiple "
+                      "of these like '4log'",
+                      quoted_text(text_), quoted_text(parts_[index])));
+    return static_cast<int>(std::min(std::round(factor * unit), 1e9));
+  }
+  double number(std::size_t index) const {
+    double value = 0.0;
+    if (!parse_number(parts_[index], value))
+      throw UsageError(fmt::format("graph {}: {} is not a number", quoted_text(text_),
+                                   quoted_text(parts_[index])));
+    return value;
+  }
+  /// The seed, 1 if the description has none.
+  std::uint64_t seed(std::size_t index) const {
+    std::uint64_t value = 1;
+    if (index < parts_.size() && !parse_number(parts_[index], value))
+      throw UsageError(fmt::format("graph {}: {} is not a seed (0 to 2^64 - 1)", quoted_text(text_),
+                                   quoted_text(parts_[index])));
+    return value;
+  }
+  bool has(std::size_t index) const { return index < parts_.size(); }
+
+ private:
+  std::int64_t whole(std::size_t index) const {
+    std::int64_t value = 0;
+    if (index >= parts_.size() || !parse_number(parts_[index], value))
+      throw UsageError(fmt::format("graph {}: {} is not a whole number", quoted_text(text_),
+                                   quoted_text(index < parts_.size() ? parts_[index] : "")));
+    return value;
+  }
+
+  std::string_view text_;
+  std::vector<std::string_view> parts_;
+};
+
+/// A family by its name: how many parts its description has, in which form, and how it is made.
+struct Family {
+  std::string_view name;
+  std::size_t least, most;
+  const char* form;
+  SparseGraph (*make)(const Description& of);
+};
+
+constexpr double kFsRatio = 0.5;
+
+constexpr std::array kFamilies = {
+    Family{"indegree", 3, 4, "indegree:N:K[:SEED]",
+           [](const Description& of) {
+             return fixed_indegree_graph(of.nodes(), of.size(2), of.seed(3));
+           }},
+    Family{"expander", 3, 4, "expander:N:D[:SEED]",
+           [](const Description& of) {
+             return oriented_expander_graph(of.nodes(), of.size(2), of.seed(3));
+           }},
+    Family{"poisson", 4, 5, "poisson:N:P:K[:SEED]",
+           [](const Description& of) {
+             return poisson_graph(of.nodes(), of.number(2), of.size(3), of.seed(4));
+           }},
+    Family{"fs", 3, 5, "fs:N:K[:RATIO[:SEED]]",
+           [](const Description& of) {
+             return fs_graph(of.nodes(), of.size(2), of.has(3) ? of.number(3) : kFsRatio,
+                             of.seed(4));
+           }},
+    Family{"fs-original", 2, 2, "fs-original:N",
+           [](const Description& of) { return fs_original_graph(of.nodes()); }},
+    Family{
+        "longformer", 4, 4, "longformer:N:WINDOW:GLOBAL",
+        [](const Description& of) { return longformer_graph(of.nodes(), of.size(2), of.size(3)); }},
+    Family{"bigbird", 5, 6, "bigbird:N:WINDOW:GLOBAL:RANDOM[:SEED]",
+           [](const Description& of) {
+             return bigbird_graph(of.nodes(), of.size(2), of.size(3), of.size(4), of.seed(5));
+           }},
+    Family{"dilated", 4, 4, "dilated:N:WINDOW:STEP",
+           [](const Description& of) { return dilated_graph(of.nodes(), of.size(2), of.size(3)); }},
+    Family{"power", 2, 2, "power:N", [](const Description& of) { return power_graph(of.nodes()); }},
+};
+
+const Family* find_family(std::string_view name) {
+  for (const Family& family : kFamilies)
+    if (family.name == name) return &family;
+  return nullptr;
+}
+
+}  // namespace
+
+bool is_family(std::string_view description) {
+  return find_family(description.substr(0, description.find(':'))) != nullptr;
+}
+
+SparseGraph generate_family(std::string_view description) {
+  const Description of(description);
+  const Family* family = find_family(of.family());
+  if (family == nullptr) {
+    std::string names;
+    for (const Family& known : kFamilies)
+      names += (names.empty() ? "" : ", ") + std::string(known.name);
+    throw UsageError(
+        fmt::format("unknown family {}; there are {}", quoted_text(of.family()), names));
+  }
+  of.takes(family->least, family->most, family->form);
+  return family->make(of);
+}
+
+}  // namespace synergraph
