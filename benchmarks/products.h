@@ -1,9 +1,12 @@
 #pragma once
 
 #include <chrono>
+#include <numeric>
+#include <vector>
 
 #include "synergraph/core/aligned_memory.h"
 #include "synergraph/core/kernels/kernels.h"
+#include "synergraph/core/parallel.h"
 
 /// Products of square matrices that stay in cache: what one core can do.
 class Products {
@@ -39,3 +42,18 @@ class Products {
   synergraph::AlignedVector<float> b_;
   synergraph::AlignedVector<float> c_;
 };
+
+/// GFLOP/s of all threads together on `count` 96 x 96 x 96 products each.
+inline double product_rate(int threads, int count) {
+  std::vector<double> rates(static_cast<std::size_t>(threads));
+  synergraph::parallel_for(rates.size(), threads, [&](std::size_t index, int) {
+    Products products(96);
+    rates[index] = count * products.flop() / products.time(count) * 1e-9;
+  });
+  return std::accumulate(rates.begin(), rates.end(), 0.0);
+}
+
+/// The time of a steady clock.
+inline double seconds() {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
+}

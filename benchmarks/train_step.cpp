@@ -8,9 +8,7 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
-#include <chrono>
 #include <exception>
-#include <numeric>
 #include <vector>
 
 #include "benchmarks/products.h"
@@ -21,25 +19,13 @@ namespace {
 
 using namespace synergraph;
 
-double seconds() {
-  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
-}
+/// Products for about a millisecond.
+constexpr int kProducts = 60;
 
 double median(std::vector<double> values) {
   std::nth_element(values.begin(), values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2),
                    values.end());
   return values[values.size() / 2];
-}
-
-/// GFLOP/s of all threads together on 96 x 96 x 96 products, for about a millisecond.
-double product_rate(int threads) {
-  constexpr int kCount = 60;
-  std::vector<double> rates(static_cast<std::size_t>(threads));
-  parallel_for(rates.size(), threads, [&](std::size_t index, int) {
-    Products products(96);
-    rates[index] = kCount * products.flop() / products.time(kCount) * 1e-9;
-  });
-  return std::accumulate(rates.begin(), rates.end(), 0.0);
 }
 
 /// Floating-point operations of one step: every linear map three times (forward, and the gradients
@@ -67,7 +53,7 @@ Timing time_steps(Fleet& fleet, const std::vector<FleetWork>& work, int count, i
     const double start = seconds();
     fleet.run(work);
     times.push_back((seconds() - start) / steps);
-    rates.push_back(product_rate(threads));
+    rates.push_back(product_rate(threads, kProducts));
   }
   return {*std::min_element(times.begin(), times.end()), median(times), median(rates)};
 }
@@ -102,7 +88,7 @@ int main(int argc, char** argv) try {
   if (threads <= 0) threads = default_thread_count();
 
   double peak = 0.0;
-  for (int trial = 0; trial < 200; ++trial) peak = std::max(peak, product_rate(threads));
+  for (int trial = 0; trial < 200; ++trial) peak = std::max(peak, product_rate(threads, kProducts));
   if (!json) fmt::print("{} threads; matrix products peak at {:.0f} GFLOP/s\n", threads, peak);
   for (const int count : heads) {
     ModelConfig config;

@@ -98,12 +98,13 @@ int sg_model_attention(const sg_model* model, const int32_t* tokens, int64_t sam
       throw UsageError("options: samples and seed draw sequences: they exclude tokens");
     if (tokens == nullptr && (samples != 0 || length != 0)) require(tokens, "tokens");
     const ModelConfig& config = made->model->config();
-    Sequences sequences = tokens != nullptr
-                              ? sequences_of(config, tokens, samples, length)
-                              : random_sequences(static_cast<std::uint64_t>(seed.value_or(1)),
-                                                 static_cast<int>(drawn.value_or(50)),
-                                                 config.length, config.vocabulary);
     const Task* judge = made->task.empty() ? nullptr : &find_task(made->task);
+    Sequences sequences =
+        tokens != nullptr
+            ? sequences_of(config, tokens, samples, length)
+            : random_inputs(judge == nullptr ? Task{} : *judge,
+                            static_cast<std::uint64_t>(seed.value_or(1)),
+                            static_cast<int>(drawn.value_or(50)), config.length, config.vocabulary);
     made->source =
         std::make_unique<ModelAttention>(*made->model, std::move(sequences), judge, made->range);
     made->weights = weights_of_model(*made->model);

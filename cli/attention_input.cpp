@@ -118,9 +118,10 @@ AttentionInput AttentionArguments::open_checkpoint(const TensorFile& tensors,
   shape.batch = 1;
   const Device chosen = choose_device(device, Precision::kFloat32, {&shape, 1}, worker);
   if (chosen.kind != DeviceKind::kCpu) input.device = synergraph::describe(chosen);
-  Sequences sequences = tokens.empty() ? random_sequences(seed.value_or(1), samples.value_or(50),
-                                                          config.length, config.vocabulary)
-                                       : read_sequences(tokens);
+  Sequences sequences = judge != nullptr && tokens.empty()
+                            ? random_inputs(*judge, seed.value_or(1), samples.value_or(50),
+                                            config.length, config.vocabulary)
+                            : read_sequences(tokens);
   input.source =
       std::make_unique<ModelAttention>(*input.model, std::move(sequences), judge, token_range,
                                        evaluator_factory(chosen, *input.model));

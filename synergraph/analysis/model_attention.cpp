@@ -186,9 +186,13 @@ void ModelAttention::copy_heads(const AttentionPiece& piece, const HeadCopy& cop
 std::optional<Evaluation> ModelAttention::evaluation() const {
   if (task_ == nullptr) return std::nullopt;
   std::vector<SequenceScore> visited;
-  for (const auto& score : scores_)
-    if (score) visited.push_back(*score);
-  return mean_score(visited, inputs_.length);
+  std::int64_t positions = 0;
+  for (int s = 0; s < inputs_.count; ++s)
+    if (const auto& score = scores_[static_cast<std::size_t>(s)]) {
+      visited.push_back(*score);
+      positions += counted({answers_.row(s), static_cast<std::size_t>(answers_.length)});
+    }
+  return mean_score(visited, positions);
 }
 
 std::optional<AttentionControl> ModelAttention::control(const Execution& execution) const {

@@ -55,20 +55,22 @@ SequenceScore Evaluator::run(const std::int32_t* input, const std::int32_t* targ
   return {loss.loss, loss.correct};
 }
 
-Evaluation mean_score(const std::vector<SequenceScore>& scores, int length) {
+Evaluation mean_score(const std::vector<SequenceScore>& scores, std::int64_t positions) {
   Evaluation result;
   std::int64_t correct = 0;
   for (const SequenceScore& score : scores) {
     result.loss += score.loss;
     correct += score.correct;
   }
-  const double positions = static_cast<double>(scores.size()) * length;
-  result.loss /= positions;
-  result.accuracy = static_cast<double>(correct) / positions;
+  result.loss /= static_cast<double>(positions);
+  result.accuracy = static_cast<double>(correct) / static_cast<double>(positions);
   return result;
 }
 
-void require_fitting(const ModelConfig& config, const Sequences& sequences, const char* what) {
+namespace {
+
+void require_fitting(const ModelConfig& config, const Sequences& sequences, const char* what,
+                     std::int32_t least) {
   if (sequences.count < 1) throw InputError(fmt::format("{}: no sequences", what));
   if (sequences.length != config.length)
     throw InputError(fmt::format("{}: sequences of length {}, the model has length {}", what,
@@ -81,19 +83,34 @@ void require_fitting(const ModelConfig& config, const Sequences& sequences, cons
   for (int s = 0; s < sequences.count; ++s) {
     for (int i = 0; i < sequences.length; ++i) {
       const std::int32_t token = sequences.row(s)[i];
-      if (token < 0 || token >= config.vocabulary)
-        throw InputError(
-            fmt::format("{}: sequence {}, position {}: token {} is outside the vocabulary 0..{}",
-                        what, s, i, token, config.vocabulary - 1));
+      if (token < least || token >= config.vocabulary)
+        throw InputError(fmt::format(
+            "{}: sequence {}, position {}: token {} is outside the vocabulary 0..{}{}", what, s, i,
+            token, config.vocabulary - 1,
+            least == kIgnored ? fmt::format(" (a target of {} is ignored)", kIgnored) : ""));
     }
   }
+}
+
+}  // namespace
+
+void require_fitting(const ModelConfig& config, const Sequences& sequences, const char* what) {
+  require_fitting(config, sequences, what, 0);
+}
+
+void require_fitting_targets(const ModelConfig& config, const Sequences& targets,
+                             const char* what) {
+  require_fitting(config, targets, what, kIgnored);
+  if (counted(targets.tokens) == 0)
+    throw InputError(fmt::format(
+        "{}: every target is {}, which is ignored: give at least one token", what, kIgnored));
 }
 
 Evaluation evaluate(const Model& model, const Sequences& inputs, const Sequences& targets,
                     const EvaluateOptions& options) {
   const ModelConfig& config = model.config();
   require_fitting(config, inputs, "inputs");
-  require_fitting(config, targets, "targets");
+  require_fitting_targets(config, targets, "targets");
   if (inputs.count != targets.count)
     throw InputError(fmt::format("{} inputs, but {} targets", inputs.count, targets.count));
 
@@ -117,7 +134,7 @@ Evaluation evaluate(const Model& model, const Sequences& inputs, const Sequences
     scores[index] = evaluator->run(inputs.row(sample), targets.row(sample), visitor,
                                    logits.empty() ? nullptr : &logits[index * sample_logits]);
   });
-  Evaluation result = mean_score(scores, config.length);
+  Evaluation result = mean_score(scores, counted(targets.tokens));
   result.logits = std::move(logits);
   return result;
 }

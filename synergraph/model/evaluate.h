@@ -34,7 +34,7 @@ using AttentionVisitor = std::function<void(const SampleAttention&)>;
 
 /// How the model did on one sequence.
 struct SequenceScore {
-  double loss = 0.0;  ///< sum of the cross-entropies over all positions
+  double loss = 0.0;  ///< sum of the cross-entropies over the positions that count
   int correct = 0;    ///< positions whose largest logit is the target
 };
 
@@ -51,7 +51,7 @@ class SequenceEvaluator {
   /// must fit the model: see require_fitting().
   using LayerVisitor = std::function<void(int layer, const float* attention)>;
 
-  /// The score of the model on a sequence.
+  /// The score of the model on a sequence; positions with the target kIgnored do not count.
   virtual SequenceScore run(const std::int32_t* input, const std::int32_t* target,
                             const LayerVisitor& visitor) = 0;
 };
@@ -86,14 +86,14 @@ class Evaluator final : public SequenceEvaluator {
 };
 
 struct Evaluation {
-  double loss = 0.0;      ///< mean cross-entropy over all positions
-  double accuracy = 0.0;  ///< share of positions whose largest logit is the target
+  double loss = 0.0;      ///< mean cross-entropy over the positions that count
+  double accuracy = 0.0;  ///< share of these positions whose largest logit is the target
   /// (samples, length, vocabulary) when wanted, else empty.
   std::vector<float> logits;
 };
 
-/// Means over all positions of the sequences, in their order; `length` positions each.
-Evaluation mean_score(const std::vector<SequenceScore>& scores, int length);
+/// Means over the positions of the sequences that count, which are `positions`.
+Evaluation mean_score(const std::vector<SequenceScore>& scores, std::int64_t positions);
 
 struct EvaluateOptions {
   bool want_logits = false;  ///< return the logits
@@ -108,6 +108,8 @@ Evaluation evaluate(const Model& model, const Sequences& inputs, const Sequences
 
 /// InputError, naming the sequence and the position, unless the sequences fit the model.
 void require_fitting(const ModelConfig& config, const Sequences& sequences, const char* what);
+/// The same for targets: tokens or kIgnored, and at least one token.
+void require_fitting_targets(const ModelConfig& config, const Sequences& targets, const char* what);
 
 }  // namespace synergraph
 #pragma GCC visibility pop

@@ -18,7 +18,7 @@ using Tensors = ModelTensors<const float>;
 
 void check(const Model& model, const Sequences& inputs, const Sequences& targets) {
   require_fitting(model.config(), inputs, "inputs");
-  require_fitting(model.config(), targets, "targets");
+  require_fitting_targets(model.config(), targets, "targets");
   if (inputs.count != targets.count)
     throw InputError(fmt::format("{} inputs, but {} targets", inputs.count, targets.count));
 }
@@ -86,94 +86,176 @@ void replace_heads(const SequencePass& pass, int layer, const std::vector<float>
     std::fill_n(pass.layer(layer).attended + c * stride, stride, replacement[c]);
 }
 
-/// The subsets of one layer's heads on one sequence. A subset's state is its parent's plus the
-/// contribution of one head, so heads are only ever added, in their order: every state is one sum
-/// in a fixed order, whichever thread computes it.
+/// The subsets of one layer's heads on one sequence. The layer's residual stream x and the inputs
+/// of its hidden units but for the norm's factor, u = W diag(gain) x, are linear in what the heads
+/// add. So a subset's x and u are its parent's plus the parts of one head; no subset multiplies the
+/// first matrix of the MLP. Heads are only ever added, in their order: every state is one sum in a
+/// fixed order, whichever thread computes it. In the last layer positions no longer meet, so those
+/// that do not count are left out. The products of the second matrix and of the output limit the
+/// speed.
 class SubsetWalk {
  public:
-  SubsetWalk(SequencePass& pass, const Tensors& tensors, int layer)
-      : pass_(pass),
-        tensors_(tensors),
-        layer_(layer),
-        size_(static_cast<std::size_t>(pass.config().width) *
-              static_cast<std::size_t>(pass.shape().stride)),
-        contributions_(heads() * size_),
-        states_((heads() + 1) * size_) {}
+  SubsetWalk(SequencePass& pass, const Tensors& tensors, int layer, const std::int32_t* target);
 
   /// Runs the model up to the layer, and keeps what no head changes and what each head adds.
   void start(const std::int32_t* input, const std::vector<float>& replacement);
 
   /// Calls visit(subset, score) for the subsets whose first `fixed` heads are those of `begin`.
   template <class Visit>
-  void visit(Subset begin, int fixed, const std::int32_t* target, const Visit& visit) {
+  void visit(Subset begin, int fixed, const Visit& visit) {
     const float* state = states_.data();
     for (int h = 0; h < fixed; ++h)
       if ((begin >> h & 1U) != 0) state = add(state, h);
-    descend(begin, fixed, state, target, visit);
+    descend(begin, fixed, state, visit);
   }
 
  private:
-  std::size_t heads() const { return static_cast<std::size_t>(pass_.config().heads); }
+  const ModelConfig& config() const { return pass_.config(); }
+  bool last() const { return layer_ + 1 == config().layers; }
+  /// Rows of a state: x, then u.
+  int rows() const { return config().width + config().hidden; }
+  std::size_t floats(int rows) const {
+    return static_cast<std::size_t>(rows) * static_cast<std::size_t>(shape_.stride);
+  }
+  const LayerTensors<const float>& weights() const {
+    return tensors_.layers[static_cast<std::size_t>(layer_)];
+  }
+  /// W times the columns of `in`, plus a bias and a source, if they are not null.
+  void multiply(int rows, int depth, const float* w, std::ptrdiff_t w_stride, const float* in,
+                const float* bias, const float* source, float* out) const {
+    kernels().multiply({.rows = rows,
+                        .cols = shape_.columns,
+                        .depth = depth,
+                        .a = w,
+                        .a_stride = w_stride,
+                        .b = in,
+                        .b_stride = shape_.stride,
+                        .c = out,
+                        .c_stride = shape_.stride,
+                        .source = source,
+                        .bias = bias});
+  }
+  /// Fills the second part of a state from its first.
+  void hidden_inputs(float* state) {
+    multiply(config().hidden, config().width, scaled_.data(), config().width, state, nullptr,
+             nullptr, state + floats(config().width));
+  }
+  /// The columns of the positions that are kept, from rows of the pass.
+  void keep(int rows, const float* from, float* to) const;
 
   /// The state with head h added, in the place of that head.
   const float* add(const float* state, int h) {
-    float* sum = states_.data() + static_cast<std::size_t>(h + 1) * size_;
-    const float* contribution = contributions_.data() + static_cast<std::size_t>(h) * size_;
-    for (std::size_t k = 0; k < size_; ++k) sum[k] = state[k] + contribution[k];
+    const std::size_t size = floats(rows());
+    float* sum = states_.data() + static_cast<std::size_t>(h + 1) * size;
+    SequenceShape all = shape_;
+    all.width = rows();
+    kernels().add_residual(all, state, contributions_.data() + static_cast<std::size_t>(h) * size,
+                           nullptr, 0.0F, sum);
     return sum;
   }
 
   template <class Visit>
-  void descend(Subset subset, int h, const float* state, const std::int32_t* target,
-               const Visit& visit) {
-    if (h == pass_.config().heads) return visit(subset, score(state, target));
-    descend(subset, h + 1, state, target, visit);
-    descend(subset | Subset{1} << h, h + 1, add(state, h), target, visit);
+  void descend(Subset subset, int h, const float* state, const Visit& visit) {
+    if (h == config().heads) return visit(subset, score(state));
+    descend(subset, h + 1, state, visit);
+    descend(subset | Subset{1} << h, h + 1, add(state, h), visit);
   }
 
-  SequenceScore score(const float* state, const std::int32_t* target) {
-    std::copy_n(state, size_, pass_.layer(layer_).x2);
-    pass_.feed_forward(tensors_, layer_, Dropout(), 0);
-    for (int next = layer_ + 1; next < pass_.config().layers; ++next)
-      pass_.run_layer(tensors_, next, Dropout(), 0);
-    return judge(pass_, tensors_, target);
-  }
+  SequenceScore score(const float* state);
 
   SequencePass& pass_;
   const Tensors& tensors_;
   int layer_;
-  std::size_t size_;                    // floats of a state, (width x stride)
+  std::vector<std::int32_t> kept_;      // positions, in order
+  std::vector<std::int32_t> targets_;   // of these positions
+  SequenceShape shape_;                 // of these positions
+  std::vector<float> scaled_;           // the MLP's first matrix with the norm's gain
   ScratchVector<float> contributions_;  // one state a head
   ScratchVector<float> states_;         // without heads, and with a head added last
+  ScratchVector<float> inverse_rms_;
+  ScratchVector<float> hidden_;
+  ScratchVector<float> logits_;
 };
 
+std::vector<std::int32_t> kept_positions(const std::int32_t* target, int length, bool all) {
+  std::vector<std::int32_t> kept;
+  for (int p = 0; p < length; ++p)
+    if (all || target[p] != kIgnored) kept.push_back(p);
+  return kept;
+}
+
+SubsetWalk::SubsetWalk(SequencePass& pass, const Tensors& tensors, int layer,
+                       const std::int32_t* target)
+    : pass_(pass),
+      tensors_(tensors),
+      layer_(layer),
+      kept_(kept_positions(target, config().length, !last())),
+      shape_(static_cast<int>(kept_.size()), config().width),
+      scaled_(static_cast<std::size_t>(config().hidden) * static_cast<std::size_t>(config().width)),
+      contributions_(static_cast<std::size_t>(config().heads) * floats(rows())),
+      states_(static_cast<std::size_t>(config().heads + 1) * floats(rows())),
+      inverse_rms_(floats(1)),
+      hidden_(floats(config().hidden)),
+      logits_(floats(last() ? config().vocabulary : 0)) {
+  for (const std::int32_t p : kept_) targets_.push_back(target[p]);
+  for (int k = 0; k < config().hidden; ++k)
+    for (int c = 0; c < config().width; ++c) {
+      const int at = k * config().width + c;
+      scaled_[static_cast<std::size_t>(at)] = weights().mlp_in[at] * weights().norm2[c];
+    }
+}
+
+void SubsetWalk::keep(int rows, const float* from, float* to) const {
+  for (int row = 0; row < rows; ++row) {
+    const float* source = from + static_cast<std::ptrdiff_t>(row) * pass_.shape().stride;
+    float* target = to + floats(row);
+    for (const std::int32_t p : kept_) *target++ = source[p];
+    std::fill(target, to + floats(row + 1), 0.0F);
+  }
+}
+
 void SubsetWalk::start(const std::int32_t* input, const std::vector<float>& replacement) {
-  const ModelConfig& config = pass_.config();
-  const SequenceShape& shape = pass_.shape();
+  const int width = config().width;
   pass_.start(tensors_, input);
   for (int before = 0; before < layer_; ++before) pass_.run_layer(tensors_, before, Dropout(), 0);
   pass_.project(tensors_, layer_);
   pass_.run_heads(layer_, Dropout(), 0);
   const LayerActivations& a = pass_.layer(layer_);
-  const auto stride = static_cast<std::size_t>(shape.stride);
-  for (std::size_t c = 0; c < replacement.size(); ++c)
-    for (std::size_t p = 0; p < stride; ++p) a.attended[c * stride + p] -= replacement[c];
-  const float* projection = tensors_.layers[static_cast<std::size_t>(layer_)].attn_weight;
-  const int head_width = config.width / config.heads;
-  for (int h = 0; h < config.heads; ++h)
-    kernels().multiply(
-        {.rows = config.width,
-         .cols = shape.columns,
-         .depth = head_width,
-         .a = projection + static_cast<std::ptrdiff_t>(h) * head_width,
-         .a_stride = config.width,
-         .b = a.attended + static_cast<std::ptrdiff_t>(h) * head_width * shape.stride,
-         .b_stride = shape.stride,
-         .c = contributions_.data() + static_cast<std::size_t>(h) * size_,
-         .c_stride = shape.stride});
+  ScratchVector<float> attended(floats(width));
+  keep(width, a.attended, attended.data());
+  for (int c = 0; c < width; ++c)
+    for (std::size_t p = 0; p < floats(1); ++p)
+      attended[floats(c) + p] -= replacement[static_cast<std::size_t>(c)];
+  const int head_width = width / config().heads;
+  for (int h = 0; h < config().heads; ++h) {
+    float* added = contributions_.data() + static_cast<std::size_t>(h) * floats(rows());
+    multiply(width, head_width, weights().attn_weight + h * head_width, width,
+             attended.data() + floats(h * head_width), nullptr, nullptr, added);
+    hidden_inputs(added);
+  }
   replace_heads(pass_, layer_, replacement);
   pass_.add_heads(tensors_, layer_);
-  std::copy_n(a.x2, size_, states_.data());
+  keep(width, a.x2, states_.data());
+  hidden_inputs(states_.data());
+}
+
+SequenceScore SubsetWalk::score(const float* state) {
+  kernels().inverse_rms(shape_, state, inverse_rms_.data());
+  kernels().scale_positions(shape_, config().hidden, state + floats(config().width),
+                            inverse_rms_.data(), weights().mlp_in_bias, 0.0F, hidden_.data());
+  float* output = pass_.output();  // of all positions, so there is room
+  multiply(config().width, config().hidden, weights().mlp_out, config().hidden, hidden_.data(),
+           weights().mlp_out_bias, state, output);
+  if (!last()) {
+    for (int next = layer_ + 1; next < config().layers; ++next)
+      pass_.run_layer(tensors_, next, Dropout(), 0);
+    return judge(pass_, tensors_, targets_.data());
+  }
+  multiply(config().vocabulary, config().width, tensors_.output_weight, config().width, output,
+           tensors_.output_bias, nullptr, logits_.data());
+  const SequenceLoss loss =
+      kernels().cross_entropy(shape_, config().vocabulary, targets_.data(), 0.0F, logits_.data());
+  return {loss.loss, loss.correct};
 }
 
 }  // namespace
@@ -207,7 +289,7 @@ LossGame loss_game(const Model& model, const Sequences& inputs, const Sequences&
   // A task is a part of a sequence's subsets: large enough for what is done before its first subset
   // not to show, small enough for few sequences to feed many threads. Sequences are taken in groups
   // whose tables fit in memory; tables are added up in the order of the sequences.
-  constexpr int kTaskHeads = 8;
+  constexpr int kTaskHeads = 9;
   constexpr std::size_t kGroup = 16;
   const int fixed = std::max(0, config.heads - kTaskHeads);
   const std::size_t parts = std::size_t{1} << fixed;
@@ -221,9 +303,9 @@ LossGame loss_game(const Model& model, const Sequences& inputs, const Sequences&
     for_each(size * parts, config, options.execution, [&](std::size_t task, SequencePass& pass) {
       const std::size_t s = task / parts;
       const auto sequence = static_cast<int>(first + s);
-      SubsetWalk walk(pass, tensors, layer);
+      SubsetWalk walk(pass, tensors, layer, targets.row(sequence));
       walk.start(inputs.row(sequence), replacement);
-      walk.visit(static_cast<Subset>(task % parts), fixed, targets.row(sequence),
+      walk.visit(static_cast<Subset>(task % parts), fixed,
                  [&](Subset subset, const SequenceScore& score) {
                    options.execution.check();
                    scores[s * subsets + subset] = score;
@@ -238,7 +320,7 @@ LossGame loss_game(const Model& model, const Sequences& inputs, const Sequences&
         game.accuracy[subset] += scores[s * subsets + subset].correct;
       }
   }
-  const double positions = static_cast<double>(inputs.count) * config.length;
+  const auto positions = static_cast<double>(counted(targets.tokens));
   for (double& loss : game.loss) loss /= positions;
   for (double& accuracy : game.accuracy) accuracy /= positions;
   return game;
@@ -273,10 +355,11 @@ AttentionControl attention_control(const Model& model, const Sequences& inputs,
     scores[run][s] = judge(pass, tensors, targets.row(sequence));
   });
   AttentionControl control;
-  control.intact = mean_score(scores[0], config.length);
-  control.without_attention = mean_score(scores[1], config.length);
+  const std::int64_t positions = counted(targets.tokens);
+  control.intact = mean_score(scores[0], positions);
+  control.without_attention = mean_score(scores[1], positions);
   for (std::size_t l = 0; l < layers; ++l)
-    control.without_layer.push_back(mean_score(scores[2 + l], config.length));
+    control.without_layer.push_back(mean_score(scores[2 + l], positions));
   return control;
 }
 

@@ -82,15 +82,7 @@ nlohmann::ordered_json json_document(const DocumentId& id, const InputReport& in
     json["task"] = {{"name", input.task},
                     {"accuracy", input.evaluation->accuracy},
                     {"loss", input.evaluation->loss}};
-  if (input.control) {
-    const auto score = [](const Evaluation& of) {
-      return ordered_json{{"accuracy", of.accuracy}, {"loss", of.loss}};
-    };
-    ordered_json layers_off = ordered_json::array();
-    for (const Evaluation& off : input.control->without_layer) layers_off.push_back(score(off));
-    json["task"]["without_attention"] = score(input.control->without_attention);
-    json["task"]["without_layer"] = std::move(layers_off);
-  }
+  if (input.control) json["task"].update(json_control(*input.control));
   return json;
 }
 

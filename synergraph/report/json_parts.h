@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "synergraph/analysis/layer_summary.h"
+#include "synergraph/model/loss_game.h"
 #include "synergraph/weights/best_weights.h"
 
 namespace synergraph {
@@ -35,6 +36,18 @@ inline std::string horizon_text(const FidelityOptions& options) {
   if (options.horizon > 0) return fmt::format("{} steps", options.horizon);
   const bool limited = options.step_limit < FidelityOptions().step_limit;
   return limited ? fmt::format("at most {} steps", options.step_limit) : "certified";
+}
+
+/// What a model does without attention, and without the attention of each layer.
+inline nlohmann::ordered_json json_control(const AttentionControl& control) {
+  const auto score = [](const Evaluation& of) {
+    return nlohmann::ordered_json{{"accuracy", json_number(of.accuracy)},
+                                  {"loss", json_number(of.loss)}};
+  };
+  nlohmann::ordered_json layers = nlohmann::ordered_json::array();
+  for (const Evaluation& off : control.without_layer) layers.push_back(score(off));
+  return {{"without_attention", score(control.without_attention)},
+          {"without_layer", std::move(layers)}};
 }
 
 /// A number over samples.

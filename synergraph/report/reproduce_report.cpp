@@ -180,6 +180,7 @@ std::string json_report(const ReproduceReport& report) {
                      {"accuracy", result.accuracy},
                      {"loss", json_number(result.loss)},
                      {"learned", has_learned(result)},
+                     {"control", json_control(result.control)},
                      {"exact", json_layers(result.exact)},
                      {"published", json_layers(result.published)},
                      {"subsets", json_subsets(result.subsets)}});

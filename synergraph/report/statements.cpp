@@ -7,6 +7,7 @@
 #include <cmath>
 
 #include "synergraph/core/terminal.h"
+#include "synergraph/report/control_table.h"
 #include "synergraph/report/subset_statements.h"
 #include "synergraph/study/published.h"
 
@@ -209,8 +210,10 @@ std::vector<std::string> general_statements(const Findings& findings,
 
 std::vector<std::string> statements(const Findings& findings,
                                     const std::vector<CellResult>& results) {
-  std::vector<std::string> texts = general_statements(findings, results);
   const std::map<std::string, ResultsByHeads> groups = group_results(results);
+  std::vector<std::string> texts;
+  for (const auto& [task, by_heads] : groups) texts.push_back(control_statement(task, by_heads));
+  for (std::string& text : general_statements(findings, results)) texts.push_back(std::move(text));
   for (const auto& [task, by_heads] : groups) {
     if (by_heads.size() < 2)
       texts.push_back(fmt::format("{}: there is one head count, so no trend can be tested.", task));

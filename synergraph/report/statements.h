@@ -14,7 +14,8 @@ namespace synergraph {
 std::vector<std::string> general_statements(const Findings& findings,
                                             const std::vector<CellResult>& results);
 
-/// What findings say in plain words: the general statements, then for each task the trends,
+/// What findings say in plain words: whether each task needs attention, the general statements,
+/// then for each task the trends,
 /// synergy, and speed against fidelity, by both conventions, and subsets of heads by the exact one.
 std::vector<std::string> statements(const Findings& findings,
                                     const std::vector<CellResult>& results);

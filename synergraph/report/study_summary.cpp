@@ -3,6 +3,7 @@
 #include <cmath>
 #include <limits>
 
+#include "synergraph/report/control_table.h"
 #include "synergraph/report/reproduce_report.h"
 #include "synergraph/report/statements.h"
 #include "synergraph/report/subset_statements.h"
@@ -135,7 +136,12 @@ std::string subsets_text(const Findings& findings,
 std::string format_report(const ReproduceReport& report, std::size_t columns) {
   if (report.results.empty()) return "no results\n";
   const std::map<std::string, ResultsByHeads> groups = group_results(report.results);
-  std::string text = "Published convention, means over samples and seeds:\n";
+  std::string text;
+  if (const Table control = control_overview(groups); !control.rows.empty())
+    text += wrapped("Do the models need attention? Held-out accuracy, means over seeds:\n", columns,
+                    2) +
+            format_text(control, columns) + '\n';
+  text += "Published convention, means over samples and seeds:\n";
   text += format_text(means_table(report, groups), columns) + '\n';
   text += wrapped(fmt::format("What the data support, trends at the level {} after correction:\n",
                               kSignificance),

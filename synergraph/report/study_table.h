@@ -9,6 +9,9 @@
 #pragma GCC visibility push(default)
 namespace synergraph {
 
+/// The columns of StudyTable::data.
+std::vector<std::string> study_data_header();
+
 /// A table of a study, beside the published values where there are any.
 struct StudyTable {
   std::string name;     ///< of its files: "mixing-copy"

@@ -6,6 +6,7 @@
 #include <array>
 #include <optional>
 
+#include "synergraph/report/control_table.h"
 #include "synergraph/report/study_number.h"
 #include "synergraph/report/subset_table.h"
 #include "synergraph/study/published.h"
@@ -105,9 +106,7 @@ class TaskTables {
     table.table.header.resize(left_columns);
     for (int layer = 0; layer < layers_; ++layer)
       table.table.header.push_back(fmt::format("L{}", layer + 1));
-    table.data.header = {"task",       "heads", "layer",      "quantity", "source",
-                         "convention", "mean",  "sample_std", "seed_std", "low",
-                         "high",       "seeds", "samples"};
+    table.data.header = study_data_header();
     return table;
   }
 
@@ -235,22 +234,28 @@ class TaskTables {
 
 }  // namespace
 
+std::vector<std::string> study_data_header() {
+  return {"task",       "heads",    "layer", "quantity", "source", "convention", "mean",
+          "sample_std", "seed_std", "low",   "high",     "seeds",  "samples"};
+}
+
 std::vector<StudyTable> study_tables(const std::vector<CellResult>& results,
                                      const Findings& findings) {
   const std::map<std::string, ResultsByHeads> groups = group_results(results);
+  std::vector<StudyTable> all;
   std::vector<StudyTable> mixing;
   std::vector<StudyTable> fidelity;
   std::vector<StudyTable> comparison;
   std::vector<StudyTable> subsets;
   for (const auto& [task, by_heads] : groups) {
     const TaskTables tables(task, by_heads, findings);
+    if (auto table = control_table(task, by_heads)) all.push_back(std::move(*table));
     mixing.push_back(tables.mixing());
     fidelity.push_back(tables.fidelity());
     if (auto table = tables.comparison()) comparison.push_back(std::move(*table));
     if (auto table = subset_table(findings, task)) subsets.push_back(std::move(*table));
   }
-  std::vector<StudyTable> all = std::move(mixing);
-  for (auto* more : {&fidelity, &comparison, &subsets})
+  for (auto* more : {&mixing, &fidelity, &comparison, &subsets})
     for (StudyTable& table : *more) all.push_back(std::move(table));
   return all;
 }

@@ -9,8 +9,9 @@
 #pragma GCC visibility push(default)
 namespace synergraph {
 
-/// The tables mixing-TASK, fidelity-TASK and comparison-TASK for every task of the results, and
-/// subsets-TASK where subsets of heads were measured.
+/// The tables control-TASK (where the control was measured), mixing-TASK, fidelity-TASK and
+/// comparison-TASK for every task of the results, and subsets-TASK where subsets of heads were
+/// measured.
 /// Fidelities in `table` are in per cent, as in the paper. `findings` are those of the results.
 std::vector<StudyTable> study_tables(const std::vector<CellResult>& results,
                                      const Findings& findings);

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "synergraph/analysis/layer_summary.h"
+#include "synergraph/model/loss_game.h"
 #include "synergraph/study/layer_subsets.h"
 #include "synergraph/train/settings.h"
 
@@ -15,7 +16,7 @@ namespace synergraph {
 /// equal models give other numbers. Results of other versions are never taken for today's; models
 /// are measured again without being trained again.
 inline constexpr int kTrainingVersion = 3;
-inline constexpr int kResultsVersion = 5;
+inline constexpr int kResultsVersion = 6;
 
 /// How a trained model is measured, by both conventions.
 struct MeasureSettings {
@@ -46,8 +47,10 @@ struct CellResult {
   Cell cell;
   double loss = 0.0;      ///< on held-out sequences, in evaluation mode
   double accuracy = 0.0;  ///< likewise
-  std::vector<LayerSummary> exact;
-  std::vector<LayerSummary> published;
+  /// On the same sequences with heads switched off, on the CPU; empty in invented results.
+  AttentionControl control = {};
+  std::vector<LayerSummary> exact = {};
+  std::vector<LayerSummary> published = {};
   std::vector<LayerSubsets> subsets = {};  ///< empty unless measures_subsets()
   /// What it was trained on and what its model was run on, to be measured, as describe(Device) has
   /// it; empty in results of earlier versions.

@@ -155,6 +155,30 @@ std::vector<LayerSubsets> subsets_of(const ordered_json& json, const Cell& cell)
   return layers;
 }
 
+ordered_json to_json(const AttentionControl& control) {
+  ordered_json json = ordered_json::array();
+  const auto add = [&](const Evaluation& of) { json.push_back({number(of.loss), of.accuracy}); };
+  add(control.intact);
+  add(control.without_attention);
+  for (const Evaluation& off : control.without_layer) add(off);
+  return json;
+}
+
+AttentionControl control_of(const ordered_json& json, const Cell& cell) {
+  const auto layers = static_cast<std::size_t>(cell.train.model.layers);
+  if (!json.is_array() || json.size() != 2 + layers)
+    throw InputError(fmt::format("a control of {} runs, not {}", json.size(), 2 + layers));
+  std::vector<Evaluation> runs;
+  for (const ordered_json& entry : json) {
+    Evaluation& run = runs.emplace_back();
+    run.loss = number(entry.at(0));
+    run.accuracy = entry.at(1).get<double>();
+    check_loss(run.loss);
+    check_accuracy(run.accuracy);
+  }
+  return {runs[0], runs[1], {runs.begin() + 2, runs.end()}};
+}
+
 /// No result of the cell is larger, whatever its numbers are: bytes. Of a larger file nothing is
 /// read.
 std::size_t largest_result(const Cell& cell) {
@@ -183,6 +207,7 @@ void write_result(const std::string& path, const CellResult& result) {
                              {"cell", describe(result.cell)},
                              {"loss", number(result.loss)},
                              {"accuracy", result.accuracy},
+                             {"control", to_json(result.control)},
                              {"exact", to_json(result.exact)},
                              {"published", to_json(result.published)},
                              {"subsets", to_json(result.subsets)},
@@ -207,6 +232,7 @@ std::optional<CellResult> read_result(const std::string& path, const Cell& cell)
     check_loss(result.loss);
     result.accuracy = json.at("accuracy").get<double>();
     check_accuracy(result.accuracy);
+    result.control = control_of(json.at("control"), cell);
     result.exact = layers_of(json.at("exact"), cell);
     result.published = layers_of(json.at("published"), cell);
     result.subsets = subsets_of(json.at("subsets"), cell);

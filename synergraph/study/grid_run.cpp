@@ -424,6 +424,8 @@ class GridRun {
     return {.cell = cell,
             .loss = outcome.judged_loss,
             .accuracy = outcome.judged_accuracy,
+            .control = attention_control(outcome.model, data.judged_inputs, data.judged_targets,
+                                         Ablation::kZero, options_.execution.part(threads_)),
             .exact = std::move(measured.exact),
             .published = std::move(measured.published),
             .trained_on = outcome.devices,

@@ -31,7 +31,7 @@ void require_pairs(const Pairs& pairs, const PairFiles& names) {
 }
 
 Pairs read_pairs(const PairFiles& files) {
-  Pairs pairs{read_sequences(files.inputs), read_sequences(files.targets)};
+  Pairs pairs{read_sequences(files.inputs), read_sequences(files.targets, kIgnored)};
   require_pairs(pairs, files);
   return pairs;
 }
@@ -39,7 +39,8 @@ Pairs read_pairs(const PairFiles& files) {
 }  // namespace
 
 TrainingData task_data(const Task& task, std::uint64_t seed, int count, const ModelConfig& config) {
-  const Sequences all = random_sequences(seed, count + kJudged, config.length, config.vocabulary);
+  const Sequences all =
+      random_inputs(task, seed, count + kJudged, config.length, config.vocabulary);
   TrainingData data;
   data.inputs = slice(all, 0, count);
   data.judged_inputs = slice(all, count, kJudged);
@@ -48,7 +49,11 @@ TrainingData task_data(const Task& task, std::uint64_t seed, int count, const Mo
   return data;
 }
 
-Sequences read_sequences(const std::string& path) {
+double counted_per_sequence(const Sequences& targets) {
+  return static_cast<double>(counted(targets.tokens)) / targets.count;
+}
+
+Sequences read_sequences(const std::string& path, std::int32_t least) {
   const TensorFile file = TensorFile::open(path);
   if (file.tensors().size() != 1)
     throw InputError(
@@ -63,8 +68,10 @@ Sequences read_sequences(const std::string& path) {
         fmt::format("{}: expected integers, found {}", path, name_of(tensor.info().dtype)));
   Sequences sequences{static_cast<int>(tensor.shape()[0]), static_cast<int>(tensor.shape()[1]), {}};
   for (const std::int64_t token : tensor.values<std::int64_t>()) {
-    if (token < 0 || token > std::numeric_limits<std::int32_t>::max())
-      throw InputError(fmt::format("{}: {} is not a token", path, token));
+    if (token < least || token > std::numeric_limits<std::int32_t>::max())
+      throw InputError(fmt::format(
+          "{}: {} is not a token{}", path, token,
+          least == kIgnored ? fmt::format("; a target that does not count is {}", kIgnored) : ""));
     sequences.tokens.push_back(static_cast<std::int32_t>(token));
   }
   return sequences;

@@ -37,7 +37,12 @@ struct Pairs {
 };
 TrainingData pair_data(Pairs training, std::optional<Pairs> judged = std::nullopt);
 
-/// Two files with one tensor of integers each, (sequences, length).
+/// How many targets of a sequence count, on average. A step's loss is the sum of the
+/// cross-entropies of its sequences, divided by this mean of all training sequences and the number
+/// of sequences: the mean over all targets that count, wherever they are.
+double counted_per_sequence(const Sequences& targets);
+
+/// Two files with one tensor of integers each, (sequences, length). A target may be kIgnored.
 struct PairFiles {
   std::string inputs;
   std::string targets;
@@ -47,8 +52,8 @@ struct PairFiles {
 TrainingData file_data(const PairFiles& training,
                        const std::optional<PairFiles>& validation = std::nullopt);
 
-/// One such file.
-Sequences read_sequences(const std::string& path);
+/// One such file; no token is below `least`.
+Sequences read_sequences(const std::string& path, std::int32_t least = 0);
 
 /// A number that changes when the training pairs do: 16 hexadecimal digits.
 std::string fingerprint(const TrainingData& data);

@@ -19,6 +19,7 @@ class Member {
         run_(loop_run.run),
         hooks_(loop_run.hooks),
         result_(result),
+        sequence_positions_(counted_per_sequence(loop_run.data.targets)),
         number_(fleet.add(run_.state, run_.settings.seed, loop_run.data)) {}
   Member(const Member&) = delete;
   Member& operator=(const Member&) = delete;
@@ -105,7 +106,7 @@ class Member {
   void end_epoch() {
     RunPosition& position = run_.position;
     position.last_loss = run_.epoch_loss();
-    position.last_accuracy = run_.epoch_accuracy();
+    position.last_accuracy = run_.epoch_accuracy(sequence_positions_);
     position.loss_sum = 0.0;
     position.correct = 0;
     position.sequences = 0;
@@ -115,6 +116,7 @@ class Member {
   TrainingRun& run_;
   LoopHooks& hooks_;
   LoopResult& result_;
+  double sequence_positions_;
   int number_;
   bool judged_ = false;              ///< the result's evaluation is that of the model as it is
   std::vector<std::int32_t> order_;  ///< of the sequences of epoch_

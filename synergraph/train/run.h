@@ -26,9 +26,10 @@ struct TrainingRun {
   bool finished() const { return position.step >= settings.steps(); }
   /// Over the epoch so far, with dropout.
   double epoch_loss() const { return position.loss_sum / static_cast<double>(position.sequences); }
-  double epoch_accuracy() const {
+  /// `sequence_positions`: counted_per_sequence() of the training targets.
+  double epoch_accuracy(double sequence_positions) const {
     return static_cast<double>(position.correct) /
-           (static_cast<double>(position.sequences) * settings.model.length);
+           (static_cast<double>(position.sequences) * sequence_positions);
   }
 };
 

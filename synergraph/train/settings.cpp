@@ -44,7 +44,8 @@ void validate(const TrainSettings& settings) {
   if (settings.steps() > std::numeric_limits<std::uint32_t>::max())
     throw UsageError("a run has at most 2^32 steps");
   const Dropout check(settings.dropout, 0, 0);
-  if (settings.task != "data") find_task(settings.task);
+  if (settings.task != "data")
+    require_sizes(find_task(settings.task), settings.model.length, settings.model.vocabulary);
 }
 
 std::map<std::string, std::string> to_metadata(const TrainSettings& settings) {

@@ -22,7 +22,7 @@ struct TrainingState {
 
 /// How the model did on a batch, before the step.
 struct StepResult {
-  double loss = 0.0;         ///< mean cross-entropy over all positions
+  double loss = 0.0;         ///< mean cross-entropy over the positions that count
   std::int64_t correct = 0;  ///< positions answered correctly
 };
 

@@ -24,6 +24,7 @@ class Recorder : public LoopHooks {
  public:
   Recorder(const TrainJob& job, const TrainSetOptions& options)
       : data_(job.data),
+        sequence_positions_(counted_per_sequence(data_.targets)),
         options_(options),
         directory_(job.directory, !options.claimed),
         run_(directory_.open(
@@ -43,7 +44,8 @@ class Recorder : public LoopHooks {
   void step_done() override {
     progress_.update(run_.position.step,
                      fmt::format("epoch {}/{}  loss {:.4g}  accuracy {:.4f}", epochs_begun(),
-                                 run_.settings.epochs, run_.epoch_loss(), run_.epoch_accuracy()));
+                                 run_.settings.epochs, run_.epoch_loss(),
+                                 run_.epoch_accuracy(sequence_positions_)));
   }
 
   void epoch_done(const Evaluation& judged, const Fetch& fetch) override {
@@ -92,6 +94,7 @@ class Recorder : public LoopHooks {
   }
 
   const TrainingData& data_;
+  double sequence_positions_;
   const TrainSetOptions& options_;
   RunDirectory directory_;
   TrainingRun run_;
@@ -101,12 +104,12 @@ class Recorder : public LoopHooks {
 void require_valid(const TrainSettings& settings, const TrainingData& data) {
   validate(settings);
   require_fitting(settings.model, data.inputs, "inputs");
-  require_fitting(settings.model, data.targets, "targets");
+  require_fitting_targets(settings.model, data.targets, "targets");
   if (data.inputs.count != settings.sequences || data.targets.count != settings.sequences)
     throw InputError(fmt::format("{} inputs and {} targets for {} training sequences",
                                  data.inputs.count, data.targets.count, settings.sequences));
   require_fitting(settings.model, data.judged_inputs, "validation inputs");
-  require_fitting(settings.model, data.judged_targets, "validation targets");
+  require_fitting_targets(settings.model, data.judged_targets, "validation targets");
 }
 
 }  // namespace

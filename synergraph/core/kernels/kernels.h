@@ -154,15 +154,16 @@ struct Kernels {
   /// y[c][p] = gain[c] x[c][p] r[p], with the r of inverse_rms.
   void (*rms_norm)(const SequenceShape& shape, const float* x, const float* gain, float* r,
                    float* y);
-  /// x[c][p] = x[c][p] r[p] + bias[c], for `rows` rows.
-  void (*scale_positions)(const SequenceShape& shape, int rows, const float* r, const float* bias,
-                          float* x);
+  /// y[c][p] = x[c][p] r[p] + bias[c], for `rows` rows, and no less than `least`. y may be x.
+  void (*scale_positions)(const SequenceShape& shape, int rows, const float* x, const float* r,
+                          const float* bias, float least, float* y);
   /// sum = x + y, entry by entry, with dropout on y.
   void (*add_residual)(const SequenceShape& shape, const float* x, const float* y,
                        const std::uint8_t* mask, float scale, float* sum);
-  /// Cross-entropy of logits (vocabulary x stride) against targets. The logits become the gradient,
-  /// (softmax - one-hot) * gradient_scale, zero in the padding; gradient_scale 0 leaves them as
-  /// they are.
+  /// Cross-entropy of logits (vocabulary x stride) against targets; positions with a negative
+  /// target do not count. The logits become the gradient, (softmax - one-hot) * gradient_scale,
+  /// zero in the padding and where a position does not count; gradient_scale 0 leaves them as they
+  /// are.
   SequenceLoss (*cross_entropy)(const SequenceShape& shape, int vocabulary,
                                 const std::int32_t* targets, float gradient_scale, float* logits);
   /// softmax(Q K^T / sqrt(d)) with causal mask and dropout, times V, for all heads.

@@ -45,12 +45,15 @@ void rms_norm(const SequenceShape& shape, const float* x, const float* gain, flo
   }
 }
 
-void scale_positions(const SequenceShape& shape, int rows, const float* r, const float* bias,
-                     float* x) {
+void scale_positions(const SequenceShape& shape, int rows, const float* x, const float* r,
+                     const float* bias, float least, float* y) {
+  const Floats lowest = splat<Floats>(least);
   for (int k = 0; k < rows; ++k) {
-    float* to = x + static_cast<std::ptrdiff_t>(k) * shape.stride;
-    for (int p = 0; p < shape.columns; p += kFloats)
-      store(to + p, load<Floats>(to + p) * load<Floats>(r + p) + splat<Floats>(bias[k]));
+    const std::ptrdiff_t row = static_cast<std::ptrdiff_t>(k) * shape.stride;
+    for (int p = 0; p < shape.columns; p += kFloats) {
+      const Floats value = load<Floats>(x + row + p) * load<Floats>(r + p) + splat<Floats>(bias[k]);
+      store(y + row + p, value < lowest ? lowest : value);
+    }
   }
 }
 
@@ -82,7 +85,7 @@ SequenceLoss cross_entropy(const SequenceShape& shape, int vocabulary, const std
     Floats answers = {};
     const int positions = smaller(kFloats, shape.length - p);
     for (int lane = 0; lane < positions; ++lane)
-      answers[lane] = logits[targets[p + lane] * stride + p + lane];
+      if (targets[p + lane] >= 0) answers[lane] = logits[targets[p + lane] * stride + p + lane];
     // The largest term is 1: leaving it out keeps the digits of a loss that is almost zero.
     Floats even = {};
     Floats odd = {};
@@ -95,6 +98,7 @@ SequenceLoss cross_entropy(const SequenceShape& shape, int vocabulary, const std
     const Floats rest = even + odd;
     Floats factor = {};
     for (int lane = 0; lane < positions; ++lane) {
+      if (targets[p + lane] < 0) continue;
       total.loss += __builtin_log1p(static_cast<double>(rest[lane])) + (top[lane] - answers[lane]);
       total.correct += best[lane] == targets[p + lane] ? 1 : 0;
       factor[lane] = gradient_scale / (1.0F + rest[lane]);
@@ -105,7 +109,7 @@ SequenceLoss cross_entropy(const SequenceShape& shape, int vocabulary, const std
       store(row, load<Floats>(row) * factor);
     }
     for (int lane = 0; lane < positions; ++lane)
-      logits[targets[p + lane] * stride + p + lane] -= gradient_scale;
+      if (targets[p + lane] >= 0) logits[targets[p + lane] * stride + p + lane] -= gradient_scale;
   }
   return total;
 }

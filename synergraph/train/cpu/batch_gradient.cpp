@@ -74,14 +74,15 @@ void BatchGradient::clear(const GradientSum& sum) const {
 }
 
 StepResult BatchGradient::compute(const float* parameters, const Sequences& inputs,
-                                  const Sequences& targets, const Dropout& dropout) {
+                                  const Sequences& targets, const Dropout& dropout,
+                                  double positions) {
   prepare(inputs.count);
   const ModelTensors<const float> model = tensors_of(config_, layout_, parameters);
   transpose_weights(config_, model, tensors_of(config_, layout_, transposed_.data()));
   const StepParameters step{model, tensors_of<const float>(config_, layout_, transposed_.data()),
                             table_ ? &*table_ : nullptr};
   if (table_) table_->prepare(step.model, step.transposed, threads_);
-  const double positions = static_cast<double>(inputs.count) * inputs.length;
+  if (positions == 0.0) positions = static_cast<double>(counted(targets.tokens));
   const auto scale = static_cast<float>(1.0 / positions);
 
   parallel_for(losses_.size(), threads_, [&](std::size_t, int worker) {

@@ -20,9 +20,10 @@ class BatchGradient {
  public:
   BatchGradient(const ModelConfig& config, int threads);
 
-  /// Loss of the batch; its gradient stays here.
+  /// Loss of the batch, its sum divided by `positions`; 0: by the number of targets that count. Its
+  /// gradient stays here.
   StepResult compute(const float* parameters, const Sequences& inputs, const Sequences& targets,
-                     const Dropout& dropout);
+                     const Dropout& dropout, double positions = 0.0);
   /// The gradient of the last batch, in the order of the parameters.
   const float* gradient() const { return sums_.values(); }
 

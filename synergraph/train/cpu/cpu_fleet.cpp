@@ -16,6 +16,7 @@ struct FleetMember {
   TrainingState state;
   std::uint64_t seed;
   const TrainingData* data;
+  double sequence_positions = counted_per_sequence(data->targets);
 };
 
 /// What is needed to train one member at a time, on threads of its own.
@@ -91,7 +92,8 @@ class CpuFleet : public Fleet {
     const Dropout dropout(settings_.dropout, member.seed, state.step);
     BatchGradient& gradient = lane.gradient;
     const StepResult result =
-        gradient.compute(state.model.values().data(), lane.inputs, lane.targets, dropout);
+        gradient.compute(state.model.values().data(), lane.inputs, lane.targets, dropout,
+                         lane.inputs.count * member.sequence_positions);
     ++state.step;
     const std::size_t size = gradient.layout().size();
     parallel_for((size + kChunk - 1) / kChunk, gradient.threads(), [&](std::size_t chunk, int) {

@@ -1,6 +1,7 @@
 #include "synergraph/train/cpu/embedding_table.h"
 
 #include <algorithm>
+#include <limits>
 
 #include "synergraph/core/kernels/kernels.h"
 #include "synergraph/core/parallel.h"
@@ -67,7 +68,8 @@ void EmbeddingTable::forward(const SequenceShape& shape, const std::int32_t* tok
   kernels().inverse_rms(shape, layer.x, layer.inverse_rms1);
   kernels().embed({shape.length, size}, tokens, values_.data(), values_.data() + positions(),
                   stride_, scratch, layer.qkv);
-  kernels().scale_positions(shape, size, layer.inverse_rms1, model.qkv_bias, layer.qkv);
+  kernels().scale_positions(shape, size, layer.qkv, layer.inverse_rms1, model.qkv_bias,
+                            -std::numeric_limits<float>::infinity(), layer.qkv);
 }
 
 void EmbeddingTable::backward(const SequenceShape& shape, const std::int32_t* tokens,

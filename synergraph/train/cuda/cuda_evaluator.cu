@@ -99,6 +99,7 @@ class CudaEvaluator final : public SequenceEvaluator {
     trainee.inputs = place.tokens.data() + 1;
     trainee.targets = place.tokens.data() + 1 + length;
     trainee.row_count = 1;
+    trainee.sequence_positions = config.length;  // scales gradients, which nobody asks for
     place.trainee.upload(&trainee, 1, place.stream);
     require(cudaMemsetAsync(place.attention_masks.data(), 0xFF,
                             layers * masks().words() * sizeof(std::uint32_t), place.stream),

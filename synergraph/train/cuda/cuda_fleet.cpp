@@ -1,6 +1,7 @@
 #include "synergraph/train/cuda/cuda_fleet.h"
 
 #include <algorithm>
+#include <map>
 
 #include "synergraph/train/cuda/cuda_devices.h"
 #include "synergraph/train/cuda/engine.h"
@@ -22,9 +23,14 @@ class CudaFleet : public Fleet {
 
   int add(const TrainingState& state, std::uint64_t seed, const TrainingData& data) override {
     TrainingState copy = state;
-    return engine_.add(numbers(copy), state.step, seed, data);
+    const int member = engine_.add(numbers(copy), state.step, seed, data);
+    sequence_positions_[member] = counted_per_sequence(data.targets);
+    return member;
   }
-  void remove(int member) override { engine_.remove(member); }
+  void remove(int member) override {
+    engine_.remove(member);
+    sequence_positions_.erase(member);
+  }
   int preferred_steps() const override { return 100; }
 
   std::vector<std::vector<StepResult>> run(std::span<const FleetWork> work) override {
@@ -34,10 +40,11 @@ class CudaFleet : public Fleet {
     const std::vector<std::vector<cuda::EngineResult>> sums = engine_.run(steps);
     std::vector<std::vector<StepResult>> results(work.size());
     for (std::size_t k = 0; k < work.size(); ++k) {
+      const double positions = sequence_positions_.at(work[k].member);
       std::size_t left = work[k].rows.size();
       for (const cuda::EngineResult& sum : sums[k]) {
         const std::size_t count = std::min(left, static_cast<std::size_t>(settings_.batch));
-        results[k].push_back({sum.loss / positions(count), sum.correct});
+        results[k].push_back({sum.loss / (static_cast<double>(count) * positions), sum.correct});
         left -= count;
       }
     }
@@ -48,7 +55,7 @@ class CudaFleet : public Fleet {
     std::vector<Evaluation> evaluations;
     for (const cuda::JudgedResult& result : engine_.judge(members)) {
       Evaluation evaluation;
-      const double all = positions(static_cast<std::size_t>(result.sequences));
+      const auto all = static_cast<double>(result.positions);
       evaluation.loss = result.sums.loss / all;
       evaluation.accuracy = static_cast<double>(result.sums.correct) / all;
       evaluations.push_back(std::move(evaluation));
@@ -61,11 +68,8 @@ class CudaFleet : public Fleet {
   }
 
  private:
-  double positions(std::size_t sequences) const {
-    return static_cast<double>(sequences) * settings_.model.length;
-  }
-
   FleetSettings settings_;
+  std::map<int, double> sequence_positions_;  ///< counted_per_sequence() of each member
   cuda::Engine engine_;
 };
 

@@ -27,6 +27,8 @@ struct Member {
   int judged = 0;
   std::uint64_t seed = 0;
   std::uint32_t step = 0;
+  double sequence_positions = 0.0;    ///< of the training targets; see Trainee
+  std::int64_t judged_positions = 0;  ///< targets of the judged sequences that count
 };
 
 /// Models that take their steps together. Those of another share fill the multiprocessors that have
@@ -164,7 +166,8 @@ void Engine::Parts::prepare(std::span<const EngineWork> work, bool judging) {
     table.push_back({part(member, 0), part(member, 1), part(member, 2), part(member, 3),
                      part(member, 4), gradients ? part(member, 5) : nullptr, inputs, inputs + size,
                      rows.data() + first, static_cast<int>(one.rows.size()), -1, member.seed,
-                     member.step, Factors{}, judging ? nullptr : member.broken.data(), 0});
+                     member.step, Factors{}, judging ? nullptr : member.broken.data(), 0,
+                     member.sequence_positions});
     first += one.rows.size();
   }
   trainees.reserve(table.size());
@@ -294,7 +297,9 @@ int Engine::add(const Numbers& numbers, std::uint32_t step, std::uint64_t seed,
                 data.inputs.count,
                 data.judged_inputs.count,
                 seed,
-                step};
+                step,
+                counted_per_sequence(data.targets),
+                counted(data.judged_targets.tokens)};
   std::vector<float> packed(kCopies * size, 0.0F);
   parts.pack(numbers.parameters, packed.data());
   parts.pack(numbers.first_moment, packed.data() + 3 * size);
@@ -382,7 +387,7 @@ std::vector<JudgedResult> Engine::judge(std::span<const int> members) {
   }
   std::vector<JudgedResult> judged;
   for (const std::vector<EngineResult>& results : parts.results()) {
-    JudgedResult sum{{}, static_cast<int>(rows[judged.size()].size())};
+    JudgedResult sum{{}, parts.members.at(members[judged.size()]).judged_positions};
     for (const EngineResult& result : results) {
       sum.sums.loss += result.loss;
       sum.sums.correct += result.correct;

@@ -41,10 +41,10 @@ struct EngineResult {
   std::int64_t correct = 0;
 };
 
-/// The sums over a member's judged sequences.
+/// The sums over a member's judged sequences, and the number of their targets that count.
 struct JudgedResult {
   EngineResult sums;
-  int sequences = 0;
+  std::int64_t positions = 0;
 };
 
 /// Why the kernels do not run on the current device, as "built for other GPUs"; empty: they do.

@@ -206,7 +206,7 @@ struct SequencePass {
       to.correct = args.correct + index;
       to.dropout_scale = args.dropout ? args.dropout_scale : 1.0F;
       to.gradient_scale =
-          static_cast<float>(1.0 / (static_cast<double>(trainee.count(args.batch)) * length));
+          static_cast<float>(1.0 / (trainee.count(args.batch) * trainee.sequence_positions));
       to.inverse_width = 1.0F / static_cast<float>(args.layout.width);
       to.inverse_root = 1.0F / sqrtf(static_cast<float>(args.layout.head_width()));
       to.dropout = args.dropout;
@@ -498,9 +498,8 @@ struct SequencePass {
     if (inside < 8 * (kPartTiles - (place.part > 0 ? 1 : 0))) {
       const Standing all = merged(p);
       end_of(p) = make_float2(all.top, context().gradient_scale / (1.0F + all.rest));
-      loss_of(p) = p < context().layout.length
-                       ? log1p(static_cast<double>(all.rest)) + (all.top - answers()[p])
-                       : 0.0;
+      loss_of(p) =
+          targets()[p] >= 0 ? log1p(static_cast<double>(all.rest)) + (all.top - answers()[p]) : 0.0;
       // What is right is noted where the answers were.
       answers()[p] = all.best == targets()[p] ? 1.0F : 0.0F;
     }

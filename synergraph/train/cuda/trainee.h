@@ -16,10 +16,10 @@ struct Trainee {
   float* transposed;  ///< the same with every matrix transposed
   float* first_moment;
   float* second_moment;
-  float* gradient;             ///< of the last step, or null: nobody wants it
-  const std::int32_t* inputs;  ///< (sequences x length)
-  const std::int32_t* targets;
-  const std::int32_t* rows;  ///< the sequences in the order in which they are taken
+  float* gradient;              ///< of the last step, or null: nobody wants it
+  const std::int32_t* inputs;   ///< (sequences x length)
+  const std::int32_t* targets;  ///< negative where a position does not count
+  const std::int32_t* rows;     ///< the sequences in the order in which they are taken
   int row_count;
   int round;                ///< steps done in this call, less one before the first
   std::uint64_t seed;       ///< of the dropout masks
@@ -27,6 +27,8 @@ struct Trainee {
   Factors factors;          ///< of this step
   std::int32_t* broken;     ///< not zero: some parameter is beyond what products take; or null
   std::int32_t was_broken;  ///< before this step
+  /// Targets of a sequence that count, on average: see counted_per_sequence().
+  double sequence_positions;
 
   /// Sequences of the current step, none when there is no step left.
   SYNERGRAPH_HD int count(int batch) const {
