@@ -200,6 +200,9 @@ std::vector<NamedArray> arrays_of(const HeadsReport& report) {
              [&](std::size_t l) { return std::int64_t{head_values.layer_values[l].precise}; });
   for (std::size_t v = 0; v < head_values.options.values.size(); ++v)
     add_value(head_values, v, layers);
+  if (report.loss)
+    layers.add_lists("loss/shapley", "head", layers.heads(),
+                     [&](std::size_t l) { return (*report.loss)[l].shapley; });
   if (report.stack) add_stack(*report.stack, layers);
   return std::move(layers.arrays);
 }

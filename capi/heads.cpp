@@ -27,6 +27,8 @@ int sg_heads(sg_attention* attention, const char* options, const sg_call* call,
     HeadValueOptions head_values;
     visit_settings(head_values, TakeSettings{given});
     head_values.values = ordered_values(head_values.values);
+    LossSettings loss;
+    visit_settings(loss, TakeSettings{given});
     StackSettings through;
     visit_settings(through, TakeSettings{given});
     given.finish();
@@ -38,12 +40,15 @@ int sg_heads(sg_attention* attention, const char* options, const sg_call* call,
     if (through.follow) stack.token = followed_node(attention->source->layers(), *through.follow);
 
     HeadsReport report;
+    report.verbose = true;
     report.convention = choice.names.front();
     head_values.convention = choice.conventions.front();
     run_call(call, WorkingMemory().bytes(), [&](const Execution& execution) {
       stack.execution = head_values.execution = execution;
       if (through.stack) report.stack = analyse_stack(*attention->source, weights, stack);
       report.head_values = value_heads(*attention->source, weights, head_values);
+      report.loss = losses_of_heads(*attention->source, report.head_values.layer_values,
+                                    loss.choice(), execution);
     });
     attention->describe(report);
     report.head_names = attention->head_names;

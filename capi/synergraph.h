@@ -205,16 +205,19 @@ typedef struct sg_result sg_result;
  *   "eps"            threshold of the mixing time, or a list of them (0.25)
  *   "cutoff"         steps at which truncated hitting times are cut (100)
  *   "step_limit"     steps after which an uncertified fidelity is an interval (0: none)
+ *   "from_tokens"    tokens whose fidelity counts: a number, a list, or a text such as "0-7" (all)
  *   "per_head"       true: each head's walk, too, and the mixing synergy (false)
  *   "per_node"       true: keep the numbers of every token (false) */
 SG_API int sg_measure(sg_attention* attention, const char* options, const sg_call* call,
                       sg_result** result);
 
-/* Which heads matter: measures every subset of the heads of every layer on every sample, or, of
+/* What each head adds: measures every subset of the heads of every layer on every sample, or, of
  * many heads, random orders of them. Options, as those of `synergraph heads`: those of
  * sg_measure(), with one convention and without "per_head" and "per_node"; also
  *   "values"         what heads are worth: "fidelity", "speed", or a list (both)
  *   "keep"           share of the value of all heads that the smallest subset keeps (0.95)
+ *   "null_samples"   samples whose heads are also measured with permuted rows (100)
+ *   "loss"           whether a checkpoint's loss is divided among heads: "yes", "no" ("auto")
  *   "weight_samples" samples that the best weights are sought for (20; 0: not sought)
  *   "exact_heads"    layers of more heads than this are sampled (20)
  *   "precision"      of those: the standard error wanted, as a share of the value of all heads

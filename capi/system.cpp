@@ -12,6 +12,7 @@
 #include "synergraph/core/convex_sum.h"
 #include "synergraph/core/error.h"
 #include "synergraph/diffusion/fidelity.h"
+#include "synergraph/diffusion/minimax_nodes.h"
 
 namespace synergraph::capi {
 namespace {
@@ -64,12 +65,13 @@ void append_triangle(std::vector<double>& to, ConstMatrixView matrix, bool lower
 /// What a node has of itself in the beginning is no signal.
 void append_minimax(std::vector<double>& to, const Matrix& signal, const FidelityOptions& options) {
   const bool all = options.nodes == FidelityNodes::kAll;
-  std::vector<double> best(static_cast<std::size_t>(signal.cols() - (all ? 0 : 1)), 0.0);
+  const std::vector<int> nodes = minimax_nodes(options, signal.cols());
+  std::vector<double> best(static_cast<std::size_t>(signal.cols()), 0.0);
   double smallest = all ? 0.0 : 1.0;
   for (int t = 0; t < signal.rows(); ++t) {
     if ((t > 0 || !all) && (options.horizon == 0 || t <= options.horizon)) {
       smallest = 1.0;
-      for (int j = 0; j < static_cast<int>(best.size()); ++j) {
+      for (const int j : nodes) {
         double& so_far = best[static_cast<std::size_t>(j)];
         so_far = std::max(so_far, signal(t, j));
         smallest = std::min(smallest, so_far);
@@ -175,6 +177,7 @@ SystemRequest::SystemRequest(const sg_attention& attention, std::int64_t layer, 
       take_metrics(options, graph ? graph_options : convention_options).conventions.front();
   convention.fidelity.every_node = true;
   const AttentionLayer& of = layer_of(attention, layer);
+  place_sources(convention.fidelity, {of});
   head_names = numbered(options.take_texts("head_names").value_or(attention.head_names), of.heads,
                         "head_names");
   node_names = options.take_texts("node_names").value_or(attention.token_names);

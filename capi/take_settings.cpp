@@ -47,6 +47,19 @@ void TakeSettings::operator()(const Setting& setting, std::optional<Horizon>& ta
   target = Horizon{value->is_string() ? 0 : checked(setting.key, *value, kStepRange)};
 }
 
+void TakeSettings::operator()(const Setting& setting, TokenChoice& target) const {
+  std::optional<json> value = options.take(setting.key);
+  if (!value) return;
+  if (!value->is_array()) value = json::array({*value});
+  std::vector<std::string> parts;
+  for (const json& one : *value) {
+    if (!one.is_string() && !one.is_number_integer()) refuse(setting.key, "tokens");
+    parts.push_back(one.is_string() ? one.get<std::string>() : one.dump());
+  }
+  target = TokenChoice(fmt::format("{}", fmt::join(parts, ",")),
+                       fmt::format("options: {}", setting.key));
+}
+
 MetricsChoice take_metrics(Options& options, MetricsOptions (*options_of)(Convention),
                            bool several) {
   MetricsSettings settings;

@@ -41,6 +41,8 @@ struct TakeSettings {
   }
   void operator()(const Setting& setting, ConventionChoice& target) const;
   void operator()(const Setting& setting, std::optional<Horizon>& target) const;
+  /// A text, a token, or a list of tokens.
+  void operator()(const Setting& setting, TokenChoice& target) const;
 };
 
 /// How to measure: conventions by their names, and what each is.

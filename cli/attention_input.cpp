@@ -80,11 +80,17 @@ TokenRange AttentionArguments::parse_range() const {
     if (chosen.end && *chosen.end <= chosen.begin)
       throw UsageError(fmt::format("--range: {} is empty", range));
   }
+  const std::optional<std::int64_t> sink = range_sink();
   if (!sink) return chosen;
   if (*sink < chosen.begin || (chosen.end && *sink >= *chosen.end))
-    throw UsageError(fmt::format("--sink: token {} is outside the range", *sink));
+    throw UsageError(fmt::format("--to: token {} is outside the range", *sink));
   chosen.end = *sink + 1;
   return chosen;
+}
+
+std::optional<std::int64_t> AttentionArguments::range_sink() const {
+  const std::optional<std::int64_t> single = to.single();
+  return single && *single >= 0 && lengths.empty() ? single : std::nullopt;
 }
 
 MissingMass AttentionArguments::missing() const {
@@ -124,7 +130,8 @@ AttentionInput AttentionArguments::open_checkpoint(const TensorFile& tensors,
                             : read_sequences(tokens);
   input.source =
       std::make_unique<ModelAttention>(*input.model, std::move(sequences), judge, token_range,
-                                       evaluator_factory(chosen, *input.model));
+                                       evaluator_factory(chosen, *input.model),
+                                       range_sink() ? TokenChoice() : to);
   input.heads_from_name = head_count(tensors, heads).from_name;
   return input;
 }
@@ -140,7 +147,9 @@ AttentionInput AttentionArguments::open_attention(const TensorFile& tensors,
   std::unique_ptr<SequenceSource> source =
       open_attention_file(tensors, {layers, token_range, row_tolerance,
                                     axes.empty() ? AttentionAxes() : parse_axes(axes), missing()});
-  if (!lengths.empty()) try {
+  if (chooses_sequences() && !range.empty())
+    throw UsageError("--range and several sinks (--to) exclude each other");
+  if (chooses_sequences()) try {
       choose_sequences(*source);
     } catch (const InputError& error) {
       throw InputError(fmt::format("{}: {}", tensors.path(), error.what()));
@@ -151,19 +160,20 @@ AttentionInput AttentionArguments::open_attention(const TensorFile& tensors,
 
 void AttentionArguments::choose_sequences(SequenceSource& source) const {
   SequenceChoice choice;
+  choice.to = to;
+  if (lengths.empty()) return source.choose(padded_sequences(source.whole_layers(), choice));
   if (is_length_list(lengths))
     for (const std::string_view length : split(lengths, ','))
       choice.lengths.push_back(parse_option<std::int64_t>("--lengths", length, {1}));
   else
     choice.lengths = lengths_of_file(lengths);
   if (!padding.empty()) choice.padding = parse_name<PaddingSide>(padding).value();
-  if (sink) choice.sinks.push_back(*sink);
   source.choose(padded_sequences(source.whole_layers(), choice));
 }
 
 AttentionInput AttentionArguments::open_graph(const ByteSource& bytes) const {
   if (!layers.empty() || !axes.empty() || row_tolerance || !tokens.empty() || !task.empty() ||
-      heads != 0 || samples || seed || sink || !range.empty() || !projections.empty() ||
+      heads != 0 || samples || seed || !to.empty() || !range.empty() || !projections.empty() ||
       missing() != MissingMass::kError || !lengths.empty() || runs_elsewhere())
     throw UsageError(fmt::format("{} is a graph: of the options on input only --weights is for it",
                                  bytes.name()));
@@ -237,7 +247,7 @@ void AttentionArguments::describe(const AttentionInput& input, InputReport& repo
   report.weights = input.weights_from;
   report.reading = input.source->reading();
   if (const auto* source = dynamic_cast<const SequenceSource*>(input.source.get());
-      source != nullptr && !lengths.empty()) {
+      source != nullptr && chooses_sequences()) {
     if (const auto common = source->common_range())
       report.range = *common;
     else
@@ -251,6 +261,7 @@ void AttentionArguments::describe(const AttentionInput& input, InputReport& repo
   if (const auto* attention = dynamic_cast<const ModelAttention*>(input.source.get())) {
     report.evaluation = attention->evaluation();
     report.control = attention->control();
+    report.sequences = attention->sequences();
   }
 }
 
@@ -278,9 +289,13 @@ void AttentionArguments::add_to(CLI::App& command, bool graphs) {
                   "in front, layer or sample, says what each array is")
       ->type_name("LIST")
       ->group(group);
-  add_number(command, "--sink", sink,
-             "analyse the prefix that ends at this token, counted from 0 (default: the last)", {0})
-      ->type_name("I")
+  command
+      .add_option_function<std::string>(
+          "--to,--sink", [this](const std::string& text) { to = TokenChoice(text, "--to"); },
+          "sinks, the tokens where information arrives: such as 63, 0-7, 15,31 or ::4; each ends a "
+          "prefix of the sample, and numbers are means over the prefixes; negative numbers count "
+          "from the end (default: the last token)")
+      ->type_name("TOKENS")
       ->group(group);
   command
       .add_option(

@@ -44,7 +44,7 @@ struct AttentionArguments {
   int heads = 0;
   std::string weights;
   std::string projections;
-  std::optional<std::int64_t> sink;
+  TokenChoice to;
   std::string range;
   std::optional<double> row_tolerance;
   std::string missing_mass = "error";
@@ -75,7 +75,11 @@ struct AttentionArguments {
                                  int worker) const;
   AttentionInput open_attention(const TensorFile& tensors, const TokenRange& token_range) const;
   AttentionInput open_graph(const ByteSource& bytes) const;
-  /// Leaves padding out.
+  /// The sink that ends the range that is read; nothing: the last token, or several sinks.
+  std::optional<std::int64_t> range_sink() const;
+  /// Whether samples are sequences that are chosen: without padding, or with several sinks.
+  bool chooses_sequences() const { return !lengths.empty() || (!to.empty() && !range_sink()); }
+  /// Leaves padding out, and ends sequences at their sinks.
   void choose_sequences(SequenceSource& source) const;
   void choose_weights(AttentionInput& input) const;
 

@@ -19,11 +19,13 @@ namespace {
 
 struct HeadsArguments : AttentionCommand {
   HeadValueOptions head_values;
+  LossSettings loss;
   StackSettings through;
+  bool verbose = false;
 };
 
 constexpr const char* kHeadsAbout =
-    "Which heads matter: every subset of a layer's heads, what each head adds, which are "
+    "What each head adds to the attention graph: every subset of a layer's heads, which are "
     "redundant, and how few are enough";
 
 constexpr const char* kHeadsDetails =
@@ -40,9 +42,10 @@ constexpr const char* kHeadsDetails =
 
 void run_heads(HeadsArguments& arguments) {
   const FigureOptions figure = arguments.check();
-  arguments.through.check(option_name);
+  arguments.through.check([](const char* key) { return option_name(key); });
 
   HeadsReport report;
+  report.verbose = arguments.verbose;
   report.range = arguments.input.parse_range();
   report.convention = arguments.metrics.chosen_conventions().front();
   AttentionInput input = arguments.input.open(report.range, arguments.shared.local_rank());
@@ -75,6 +78,8 @@ void run_heads(HeadsArguments& arguments) {
     report.head_values = std::move(head_values);
     report.stack = std::move(through_layers);
     arguments.input.describe(input, report);
+    report.loss = losses_of_heads(*input.source, report.head_values.layer_values,
+                                  arguments.loss.choice(), options.execution);
     if (arguments.shared.wanted()) measure_layers();
     const auto draw = [&] { draw_heads_figure(arguments.figure.file, report, figure); };
     arguments.write(report, draw, {"heads", {}, {}, also}, input, names);
@@ -110,10 +115,13 @@ void add_heads_command(CLI::App& app) {
   arguments->metrics.options_of = convention_options;
   arguments->metrics.add_to(command);
   visit_settings(arguments->head_values, SettingOptions{command});
+  visit_settings(arguments->loss, SettingOptions{command});
   visit_settings(arguments->through, SettingOptions{command});
   arguments->table.option = "--csv";
   arguments->add_outputs_to(command, "a row for every layer, value and head", "report",
                             "draw pruning curves and interactions by layer");
+  command.add_flag("--verbose", arguments->verbose, "print the tables of every head and pair")
+      ->group("Output");
   command.callback([arguments] { run_heads(*arguments); });
 }
 

@@ -13,7 +13,7 @@ CLI::Option* SettingOptions::named(
     const Setting& setting, const std::vector<std::string>& names,
     const std::function<void(const std::vector<std::string>&)>& set) const {
   CLI::Option* option = command.add_option(
-      option_name(setting.key),
+      option_name(setting),
       [set](const CLI::results_t& given) {
         set(given);
         return true;
@@ -33,7 +33,7 @@ void SettingOptions::operator()(const Setting& setting, ConventionChoice& target
 }
 
 void SettingOptions::operator()(const Setting& setting, std::optional<Horizon>& target) const {
-  const std::string name = option_name(setting.key);
+  const std::string name = option_name(setting);
   described(setting,
             command.add_option(
                 name,
@@ -45,6 +45,17 @@ void SettingOptions::operator()(const Setting& setting, std::optional<Horizon>& 
                   return true;
                 },
                 help(setting)));
+}
+
+void SettingOptions::operator()(const Setting& setting, TokenChoice& target) const {
+  const std::string name = option_name(setting);
+  described(setting, command.add_option(
+                         name,
+                         [&target, name](const CLI::results_t& given) {
+                           target = TokenChoice(given.front(), name);
+                           return true;
+                         },
+                         help(setting)));
 }
 
 std::string help_of_metric(std::string_view key) {

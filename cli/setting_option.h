@@ -19,10 +19,10 @@ struct SettingOptions {
 
   template <class Target, class Number>
   void operator()(const Setting& setting, Target& target, const NumberRange<Number>& range) const {
-    described(setting, add_number(command, option_name(setting.key), target, help(setting), range));
+    described(setting, add_number(command, option_name(setting), target, help(setting), range));
   }
   void operator()(const Setting& setting, bool& target) const {
-    command.add_flag(option_name(setting.key), target, help(setting))
+    command.add_flag(option_name(setting), target, help(setting))
         ->group(std::string(setting.group));
   }
   template <Named Enum>
@@ -43,6 +43,7 @@ struct SettingOptions {
   }
   void operator()(const Setting& setting, ConventionChoice& target) const;
   void operator()(const Setting& setting, std::optional<Horizon>& target) const;
+  void operator()(const Setting& setting, TokenChoice& target) const;
 
  private:
   static std::string help(const Setting& setting) { return std::string(setting.help); }

@@ -30,6 +30,8 @@ def kind(setting):
     """What Python checks before the library does."""
     if "anyOf" in setting:
         first = setting["anyOf"][0]
+        if first.get("type") == "integer":
+            return "tokens"
         return "steps" if "const" in first else "names" if "enum" in first else "numbers"
     return "name" if "enum" in setting else setting["type"]
 
@@ -37,6 +39,7 @@ def kind(setting):
 TYPES = {
     "steps": "Union[int, str, None] = None",
     "names": "Union[str, Sequence[str], None] = None",
+    "tokens": "Union[int, str, Sequence[int], None] = None",
     "numbers": "Union[float, Sequence[float], None] = None",
     "name": "Optional[str] = None",
     "integer": "Optional[int] = None",
@@ -75,6 +78,8 @@ def value_text(setting):
     """The values of a setting, for a table."""
     if "anyOf" in setting:
         first = setting["anyOf"][0]
+        if kind(setting) == "tokens":
+            return "token, text, or a list"
         return '`"certified"` or ' + value_text(setting["anyOf"][1]) if "const" in first else value_text(first) + ", or a list"
     if "enum" in setting:
         return ", ".join(f"`{name}`" for name in setting["enum"])

@@ -161,6 +161,7 @@ class Graph:
         # settings: graph
         normalization: Optional[str] = None,
         nodes: Optional[str] = None,
+        from_tokens: Union[int, str, Sequence[int], None] = None,
         horizon: Union[int, str, None] = None,
         eps: Union[float, Sequence[float], None] = None,
         cutoff: Optional[int] = None,

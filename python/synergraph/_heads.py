@@ -1,4 +1,4 @@
-"""Which heads matter."""
+"""What each head adds to the attention graph."""
 
 from __future__ import annotations
 
@@ -10,7 +10,6 @@ from numpy.typing import NDArray
 
 from . import _library
 from ._attention import Attention, Axes, LayerNumbers
-from ._errors import InputError
 from ._graph import Graph
 from ._measure import open_attention, settings_of, with_settings
 from ._progress import Progress
@@ -106,8 +105,6 @@ class HeadValues(Document):
 def heads_of(attention: Attention, options: Dict[str, Any], *, threads: Optional[int], memory: Optional[int],
              progress: Progress) -> HeadValues:
     """Values the heads of what is ready to be measured."""
-    if attention.sinks is not None and len(attention.sinks) > 1:
-        raise InputError(f"sink: {attention.sinks}: heads are valued for one sink, and means of several are of none; call once for each")
     return HeadValues(attention.run("sg_heads", options, threads=threads, memory=memory, progress=progress, unit="step"), attention)
 
 
@@ -124,6 +121,7 @@ def heads(
     # settings: heads
     normalization: Optional[str] = None,
     nodes: Optional[str] = None,
+    from_tokens: Union[int, str, Sequence[int], None] = None,
     horizon: Union[int, str, None] = None,
     eps: Union[float, Sequence[float], None] = None,
     cutoff: Optional[int] = None,
@@ -131,9 +129,11 @@ def heads(
     values: Union[str, Sequence[str], None] = None,
     keep: Optional[float] = None,
     weight_samples: Optional[int] = None,
+    null_samples: Optional[int] = None,
     exact_heads: Optional[int] = None,
     precision: Optional[float] = None,
     orders: Optional[int] = None,
+    loss: Optional[str] = None,
     stack: bool = False,
     residual: Optional[float] = None,
     follow: Optional[int] = None,
@@ -145,7 +145,7 @@ def heads(
     memory: Optional[int] = None,
     progress: Progress = None,
 ) -> HeadValues:
-    """Which heads matter: every subset of a layer's heads, what each adds, which are redundant, and how few are enough.
+    """What each head adds to the attention graph: every subset of a layer's heads, which are redundant, and how few are enough.
 
     `attention` is what `measure` takes, or a `Graph`.
 
@@ -162,7 +162,9 @@ def heads(
     array([1, 1, 0])
 
     (settings)
-    - The other options are those of `measure`, with one convention and one `sink`.
+    - The other options are those of `measure`, with one convention. Of several sinks, numbers are means over them.
+
+    "Which head carries token 5 to token 20?" is `heads(attention, from_tokens=5, sink=20).fidelity["shapley"]`.
     """
     options = settings_of("heads", locals())
     if isinstance(attention, Graph):

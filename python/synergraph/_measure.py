@@ -15,7 +15,7 @@ from ._options import flag, is_path, layer_choice, number, texts, whole
 from ._progress import Progress
 from ._result import Measurement
 from ._settings import SETTINGS
-from ._views import numbers
+from ._views import numbers, whole_numbers
 
 Convention = Union[str, Sequence[str]]
 Function = TypeVar("Function", bound=Callable[..., Any])
@@ -28,6 +28,8 @@ def settings_of(call: str, given: Mapping[str, Any]) -> Dict[str, Any]:
         value = given[key]
         if value is not None and kind == "numbers":
             value = numbers(value, key).tolist() if np.ndim(value) else number(value, key)
+        elif value is not None and kind == "tokens" and not isinstance(value, str):
+            value = whole_numbers(value, key).ravel().tolist()
         elif value is not None and (kind == "names" or key == "convention"):
             value = texts(value, key, "a name, or a list of names")
         elif kind == "boolean":
@@ -84,6 +86,7 @@ def measure(
     # settings: measure
     normalization: Optional[str] = None,
     nodes: Optional[str] = None,
+    from_tokens: Union[int, str, Sequence[int], None] = None,
     horizon: Union[int, str, None] = None,
     eps: Union[float, Sequence[float], None] = None,
     cutoff: Optional[int] = None,

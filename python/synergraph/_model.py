@@ -91,6 +91,7 @@ class Model:
         # settings: measure
         normalization: Optional[str] = None,
         nodes: Optional[str] = None,
+        from_tokens: Union[int, str, Sequence[int], None] = None,
         horizon: Union[int, str, None] = None,
         eps: Union[float, Sequence[float], None] = None,
         cutoff: Optional[int] = None,
@@ -114,6 +115,7 @@ class Model:
         # settings: heads
         normalization: Optional[str] = None,
         nodes: Optional[str] = None,
+        from_tokens: Union[int, str, Sequence[int], None] = None,
         horizon: Union[int, str, None] = None,
         eps: Union[float, Sequence[float], None] = None,
         cutoff: Optional[int] = None,
@@ -121,16 +123,18 @@ class Model:
         values: Union[str, Sequence[str], None] = None,
         keep: Optional[float] = None,
         weight_samples: Optional[int] = None,
+        null_samples: Optional[int] = None,
         exact_heads: Optional[int] = None,
         precision: Optional[float] = None,
         orders: Optional[int] = None,
+        loss: Optional[str] = None,
         stack: bool = False,
         residual: Optional[float] = None,
         follow: Optional[int] = None,
         # end of settings
         threads: Optional[int] = None, memory: Optional[int] = None, progress: Progress = None,
     ) -> HeadValues:
-        """Which heads of every layer matter, on sequences as those of `measure`: see `heads`."""
+        """What the heads of every layer add, on sequences as those of `measure`: see `heads`."""
         options = settings_of("heads", locals())
         attention = self._weighted(self._attention(tokens, task, samples, seed, sink), weights)
         return heads_of(attention, options, threads=threads, memory=memory, progress=progress)

@@ -13,6 +13,9 @@ SETTINGS: Dict[str, Dict[str, Tuple[str, str]]] = {
             "graphs; published with the published convention)")),
         "nodes": ("name", (
             "nodes that count for the minimax fidelity: sources or all (default: sources; with the published convention: all)")),
+        "from_tokens": ("tokens", (
+            "tokens whose fidelity counts, counted from the first measured token: such as 5, 0-7, 0,3,9 or ::4; negative numbers count "
+            "from the end. Of several, the weakest counts (default: all nodes)")),
         "horizon": ("steps", (
             "number of diffusion steps to search, or 'certified': as many as the proof needs (default: certified; 100 with the published "
             "convention)")),
@@ -33,6 +36,9 @@ SETTINGS: Dict[str, Dict[str, Tuple[str, str]]] = {
             "graphs; published with the published convention)")),
         "nodes": ("name", (
             "nodes that count for the minimax fidelity: sources or all (default: sources; with the published convention: all)")),
+        "from_tokens": ("tokens", (
+            "tokens whose fidelity counts, counted from the first measured token: such as 5, 0-7, 0,3,9 or ::4; negative numbers count "
+            "from the end. Of several, the weakest counts (default: all nodes)")),
         "horizon": ("steps", (
             "number of diffusion steps to search, or 'certified': as many as the proof needs (default: certified; 100 with the published "
             "convention)")),
@@ -51,6 +57,9 @@ SETTINGS: Dict[str, Dict[str, Tuple[str, str]]] = {
         "weight_samples": ("integer", (
             "number of first samples used to search for the best weights, and for the best subsets of sampled layers; 0: no search for "
             "weights (default: 20)")),
+        "null_samples": ("integer", (
+            "number of first samples whose heads are also measured with the weights of each row permuted, to tell structure from chance; "
+            "doubles the time of these samples. 0: no claims about pairs, better sets or other weights (default: 100)")),
         "exact_heads": ("integer", (
             "largest number of heads for which all subsets of a layer are measured; larger layers are sampled (default: 20)")),
         "precision": ("number", (
@@ -58,6 +67,9 @@ SETTINGS: Dict[str, Dict[str, Tuple[str, str]]] = {
         "orders": ("integer", (
             "limit on the random orders of heads drawn per sample of a sampled layer (drawn in whole balanced sets, at least eight) "
             "(default: 100000)")),
+        "loss": ("name", (
+            "whether to divide the loss of a checkpoint with a task among its heads, beside their structure: yes, no or auto, which "
+            "measures up to 100000 subsets of heads on sequences (default: auto)")),
         "stack": ("boolean", (
             "also follow signals through all layers, each applied once")),
         "residual": ("number", (
@@ -75,6 +87,9 @@ SETTINGS: Dict[str, Dict[str, Tuple[str, str]]] = {
             "graphs; published with the published convention)")),
         "nodes": ("name", (
             "nodes that count for the minimax fidelity: sources or all (default: sources; with the published convention: all)")),
+        "from_tokens": ("tokens", (
+            "tokens whose fidelity counts, counted from the first measured token: such as 5, 0-7, 0,3,9 or ::4; negative numbers count "
+            "from the end. Of several, the weakest counts (default: all nodes)")),
         "horizon": ("steps", (
             "number of diffusion steps to search, or 'certified': as many as the proof needs (default: certified; 100 with the published "
             "convention)")),

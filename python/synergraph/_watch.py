@@ -213,6 +213,7 @@ class Watch:
         # settings: measure
         normalization: Optional[str] = None,
         nodes: Optional[str] = None,
+        from_tokens: Union[int, str, Sequence[int], None] = None,
         horizon: Union[int, str, None] = None,
         eps: Union[float, Sequence[float], None] = None,
         cutoff: Optional[int] = None,
@@ -235,6 +236,7 @@ class Watch:
         # settings: heads
         normalization: Optional[str] = None,
         nodes: Optional[str] = None,
+        from_tokens: Union[int, str, Sequence[int], None] = None,
         horizon: Union[int, str, None] = None,
         eps: Union[float, Sequence[float], None] = None,
         cutoff: Optional[int] = None,
@@ -242,9 +244,11 @@ class Watch:
         values: Union[str, Sequence[str], None] = None,
         keep: Optional[float] = None,
         weight_samples: Optional[int] = None,
+        null_samples: Optional[int] = None,
         exact_heads: Optional[int] = None,
         precision: Optional[float] = None,
         orders: Optional[int] = None,
+        loss: Optional[str] = None,
         stack: bool = False,
         residual: Optional[float] = None,
         follow: Optional[int] = None,
@@ -252,7 +256,7 @@ class Watch:
         row_tolerance: Optional[float] = None, missing_mass: Optional[str] = None, threads: Optional[int] = None,
         memory: Optional[int] = None, progress: Progress = None,
     ) -> HeadValues:
-        """Which heads matter in what was seen: what `heads` gives, and with its options; `weights` as in `result`."""
+        """What heads add in what was seen: what `heads` gives, and with its options; `weights` as in `result`."""
         options = settings_of("heads", locals())
         attention, memory = self._attention(weights, row_tolerance, missing_mass, memory)
         return heads_of(attention, options, threads=threads, memory=memory, progress=progress)

@@ -1,4 +1,4 @@
-"""Which heads matter: the same documents as the program's."""
+"""What heads add: the same documents as the program's."""
 
 import pickle
 

@@ -19,6 +19,8 @@ class SampleAnalysis {
     if (source.layers().empty()) throw InputError("there are no layers to measure");
     check_conventions(options.conventions);
     analysis_ = {source.layers(), std::move(weights), options.conventions, {}};
+    for (MetricsOptions& convention : analysis_.conventions)
+      place_sources(convention.fidelity, analysis_.layers);
     for (std::size_t c = 0; c < options.conventions.size(); ++c) {
       auto& layers = analysis_.samples.emplace_back();
       for (const AttentionLayer& layer : analysis_.layers)
@@ -27,7 +29,7 @@ class SampleAnalysis {
   }
 
   void measure(const std::vector<SampleRange>& ranges, const ProgressOptions& progress) {
-    MeasureOptions measuring{options_.conventions, options_.nodes, options_.execution};
+    MeasureOptions measuring{analysis_.conventions, options_.nodes, options_.execution};
     measuring.execution.progress = progress;
     measure_systems(
         source_, ranges,

@@ -3,6 +3,7 @@
 #include <optional>
 #include <string>
 
+#include "synergraph/analysis/head_losses.h"
 #include "synergraph/analysis/head_values.h"
 #include "synergraph/core/error.h"
 #include "synergraph/core/setting.h"
@@ -25,6 +26,12 @@ void visit_settings(HeadValueOptions& options, Visit&& visit) {
                 "subsets of sampled layers; 0: no search for weights"},
         options.weight_samples, NumberRange<int>{0, 1000000});
   visit(
+      Setting{"null_samples", kGroup,
+              "number of first samples whose heads are also measured with the weights of each row "
+              "permuted, to tell structure from chance; doubles the time of these samples. 0: no "
+              "claims about pairs, better sets or other weights"},
+      options.null_samples, NumberRange<int>{0, 1000000});
+  visit(
       Setting{
           "exact_heads", kGroup,
           "largest number of heads for which all subsets of a layer are measured; larger layers "
@@ -37,6 +44,23 @@ void visit_settings(HeadValueOptions& options, Visit&& visit) {
                 "limit on the random orders of heads drawn per sample of a sampled layer (drawn in "
                 "whole balanced sets, at least eight)"},
         options.sampling.max_permutations, NumberRange<std::int64_t>{1, 1000000000});
+}
+
+/// Whether the loss is measured beside structure, as a user says it.
+struct LossSettings {
+  std::optional<LossChoice> loss;
+
+  LossChoice choice() const { return loss.value_or(LossChoice::kAuto); }
+};
+
+/// See Setting.
+template <class Visit>
+void visit_settings(LossSettings& settings, Visit&& visit) {
+  visit(Setting{"loss", "Measurement",
+                "whether to divide the loss of a checkpoint with a task among its heads, beside "
+                "their structure: yes, no or auto, which measures up to 100000 subsets of heads on "
+                "sequences (default: auto)"},
+        settings.loss);
 }
 
 /// Whether and how signals are followed through all layers, as a user says it.

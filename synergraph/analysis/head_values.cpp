@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 #include <utility>
 
 #include "synergraph/analysis/layer_tally.h"
@@ -11,7 +12,9 @@
 #include "synergraph/core/error.h"
 #include "synergraph/core/progress.h"
 #include "synergraph/core/ties.h"
+#include "synergraph/heads/permuted_heads.h"
 #include "synergraph/heads/visit_systems.h"
+#include "synergraph/statistics/symmetric_sum.h"
 #include "synergraph/subsets/subset_search.h"
 
 namespace synergraph {
@@ -21,11 +24,15 @@ namespace {
 struct FoundWeights {
   BestWeights best;
   int samples = 0;
+  // How other weights were judged: on so many samples, those that were chosen without them.
+  int judged = 0;
+  double size = 0.0;
+  double chance = 1.0;
 };
 
 template <class Archive>
 void archive(Archive& with, FoundWeights& found) {
-  with(found.best, found.samples);
+  with(found.best, found.samples, found.judged, found.size, found.chance);
 }
 
 double number_of(const SubsetValue& value, HeadValue which) {
@@ -43,9 +50,13 @@ std::vector<int> heads_without(int heads, int without) {
 /// One layer: its samples, and what comes of them.
 class MeasuredLayer {
  public:
-  MeasuredLayer(const AttentionLayer& layer, const std::vector<double>& weights,
+  MeasuredLayer(int number, const AttentionLayer& layer, const std::vector<double>& weights,
                 const HeadValueOptions& options)
-      : weights_(weights), options_(options), tally_(layer.heads, layer.samples, options) {}
+      : number_(number),
+        layer_(layer),
+        weights_(weights),
+        options_(options),
+        tally_(layer.heads, layer.samples, options, layer.sinks) {}
 
   LayerTally& tally() { return tally_; }
 
@@ -57,18 +68,27 @@ class MeasuredLayer {
   LayerHeadValues summarise();
   /// The best subsets of a layer that is sampled, from samples in memory.
   void search_subsets(const HeadSystems& systems, LayerHeadValues& layer_value) const;
-  /// The best weights for every value, from samples in memory.
-  void find_weights(const HeadSystems& systems);
+  /// The best weights for every value, from samples in memory; `source` has those that judge them.
+  void find_weights(const HeadSystems& systems, AttentionSource& source);
   bool has_weights() const { return !best_.empty(); }
   void take_weights(PartWriter& part) { part(std::exchange(best_, {})); }
   void restore_weights(PartReader& part);
 
  private:
   SubsetOptions subset_options(const Execution& execution) const;
+  PermutedHeads permuted(int sample, HeadSource& heads) const {
+    return PermutedHeads(heads, 0, number_, sample, extra_nodes(layer_.missing_mass));
+  }
   void measure_table(int sample, HeadSource& heads, const SubsetOptions& options);
   void measure_orders(int sample, HeadSource& heads, const SubsetOptions& options);
+  std::vector<SampleHeadValues> indices_of_orders(int sample, HeadSource& heads,
+                                                  const SubsetOptions& options) const;
+  BestWeights search_weights(const HeadSystems& systems, HeadValue value, int parts) const;
+  void judge_weights(const HeadSystems& systems, AttentionSource& source);
   void search(const HeadSystems& systems, ValueOfHeads& layer_value) const;
 
+  int number_;
+  const AttentionLayer& layer_;
   const std::vector<double>& weights_;
   const HeadValueOptions& options_;
   LayerTally tally_;
@@ -106,14 +126,36 @@ void MeasuredLayer::measure(int sample, HeadSource& heads, const Execution& exec
 
 void MeasuredLayer::measure_table(int sample, HeadSource& heads, const SubsetOptions& options) {
   SubsetValues values = subset_values(heads, weights_, options);
+  SubsetValues null;
+  if (sample < tally_.null_samples()) {
+    PermutedHeads permuted_heads = permuted(sample, heads);
+    SubsetOptions silent = options;
+    silent.subsets_done = nullptr;
+    null = subset_values(permuted_heads, weights_, silent);
+  }
   for (std::size_t v = 0; v < options_.values.size(); ++v) {
     const bool fidelity = options_.values[v] == HeadValue::kFidelity;
-    tally_.add_table(sample, v, std::move(fidelity ? values.fidelity : values.speed),
-                     fidelity ? values.fidelity_gap : 0.0);
+    std::vector<double>& table = fidelity ? values.fidelity : values.speed;
+    if (const auto& permuted_table = fidelity ? null.fidelity : null.speed; !permuted_table.empty())
+      tally_.compare(sample, v, sample_head_values(table), sample_head_values(permuted_table),
+                     table, permuted_table);
+    tally_.add_table(sample, v, std::move(table), fidelity ? values.fidelity_gap : 0.0);
   }
 }
 
 void MeasuredLayer::measure_orders(int sample, HeadSource& heads, const SubsetOptions& options) {
+  std::vector<SampleHeadValues> own = indices_of_orders(sample, heads, options);
+  if (sample < tally_.null_samples()) {
+    PermutedHeads permuted_heads = permuted(sample, heads);
+    const std::vector<SampleHeadValues> null = indices_of_orders(sample, permuted_heads, options);
+    for (std::size_t v = 0; v < own.size(); ++v) tally_.compare(sample, v, own[v], null[v]);
+  }
+  for (std::size_t v = 0; v < own.size(); ++v) tally_.add_sampled(sample, v, std::move(own[v]));
+}
+
+/// The indices of every value, from sampled orders.
+std::vector<SampleHeadValues> MeasuredLayer::indices_of_orders(int sample, HeadSource& heads,
+                                                               const SubsetOptions& options) const {
   const HeadSubsets subsets(heads, weights_, options);
   const std::size_t games = options_.values.size();
   SamplingOptions sampling = options_.sampling;
@@ -134,6 +176,7 @@ void MeasuredLayer::measure_orders(int sample, HeadSource& heads, const SubsetOp
     alone.push_back(subsets.value(std::vector<int>{h}));
     left.push_back(subsets.value(heads_without(tally_.heads(), h)));
   }
+  std::vector<SampleHeadValues> each;
   for (std::size_t v = 0; v < games; ++v) {
     SampledIndices& game = sampled.games[v];
     std::vector<double> each_alone;
@@ -146,11 +189,11 @@ void MeasuredLayer::measure_orders(int sample, HeadSource& heads, const SubsetOp
         for (const SubsetValue& value : {alone[h], left[h]})
           gap = std::max(gap, value.fidelity_upper - value.fidelity);
     }
-    SampleHeadValues indices = sample_head_values(std::move(game), sampled.permutations,
-                                                  std::move(each_alone), std::move(dropped));
-    indices.gap = gap;
-    tally_.add_sampled(sample, v, std::move(indices));
+    each.push_back(sample_head_values(std::move(game), sampled.permutations, std::move(each_alone),
+                                      std::move(dropped)));
+    each.back().gap = gap;
   }
+  return each;
 }
 
 LayerHeadValues MeasuredLayer::summarise() {
@@ -158,6 +201,8 @@ LayerHeadValues MeasuredLayer::summarise() {
   for (std::size_t v = 0; v < best_.size(); ++v) {
     layer_value.values[v].weights = std::move(best_[v].best);
     layer_value.values[v].weight_samples = best_[v].samples;
+    if (best_[v].judged > 0 && layer_value.values[v].held_out)
+      layer_value.values[v].held_out->other_weights = {{}, best_[v].size, best_[v].chance};
   }
   return layer_value;
 }
@@ -205,17 +250,93 @@ void MeasuredLayer::search_subsets(const HeadSystems& systems, LayerHeadValues& 
   for (ValueOfHeads& value : layer_value.values) search(systems, value);
 }
 
-void MeasuredLayer::find_weights(const HeadSystems& systems) {
+BestWeights MeasuredLayer::search_weights(const HeadSystems& systems, HeadValue value,
+                                          int parts) const {
   BestWeightsOptions how = options_.weights;
   how.convention = options_.convention;
   how.execution = options_.execution.part(options_.execution.thread_count());
+  if (parts > 0) how.bound_parts = parts;
+  return best_weights(systems, weights_,
+                      value == HeadValue::kFidelity ? WeightGoal::kFidelity : WeightGoal::kSpeed,
+                      how);
+}
+
+void MeasuredLayer::find_weights(const HeadSystems& systems, AttentionSource& source) {
   best_.clear();
   for (const HeadValue value : options_.values)
-    best_.push_back(
-        {best_weights(systems, weights_,
-                      value == HeadValue::kFidelity ? WeightGoal::kFidelity : WeightGoal::kSpeed,
-                      how),
-         static_cast<int>(systems.size())});
+    best_.push_back({search_weights(systems, value, 0), static_cast<int>(systems.size())});
+  if (tally_.null_samples() > 0) judge_weights(systems, source);
+}
+
+/// Judges other weights on samples that were not used to choose them: those after the first ones,
+/// or, where these are fewer than half, the second half with weights from the first.
+void MeasuredLayer::judge_weights(const HeadSystems& systems, AttentionSource& source) {
+  const int samples = std::max(2, tally_.null_samples());
+  int first = static_cast<int>(systems.size());
+  std::vector<std::vector<double>> chosen;
+  if (first > samples / 2) {
+    first = samples / 2 - samples / 2 % layer_.sinks;
+    if (first == 0) return;
+    HeadSystems half;
+    for (int system = 0; system < first; ++system) {
+      SystemHeads heads(systems, static_cast<std::size_t>(system));
+      half.add(heads);
+    }
+    for (const HeadValue value : options_.values)
+      chosen.push_back(search_weights(half, value, 1).weights);
+  } else {
+    first += (layer_.sinks - first % layer_.sinks) % layer_.sinks;
+    for (const FoundWeights& found : best_) chosen.push_back(found.best.weights);
+  }
+  struct Judged {
+    double given = 0.0;
+    double found = 0.0;
+    double excess = 0.0;
+  };
+  const std::size_t games = options_.values.size();
+  std::vector<std::vector<Judged>> each(games,
+                                        std::vector<Judged>(static_cast<std::size_t>(samples)));
+  std::vector<int> all(static_cast<std::size_t>(tally_.heads()));
+  std::iota(all.begin(), all.end(), 0);
+  SystemVisit visit{{{first, samples}}, number_, options_.execution};
+  visit.execution.progress = {};
+  visit_systems(source, visit, [&](const VisitedSystem& system) {
+    PermutedHeads permuted_heads = permuted(system.sample, system.heads);
+    const auto value = [&](HeadSource& heads, const std::vector<double>& weights, HeadValue of) {
+      SubsetOptions options = subset_options(system.execution);
+      options.fidelity = of == HeadValue::kFidelity;
+      options.speed = !options.fidelity;
+      return number_of(HeadSubsets(heads, weights, options).value(all), of);
+    };
+    for (std::size_t v = 0; v < games; ++v) {
+      const HeadValue of = options_.values[v];
+      Judged& judged = each[v][static_cast<std::size_t>(system.sample)];
+      judged.given = value(system.heads, weights_, of);
+      judged.found = value(system.heads, chosen[v], of);
+      const double given = value(permuted_heads, weights_, of);
+      const double found = value(permuted_heads, chosen[v], of);
+      judged.excess = relative_size(judged.found - judged.given, judged.found + judged.given) -
+                      relative_size(found - given, found + given);
+    }
+  });
+  for (std::size_t v = 0; v < games; ++v) {
+    Judged sum;
+    double squares = 0.0;
+    for (int sample = first; sample < samples; sample += layer_.sinks) {
+      double excess = 0.0;
+      for (int k = sample; k < sample + layer_.sinks; ++k) {
+        const Judged& judged = each[v][static_cast<std::size_t>(k)];
+        sum.given += judged.given;
+        sum.found += judged.found;
+        excess += judged.excess;
+      }
+      sum.excess += excess;
+      squares += excess * excess;
+      ++best_[v].judged;
+    }
+    if (sum.given > 0.0) best_[v].size = sum.found / sum.given - 1.0;
+    best_[v].chance = best_[v].size > 0.0 ? symmetric_sum_chance(sum.excess, squares) : 1.0;
+  }
 }
 
 void MeasuredLayer::restore_weights(PartReader& part) {
@@ -250,6 +371,7 @@ void check_options(const HeadValueOptions& options) {
   if (options.exact_heads < 1 || options.exact_heads > kMaxExactHeads)
     throw InputError(
         fmt::format("all subsets of {} heads: at most of {}", options.exact_heads, kMaxExactHeads));
+  if (options.null_samples < 0) throw InputError("fewer than no samples for the null");
   if (options.weight_samples < 0) throw InputError("fewer than no samples for best weights");
 }
 
@@ -260,9 +382,11 @@ class HeadValueSamples {
       : source_(source), head_values_{source.layers(), std::move(weights), options, {}} {
     check_options(options);
     require_weights(source.layers(), head_values_.weights);
+    place_sources(head_values_.options.convention.fidelity, head_values_.layers);
     for (std::size_t l = 0; l < head_values_.layers.size(); ++l)
-      measured_.push_back(std::make_unique<MeasuredLayer>(
-          head_values_.layers[l], head_values_.weights[l], head_values_.options));
+      measured_.push_back(
+          std::make_unique<MeasuredLayer>(static_cast<int>(l), head_values_.layers[l],
+                                          head_values_.weights[l], head_values_.options));
   }
 
   void measure(const std::vector<SampleRange>& ranges, const ProgressOptions& progress) {
@@ -298,7 +422,7 @@ class HeadValueSamples {
       const HeadSystems systems = weigh || !measured.tally().exact()
                                       ? first_samples(source_, static_cast<int>(l), options)
                                       : HeadSystems();
-      if (weigh) measured.find_weights(systems);
+      if (weigh) measured.find_weights(systems, source_);
       head_values_.layer_values.push_back(measured.summarise());
       if (!measured.tally().exact())
         measured.search_subsets(systems, head_values_.layer_values.back());
@@ -309,7 +433,8 @@ class HeadValueSamples {
 
   /// The search for the best weights of one layer, on its own.
   void find_weights(int layer) {
-    measured_layer(layer).find_weights(first_samples(source_, layer, head_values_.options));
+    measured_layer(layer).find_weights(first_samples(source_, layer, head_values_.options),
+                                       source_);
   }
   void take_weights(int layer, PartWriter& part) { measured_layer(layer).take_weights(part); }
   void restore_weights(int layer, PartReader& part) { measured_layer(layer).restore_weights(part); }

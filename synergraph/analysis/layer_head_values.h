@@ -26,6 +26,9 @@ struct HeadValueOptions {
   /// Best weights are sought for so many samples, the first, or as many as the memory holds; 0: not
   /// sought. Likewise the best subsets of layers that are sampled; where this is 0, for 20.
   int weight_samples = 20;
+  /// The heads of so many samples, the first, are also measured with permuted rows. 0: of none, and
+  /// there are no HeldOutClaims.
+  int null_samples = 100;
   BestWeightsOptions weights = {};  ///< how; the convention is the one above
   Execution execution = {};
 };
@@ -62,6 +65,27 @@ struct Pruning {
   PruningPath shapley;          ///< by falling Shapley value
 };
 
+/// What stands out among many candidates: chosen on one half of the samples, judged on the other.
+struct HeldOutClaim {
+  std::vector<int> heads;  ///< a pair, a head, a subset; empty: weights
+  /// On the samples that did not choose it, as a share of the value of all heads: the interaction,
+  /// or what the value grows by without the head, for the subset, or with the weights.
+  double size = 0.0;
+  /// Bound of the chance that heads whose rows are permuted do as well: the claim was compared with
+  /// PermutedHeads on every sample. Of one claim; correct it for the number of claims.
+  double chance = 1.0;
+};
+
+/// Claims about one value of a layer, one of each kind; nothing where no candidate was found.
+struct HeldOutClaims {
+  int samples = 0;  ///< of both halves; weights: that judged them
+  std::optional<HeldOutClaim> redundant;
+  std::optional<HeldOutClaim> complementary;
+  std::optional<HeldOutClaim> better_without;  ///< one head
+  std::optional<HeldOutClaim> better_set;      ///< nothing where heads were sampled
+  std::optional<HeldOutClaim> other_weights;   ///< where they were sought
+};
+
 /// One value in one layer.
 struct ValueOfHeads {
   HeadValue value = HeadValue::kFidelity;
@@ -79,9 +103,11 @@ struct ValueOfHeads {
   double gap = 0.0;
   std::optional<BestWeights> weights = {};  ///< where they were sought
   int weight_samples = 0;                   ///< on so many samples
+  /// Nothing where no null was measured: of a single sample, a single head, or unless asked for.
+  std::optional<HeldOutClaims> held_out = {};
 };
 
-/// Which heads of a layer matter, over its samples.
+/// What the heads of a layer add, over its samples.
 struct LayerHeadValues {
   bool exact = true;                 ///< from all subsets; false: from sampled orders of the heads
   std::int64_t permutations = 0;     ///< those orders, of all samples

@@ -85,13 +85,76 @@ std::vector<double> TableSum::mean() {
   return std::move(sum_);
 }
 
-LayerTally::LayerTally(int heads, int samples, const HeadValueOptions& options)
+LayerTally::LayerTally(int heads, int samples, const HeadValueOptions& options, int sinks)
     : heads_(heads),
       samples_(samples),
       options_(options),
+      sinks_(sinks),
       layer_values_(options.values.size()),
       tables_(options.values.size()) {
   for (auto& values : layer_values_) values.resize(static_cast<std::size_t>(samples));
+  for (std::size_t v = 0; v < options.values.size(); ++v)
+    candidates_.push_back(std::make_unique<Candidates>(sinks));
+}
+
+void LayerTally::keep_tables() {
+  kept_.emplace(options_.values.size());
+  for (const auto& candidates : candidates_)
+    for (HeldOutSums* sums : {&candidates->pairs, &candidates->dropped, &candidates->sets})
+      sums->keep();
+}
+
+int LayerTally::null_samples() const {
+  const int most = samples_ / sinks_;
+  return heads_ > 1 && most > 1 ? sinks_ * std::min(most, options_.null_samples) : 0;
+}
+
+void LayerTally::compare(int sample, std::size_t value, const SampleHeadValues& own,
+                         const SampleHeadValues& permuted, const std::vector<double>& own_table,
+                         const std::vector<double>& permuted_table) {
+  Candidates& candidates = *candidates_[value];
+  CandidateSample pairs{own.all, own.pairs, {}};
+  for (std::size_t k = 0; k < own.pairs.size(); ++k)
+    pairs.excesses.push_back(relative_size(own.pairs[k], own.all) -
+                             relative_size(permuted.pairs[k], permuted.all));
+  candidates.pairs.add(sample, std::move(pairs));
+  // A gain of b over a, both at least 0, is (b - a) / (b + a) in relation to both.
+  const auto gain = [](double a, double b) { return a + b > 0.0 ? (b - a) / (a + b) : 0.0; };
+  CandidateSample dropped{own.all, {}, {}};
+  for (std::size_t h = 0; h < own.dropped.size(); ++h) {
+    dropped.sizes.push_back(-own.dropped[h]);
+    dropped.excesses.push_back(gain(own.all, own.all - own.dropped[h]) -
+                               gain(permuted.all, permuted.all - permuted.dropped[h]));
+  }
+  candidates.dropped.add(sample, std::move(dropped));
+  if (own_table.empty()) return;
+  CandidateSample sets{own.all, {}, {}};
+  for (std::size_t s = 0; s < own_table.size(); ++s) {
+    sets.sizes.push_back(own_table[s] - own.all);
+    sets.excesses.push_back(gain(own.all, own_table[s]) - gain(permuted.all, permuted_table[s]));
+  }
+  candidates.sets.add(sample, std::move(sets));
+}
+
+std::optional<HeldOutClaims> LayerTally::judge(std::size_t v) const {
+  const Candidates& candidates = *candidates_[v];
+  if (candidates.dropped.samples() < 2) return std::nullopt;
+  const auto claim = [](const std::optional<JudgedChoice>& judged, const auto& heads_of) {
+    std::optional<HeldOutClaim> made;
+    if (judged) made = {heads_of(judged->chosen), judged->size, judged->chance};
+    return made;
+  };
+  const auto pair = [&](std::size_t k) { return sets_of(heads_, 2)[k]; };
+  HeldOutClaims claims;
+  claims.samples = candidates.dropped.samples();
+  claims.redundant = claim(candidates.pairs.judge(-1.0), pair);
+  claims.complementary = claim(candidates.pairs.judge(1.0), pair);
+  claims.better_without = claim(candidates.dropped.judge(1.0), [](std::size_t h) {
+    return std::vector<int>{static_cast<int>(h)};
+  });
+  claims.better_set = claim(candidates.sets.judge(1.0),
+                            [](std::size_t s) { return heads_in(static_cast<Subset>(s)); });
+  return claims;
 }
 
 void LayerTally::add_sampled(int sample, std::size_t value, SampleHeadValues indices) {
@@ -111,6 +174,10 @@ void LayerTally::take(int sample, PartWriter& part) {
   if (sample >= samples_) return;
   for (std::size_t v = 0; v < layer_values_.size(); ++v) {
     part(std::exchange(layer_values_[v][static_cast<std::size_t>(sample)], {}));
+    if (sample < null_samples())
+      for (HeldOutSums* sums :
+           {&candidates_[v]->pairs, &candidates_[v]->dropped, &candidates_[v]->sets})
+        sums->take(sample, part);
     if (exact()) part((*kept_)[v].extract(sample).mapped());
   }
 }
@@ -119,6 +186,10 @@ void LayerTally::restore(int sample, PartReader& part) {
   if (sample >= samples_) return;
   for (std::size_t v = 0; v < layer_values_.size(); ++v) {
     part(layer_values_[v][static_cast<std::size_t>(sample)]);
+    if (sample < null_samples())
+      for (HeldOutSums* sums :
+           {&candidates_[v]->pairs, &candidates_[v]->dropped, &candidates_[v]->sets})
+        sums->restore(sample, part);
     if (!exact()) continue;
     std::vector<double> table;
     part(table);
@@ -130,8 +201,12 @@ void LayerTally::restore(int sample, PartReader& part) {
 template <class Number>
 Estimate LayerTally::over_samples(std::size_t v, const Number& number) const {
   std::vector<double> values;
-  for (const SampleHeadValues& layer_value : layer_values_[v])
-    values.push_back(number(layer_value));
+  const std::vector<SampleHeadValues>& samples = layer_values_[v];
+  for (std::size_t first = 0; first < samples.size(); first += static_cast<std::size_t>(sinks_)) {
+    double sum = number(samples[first]);
+    for (int k = 1; k < sinks_; ++k) sum += number(samples[first + static_cast<std::size_t>(k)]);
+    values.push_back(sinks_ == 1 ? sum : sum / sinks_);
+  }
   return estimate(values);
 }
 
@@ -177,6 +252,7 @@ ValueOfHeads LayerTally::summarise_value(std::size_t v) {
     layer_value.triples = interactions(&SampleHeadValues::triples, 3);
     prune(v, layer_value);
   }
+  layer_value.held_out = judge(v);
   return layer_value;
 }
 

@@ -2,10 +2,12 @@
 
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <mutex>
 #include <optional>
 #include <vector>
 
+#include "synergraph/analysis/held_out.h"
 #include "synergraph/analysis/layer_head_values.h"
 #include "synergraph/analysis/part_archive.h"
 #include "synergraph/subsets/subset_search.h"
@@ -60,8 +62,8 @@ class TableSum {
 /// come in any order, from several threads at once; the result does not depend on that.
 class LayerTally {
  public:
-  /// The options must outlive it.
-  LayerTally(int heads, int samples, const HeadValueOptions& options);
+  /// The options must outlive it. Every `sinks` samples in a row are one: errors are over them.
+  LayerTally(int heads, int samples, const HeadValueOptions& options, int sinks = 1);
 
   int heads() const { return heads_; }
   /// Whether values are tables of all subsets, not sampled orders.
@@ -72,8 +74,16 @@ class LayerTally {
   /// Indices from sampled orders.
   void add_sampled(int sample, std::size_t value, SampleHeadValues indices);
 
+  /// How many samples, the first, are compared with permuted rows.
+  int null_samples() const;
+  /// What such a sample says of claims: its own indices, those of permuted rows, and of both the
+  /// tables where there are some. Before its own are added.
+  void compare(int sample, std::size_t value, const SampleHeadValues& own,
+               const SampleHeadValues& permuted, const std::vector<double>& own_table = {},
+               const std::vector<double>& permuted_table = {});
+
   /// Tables are kept, one a sample, until they are taken.
-  void keep_tables() { kept_.emplace(options_.values.size()); }
+  void keep_tables();
   /// What was measured on a sample; it is not needed any more.
   void take(int sample, PartWriter& part);
   /// Takes it in again, samples in order.
@@ -87,12 +97,23 @@ class LayerTally {
   Estimate over_samples(std::size_t v, const Number& number) const;
   ValueOfHeads summarise_value(std::size_t v);
   void prune(std::size_t v, ValueOfHeads& layer_value);
+  std::optional<HeldOutClaims> judge(std::size_t v) const;
+
+  /// Sums for the claims about one value.
+  struct Candidates {
+    explicit Candidates(int sinks) : pairs(sinks), dropped(sinks), sets(sinks) {}
+    HeldOutSums pairs;
+    HeldOutSums dropped;
+    HeldOutSums sets;
+  };
 
   int heads_;
   int samples_;
   const HeadValueOptions& options_;
+  int sinks_;
   std::vector<std::vector<SampleHeadValues>> layer_values_;  // [value][sample]
   std::vector<TableSum> tables_;                             // [value]
+  std::vector<std::unique_ptr<Candidates>> candidates_;      // [value]
   std::mutex kept_mutex_;
   std::optional<std::vector<std::map<int, std::vector<double>>>> kept_;  // [value], by sample
 };

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "synergraph/core/array_math.h"
 #include "synergraph/core/error.h"
@@ -29,11 +30,11 @@ bool read_softmax(View<const float> values, double tolerance, Matrix& into) {
   return true;
 }
 
-/// One head in exact double precision.
+/// The first rows of a head, as many as `into` has behind `begin`, in exact double precision.
 void read_head(View<const float> attention, int begin, const std::string& name, Matrix& into) {
-  const int length = attention.rows;
-  AttentionCheck check = rounding_check(FloatType::kFloat32, length);
-  if (into.rows() == length && read_softmax(attention, check.row_tolerance, into)) return;
+  const int length = begin + into.rows();
+  AttentionCheck check = rounding_check(FloatType::kFloat32, attention.rows);
+  if (into.rows() == attention.rows && read_softmax(attention, check.row_tolerance, into)) return;
   check.name = name;
   std::vector<double> row(static_cast<std::size_t>(length));
   const auto read_row = [&](int i) -> const double* {
@@ -49,25 +50,32 @@ void read_head(View<const float> attention, int begin, const std::string& name, 
 class ModelAttention::Reader : public AttentionReader {
  public:
   Reader(ModelAttention& source, const WorkingMemory& memory)
-      : source_(source),
-        evaluator_(source.evaluators_()),
-        heads_(source.model_.config().heads, source.end_ - source.begin_, memory) {}
+      : source_(source), evaluator_(source.evaluators_()), memory_(memory) {}
 
-  void open(const AttentionPiece& piece) override { sample_ = piece.sample; }
+  void open(const AttentionPiece& piece) override {
+    sample_ = piece.sample;
+    const int tokens = source_.end_of(sample_) - source_.begin_;
+    if (!heads_ || heads_->nodes() != tokens)
+      heads_.emplace(source_.model_.config().heads, tokens, memory_);
+  }
 
   void visit(const LayerVisitor& visitor) override {
     const int length = source_.model_.config().length;
+    const int sequence = source_.sequence_of(sample_);
     const auto visit_layer = [&](int layer, const float* values) {
       layer_ = layer;
-      heads_.start([&](int head, Matrix& into) {
+      heads_->start([&](int head, Matrix& into) {
         const std::ptrdiff_t first = std::ptrdiff_t{head} * length * length;
         read_head({values + first, length, length, length}, source_.begin_,
-                  fmt::format("layer {}, sample {}, head {}", layer, sample_, head), into);
+                  fmt::format("layer {}, sample {}, head {}", layer, sequence, head), into);
       });
-      visitor(layer, heads_);
+      visitor(layer, *heads_);
     };
-    source_.scores_[static_cast<std::size_t>(sample_)] =
-        evaluator_->run(source_.inputs_.row(sample_), source_.answers_.row(sample_), visit_layer);
+    const SequenceScore score =
+        evaluator_->run(source_.inputs_.row(sequence), source_.answers_.row(sequence), visit_layer);
+    // Samples of one sequence may run at once; all have its score.
+    if (sample_ % static_cast<int>(source_.ends_.size()) == 0)
+      source_.scores_[static_cast<std::size_t>(sequence)] = score;
   }
 
   std::optional<MovedValues> moved() override;
@@ -75,7 +83,7 @@ class ModelAttention::Reader : public AttentionReader {
  private:
   /// Rows `first` .. first + count - 1 of activations (feature-major), of the tokens in range.
   Matrix tokens_of(const float* activations, int first, int count, std::ptrdiff_t stride) const {
-    Matrix tokens(source_.end_ - source_.begin_, count);
+    Matrix tokens(source_.end_of(sample_) - source_.begin_, count);
     for (int i = 0; i < tokens.rows(); ++i)
       for (int c = 0; c < count; ++c)
         tokens(i, c) = activations[(first + c) * stride + source_.begin_ + i];
@@ -85,7 +93,8 @@ class ModelAttention::Reader : public AttentionReader {
 
   ModelAttention& source_;
   std::unique_ptr<SequenceEvaluator> evaluator_;
-  SampleHeads heads_;
+  WorkingMemory memory_;
+  std::optional<SampleHeads> heads_;  // of samples of one length
   std::vector<std::shared_ptr<const Matrix>> projections_;  // of layers, once they are asked for
   int sample_ = 0;
   int layer_ = 0;
@@ -126,7 +135,8 @@ std::optional<MovedValues> ModelAttention::Reader::moved() {
 }
 
 ModelAttention::ModelAttention(const Model& model, Sequences inputs, const Task* task,
-                               const TokenRange& range, EvaluatorFactory evaluators)
+                               const TokenRange& range, EvaluatorFactory evaluators,
+                               const TokenChoice& sinks)
     : model_(model), inputs_(std::move(inputs)), task_(task), evaluators_(std::move(evaluators)) {
   if (!evaluators_) evaluators_ = [this] { return std::make_unique<Evaluator>(model_); };
   const ModelConfig& config = model.config();
@@ -136,16 +146,32 @@ ModelAttention::ModelAttention(const Model& model, Sequences inputs, const Task*
     throw InputError(fmt::format("tokens {}:{} were asked for, the model has 0:{}", range.begin,
                                  end, config.length));
   begin_ = static_cast<int>(range.begin);
-  end_ = static_cast<int>(end);
-  for (int layer = 0; layer < config.layers; ++layer)
-    layers_.push_back({fmt::format("{}", layer), inputs_.count, config.heads, end_ - begin_});
+  if (sinks.empty())
+    ends_ = {static_cast<int>(end)};
+  else
+    for (const int sink : sinks.places(static_cast<int>(end), "--to")) {
+      if (sink < begin_)
+        throw InputError(
+            fmt::format("--to: token {} is before the range, which begins at {}", sink, begin_));
+      ends_.push_back(sink + 1);
+    }
+  const auto each = static_cast<int>(ends_.size());
+  if (inputs_.count > std::numeric_limits<int>::max() / 2 / each)
+    throw InputError(
+        fmt::format("--to: {} sinks of {} sequences are too many", each, inputs_.count));
+  for (int layer = 0; layer < config.layers; ++layer) {
+    layers_.push_back(
+        {fmt::format("{}", layer), inputs_.count * each, config.heads, ends_.back() - begin_});
+    layers_.back().same_length = each == 1;
+    layers_.back().sinks = each;
+  }
   answers_ = task == nullptr ? inputs_ : targets(*task, inputs_);
   scores_.resize(static_cast<std::size_t>(inputs_.count));
 }
 
 std::vector<AttentionPiece> ModelAttention::pieces(int begin, int end) const {
   std::vector<AttentionPiece> all;
-  for (int sample = begin; sample < std::min(end, inputs_.count); ++sample)
+  for (int sample = begin; sample < std::min(end, layers_.front().samples); ++sample)
     all.push_back({sample, AttentionPiece::kAllLayers});
   return all;
 }
@@ -155,14 +181,15 @@ std::unique_ptr<AttentionReader> ModelAttention::reader(const WorkingMemory& mem
 }
 
 std::vector<double> ModelAttention::knowledge_of(int sample) const {
-  const auto& score = scores_[static_cast<std::size_t>(sample)];
-  if (!score) return {};
+  const auto& score = scores_[static_cast<std::size_t>(sequence_of(sample))];
+  if (!score || sample % static_cast<int>(ends_.size()) != 0) return {};
   return {score->loss, static_cast<double>(score->correct)};
 }
 
 void ModelAttention::take_knowledge(int sample, const std::vector<double>& numbers) {
   if (numbers.size() != 2) throw InputError(fmt::format("no score of sample {}", sample));
-  scores_[static_cast<std::size_t>(sample)] = {numbers[0], static_cast<int>(numbers[1])};
+  scores_[static_cast<std::size_t>(sequence_of(sample))] = {numbers[0],
+                                                            static_cast<int>(numbers[1])};
 }
 
 FloatType ModelAttention::element_type(int layer) const {
@@ -183,6 +210,13 @@ void ModelAttention::copy_heads(const AttentionPiece& piece, const HeadCopy& cop
                      });
 }
 
+std::vector<TokenSpan> ModelAttention::sequences() const {
+  std::vector<TokenSpan> spans;
+  for (int sample = 0; ends_.size() > 1 && sample < layers_.front().samples; ++sample)
+    spans.push_back({sequence_of(sample), begin_, end_of(sample)});
+  return spans;
+}
+
 std::optional<Evaluation> ModelAttention::evaluation() const {
   if (task_ == nullptr) return std::nullopt;
   std::vector<SequenceScore> visited;
@@ -193,6 +227,14 @@ std::optional<Evaluation> ModelAttention::evaluation() const {
       positions += counted({answers_.row(s), static_cast<std::size_t>(answers_.length)});
     }
   return mean_score(visited, positions);
+}
+
+std::vector<LossGame> ModelAttention::loss_games(const LossGameOptions& options) const {
+  if (task_ == nullptr) throw InputError("the loss needs a task");
+  std::vector<LossGame> games;
+  for (int layer = 0; layer < model_.config().layers; ++layer)
+    games.push_back(loss_game(model_, inputs_, answers_, layer, options));
+  return games;
 }
 
 std::optional<AttentionControl> ModelAttention::control(const Execution& execution) const {

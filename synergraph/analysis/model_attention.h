@@ -11,11 +11,12 @@ namespace synergraph {
 /// The attention that a model makes on given sequences, in evaluation mode.
 class ModelAttention : public AttentionSource {
  public:
-  /// With a task the model's answers are judged by it. InputError unless the sequences and the
-  /// range fit the model. The model must outlive this object. `evaluators` run it; by default on
-  /// the CPU.
+  /// With a task the model's answers are judged by it. InputError unless the sequences, the range
+  /// and the sinks fit the model. The model must outlive this object. `evaluators` run it; by
+  /// default on the CPU. Each sink, a token in the range, makes one sample of a sequence: the
+  /// tokens up to it; empty: the range's last token.
   ModelAttention(const Model& model, Sequences inputs, const Task* task, const TokenRange& range,
-                 EvaluatorFactory evaluators = {});
+                 EvaluatorFactory evaluators = {}, const TokenChoice& sinks = {});
 
   std::vector<AttentionPiece> pieces(int begin, int end) const override;
   std::unique_ptr<AttentionReader> reader(const WorkingMemory& memory) override;
@@ -27,8 +28,15 @@ class ModelAttention : public AttentionSource {
   FloatType element_type(int layer) const override;
   void copy_heads(const AttentionPiece& piece, const HeadCopy& copy) override;
 
+  /// What the samples are, where sequences have several sinks; empty: the sequences in order.
+  std::vector<TokenSpan> sequences() const;
+
   /// Loss and accuracy on the samples that were visited; nothing without a task.
   std::optional<Evaluation> evaluation() const;
+
+  /// The loss for every subset of the heads of each layer, on all samples; InputError without a
+  /// task.
+  std::vector<LossGame> loss_games(const LossGameOptions& options) const;
 
   /// Whether the task needs attention, on all samples; nothing without a task.
   std::optional<AttentionControl> control(const Execution& execution = {}) const;
@@ -36,16 +44,21 @@ class ModelAttention : public AttentionSource {
  private:
   class Reader;
 
-  bool whole() const { return begin_ == 0 && end_ == model_.config().length; }
+  bool whole() const {
+    return begin_ == 0 && ends_.size() == 1 && ends_.front() == model_.config().length;
+  }
+  /// The sequence that a sample is of, and where the sample ends.
+  int sequence_of(int sample) const { return sample / static_cast<int>(ends_.size()); }
+  int end_of(int sample) const { return ends_[static_cast<std::size_t>(sample) % ends_.size()]; }
 
   const Model& model_;
   Sequences inputs_;
   const Task* task_;
   EvaluatorFactory evaluators_;
   int begin_;
-  int end_;
+  std::vector<int> ends_;  // of the samples of each sequence
   Sequences answers_;
-  std::vector<std::optional<SequenceScore>> scores_;  // of the samples that were visited
+  std::vector<std::optional<SequenceScore>> scores_;  // of the sequences that were visited
 };
 
 }  // namespace synergraph

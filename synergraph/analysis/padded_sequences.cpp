@@ -16,12 +16,12 @@ void require_one_size(const std::vector<AttentionLayer>& layers) {
   for (const AttentionLayer& layer : layers) {
     if (!layer.same_length)
       throw InputError(fmt::format(
-          "layer {}: its samples differ in length; --sink and --lengths need samples of "
-          "one length",
+          "layer {}: its samples differ in length; --to and --lengths need samples of one "
+          "length",
           layer.name));
     if (layer.samples != first.samples || layer.tokens != first.tokens)
       throw InputError(fmt::format(
-          "layer {} has {} samples of {} tokens, the first layer has {} of {}; --sink and "
+          "layer {} has {} samples of {} tokens, the first layer has {} of {}; --to and "
           "--lengths need layers of one size",
           layer.name, layer.samples, layer.tokens, first.samples, first.tokens));
   }
@@ -71,12 +71,16 @@ std::vector<TokenSpan> padded_sequences(const std::vector<AttentionLayer>& layer
       else
         whole.end = length;
     }
-    if (choice.sinks.empty()) sequences.push_back(whole);
-    for (const std::int64_t sink : choice.sinks) {
+    std::vector<std::int64_t> chosen = choice.sinks;
+    if (!choice.to.empty())
+      for (const int sink : choice.to.places(static_cast<int>(whole.end), "--to"))
+        chosen.push_back(sink);
+    if (chosen.empty()) sequences.push_back(whole);
+    for (const std::int64_t sink : chosen) {
       const std::int64_t at = sink >= 0 ? sink : whole.end + sink;
       if (at < whole.begin || at >= whole.end)
         throw InputError(
-            fmt::format("--sink: token {} is not in sample {}, which has tokens {} to {}", sink,
+            fmt::format("--to: token {} is not in sample {}, which has tokens {} to {}", sink,
                         sample, whole.begin, whole.end - 1));
       sequences.push_back({sample, whole.begin, at + 1});
     }

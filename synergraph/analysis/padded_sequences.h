@@ -24,6 +24,7 @@ struct SequenceChoice {
   PaddingSide padding = PaddingSide::kRight;
   /// The tokens that information moves to, negative ones counted from the end; empty: the last.
   std::vector<std::int64_t> sinks = {};
+  TokenChoice to = {};  ///< the same, as a person says it
 };
 
 /// Lengths from a file with one tensor of whole numbers, (samples) or a single one.

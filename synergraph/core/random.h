@@ -20,6 +20,7 @@ enum class Purpose : std::uint32_t {
   kTest = 8,            ///< inputs made by tests and benchmarks
   kHeadOrders = 9,      ///< sampled orders of heads
   kWeights = 10,        ///< starting points of searches for the best weights of heads
+  kNull = 11,           ///< orders of the weights in rows of attention, see PermutedHeads
 };
 
 /// A counter-based random stream (Philox4x32-10). Block b of stream (seed, purpose, a) is a pure

@@ -36,4 +36,8 @@ std::string option_name(std::string_view key) {
   return name;
 }
 
+std::string option_name(const Setting& setting) {
+  return setting.option.empty() ? option_name(setting.key) : std::string(setting.option);
+}
+
 }  // namespace synergraph

@@ -22,6 +22,8 @@ struct Setting {
   std::string_view group;       ///< heading in the program's help
   std::string_view help;        ///< a noun phrase, lower case
   std::string_view value = {};  ///< name of the value in the help, where the type gives no name
+  /// The program's option, where it is not option_name(key).
+  std::string_view option = {};
 };
 
 /// The numbers that a setting accepts: from `least` to `most`, both included unless `above` is
@@ -49,6 +51,8 @@ std::string described(const NumberRange<Number>& range);
 
 /// Returns the option name of a key: "--step-limit" for "step_limit".
 std::string option_name(std::string_view key);
+/// Returns the option name of a setting.
+std::string option_name(const Setting& setting);
 
 }  // namespace synergraph
 #pragma GCC visibility pop

@@ -4,12 +4,12 @@
 
 #include <algorithm>
 #include <limits>
-#include <numeric>
 
 #include "synergraph/core/array_math.h"
 #include "synergraph/core/error.h"
 #include "synergraph/core/special_values.h"
 #include "synergraph/diffusion/absorption.h"
+#include "synergraph/diffusion/minimax_nodes.h"
 
 namespace synergraph {
 namespace {
@@ -41,7 +41,7 @@ FidelityTracker::FidelityTracker(ConstMatrixView diffusion, const Propagation& s
     supremum_.assign(n, std::numeric_limits<double>::quiet_NaN());
   else
     supremum_ = absorption_probability(diffusion_);
-  chosen_ = diffusion.rows - (options.nodes == FidelityNodes::kSources ? 1 : 0);
+  chosen_ = minimax_nodes(options, diffusion.rows);
 }
 
 /// How far to step before the powers take over: about as long as those would take. Rounding grows
@@ -126,18 +126,19 @@ void FidelityTracker::drop_dead_nodes() {
     above += states_.current(--active_);
 }
 
-double FidelityTracker::least_of(int count) const {
+double FidelityTracker::least() const {
   double least = kInfinity;
-  for (int j = 0; j < count; ++j) least = std::min(least, lower(j));
+  for (int j = 0; j < nodes(); ++j) least = std::min(least, lower(j));
   return least;
 }
 
 /// The first of the chosen nodes whose fidelity so far is, within rounding, the smallest.
 int FidelityTracker::smallest() const {
-  const double least = least_of(chosen_);
-  int first = 0;
-  while (lower(first) > least * (1.0 + kRounding)) ++first;
-  return first;
+  double least = kInfinity;
+  for (const int j : chosen_) least = std::min(least, lower(j));
+  auto first = chosen_.begin();
+  while (lower(*first) > least * (1.0 + kRounding)) ++first;
+  return *first;
 }
 
 /// Is node j's fidelity final? Tightens its upper bound in any case.
@@ -182,7 +183,7 @@ bool FidelityTracker::certify_every() {
 
 /// Is the node that attains the minimax final?
 bool FidelityTracker::certify_minimax() {
-  return chosen_ == 0 || certify(smallest());
+  return chosen_.empty() || certify(smallest());
 }
 
 void FidelityTracker::look() {
@@ -238,7 +239,7 @@ void FidelityTracker::search_slowly() {
       raise_all();
     }
   }
-  settled_ = chosen_ == 0 || is_final(smallest());
+  settled_ = chosen_.empty() || is_final(smallest());
   const std::vector<double> bounds = slow_->bounds(static_cast<double>(states_.time()));
   for (int j = 0; j < nodes(); ++j) {
     double& upper = result_.node_upper[static_cast<std::size_t>(j)];
@@ -274,15 +275,17 @@ void FidelityTracker::close_bounds() {
 /// so that they cost no more than the steps did. The bounds of nodes that other looks sharpened do
 /// not count: the result is the same whatever else is asked for.
 double FidelityTracker::bound_minimax() {
-  std::vector<int> weakest(static_cast<std::size_t>(chosen_));
-  std::iota(weakest.begin(), weakest.end(), 0);
+  std::vector<int> weakest = chosen_;
   std::stable_sort(weakest.begin(), weakest.end(),
                    [&](int a, int b) { return lower(a) < lower(b); });
   double bound = kInfinity;
   double above = 0.0;
-  for (int j = nodes() - 1; j >= 0; --j) {
+  auto next = chosen_.rbegin();
+  for (int j = nodes() - 1; j >= 0 && next != chosen_.rend(); --j) {
     above += signal(j);
-    if (j < chosen_) bound = std::min(bound, known(j) ? lower(j) : std::max(lower(j), above));
+    if (j != *next) continue;
+    bound = std::min(bound, known(j) ? lower(j) : std::max(lower(j), above));
+    ++next;
   }
   constexpr double kLeastNodes = 64.0;
   const double most = std::max(kLeastNodes, result_.steps);
@@ -314,7 +317,7 @@ void FidelityTracker::finish() {
   for (std::size_t at = 0; at < result_.node.size(); ++at)
     result_.node_upper[at] = std::max(result_.node_upper[at], result_.node[at]);
   result_.certified = !fixed() && settled_;
-  if (chosen_ == 0) return;
+  if (chosen_.empty()) return;
   const int j = smallest();
   result_.minimax = lower(j);
   result_.minimax_node = j;
@@ -324,8 +327,8 @@ void FidelityTracker::finish() {
     return;
   }
   if (!limited()) {
-    const auto upper = result_.node_upper.begin();
-    bound = *std::min_element(upper, upper + chosen_);
+    for (const int chosen : chosen_)
+      bound = std::min(bound, result_.node_upper[static_cast<std::size_t>(chosen)]);
   }
   result_.certified = bound <= result_.minimax * (1.0 + kRounding);
   result_.minimax_upper = result_.certified ? result_.minimax : bound;

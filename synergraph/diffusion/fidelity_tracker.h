@@ -35,7 +35,7 @@ class FidelityTracker {
   std::int64_t steps_left() const;
 
   /// Returns the smallest fidelity of any node so far.
-  double least() const { return least_of(nodes()); }
+  double least() const;
 
   Fidelity take() { return std::move(result_); }
 
@@ -60,7 +60,6 @@ class FidelityTracker {
   void look_at_panel(std::int64_t limit);
   bool all_final() const;
   void drop_dead_nodes();
-  double least_of(int count) const;
   int smallest() const;
   bool certify(int j);
   bool certify_minimax();
@@ -84,7 +83,7 @@ class FidelityTracker {
   int active_;
   std::vector<double> timed_;     // the signal at each node's optimal time
   std::vector<bool> final_;       // nodes with certified fidelity; empty: none
-  int chosen_;                    // nodes that count for the minimax
+  std::vector<int> chosen_;       // nodes that count for the minimax, rising
   std::vector<double> supremum_;  // suprema of nodes that keep what they get; NaN: not known
   std::int64_t next_look_ = 0;    // time of the next expensive check of every node
   // The sharper bound of node passed_to_: the probability, from every node, of ever being passed on

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "synergraph/core/names.h"
+#include "synergraph/core/token_choice.h"
 
 #pragma GCC visibility push(default)
 namespace synergraph {
@@ -21,6 +22,10 @@ inline constexpr NameTable<FidelityNodes, 2> kNamesOf<FidelityNodes>{
 
 struct FidelityOptions {
   FidelityNodes nodes = FidelityNodes::kSources;
+  /// Of these nodes only the chosen ones count; empty: all of them.
+  TokenChoice from = {};
+  /// The node of token 0: 1 behind a node for missing mass.
+  int first_token = 0;
   /// The number of steps; 0: as many steps as the certificate needs.
   std::int64_t horizon = 0;
   /// The last time that counts. A result that is not certified by then is an interval. This

@@ -1,11 +1,13 @@
 #include "synergraph/diffusion/quick_minimax.h"
 
 #include <algorithm>
+#include <vector>
 
 #include "synergraph/core/array_math.h"
 #include "synergraph/core/propagation.h"
 #include "synergraph/core/safe_range.h"
 #include "synergraph/core/triangular.h"
+#include "synergraph/diffusion/minimax_nodes.h"
 
 namespace synergraph {
 namespace {
@@ -26,7 +28,9 @@ class MinimaxSearch {
         options_(options),
         nodes_(diffusion.columns.rows),
         chosen_(nodes_ - (options.nodes == FidelityNodes::kSources ? 1 : 0)),
-        memory_(5 * static_cast<std::size_t>(nodes_)) {}
+        memory_(5 * static_cast<std::size_t>(nodes_)) {
+    if (!options.from.empty()) from_ = minimax_nodes(options, nodes_);
+  }
 
   std::optional<double> run();
 
@@ -47,7 +51,8 @@ class MinimaxSearch {
   const DiffusionWeights& diffusion_;
   const FidelityOptions& options_;
   int nodes_;
-  int chosen_;  // nodes that count
+  int chosen_;             // nodes that count come before this one
+  std::vector<int> from_;  // those of them that count; empty: all
   mutable ScratchVector<double> memory_;
 };
 
@@ -86,6 +91,13 @@ void MinimaxSearch::look(const Propagation& states) {
 }
 
 int MinimaxSearch::smallest() const {
+  if (!from_.empty()) {
+    double least = phi()[from_.front()];
+    for (const int j : from_) least = std::min(least, phi()[j]);
+    auto weak = from_.begin();
+    while (phi()[*weak] > least * (1.0 + kQuickRounding)) ++weak;
+    return *weak;
+  }
   const double least = *std::min_element(phi(), phi() + chosen_);
   int first = 0;
   while (phi()[first] > least * (1.0 + kQuickRounding)) ++first;

@@ -22,6 +22,18 @@ void check_sequence(const TokenSpan& sequence, const AttentionLayer& layer) {
                                  sequence.sample, sequence.begin, sequence.end, layer.tokens));
 }
 
+/// How many sequences in a row each sample has: 1 unless all have as many.
+int sinks_of(const std::vector<TokenSpan>& sequences) {
+  std::size_t count = 1;
+  while (count < sequences.size() && sequences[count].sample == sequences.front().sample) ++count;
+  if (sequences.size() % count != 0) return 1;
+  for (std::size_t s = 0; s < sequences.size(); ++s)
+    if (sequences[s].sample != sequences[s - s % count].sample ||
+        (s >= count && s % count == 0 && sequences[s].sample == sequences[s - 1].sample))
+      return 1;
+  return static_cast<int>(count);
+}
+
 /// A layer whose samples are these sequences of it.
 AttentionLayer cut(AttentionLayer layer, const std::vector<TokenSpan>& sequences) {
   if (sequences.empty()) return layer;
@@ -34,10 +46,17 @@ AttentionLayer cut(AttentionLayer layer, const std::vector<TokenSpan>& sequences
     layer.same_length = layer.same_length && (layer.tokens == 0 || tokens == layer.tokens);
     layer.tokens = std::max(layer.tokens, tokens);
   }
+  layer.sinks = sinks_of(sequences);
   return layer;
 }
 
 }  // namespace
+
+void place_sources(FidelityOptions& options, const std::vector<AttentionLayer>& layers) {
+  if (options.from.empty() || layers.empty()) return;
+  options.first_token = extra_nodes(layers.front().missing_mass);
+  for (const AttentionLayer& layer : layers) options.from.places(layer.tokens, "--from");
+}
 
 int AttentionSource::most_samples() const {
   int most = 0;

@@ -32,10 +32,16 @@ struct AttentionLayer {
   int tokens = 0;  ///< n, after the range was cut out; of the longest sample
   MissingMass missing_mass = MissingMass::kError;
   bool same_length = true;  ///< all samples have so many tokens
+  /// So many samples in a row are one sequence up to several sinks: its numbers are their mean.
+  int sinks = 1;
 
   /// The tokens, and before them the node that takes what is missing from rows, if there is one.
   int nodes() const { return tokens + extra_nodes(missing_mass); }
 };
+
+/// Fits the tokens that FidelityOptions::from chooses to these layers. InputError where one of them
+/// is not in the longest sample.
+void place_sources(FidelityOptions& options, const std::vector<AttentionLayer>& layers);
 
 /// Samples begin to end - 1.
 struct SampleRange {

@@ -7,6 +7,7 @@ MetricsOptions MetricsSettings::resolve(Convention of,
   MetricsOptions options = options_of(of);
   options.normalization = normalization.value_or(options.normalization);
   options.fidelity.nodes = nodes.value_or(options.fidelity.nodes);
+  options.fidelity.from = from;
   if (horizon) options.fidelity.horizon = horizon->steps;
   options.walk.eps = eps;
   options.walk.cutoff = cutoff;

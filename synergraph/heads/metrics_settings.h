@@ -26,6 +26,7 @@ struct MetricsSettings {
   ConventionChoice convention;
   std::optional<Normalization> normalization;
   std::optional<FidelityNodes> nodes;
+  TokenChoice from;
   std::optional<Horizon> horizon;
   std::vector<double> eps = {0.25};
   std::int64_t cutoff = 100;
@@ -57,6 +58,12 @@ void visit_settings(MetricsSettings& settings, Visit&& visit) {
           "nodes that count for the minimax fidelity: sources or all (default: sources; with the "
           "published convention: all)"},
       settings.nodes);
+  visit(Setting{"from_tokens", kGroup,
+                "tokens whose fidelity counts, counted from the first measured token: such as 5, "
+                "0-7, 0,3,9 or ::4; negative numbers count from the end. Of several, the weakest "
+                "counts (default: all nodes)",
+                "TOKENS", "--from"},
+        settings.from);
   visit(Setting{"horizon", kGroup,
                 "number of diffusion steps to search, or 'certified': as many as the proof needs "
                 "(default: certified; 100 with the published convention)",

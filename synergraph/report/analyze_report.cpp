@@ -166,7 +166,11 @@ std::string head_table(const AnalyzeReport& report, std::size_t c, std::size_t c
 
 std::string format_report(const AnalyzeReport& report, std::size_t columns) {
   const Analysis& analysis = report.analysis;
-  std::string text = wrapped(input_text(report, analysis.layers), columns, 2);
+  std::string text = input_text(report, analysis.layers);
+  if (std::any_of(analysis.layers.begin(), analysis.layers.end(),
+                  [](const AttentionLayer& layer) { return layer.samples > 1; }))
+    text += "± is the standard deviation over samples\n";
+  text = wrapped(text, columns, 2);
   for (std::size_t c = 0; c < analysis.conventions.size(); ++c) {
     text += '\n' +
             wrapped(convention_text(report.conventions[c], analysis.conventions[c]), columns, 2) +

@@ -180,8 +180,7 @@ std::string describe(const GraphReport& report) {
   text += fmt::format(
       "measured with     {} walk, fidelity as a fraction over {}, horizon {}, hitting times cut at "
       "{}\n",
-      name_of(report.options.normalization),
-      fidelity.nodes == FidelityNodes::kSources ? "sources" : "all nodes", horizon_text(fidelity),
+      name_of(report.options.normalization), sources_text(fidelity), horizon_text(fidelity),
       report.options.walk.cutoff);
   return text;
 }

@@ -6,6 +6,7 @@
 
 #include "synergraph/core/ties.h"
 #include "synergraph/statistics/intervals.h"
+#include "synergraph/statistics/symmetric_sum.h"
 
 namespace synergraph {
 namespace {
@@ -51,16 +52,12 @@ void find_carriers(const ValueOfHeads& layer_value, ValueFacts& facts) {
   std::sort(facts.carriers.begin(), facts.carriers.end());
 }
 
-void find_pairs(const ValueOfHeads& layer_value, const Chance& chance, ValueFacts& facts) {
-  const double slack = 2.0 * layer_value.gap;  // a pair is a difference of differences
-  for (const Interaction& pair : layer_value.pairs) {
-    if (chance.clear(pair.index, 1.0, slack) &&
-        (!facts.complementary || pair.index.mean > facts.complementary->index.mean))
-      facts.complementary = &pair;
-    if (chance.clear(pair.index, -1.0, slack) &&
-        (!facts.redundant || pair.index.mean < facts.redundant->index.mean))
-      facts.redundant = &pair;
-  }
+constexpr int kKinds = 5;  // of claims
+
+/// The claim, if it is a fact; `slack` of its size is unknown.
+const HeldOutClaim* fact(const std::optional<HeldOutClaim>& claim, double slack, int claims) {
+  if (!claim || !(std::abs(claim->size) - slack >= kNotable)) return nullptr;
+  return claim->chance * claims <= kFalseClaims ? &*claim : nullptr;
 }
 
 }  // namespace
@@ -77,12 +74,25 @@ bool smallest_is_certified(const ValueOfHeads& layer_value) {
   return std::all_of(certified.begin(), certified.begin() + size, [](bool known) { return known; });
 }
 
-ValueFacts value_facts(const ValueOfHeads& layer_value, int samples) {
+int possible_claims(const HeadValues& head_values) {
+  int claims = 0;
+  for (const LayerHeadValues& layer : head_values.layer_values)
+    for (const ValueOfHeads& value : layer.values)
+      if (value.held_out) claims += kKinds;
+  return claims;
+}
+
+int samples_for_claims(int claims) {
+  int half = 1;
+  while (2.0 * symmetric_sum_chance(half, half) * claims > kFalseClaims) ++half;
+  return 2 * half;
+}
+
+ValueFacts value_facts(const ValueOfHeads& layer_value, int samples, int claims) {
   ValueFacts facts;
   facts.heads = layer_value.heads.size();
   facts.decided = layer_value.gap <= kNotable * layer_value.all.mean;
   if (facts.decided) find_carriers(layer_value, facts);
-  find_pairs(layer_value, Chance(layer_value, samples, layer_value.pairs.size()), facts);
   const Chance chance(layer_value, samples, facts.heads);
   for (std::size_t h = 0; h < facts.heads && facts.heads > 1; ++h)
     if (chance.clear(layer_value.heads[h].dropped, -1.0, layer_value.gap))
@@ -92,18 +102,25 @@ ValueFacts value_facts(const ValueOfHeads& layer_value, int samples) {
   };
   std::stable_sort(facts.harmful.begin(), facts.harmful.end(),
                    [&](int a, int b) { return dropped(a) < dropped(b); });
-  const double enough = (1.0 + kNotable) * all_on_sets(layer_value) + layer_value.gap;
-  if (layer_value.better && layer_value.better->value > enough) facts.better = &*layer_value.better;
-  if (layer_value.weights && layer_value.weights->given_value > 0.0 && facts.decided)
-    facts.reweighted = layer_value.weights->value / layer_value.weights->given_value;
+  if (!layer_value.held_out) return facts;
+  const HeldOutClaims& judged = *layer_value.held_out;
+  const double slack =
+      layer_value.all.mean > 0.0 ? layer_value.gap / layer_value.all.mean : layer_value.gap;
+  facts.redundant = fact(judged.redundant, 2.0 * slack, claims);  // a difference of differences
+  facts.complementary = fact(judged.complementary, 2.0 * slack, claims);
+  facts.better_without = fact(judged.better_without, slack, claims);
+  facts.better_set = fact(judged.better_set, slack, claims);
+  if (facts.decided) facts.other_weights = fact(judged.other_weights, slack, claims);
   return facts;
 }
 
 std::vector<ValueFacts> value_facts(const HeadValues& head_values, std::size_t value) {
   std::vector<ValueFacts> facts;
+  const int claims = possible_claims(head_values);
   for (std::size_t l = 0; l < head_values.layer_values.size(); ++l)
-    facts.push_back(
-        value_facts(head_values.layer_values[l].values[value], head_values.layers[l].samples));
+    facts.push_back(value_facts(head_values.layer_values[l].values[value],
+                                head_values.layers[l].samples / head_values.layers[l].sinks,
+                                claims));
   return facts;
 }
 

@@ -10,6 +10,8 @@ namespace synergraph {
 inline constexpr double kCarriedShare = 0.8;
 /// Differences below this share of the value of all heads are not spoken of.
 inline constexpr double kNotable = 0.01;
+/// The chance, at most, that a summary claims anything of heads without structure.
+inline constexpr double kFalseClaims = 0.05;
 
 /// What the numbers of one value in one layer support.
 struct ValueFacts {
@@ -21,15 +23,16 @@ struct ValueFacts {
   /// value of all, rising. None where that is 0.
   std::vector<int> carriers = {};
   double carried = 0.0;  ///< their share
-  /// The strongest of the pairs that are clear of chance; null: none is.
-  const Interaction* complementary = nullptr;
-  const Interaction* redundant = nullptr;
-  /// Heads without which the layer is better, clear of chance, the worst first.
+  /// Heads without which the layer is better on these samples, clear of chance over samples, the
+  /// worst first. They were chosen on the samples that they are judged on: see `better_without`.
   std::vector<int> harmful = {};
-  /// The best subset, where it is notably better than all heads together; null: it is not.
-  const HeadSet* better = nullptr;
-  /// What other weights were found to be worth over those given; 1 where not sought.
-  double reweighted = 1.0;
+  // Claims that hold on samples that did not choose them and that permuted rows do not reach; null:
+  // none does.
+  const HeldOutClaim* redundant = nullptr;
+  const HeldOutClaim* complementary = nullptr;
+  const HeldOutClaim* better_without = nullptr;
+  const HeldOutClaim* better_set = nullptr;
+  const HeldOutClaim* other_weights = nullptr;
 };
 
 /// The value of all heads on the samples that sets were measured on: fewer than all, where a layer
@@ -40,11 +43,17 @@ double all_on_sets(const ValueOfHeads& layer_value);
 /// certified.
 bool smallest_is_certified(const ValueOfHeads& layer_value);
 
-/// The facts of a value, which must outlive them. Clear of chance is a mean that is notable and
-/// further from 0 than the gap of values that are not certified explains, by two standard errors
-/// and by as many as Student's t distribution asks for at 95 % for all pairs, or all heads,
-/// together. A single sample has no error: then its numbers count as they are.
-ValueFacts value_facts(const ValueOfHeads& layer_value, int samples);
+/// How many claims a report can make: a kind each for every value and layer that was judged.
+int possible_claims(const HeadValues& head_values);
+
+/// So many samples a claim needs at least: half of them judge it, and the chance that all of these
+/// agree must be small enough for each of `claims`.
+int samples_for_claims(int claims);
+
+/// The facts of a value, which must outlive them, in a report of so many claims. A claim is a fact
+/// if it is notable, beyond the gap of values that are not certified, and its chance is at most
+/// kFalseClaims divided by the number of claims.
+ValueFacts value_facts(const ValueOfHeads& layer_value, int samples, int claims);
 
 /// The facts of a value in every layer.
 std::vector<ValueFacts> value_facts(const HeadValues& head_values, std::size_t value);

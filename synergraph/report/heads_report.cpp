@@ -37,7 +37,25 @@ ordered_json json_path(const PruningPath& path) {
   return {{"order", path.order}, {"value", path.value}, {"loss", path.loss}};
 }
 
-ordered_json json_value(const ValueOfHeads& layer_value, int samples) {
+ordered_json json_claim(const std::optional<HeldOutClaim>& claim, const HeldOutClaim* named) {
+  if (!claim) return {};
+  return {{"heads", claim->heads},
+          {"size", json_number(claim->size)},
+          {"chance", json_number(claim->chance)},
+          {"named", named != nullptr}};
+}
+
+/// Claims that were judged on samples that did not choose them; `named`: a summary says so.
+ordered_json json_held_out(const HeldOutClaims& claims, const ValueFacts& facts) {
+  return {{"samples", claims.samples},
+          {"redundant", json_claim(claims.redundant, facts.redundant)},
+          {"complementary", json_claim(claims.complementary, facts.complementary)},
+          {"better_set", json_claim(claims.better_set, facts.better_set)},
+          {"better_without", json_claim(claims.better_without, facts.better_without)},
+          {"other_weights", json_claim(claims.other_weights, facts.other_weights)}};
+}
+
+ordered_json json_value(const ValueOfHeads& layer_value, int samples, int claims) {
   ordered_json heads = ordered_json::array();
   for (std::size_t h = 0; h < layer_value.heads.size(); ++h) {
     const ValueOfHead& head = layer_value.heads[h];
@@ -52,7 +70,7 @@ ordered_json json_value(const ValueOfHeads& layer_value, int samples) {
     best.push_back(json_set(layer_value.pruning.best[k]));
     best.back()["certified"] = static_cast<bool>(layer_value.pruning.certified[k]);
   }
-  const ValueFacts facts = value_facts(layer_value, samples);
+  const ValueFacts facts = value_facts(layer_value, samples, claims);
   ordered_json json = {
       {"value", name_of(layer_value.value)},
       {"all", json_estimate(layer_value.all)},
@@ -71,25 +89,38 @@ ordered_json json_value(const ValueOfHeads& layer_value, int samples) {
       {"smallest", json_set(layer_value.smallest)},
       {"beating", layer_value.beating},
       {"better", layer_value.better ? json_set(*layer_value.better) : ordered_json()}};
+  json["held_out"] =
+      layer_value.held_out ? json_held_out(*layer_value.held_out, facts) : ordered_json();
   if (layer_value.weights)
     json["best_weights"] = json_weights(*layer_value.weights, layer_value.weight_samples);
   return json;
 }
 
-ordered_json json_layer(const HeadValues& head_values, std::size_t l) {
+ordered_json json_loss(const LossOfHeads& loss, const std::vector<HeadValue>& values) {
+  ordered_json agreement = ordered_json::object();
+  for (std::size_t v = 0; v < values.size(); ++v)
+    agreement[std::string(name_of(values[v]))] = json_number(loss.agreement[v]);
+  return {{"won", loss.won}, {"shapley", loss.shapley}, {"rank_correlation", std::move(agreement)}};
+}
+
+ordered_json json_layer(const HeadsReport& report, std::size_t l) {
+  const HeadValues& head_values = report.head_values;
   const AttentionLayer& layer = head_values.layers[l];
   const LayerHeadValues& layer_value = head_values.layer_values[l];
   ordered_json values = ordered_json::array();
+  const int claims = possible_claims(head_values);
   for (const ValueOfHeads& value : layer_value.values)
-    values.push_back(json_value(value, layer.samples));
-  return {{"name", layer.name},
-          {"samples", layer.samples},
-          {"tokens", layer.tokens},
-          {"weights", head_values.weights[l]},
-          {"exact", layer_value.exact},
-          {"permutations", layer_value.permutations},
-          {"precise", layer_value.precise},
-          {"values", std::move(values)}};
+    values.push_back(json_value(value, layer.samples / layer.sinks, claims));
+  ordered_json json = {{"name", layer.name},
+                       {"samples", layer.samples},
+                       {"tokens", layer.tokens},
+                       {"weights", head_values.weights[l]},
+                       {"exact", layer_value.exact},
+                       {"permutations", layer_value.permutations},
+                       {"precise", layer_value.precise},
+                       {"values", std::move(values)}};
+  if (report.loss) json["loss"] = json_loss((*report.loss)[l], head_values.options.values);
+  return json;
 }
 
 ordered_json json_stack(const StackAnalysis& stack) {
@@ -125,7 +156,7 @@ Table csv_table(const HeadsReport& report) {
     table.header.push_back(fmt::format("{}_error", name));
   }
   for (const char* title : {"in_smallest", "best_weight", "all", "all_error", "exact",
-                            "stack_share", "stack_share_error"})
+                            "stack_share", "stack_share_error", "loss_shapley"})
     table.header.emplace_back(title);
   const auto truth = [](bool value) { return std::string(value ? "true" : "false"); };
   for (std::size_t l = 0; l < head_values.layer_values.size(); ++l)
@@ -151,6 +182,7 @@ Table csv_table(const HeadsReport& report) {
         row.push_back(truth(head_values.layer_values[l].exact));
         if (report.stack && !report.stack->flows.empty()) add(report.stack->flows[l].heads[h]);
         row.resize(table.header.size());
+        if (report.loss) row.back() = exact((*report.loss)[l].shapley[h]);
       }
   return table;
 }
@@ -160,13 +192,14 @@ std::string json_report(const HeadsReport& report) {
   const HeadValueOptions& options = head_values.options;
   ordered_json layers = ordered_json::array();
   for (std::size_t l = 0; l < head_values.layer_values.size(); ++l)
-    layers.push_back(json_layer(head_values, l));
+    layers.push_back(json_layer(report, l));
   ordered_json json = json_document(kHeadsDocument, report, head_values.layers,
                                     report.head_names.empty() ? "attention" : "graph");
   json["convention"] = name_of(report.convention);
   json["settings"] = json_settings(options.convention);
   json["settings"]["keep"] = options.keep;
   json["settings"]["exact_heads"] = options.exact_heads;
+  json["settings"]["null_samples"] = options.null_samples;
   if (std::any_of(head_values.layer_values.begin(), head_values.layer_values.end(),
                   [](const LayerHeadValues& layer_value) { return !layer_value.exact; }))
     json["settings"]["sampling"] = {{"seed", options.sampling.seed},

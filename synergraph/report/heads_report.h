@@ -9,8 +9,8 @@
 #pragma GCC visibility push(default)
 namespace synergraph {
 
-/// For a terminal of so many columns: a summary in about ten lines, then the tables of every layer,
-/// or one with a row a layer where there are many.
+/// For a terminal of so many columns: a summary that fits a screen of 24 lines of 80 columns.
+/// Verbose: then the tables of every layer, or one with a row a layer where there are many.
 std::string format_report(const HeadsReport& report, std::size_t columns = kUnlimited);
 
 /// One row a layer, value and head, numbers in full.

@@ -5,10 +5,10 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <functional>
 #include <numeric>
 
 #include "synergraph/core/terminal.h"
+#include "synergraph/core/ties.h"
 #include "synergraph/report/heads_facts.h"
 #include "synergraph/report/heads_names.h"
 #include "synergraph/report/table.h"
@@ -20,6 +20,7 @@ namespace {
 constexpr std::size_t kLineEach = 8;    // layers; of more, what stands out is said
 constexpr std::size_t kShort = 3;       // clauses of a short line
 constexpr std::size_t kBothValues = 2;  // likewise; of more, the second value is said together
+constexpr std::size_t kNamedHeads = 4;  // one by one; more in ranges
 
 std::string percent(double share) {
   return fixed(100.0 * share, std::abs(share) < 0.0995 ? 1 : 0) + " %";
@@ -47,15 +48,9 @@ class ValueSummary {
     if (facts.heads == 1) said.emplace_back("a single head");
     if (!facts.decided && facts.heads > 1)
       said.emplace_back("not certified, so that little can be said of its heads");
-    std::array order = {&ValueSummary::carriers,      &ValueSummary::smallest,
-                        &ValueSummary::redundant,     &ValueSummary::harmful,
-                        &ValueSummary::complementary, &ValueSummary::reweighted};
-    if (clauses == kShort) std::swap(order[2], order[3]);
-    for (const auto clause : order) {
-      if (facts.heads == 1 || said.size() == clauses) break;
-      if (!facts.decided && (clause == order[0] || clause == order[1])) continue;
-      if (std::string text = (this->*clause)(l); !text.empty()) said.push_back(std::move(text));
-    }
+    if (facts.decided && facts.heads > 1) said = shares(l);
+    for (const std::string& text : claims(l))
+      if (said.size() < clauses) said.push_back(text);
     for (std::size_t k = 0; k < said.size(); ++k) line += (k == 0 ? ": " : "; ") + said[k];
     return line;
   }
@@ -70,16 +65,15 @@ class ValueSummary {
       kept.push_back(static_cast<double>(layer_value(l).smallest.heads.size()));
       heads = std::max(heads, facts_[l].heads);
     }
-    const bool one = *std::max_element(kept.begin(), kept.end()) == 1.0;
     std::string text =
         fmt::format("{} in {} layers: {}", name(), facts_.size(), spread(std::move(all)));
     if (heads > 1)
-      text += fmt::format("; {} of {}{} heads keep{} {}", spread(std::move(kept)),
-                          same_heads() ? "" : "up to ", heads, one ? "s" : "", kept_share());
+      text += fmt::format("; keeping {} takes {} of {}{} heads", kept_share(),
+                          spread(std::move(kept)), same_heads() ? "" : "up to ", heads);
     return text;
   }
 
-  /// Where few heads do most of the work.
+  /// Where few heads account for most of it.
   std::string concentrated() const {
     std::vector<std::size_t> order(facts_.size());
     std::iota(order.begin(), order.end(), std::size_t{0});
@@ -87,7 +81,7 @@ class ValueSummary {
       return facts_[l].carriers.empty() || 2 * facts_[l].carriers.size() > facts_[l].heads;
     });
     if (order.empty())
-      return fmt::format("{}: in no layer do half of the heads carry {}", name(),
+      return fmt::format("{}: in no layer do half of the heads account for {}", name(),
                          percent(kCarriedShare));
     std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
       const ValueFacts& x = facts_[a];
@@ -98,68 +92,45 @@ class ValueSummary {
     constexpr std::size_t kNamed = 3;
     std::vector<std::string> named;
     for (std::size_t k = 0; k < std::min(kNamed, order.size()); ++k)
-      named.push_back(fmt::format("{} ({})", names_.layer(order[k]), carriers(order[k])));
+      named.push_back(fmt::format("{} ({}: {})", names_.layer(order[k]),
+                                  names_.few(facts_[order[k]].carriers, facts_[order[k]].heads),
+                                  percent(facts_[order[k]].carried)));
     return fmt::format("{} rests on few heads in {}", name(), listed(named));
   }
 
-  std::string harmful_heads() const {
-    return notable(
-        "dropping a head raises it",
-        [&](std::size_t l) {
-          const std::vector<int>& heads = facts_[l].harmful;
-          return heads.empty() ? 0.0 : -share(l, dropped(l, heads.front()));
-        },
-        [&](std::size_t l, double size) {
-          return fmt::format("{}, by {}", names_.heads({facts_[l].harmful.front()}), percent(size));
-        });
-  }
-
-  std::string pairs() const {
-    const auto pairs_of = [&](const char* what, const Interaction* ValueFacts::*kind) {
-      return notable(
-          what,
-          [&](std::size_t l) {
-            const Interaction* pair = facts_[l].*kind;
-            return pair ? std::abs(share(l, pair->index.mean)) : 0.0;
-          },
-          [&](std::size_t l, double) {
-            const Interaction& pair = *(facts_[l].*kind);
-            return fmt::format("{}, {}", names_.heads(pair.heads), signed_part(l, pair));
-          });
-    };
-    std::string text = pairs_of("redundant pairs", &ValueFacts::redundant);
-    const std::string others = pairs_of("complementary ones", &ValueFacts::complementary);
-    if (text.empty() || others.empty()) return text + others;
-    return text + "; " + others;
-  }
-
-  std::string better_sets() const {
-    return notable(
-        "fewer heads reach more than all",
-        [&](std::size_t l) {
-          return facts_[l].better ? set_share(l, facts_[l].better->value) : 0.0;
-        },
-        [&](std::size_t l, double size) {
-          return fmt::format("{} of them {}", facts_[l].better->heads.size(), percent(size));
-        });
-  }
-
-  std::string better_weights() const {
-    return notable(
-        "other weights raise it",
-        [&](std::size_t l) {
-          const double gain = facts_[l].reweighted - 1.0;
-          return gain >= kNotable ? gain : 0.0;
-        },
-        [](std::size_t, double size) { return "by " + percent(size); });
-  }
-
-  /// The clause with the name of the value before it.
-  std::string named(const std::string& clause) const {
-    return clause.empty() ? clause : fmt::format("{}: {}", name(), clause);
+  /// Of each kind of claim: in how many layers it holds, and where most.
+  std::vector<std::string> notable_claims() const {
+    std::vector<std::string> lines;
+    for (const Kind& kind : kKinds) {
+      std::size_t count = 0;
+      std::size_t most = 0;
+      for (std::size_t l = 0; l < facts_.size(); ++l) {
+        const HeldOutClaim* claim = facts_[l].*kind.claim;
+        if (!claim) continue;
+        if (count++ == 0 || std::abs(claim->size) > std::abs((facts_[most].*kind.claim)->size))
+          most = l;
+      }
+      if (count > 0)
+        lines.push_back(fmt::format("{}: {} in {} of {} layers, most in {}: {}", name(), kind.what,
+                                    count, facts_.size(), names_.layer(most),
+                                    claim_text(kind, most)));
+    }
+    return lines;
   }
 
  private:
+  struct Kind {
+    const HeldOutClaim* ValueFacts::*claim;
+    const char* what;  ///< of many layers
+    const char* text;  ///< of one: heads, then size
+  };
+  static constexpr std::array<Kind, 5> kKinds = {
+      {{&ValueFacts::redundant, "redundant pairs", "{} are redundant ({})"},
+       {&ValueFacts::complementary, "complementary pairs", "{} complement each other ({})"},
+       {&ValueFacts::better_set, "a better subset", "{} alone reach {}"},
+       {&ValueFacts::better_without, "a head in the way", "without {} it is {} higher"},
+       {&ValueFacts::other_weights, "better weights", "other weights raise it by {1}"}}};
+
   const ValueOfHeads& layer_value(std::size_t l) const {
     return head_values_.layer_values[l].values[value_];
   }
@@ -167,28 +138,6 @@ class ValueSummary {
     return fmt::format("{:.4g} %", 100.0 * head_values_.options.keep);
   }
   std::string name() const { return std::string(name_of(layer_value(0).value)); }
-  double dropped(std::size_t l, int head) const {
-    return layer_value(l).heads[static_cast<std::size_t>(head)].dropped.mean;
-  }
-  /// A part of the value of all heads; where that is 0, of 1.
-  double share(std::size_t l, double number) const {
-    const double all = layer_value(l).all.mean;
-    return all > 0.0 ? number / all : number;
-  }
-  std::string part(std::size_t l, double number) const {
-    return layer_value(l).all.mean > 0.0 ? percent(share(l, number)) : human(number, 3);
-  }
-  /// The same of a set, on the samples that sets were measured on.
-  double set_share(std::size_t l, double number) const {
-    const double all = all_on_sets(layer_value(l));
-    return all > 0.0 ? number / all : number;
-  }
-  std::string set_part(std::size_t l, double number) const {
-    return all_on_sets(layer_value(l)) > 0.0 ? percent(set_share(l, number)) : human(number, 3);
-  }
-  std::string signed_part(std::size_t l, const Interaction& pair) const {
-    return (pair.index.mean > 0.0 ? "+" : "") + part(l, pair.index.mean);
-  }
   bool same_heads() const {
     return std::all_of(facts_.begin(), facts_.end(),
                        [&](const ValueFacts& f) { return f.heads == facts_.front().heads; });
@@ -205,85 +154,80 @@ class ValueSummary {
                        human(0.5 * (numbers[(size - 1) / 2] + numbers[size / 2]), 3));
   }
 
-  std::string carriers(std::size_t l) const {
+  /// Which heads account for most of the value, and how few keep it. Where fewer heads keep nearly
+  /// all than account for most, heads stand in for each other: then only the former is said.
+  std::vector<std::string> shares(std::size_t l) const {
     const ValueFacts& facts = facts_[l];
-    if (facts.carriers.empty()) return "all heads together are worth nothing";
-    if (facts.carriers.size() == facts.heads) return "all heads carry it";
-    return fmt::format("{} {} {}", names_.few(facts.carriers, facts.heads),
-                       facts.carriers.size() == 1 ? "carries" : "carry", percent(facts.carried));
-  }
-
-  std::string smallest(std::size_t l) const {
-    const std::size_t heads = facts_[l].heads;
-    const std::size_t kept = layer_value(l).smallest.heads.size();
-    const bool exact = head_values_.layer_values[l].exact || smallest_is_certified(layer_value(l));
-    if (!(layer_value(l).all.mean > 0.0)) return better(l);
-    const int samples = layer_value(l).pruning.samples;
-    std::string found = exact ? "" : "best found";
-    if (samples < head_values_.layers[l].samples)
-      found += fmt::format("{}on {}", exact ? "" : " ", counted(samples, "sample"));
-    const std::string some = fmt::format("{} of {} heads{}", kept, heads,
-                                         found.empty() ? "" : fmt::format(" ({})", found));
-    const HeadSet* above = facts_[l].better;
-    if (above && above->heads.size() == kept)
-      return fmt::format("{} reach{} {}", some, kept == 1 ? "es" : "", set_part(l, above->value));
+    const ValueOfHeads& value = layer_value(l);
+    if (!(value.all.mean > 0.0)) return {"all heads together are worth nothing"};
+    const std::vector<int>& kept = value.smallest.heads;
     const std::string keep = kept_share();
-    const std::string text =
-        kept == heads
-            ? fmt::format("no smaller set{} keeps {}", found.empty() ? "" : " that was found", keep)
-            : fmt::format("{} keep{} {}", some, kept == 1 ? "s" : "", keep);
-    return above ? text + ", " + better(l) : text;
+    std::string found;
+    if (value.pruning.samples < head_values_.layers[l].samples)
+      found = fmt::format(" on {}", counted(value.pruning.samples, "sample"));
+    const bool exact = head_values_.layer_values[l].exact || smallest_is_certified(value);
+    const std::string set = names_.set(kept, facts.heads);
+    if (kept.size() == facts.heads)
+      found =
+          fmt::format("no smaller set{} keeps {}{}", exact ? "" : " that was found", keep, found);
+    else if (!exact)
+      found = fmt::format("the smallest set found{} has {} ({}) and keeps {}", found,
+                          counted(static_cast<std::int64_t>(kept.size()), "head"), set, keep);
+    else if (kept.size() == 1)
+      found = fmt::format("{} {}{}", single_heads(l), keep, found);
+    else
+      found = fmt::format("any set needs at least {} heads ({}) to keep {}{}", kept.size(), set,
+                          keep, found);
+    if (kept.size() < facts.carriers.size()) return {found};
+    if (facts.carriers.size() == facts.heads)
+      return {"all heads are needed to account for " + percent(kCarriedShare), found};
+    return {
+        fmt::format("{} {} for {}",
+                    facts.carriers.size() <= kNamedHeads
+                        ? names_.heads(facts.carriers)
+                        : "heads " + names_.set(facts.carriers, facts.heads),
+                    facts.carriers.size() == 1 ? "accounts" : "account", percent(facts.carried)),
+        found};
   }
 
-  std::string better(std::size_t l) const {
-    const HeadSet* set = facts_[l].better;
-    if (!set) return {};
-    const std::size_t size = set->heads.size();
-    return size == 1 ? fmt::format("the best alone reaches {}", set_part(l, set->value))
-                     : fmt::format("the best {} reach {}", size, set_part(l, set->value));
+  /// The heads that each keep enough alone: which of them comes first may be chance.
+  std::string single_heads(std::size_t l) const {
+    const ValueOfHeads& value = layer_value(l);
+    std::vector<int> enough;
+    for (std::size_t h = 0; h < value.heads.size(); ++h)
+      if (reaches(value.heads[h].alone.mean, head_values_.options.keep * value.all.mean))
+        enough.push_back(static_cast<int>(h));
+    if (enough.size() <= 1) return names_.heads(value.smallest.heads) + " alone keeps";
+    if (enough.size() == value.heads.size()) return "any head alone keeps";
+    return "each of " +
+           (enough.size() <= kNamedHeads ? names_.heads(enough)
+                                         : "heads " + names_.set(enough, value.heads.size())) +
+           " alone keeps";
   }
 
-  std::string pair(std::size_t l, const Interaction* pair, const char* relation) const {
-    if (!pair) return {};
-    return fmt::format("{} {} ({})", names_.heads(pair->heads), relation, signed_part(l, *pair));
-  }
-  std::string redundant(std::size_t l) const {
-    return pair(l, facts_[l].redundant, "are redundant");
-  }
-  std::string complementary(std::size_t l) const {
-    return pair(l, facts_[l].complementary, "complement each other");
-  }
-
-  std::string harmful(std::size_t l) const {
-    const std::vector<int>& heads = facts_[l].harmful;
-    if (heads.empty()) return {};
-    const std::string by = part(l, -dropped(l, heads.front()));
-    if (heads.size() == 1)
-      return fmt::format("dropping {} raises it by {}", names_.heads(heads), by);
-    return fmt::format("dropping any of {} heads raises it, {} most (by {})", heads.size(),
-                       names_.heads({heads.front()}), by);
+  std::string claim_text(const Kind& kind, std::size_t l) const {
+    const HeldOutClaim& claim = *(facts_[l].*kind.claim);
+    std::string size = percent(claim.size);
+    if (kind.claim == &ValueFacts::better_set)
+      size = percent(1.0 + claim.size);
+    else if (kind.claim == &ValueFacts::complementary)
+      size = "+" + size;
+    std::string heads;
+    if (claim.heads.size() > kNamedHeads)
+      heads = "heads " + names_.set(claim.heads, facts_[l].heads);
+    else if (!claim.heads.empty())
+      heads = names_.heads(claim.heads);
+    std::string text = fmt::format(fmt::runtime(kind.text), heads, size);
+    if (kind.claim == &ValueFacts::better_set && claim.heads.size() == 1)
+      text = fmt::format("{} alone reaches {}", heads, size);
+    return text;
   }
 
-  std::string reweighted(std::size_t l) const {
-    const double gain = facts_[l].reweighted - 1.0;
-    if (!(gain >= kNotable)) return {};
-    return fmt::format("{} raise it by {}",
-                       layer_value(l).weights->optimal ? "the best weights" : "other weights",
-                       percent(gain));
-  }
-
-  /// In how many layers something is so, where most, and what there: `size` is 0 where it is not.
-  std::string notable(const char* what, const std::function<double(std::size_t)>& size,
-                      const std::function<std::string(std::size_t, double)>& detail) const {
-    std::size_t count = 0;
-    std::size_t most = 0;
-    for (std::size_t l = 0; l < facts_.size(); ++l) {
-      if (!(size(l) > 0.0)) continue;
-      if (count++ == 0 || size(l) > size(most)) most = l;
-    }
-    if (count == 0) return {};
-    return fmt::format("{} in {} of {} layers, most in {} ({})", what, count, facts_.size(),
-                       names_.layer(most), detail(most, size(most)));
+  std::vector<std::string> claims(std::size_t l) const {
+    std::vector<std::string> said;
+    for (const Kind& kind : kKinds)
+      if (facts_[l].*kind.claim) said.push_back(claim_text(kind, l));
+    return said;
   }
 
   const HeadValues& head_values_;
@@ -291,6 +235,62 @@ class ValueSummary {
   std::size_t value_;
   std::vector<ValueFacts> facts_;
 };
+
+/// What the model needs, and whether structure agrees.
+std::string loss_line(const HeadsReport& report, const HeadsNames& names) {
+  if (report.control && needs_no_attention(*report.control))
+    return "loss: no head matters, the model needs no attention for this task";
+  const std::vector<LossOfHeads>& losses = *report.loss;
+  std::size_t most = 0;
+  for (std::size_t l = 0; l < losses.size(); ++l)
+    if (losses[l].won > losses[most].won) most = l;
+  const auto needed = std::max_element(losses[most].shapley.begin(), losses[most].shapley.end());
+  std::string text = fmt::format(
+      "loss: heads matter most in {}, {} nats of loss, {} most ({}); rank correlation of structure "
+      "with loss within layers",
+      names.layer(most), human(losses[most].won, 3),
+      names.heads({static_cast<int>(needed - losses[most].shapley.begin())}), human(*needed, 3));
+  for (std::size_t v = 0; v < report.head_values.options.values.size(); ++v) {
+    std::vector<std::string> each;
+    for (const LossOfHeads& loss : losses)
+      each.push_back(std::isnan(loss.agreement[v]) ? "none" : fixed(loss.agreement[v], 2));
+    constexpr std::size_t kShown = 8;
+    if (each.size() > kShown) each.resize(kShown);
+    text += fmt::format("{} {} {}", v == 0 ? ":" : ",",
+                        name_of(report.head_values.options.values[v]), listed(each));
+  }
+  return text;
+}
+
+/// How the claims were judged, or why there are none.
+std::string judgement(const HeadsReport& report) {
+  const HeadValues& head_values = report.head_values;
+  int most = 0;     // samples
+  int heads = 1;    // of a layer
+  int judged = -1;  // the fewest samples that judged a layer
+  for (std::size_t l = 0; l < head_values.layer_values.size(); ++l) {
+    most = std::max(most, head_values.layers[l].samples / head_values.layers[l].sinks);
+    heads = std::max(heads, head_values.layers[l].heads);
+    for (const ValueOfHeads& value : head_values.layer_values[l].values)
+      if (value.held_out)
+        judged = judged < 0 ? value.held_out->samples : std::min(judged, value.held_out->samples);
+  }
+  if (heads == 1) return {};
+  if (!report.head_names.empty()) return "the pairs and sets of this graph: --verbose";
+  if (most == 1)
+    return "one sample: nothing can be said of redundant or complementary heads, nor of other "
+           "samples";
+  if (judged < 0) return "pairs, better sets and other weights were not judged (null samples: 0)";
+  if (const int needed = samples_for_claims(possible_claims(head_values)); judged < needed)
+    return fmt::format(
+        "{} samples are too few to tell pairs, better sets and other weights from chance: at least "
+        "{} are needed",
+        judged, needed);
+  return fmt::format(
+      "pairs, better sets and other weights were chosen on half of {} samples, judged on the other "
+      "half against permuted rows, and named only if clear (chance of any false one: at most {})",
+      judged, percent(kFalseClaims));
+}
 
 std::string stack_line(const HeadsReport& report, const HeadsNames& names) {
   const StackAnalysis& stack = *report.stack;
@@ -327,43 +327,27 @@ std::string stack_line(const HeadsReport& report, const HeadsNames& names) {
 
 }  // namespace
 
-std::vector<std::string> heads_summary(const HeadsReport& report) {
+std::vector<std::string> heads_summary(const HeadsReport& report, std::size_t clauses) {
   const HeadValues& head_values = report.head_values;
   const HeadsNames names(report);
   const std::size_t layers = head_values.layer_values.size();
+  clauses = std::min(clauses, layers <= kBothValues ? SIZE_MAX : layers <= 4 ? 4 : kShort);
   std::vector<std::string> lines;
   const std::size_t values = layers == 0 ? 0 : head_values.layer_values.front().values.size();
   for (std::size_t v = 0; v < values; ++v) {
     const ValueSummary summary(report, names, v);
     if (layers <= (v == 0 ? kLineEach : kBothValues)) {
-      for (std::size_t l = 0; l < layers; ++l)
-        lines.push_back(summary.layer(l, layers <= kBothValues ? SIZE_MAX
-                                         : layers <= 4         ? 4
-                                                               : kShort));
+      for (std::size_t l = 0; l < layers; ++l) lines.push_back(summary.layer(l, clauses));
       continue;
     }
-    if (v == 0) {
-      for (const std::string& line :
-           {summary.range(), summary.concentrated(), summary.named(summary.harmful_heads()),
-            summary.named(summary.pairs()), summary.named(summary.better_sets()),
-            summary.named(summary.better_weights())})
-        lines.push_back(line);
-      continue;
-    }
-    std::string line = summary.range();
-    if (const std::string harmful = summary.harmful_heads(); !harmful.empty())
-      line += "; " + harmful;
-    lines.push_back(line);
+    lines.push_back(summary.range());
+    if (v > 0) continue;
+    lines.push_back(summary.concentrated());
+    for (std::string& line : summary.notable_claims()) lines.push_back(std::move(line));
   }
+  if (report.loss) lines.push_back(loss_line(report, names));
   if (report.stack) lines.push_back(stack_line(report, names));
-  if (report.head_names.empty() &&
-      std::all_of(head_values.layers.begin(), head_values.layers.end(),
-                  [](const AttentionLayer& layer) { return layer.samples == 1; }))
-    lines.emplace_back(
-        std::all_of(head_values.layer_values.begin(), head_values.layer_values.end(),
-                    [](const LayerHeadValues& layer_value) { return layer_value.exact; })
-            ? "one sample: no standard errors, others may differ"
-            : "one sample: errors are those of sampling orders, others may differ");
+  lines.push_back(judgement(report));
   std::erase(lines, std::string());
   return lines;
 }

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <cstddef>
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -8,9 +10,10 @@
 #pragma GCC visibility push(default)
 namespace synergraph {
 
-/// What the numbers say in plain words, about ten lines: a line a layer, or what stands out where
-/// there are many. What differs from 0 no more than by chance is not spoken of.
-std::vector<std::string> heads_summary(const HeadsReport& report);
+/// What the numbers say in plain words, about ten lines: a line a layer of at most so many clauses,
+/// or what stands out where there are many. Of pairs, better sets and other weights only what holds
+/// on samples that did not choose it, and permuted rows do not reach, is spoken of.
+std::vector<std::string> heads_summary(const HeadsReport& report, std::size_t clauses = SIZE_MAX);
 
 }  // namespace synergraph
 #pragma GCC visibility pop

@@ -16,6 +16,7 @@ namespace {
 
 constexpr std::size_t kEveryLayer = 12;  // layers; of more only a row each is shown
 constexpr std::size_t kPairs = 3;        // of each kind
+constexpr std::size_t kMostClauses = 8;  // of a layer in the summary
 constexpr std::size_t kLabel = 16;       // what the lines of a value begin with
 
 /// "0.1234 ± 0.0012": as many decimals as the error has.
@@ -52,6 +53,7 @@ std::string head_table(const HeadsReport& report, const HeadsNames& names, std::
   }
   for (const ValueOfHeads& value : layer_value.values)
     if (value.weights) table.header.push_back(fmt::format("{} weight", name_of(value.value)));
+  if (report.loss) table.header.emplace_back("loss Shapley");
   const std::vector<double>& weights = report.head_values.weights[l];
   for (std::size_t h = 0; h < weights.size(); ++h) {
     std::vector<std::string>& row = table.rows.emplace_back(
@@ -65,6 +67,7 @@ std::string head_table(const HeadsReport& report, const HeadsNames& names, std::
     }
     for (const ValueOfHeads& value : layer_value.values)
       if (value.weights) row.push_back(weight_cell(value.weights->weights[h]));
+    if (report.loss) row.push_back(human((*report.loss)[l].shapley[h], 3));
   }
 
   return format_text(table, columns);
@@ -142,6 +145,33 @@ std::string findings(const HeadsReport& report, const HeadsNames& names, std::si
   return text;
 }
 
+/// What ± stands for in tables; empty where there is none.
+std::string errors_text(const HeadValues& head_values) {
+  const bool several =
+      std::any_of(head_values.layers.begin(), head_values.layers.end(),
+                  [](const AttentionLayer& layer) { return layer.samples > layer.sinks; });
+  const bool sampled = std::any_of(head_values.layer_values.begin(), head_values.layer_values.end(),
+                                   [](const LayerHeadValues& value) { return !value.exact; });
+  if (several) return "± is the standard error of the mean over samples\n";
+  return sampled ? "± is the standard error of sampling orders of heads\n" : "";
+}
+
+/// The summary and what it is about. Not verbose: of as many clauses as fit the screen.
+std::string summary_text(const HeadsReport& report, std::size_t columns, const std::string& about) {
+  constexpr std::size_t kScreenColumns = 80;
+  constexpr std::ptrdiff_t kScreenLines = 23;  // and one for the prompt
+  constexpr std::size_t kFewestClauses = 2;
+  for (std::size_t clauses = kMostClauses;; --clauses) {
+    std::string text;
+    for (const std::string& line : heads_summary(report, clauses)) text += line + '\n';
+    text += '\n' + about;
+    const std::string shown = wrapped(text, std::min(columns, kScreenColumns), 2);
+    if (report.verbose || clauses <= kFewestClauses ||
+        std::count(shown.begin(), shown.end(), '\n') <= kScreenLines)
+      return wrapped(text, columns, 2);
+  }
+}
+
 /// Sizes of sets that a table shows: all, or of many heads some.
 std::vector<std::size_t> shown_sizes(std::size_t heads) {
   constexpr double kGrowth = 1.25;
@@ -210,7 +240,7 @@ std::string overview(const HeadsReport& report, const HeadsNames& names, std::si
                fmt::format("keep {:.4g} %", 100.0 * head_values.options.keep), "best", "its heads",
                "redundant", "complementary", "better without"},
               {}};
-  const auto pair = [&](const Interaction* found) {
+  const auto pair = [&](const HeldOutClaim* found) {
     return found ? fmt::format("{} {}", names.head(found->heads[0]), names.head(found->heads[1]))
                  : std::string("-");
   };
@@ -261,12 +291,12 @@ std::string stack_text(const StackAnalysis& stack, const HeadsNames& names, std:
 std::string format_report(const HeadsReport& report, std::size_t columns) {
   const HeadValues& head_values = report.head_values;
   const HeadsNames names(report);
-  std::string text;
-  for (const std::string& line : heads_summary(report)) text += line + '\n';
-  text = wrapped(text, columns, 2) + '\n' +
-         wrapped(input_text(report, head_values.layers) +
-                     convention_text(report.convention, head_values.options.convention),
-                 columns, 2);
+  std::string about = input_text(report, head_values.layers) +
+                      convention_text(report.convention, head_values.options.convention);
+  about += report.verbose ? errors_text(head_values)
+                          : "tables of every head and pair: --verbose, --csv or --json\n";
+  std::string text = summary_text(report, columns, about);
+  if (!report.verbose) return text;
   const std::size_t layers = head_values.layer_values.size();
   if (layers > 1)
     for (std::size_t v = 0; v < head_values.options.values.size(); ++v)

@@ -49,7 +49,9 @@ std::string input_text(const InputReport& input, const std::vector<AttentionLaye
 
 std::string convention_text(Convention convention, const MetricsOptions& options) {
   return fmt::format("{}: {} walk, fidelity as a fraction over {} ({})\n", name_of(convention),
-                     name_of(options.normalization), name_of(options.fidelity.nodes),
+                     name_of(options.normalization),
+                     options.fidelity.from.empty() ? std::string(name_of(options.fidelity.nodes))
+                                                   : sources_text(options.fidelity),
                      horizon_text(options.fidelity));
 }
 

@@ -22,13 +22,23 @@ inline nlohmann::ordered_json json_number(double value) {
 inline nlohmann::ordered_json json_settings(const MetricsOptions& options) {
   using nlohmann::ordered_json;
   const bool limited = options.fidelity.step_limit < FidelityOptions().step_limit;
-  return {{"normalization", name_of(options.normalization)},
-          {"cutoff", options.walk.cutoff},
-          {"eps", options.walk.eps},
-          {"fidelity_nodes", name_of(options.fidelity.nodes)},
-          {"horizon", options.fidelity.horizon == 0 ? ordered_json("certified")
-                                                    : ordered_json(options.fidelity.horizon)},
-          {"step_limit", limited ? options.fidelity.step_limit : 0}};
+  ordered_json json = {
+      {"normalization", name_of(options.normalization)},
+      {"cutoff", options.walk.cutoff},
+      {"eps", options.walk.eps},
+      {"fidelity_nodes", name_of(options.fidelity.nodes)},
+      {"horizon", options.fidelity.horizon == 0 ? ordered_json("certified")
+                                                : ordered_json(options.fidelity.horizon)},
+      {"step_limit", limited ? options.fidelity.step_limit : 0}};
+  if (!options.fidelity.from.empty()) json["from_tokens"] = options.fidelity.from.text();
+  return json;
+}
+
+/// The nodes that count for fidelity, in words.
+inline std::string sources_text(const FidelityOptions& options) {
+  return options.from.empty()
+             ? std::string(options.nodes == FidelityNodes::kSources ? "sources" : "all nodes")
+             : (options.from.single() ? "token " : "tokens ") + options.from.text();
 }
 
 /// How far fidelity was looked for, in the words of a table.

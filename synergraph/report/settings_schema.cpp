@@ -84,6 +84,11 @@ struct SchemaProperties {
   void operator()(const Setting& setting, std::optional<Horizon>& /*target*/) const {
     add(setting, {{"anyOf", {{{"const", "certified"}}, number_type(kStepRange)}}});
   }
+  void operator()(const Setting& setting, TokenChoice& /*target*/) const {
+    ordered_json type = {{"type", "integer"}};
+    const ordered_json list = {{"type", "array"}, {"items", type}, {"minItems", 1}};
+    add(setting, {{"anyOf", {std::move(type), {{"type", "string"}}, list}}});
+  }
 
  private:
   void add(const Setting& setting, ordered_json type, const ordered_json& standard = {}) const {
@@ -103,6 +108,8 @@ void add_heads(const SchemaProperties& into) {
   add_metrics(into, false);
   HeadValueOptions head_values;
   visit_settings(head_values, into);
+  LossSettings loss;
+  visit_settings(loss, into);
   StackSettings stack;
   visit_settings(stack, into);
 }

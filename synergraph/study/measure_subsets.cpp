@@ -56,6 +56,7 @@ std::vector<LayerSubsets> measure_subsets(const Model& model, const Sequences& s
                                           const EvaluatorFactory& evaluators) {
   ModelAttention source(model, sequences, nullptr, {}, evaluators);
   HeadValueOptions options;
+  options.null_samples = 0;
   options.convention.walk.cutoff = settings.cutoff;
   options.weight_samples = sequences.count;
   options.execution = execution;

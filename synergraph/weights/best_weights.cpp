@@ -6,6 +6,7 @@
 
 #include "synergraph/core/array_math.h"
 #include "synergraph/core/random.h"
+#include "synergraph/diffusion/minimax_nodes.h"
 #include "synergraph/weights/weight_ascent.h"
 #include "synergraph/weights/weight_bound.h"
 #include "synergraph/weights/weight_objective.h"
@@ -75,13 +76,15 @@ std::vector<Vector> candidates(std::size_t heads, std::uint64_t seed) {
 }
 
 /// The best weights for the signals after one step, which are linear in the weights.
-Vector best_first_step(const HeadSystems& systems, FidelityNodes nodes) {
+Vector best_first_step(const HeadSystems& systems, const FidelityOptions& options) {
   const auto heads = static_cast<std::size_t>(systems.heads());
   const Vector equal(heads, 1.0 / static_cast<double>(heads));
   std::vector<WeightPiece> pieces;
   for (std::size_t s = 0; s < systems.size(); ++s) {
     const int sink = systems.nodes(s) - 1;
-    for (int j = 0; j < std::max(1, sink + (nodes == FidelityNodes::kAll ? 1 : 0)); ++j) {
+    std::vector<int> nodes = minimax_nodes(options, systems.nodes(s));
+    if (nodes.empty()) nodes = {0};
+    for (const int j : nodes) {
       WeightPiece piece{s, 0.0, {}, j};
       for (int h = 0; h < systems.heads(); ++h) {
         piece.slope.push_back(systems.diffusion(s, h).view()(sink, j));
@@ -224,7 +227,7 @@ BestWeights best_weights(const HeadSystems& systems, std::span<const double> giv
   std::stable_sort(ranked.begin(), ranked.end());
   std::vector<Vector> starts = {first, equal};
   if (goal == WeightGoal::kFidelity && heads > 1)
-    starts.push_back(best_first_step(systems, options.convention.fidelity.nodes));
+    starts.push_back(best_first_step(systems, options.convention.fidelity));
   for (const auto& next : ranked) {
     constexpr double kFar = 0.2;
     const Vector& start = list[next.second];

@@ -9,6 +9,7 @@
 
 #include "synergraph/core/array_math.h"
 #include "synergraph/core/parallel.h"
+#include "synergraph/diffusion/minimax_nodes.h"
 #include "synergraph/weights/corner_pairs.h"
 #include "synergraph/weights/part_signals.h"
 #include "synergraph/weights/part_walks.h"
@@ -72,8 +73,8 @@ class Bounding {
  private:
   const HeadSystems& systems() const { return objective_.systems(); }
   const MetricsOptions& convention() const { return objective_.convention(); }
-  int chosen_nodes(std::size_t s) const {
-    return systems().nodes(s) - (convention().fidelity.nodes == FidelityNodes::kSources ? 1 : 0);
+  std::vector<int> chosen_nodes(std::size_t s) const {
+    return minimax_nodes(convention().fidelity, systems().nodes(s));
   }
   double simple_fidelity(std::size_t s) const;
   std::unique_ptr<PartWalks> walks_of(std::size_t s, const Part& part) const;
@@ -90,8 +91,7 @@ double Bounding::simple_fidelity(std::size_t s) const {
   for (int h = 0; h < systems().heads(); ++h) heads.push_back(systems().diffusion(s, h).view());
   // Weak nodes first: their bounds rule out the others early.
   const Fidelity& fidelity = best_.systems[s].fidelity;
-  std::vector<int> nodes(static_cast<std::size_t>(chosen_nodes(s)));
-  std::iota(nodes.begin(), nodes.end(), 0);
+  std::vector<int> nodes = chosen_nodes(s);
   std::stable_sort(nodes.begin(), nodes.end(), [&](int a, int b) {
     return fidelity.node[static_cast<std::size_t>(a)] < fidelity.node[static_cast<std::size_t>(b)];
   });
@@ -149,8 +149,7 @@ std::vector<WeightPiece> Bounding::fidelity_rows(const Part& part, std::size_t s
   const Fidelity fidelity = std::move(
       fidelities(centre, {convention().fidelity}, objective_.execution().part(1)).front());
   const auto weakest = [&](const Fidelity& of, std::size_t count) {
-    std::vector<int> list(static_cast<std::size_t>(chosen_nodes(s)));
-    std::iota(list.begin(), list.end(), 0);
+    std::vector<int> list = chosen_nodes(s);
     std::stable_sort(list.begin(), list.end(), [&](int a, int b) {
       return of.node[static_cast<std::size_t>(a)] < of.node[static_cast<std::size_t>(b)];
     });

@@ -10,6 +10,7 @@
 #include "synergraph/core/convex_sum.h"
 #include "synergraph/core/error.h"
 #include "synergraph/core/parallel.h"
+#include "synergraph/diffusion/minimax_nodes.h"
 #include "synergraph/weights/weight_gradient.h"
 
 namespace synergraph {
@@ -195,11 +196,9 @@ std::vector<WeightPiece> WeightObjective::pieces(const Point& point,
           {0, 0.0, walk_slopes(s, state, point.weights, hitting_adjoint(state.walk, state.times))});
     } else {
       const Fidelity& fidelity = state.fidelity;
-      const int chosen =
-          systems_.nodes(s) - (convention_.fidelity.nodes == FidelityNodes::kSources ? 1 : 0);
       const auto value = [&](int j) { return fidelity.node[static_cast<std::size_t>(j)]; };
       std::vector<int> nodes;
-      for (int j = 0; j < chosen; ++j)
+      for (const int j : minimax_nodes(convention_.fidelity, systems_.nodes(s)))
         if (value(j) <= kNearlyWeakest * fidelity.minimax || j == fidelity.minimax_node)
           nodes.push_back(j);
       std::stable_sort(nodes.begin(), nodes.end(), [&](int a, int b) {

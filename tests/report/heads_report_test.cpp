@@ -3,10 +3,14 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <array>
 #include <nlohmann/json.hpp>
 #include <sstream>
 
+#include "synergraph/report/heads_facts.h"
 #include "synergraph/report/heads_summary.h"
+#include "synergraph/statistics/symmetric_sum.h"
 #include "tests/support/documents.h"
 #include "tests/support/invented_head_values.h"
 
@@ -35,6 +39,12 @@ HeadsReport fidelity_of(const Tables& tables) {
   return report_of({layer}, static_cast<int>(tables.size()));
 }
 
+/// The report with its tables.
+std::string verbose(HeadsReport report) {
+  report.verbose = true;
+  return format_report(report);
+}
+
 std::string summary_of(const HeadsReport& report) {
   std::string text;
   for (const std::string& line : heads_summary(report)) text += line + '\n';
@@ -44,58 +54,108 @@ std::string summary_of(const HeadsReport& report) {
 /// v of two heads, 0 and 1, that overlap: 0.625 and 0.5 alone, 0.75 together.
 const std::vector<double> kTwoHeads = {0.0, 0.625, 0.5, 0.75};
 
+constexpr const char* kJudged =
+    "pairs, better sets and other weights were chosen on half of 100 samples, judged on the other "
+    "half against permuted rows, and named only if clear (chance of any false one: at most 5.0 "
+    "%)\n";
+
 TEST(HeadsSummary, SaysWhatTheNumbersOfASmallCaseAre) {
+  EXPECT_EQ(summary_of(fidelity_of({kTwoHeads, kTwoHeads})),
+            std::string("layer 1, fidelity 0.75: all heads are needed to account for 80 %; no "
+                        "smaller set keeps 95 %; heads 0 and 1 are redundant (-50 %)\n") +
+                kJudged);
+}
+
+TEST(HeadsSummary, SaysNothingBeyondASingleSample) {
   EXPECT_EQ(summary_of(fidelity_of({kTwoHeads})),
-            "layer 1, fidelity 0.75: all heads carry it; no smaller set keeps 95 %; heads 0 "
-            "and 1 are redundant (-50 %)\n"
-            "one sample: no standard errors, others may differ\n");
+            "layer 1, fidelity 0.75: all heads are needed to account for 80 %; no smaller set "
+            "keeps 95 %\n"
+            "one sample: nothing can be said of redundant or complementary heads, nor of other "
+            "samples\n");
 }
 
 TEST(HeadsSummary, NamesHeadsThatAreBetterDropped) {
   // Head 0 does it all, head 2 takes a tenth away.
   EXPECT_EQ(summary_of(fidelity_of(Tables(3, overlapping_heads({0.9, 0, 0}, {0, 0, 0.1})))),
-            "layer 1, fidelity 0.81: head 0 carries 106 %; 1 of 3 heads reaches 111 %; heads 0 and "
-            "2 are redundant (-11 %); dropping head 2 raises it by 11 "
-            "%\n");
+            std::string("layer 1, fidelity 0.81: head 0 accounts for 106 %; head 0 alone keeps 95 "
+                        "%; heads 0 and 2 are redundant (-11 %); head 0 alone reaches 111 %; "
+                        "without head 2 it is 11 % higher\n") +
+                kJudged);
+}
+
+// What heads account for, and how few keep it, name heads and do not contradict each other.
+TEST(HeadsSummary, ASmallSetThatKeepsAllIsSaidAlone) {
+  // Three heads do the same, each alone: their Shapley values are equal, one keeps everything.
+  const std::string same = summary_of(fidelity_of(Tables(2, overlapping_heads({1, 1, 1}))));
+  EXPECT_THAT(same, HasSubstr("fidelity 1: any head alone keeps 95 %"));
+  EXPECT_THAT(same, Not(HasSubstr("account")));
+  // Heads that add up, 0.5, 0.3, 0.15, 0.05: three keep 95 %, two account for 80 %.
+  std::vector<double> sums(16);
+  for (std::size_t s = 0; s < 16; ++s)
+    for (std::size_t h = 0; h < 4; ++h)
+      if ((s >> h & 1U) != 0) sums[s] += std::array{0.5, 0.3, 0.15, 0.05}[h];
+  EXPECT_THAT(
+      summary_of(fidelity_of(Tables(2, sums))),
+      HasSubstr("heads 0 and 1 account for 80 %; any set needs at least 3 heads (all but 3) "
+                "to keep 95 %"));
 }
 
 TEST(HeadsSummary, WhatMayBeChanceIsNotNamed) {
-  Tables tables = {kTwoHeads, kTwoHeads, kTwoHeads};
-  EXPECT_THAT(summary_of(fidelity_of(tables)), HasSubstr("redundant"));
-  tables[1][3] = 1.25;  // the interaction is now 0.125 there, -0.375 elsewhere
-  EXPECT_THAT(summary_of(fidelity_of(tables)), Not(HasSubstr("redundant")));
-  tables = Tables(3, {0.0, 0.5, 0.4, 0.45});
-  EXPECT_THAT(summary_of(fidelity_of(tables)), HasSubstr("dropping head 1 raises it by 11 %"));
-  tables[1][3] = 0.6;
-  EXPECT_THAT(summary_of(fidelity_of(tables)), Not(HasSubstr("dropping")));
+  HeadsReport report = fidelity_of({kTwoHeads, kTwoHeads});
+  HeldOutClaims& claims = *report.head_values.layer_values[0].values[0].held_out;
+  EXPECT_THAT(summary_of(report), HasSubstr("redundant (-50 %)"));
+  claims.redundant->chance = 0.0099;  // five kinds of claims share 5 %
+  EXPECT_THAT(summary_of(report), HasSubstr("redundant (-50 %)"));
+  claims.redundant->chance = 0.0101;
+  EXPECT_THAT(summary_of(report), Not(HasSubstr("are redundant")));
+  claims.redundant->chance = 0.0;
+  claims.redundant->size = -0.009;
+  EXPECT_THAT(summary_of(report), Not(HasSubstr("are redundant")));
+  claims.samples = 10;
+  EXPECT_THAT(summary_of(report), HasSubstr("10 samples are too few to tell pairs"));
+  report.head_values.layer_values[0].values[0].held_out.reset();
+  EXPECT_THAT(summary_of(report), HasSubstr("were not judged"));
+}
+
+// With fewer samples no claim passes, even where all judging samples agree; with as many one does.
+TEST(HeadsFacts, KnowsHowManySamplesClaimsNeed) {
+  for (const int claims : {1, 5, 40, 400}) {
+    const int samples = samples_for_claims(claims);
+    const auto chance = [](double half) { return 2.0 * symmetric_sum_chance(half, half); };
+    EXPECT_LE(chance(samples / 2) * claims, kFalseClaims);
+    EXPECT_GT(chance(samples / 2 - 1) * claims, kFalseClaims);
+  }
 }
 
 TEST(HeadsSummary, AGapOfValuesThatAreNotCertifiedLeavesThingsOpen) {
-  HeadsReport report = fidelity_of({{0.0, 0.5, 0.4, 0.45}});
+  HeadsReport report = fidelity_of(Tables(2, {0.0, 0.5, 0.4, 0.45}));
   report.head_values.layer_values[0].values[0].gap = 0.04;
   EXPECT_THAT(summary_of(report), AllOf(StartsWith("layer 1, fidelity 0.45 to 0.49: "),
-                                        HasSubstr("raises it by 11 %"), HasSubstr("redundant")));
+                                        HasSubstr("11 % higher"), HasSubstr("are redundant")));
   report.head_values.layer_values[0].values[0].gap = 0.06;
-  EXPECT_THAT(summary_of(report),
-              AllOf(HasSubstr("redundant"), Not(HasSubstr("raises")), Not(HasSubstr("reaches"))));
+  EXPECT_THAT(summary_of(report), AllOf(HasSubstr("are redundant"), Not(HasSubstr("higher")),
+                                        Not(HasSubstr("reaches"))));
   report.head_values.layer_values[0].values[0].gap = 0.24;
-  EXPECT_THAT(summary_of(report), Not(HasSubstr("redundant")));
+  EXPECT_THAT(summary_of(report), Not(HasSubstr("are redundant")));
 }
 
 TEST(HeadsSummary, ALayerThatIsWorthNothingHasNoShares) {
   EXPECT_THAT(summary_of(fidelity_of({{0.0, 0.0, 0.5, 0.0}})),
-              HasSubstr("fidelity 0: all heads together are worth nothing; the best alone reaches "
-                        "0.5"));
+              HasSubstr("fidelity 0: all heads together are worth nothing\n"));
   EXPECT_THAT(summary_of(fidelity_of({{0.0, 0.0}})), HasSubstr("fidelity 0: a single head\n"));
 }
 
 TEST(HeadsSummary, SaysWhatOtherWeightsReach) {
-  HeadsReport report = fidelity_of({kTwoHeads});
-  BestWeights& best = report.head_values.layer_values[0].values[0].weights.emplace();
+  HeadsReport report = fidelity_of({kTwoHeads, kTwoHeads});
+  ValueOfHeads& value = report.head_values.layer_values[0].values[0];
+  BestWeights& best = value.weights.emplace();
   best.weights = {0.25, 0.75};
   best.given_value = 0.8;
   best.value = 0.88;
   best.bound = 0.9;
+  report.verbose = true;
+  EXPECT_THAT(summary_of(report), Not(HasSubstr("other weights raise")));  // not judged
+  value.held_out->other_weights = {{}, 0.1, 0.0};
   EXPECT_THAT(summary_of(report), HasSubstr("other weights raise it by 10 %"));
   EXPECT_THAT(format_report(report), HasSubstr("best weights    0.88 (with the weights in use "
                                                "0.8), no weights can exceed 0.9 (gap 0.02)"));
@@ -105,10 +165,32 @@ TEST(HeadsSummary, SaysWhatOtherWeightsReach) {
   best.adaptive_probability = 0.1;
   EXPECT_THAT(format_report(report), HasSubstr("all on head 1, the paper's choice: 0.5\n"));
   best.optimal = true;
-  EXPECT_THAT(summary_of(report), HasSubstr("the best weights raise it by 10 %"));
   EXPECT_THAT(format_report(report), HasSubstr("0.88 (with the weights in use 0.8), optimal"));
-  best.value = 0.801;
-  EXPECT_THAT(summary_of(report), Not(HasSubstr("weights")));
+}
+
+TEST(HeadsSummary, PutsTheLossBesideStructure) {
+  HeadsReport report = fidelity_of({kTwoHeads, kTwoHeads});
+  report.loss = {{0.75, {0.25, 0.5}, {-1.0}}};
+  EXPECT_THAT(summary_of(report),
+              HasSubstr("loss: heads matter most in layer 1, 0.75 nats of loss, head 1 most (0.5); "
+                        "rank correlation of structure with loss within layers: fidelity -1.00\n"));
+  EXPECT_EQ(csv_table(report).rows[0].back(), "0.25");
+  EXPECT_THAT(json_report(report), HasSubstr("\"rank_correlation\""));
+  report.verbose = true;
+  EXPECT_THAT(format_report(report), HasSubstr("loss Shapley"));
+}
+
+// A screen of 24 lines and 80 columns, one of them for the prompt.
+TEST(HeadsText, FitsAScreenUnlessItIsVerbose) {
+  for (const int heads : {4, 8, 16}) {
+    HeadsReport report = invented_head_values(4, heads, 3);
+    report.stack = invented_stack(report);
+    const std::string text = format_report(report, 80);
+    EXPECT_LE(std::count(text.begin(), text.end(), '\n'), 23) << text;
+    EXPECT_THAT(text, AllOf(HasSubstr("--verbose"), Not(HasSubstr("±"))));
+    report.verbose = true;
+    EXPECT_THAT(format_report(report, 80), HasSubstr("± is the standard error of the mean"));
+  }
 }
 
 TEST(HeadsSummary, TakesAboutTenLinesHoweverManyLayersThereAre) {
@@ -129,8 +211,9 @@ TEST(HeadsSummary, TheMedianOfAnEvenNumberOfLayersIsBetweenTheMiddleTwo) {
     layer.values.push_back(value_of_tables(HeadValue::kSpeed, {{0.0, 0.0, speed, speed}}));
   }
   HeadsReport report = report_of(layers, 1);
-  EXPECT_THAT(summary_of(report),
-              HasSubstr("speed in 4 layers: 0.1 to 0.9 (median 0.4); 1 of 2 heads keeps 95 %"));
+  EXPECT_THAT(
+      summary_of(report),
+      HasSubstr("speed in 4 layers: 0.1 to 0.9 (median 0.4); keeping 95 % takes 1 of 2 heads"));
 }
 
 /// Reports of all kinds, by what is special about them.
@@ -150,12 +233,14 @@ std::vector<HeadsReport> all_kinds() {
   reports.back().stack = invented_stack(reports.back());
   reports[1].head_names = {"Head 1", "a\nb", "\x1b[31m`touch x`", std::string(90, 'n')};
   reports[1].token_names = std::vector<std::string>(100, "東京\"; quit");
-  for (HeadsReport& report : reports)
+  for (HeadsReport& report : reports) {
+    report.verbose = true;
     for (std::size_t l = 0; l < report.head_values.layer_values.size(); ++l)
       for (ValueOfHeads& value : report.head_values.layer_values[l].values) {
         value.weights.emplace().weights = report.head_values.weights[l];
         value.weight_samples = 1;
       }
+  }
   return reports;
 }
 
@@ -171,34 +256,36 @@ TEST(HeadsText, FitsEveryTerminal) {
 }
 
 TEST(HeadsText, ShowsTheNumbersOfASmallCase) {
-  EXPECT_EQ(format_report(fidelity_of({kTwoHeads, kTwoHeads})),
-            "layer 1, fidelity 0.75: all heads carry it; no smaller set keeps 95 %; heads 0 "
-            "and 1 are redundant (-50 %)\n"
-            "\n"
-            "1 layer, 2 samples, 2 heads of 100 tokens, uniform head weights\n"
-            "exact: pooled walk, fidelity as a fraction over sources (certified)\n"
-            "\n"
-            "layer 1: 2 heads, all 4 sets\n"
-            "head  weight  fidelity Shapley  fidelity alone  fidelity lost\n"
-            "─────────────────────────────────────────────────────────────\n"
-            "0        0.5        0.4375 ± 0       0.625 ± 0       0.25 ± 0\n"
-            "1        0.5        0.3125 ± 0         0.5 ± 0      0.125 ± 0\n"
-            "\n"
-            "fidelity\n"
-            "all heads       0.75 ± 0\n"
-            "complementary   none\n"
-            "redundant       0 and 1 (-0.375 ± 0)\n"
-            "smallest set    2 of 2 heads keep 95 %: all (0.75)\n"
-            "\n"
-            "left  best heads  fidelity  added  removed  by Shapley\n"
-            "──────────────────────────────────────────────────────\n"
-            "1     0              0.625  0.625    0.625       0.625\n"
-            "2     all             0.75   0.75     0.75        0.75\n");
+  EXPECT_EQ(verbose(fidelity_of({kTwoHeads, kTwoHeads})),
+            "layer 1, fidelity 0.75: all heads are needed to account for 80 %; no smaller set "
+            "keeps 95 %; heads 0 and 1 are redundant (-50 %)\n" +
+                std::string(kJudged) +
+                "\n"
+                "1 layer, 2 samples, 2 heads of 100 tokens, uniform head weights\n"
+                "exact: pooled walk, fidelity as a fraction over sources (certified)\n"
+                "± is the standard error of the mean over samples\n"
+                "\n"
+                "layer 1: 2 heads, all 4 sets\n"
+                "head  weight  fidelity Shapley  fidelity alone  fidelity lost\n"
+                "─────────────────────────────────────────────────────────────\n"
+                "0        0.5        0.4375 ± 0       0.625 ± 0       0.25 ± 0\n"
+                "1        0.5        0.3125 ± 0         0.5 ± 0      0.125 ± 0\n"
+                "\n"
+                "fidelity\n"
+                "all heads       0.75 ± 0\n"
+                "complementary   none\n"
+                "redundant       0 and 1 (-0.375 ± 0)\n"
+                "smallest set    2 of 2 heads keep 95 %: all (0.75)\n"
+                "\n"
+                "left  best heads  fidelity  added  removed  by Shapley\n"
+                "──────────────────────────────────────────────────────\n"
+                "1     0              0.625  0.625    0.625       0.625\n"
+                "2     all             0.75   0.75     0.75        0.75\n");
 }
 
 TEST(HeadsText, RoundsToTheError) {
   const std::string text =
-      format_report(fidelity_of({kTwoHeads, {0.0, 0.635, 0.5, 0.75}, {0.0, 0.625, 0.5, 0.85}}));
+      verbose(fidelity_of({kTwoHeads, {0.0, 0.635, 0.5, 0.75}, {0.0, 0.625, 0.5, 0.85}}));
   EXPECT_THAT(text, HasSubstr("0.6283 ± 0.0033"));
   EXPECT_THAT(text, HasSubstr("all heads       0.783 ± 0.033\n"));
 }
@@ -206,28 +293,28 @@ TEST(HeadsText, RoundsToTheError) {
 TEST(HeadsText, SampledLayersSaySo) {
   HeadsReport report = invented_head_values(1, 5, 3);
   make_sampled(report.head_values.layer_values[0]);
-  const std::string text = format_report(report);
+  const std::string text = verbose(report);
   EXPECT_THAT(text,
               HasSubstr("5 heads, sampled: 512 orders of the heads; sets are the best found"));
   EXPECT_THAT(text, HasSubstr("5 heads (best found) keep 95 %"));
   EXPECT_THAT(text, HasSubstr(" (found)"));
   report.head_values.layer_values[0].precise = false;
-  EXPECT_THAT(summary_of(report), HasSubstr("(best found)"));
-  EXPECT_THAT(format_report(report), HasSubstr("fewer than the precision wanted needs"));
+  EXPECT_THAT(summary_of(report), HasSubstr("smallest set found"));
+  EXPECT_THAT(verbose(report), HasSubstr("fewer than the precision wanted needs"));
 }
 
 TEST(HeadsText, ManyLayersHaveARowEach) {
-  const std::string text = format_report(invented_head_values(13, 3, 2));
+  const std::string text = verbose(invented_head_values(13, 3, 2));
   EXPECT_THAT(text, HasSubstr("\n13 "));
   EXPECT_THAT(text, Not(HasSubstr("by Shapley")));
-  EXPECT_THAT(format_report(invented_head_values(12, 3, 2)), HasSubstr("by Shapley"));
+  EXPECT_THAT(verbose(invented_head_values(12, 3, 2)), HasSubstr("by Shapley"));
 }
 
 TEST(HeadsText, TheStackHasARowALayer) {
   HeadsReport report = invented_head_values(2, 3, 2);
   report.stack = invented_stack(report);
   report.stack->flows[0] = {{{0.1, 0.01}, {0.2, 0.01}, {0.3, 0.01}}, {0.4, 0.01}};
-  const std::string text = format_report(report);
+  const std::string text = verbose(report);
   EXPECT_THAT(text, HasSubstr("fidelity 0.00120 ± 0.0001, effective tokens 12.50 ± 0.25\n"));
   EXPECT_THAT(text, HasSubstr("layer  residual     0     1     2\n"));
   EXPECT_THAT(text, HasSubstr("1          40.0  10.0  20.0  30.0\n"));
@@ -237,8 +324,8 @@ TEST(HeadsText, TheStackHasARowALayer) {
   EXPECT_THAT(json_report(report), HasSubstr("\"missing_mass\": \"node\""));
   report.stack->flows.clear();
   report.stack->without_signal = 2;
-  EXPECT_THAT(format_report(report), HasSubstr("in % (2 of 2 samples have none)\n"));
-  EXPECT_EQ(csv_table(report).rows[0].back(), "");
+  EXPECT_THAT(verbose(report), HasSubstr("in % (2 of 2 samples have none)\n"));
+  EXPECT_EQ(csv_table(report).rows[0].end()[-2], "");
 }
 
 TEST(HeadsJson, HasWhatIsDocumented) {
@@ -258,7 +345,7 @@ TEST(HeadsJson, HasWhatIsDocumented) {
         EXPECT_TRUE(layer.contains(key)) << key;
       for (const auto& value : layer["values"]) {
         for (const char* key : {"value", "all", "gap", "carriers", "better_without", "triples",
-                                "smallest", "beating", "better", "best_weights"})
+                                "smallest", "beating", "better", "best_weights", "held_out"})
           EXPECT_TRUE(value.contains(key)) << key;
         EXPECT_EQ(value["heads"].size(), heads);
         for (const char* key : {"shapley", "banzhaf", "alone", "dropped"})
@@ -302,7 +389,7 @@ TEST(HeadsCsv, HasARowALayerValueAndHead) {
   const Table table = csv_table(fidelity_of({kTwoHeads}));
   EXPECT_THAT(table.rows[1],
               ElementsAre("1", "fidelity", "1", "0.5", "0.3125", "", "0.3125", "", "0.5", "",
-                          "0.125", "", "true", "", "0.75", "", "true", "", ""));
+                          "0.125", "", "true", "", "0.75", "", "true", "", "", ""));
 }
 
 }  // namespace

@@ -18,6 +18,24 @@ namespace synergraph::testing_support {
 /// Tables of the values of all subsets, one a sample.
 using Tables = std::vector<std::vector<double>>;
 
+/// What stands out in these numbers, as if 100 other samples had shown it beyond doubt.
+inline HeldOutClaims sure_claims(const ValueOfHeads& value) {
+  HeldOutClaims claims;
+  claims.samples = 100;
+  const double all = value.all.mean > 0.0 ? value.all.mean : 1.0;
+  for (const Interaction& pair : value.pairs) {
+    const double size = pair.index.mean / all;
+    auto& claim = size < 0.0 ? claims.redundant : claims.complementary;
+    if (!claim || std::abs(size) > std::abs(claim->size)) claim = {pair.heads, size, 0.0};
+  }
+  for (std::size_t h = 0; h < value.heads.size(); ++h)
+    if (const double size = -value.heads[h].dropped.mean / all;
+        size > 0.0 && (!claims.better_without || size > claims.better_without->size))
+      claims.better_without = {{static_cast<int>(h)}, size, 0.0};
+  if (value.better) claims.better_set = {value.better->heads, value.better->value / all - 1.0, 0.0};
+  return claims;
+}
+
 /// What tables of one value say over samples.
 inline ValueOfHeads value_of_tables(HeadValue value, const Tables& tables, double keep = 0.95) {
   const int count = heads_of_table(tables.front());
@@ -71,6 +89,7 @@ inline ValueOfHeads value_of_tables(HeadValue value, const Tables& tables, doubl
   const BetterSubsets better = subsets_beating_all(mean);
   layer_value.beating = better.count;
   if (better.best) layer_value.better = set_of(*better.best);
+  if (tables.size() > 1 && count > 1) layer_value.held_out = sure_claims(layer_value);
   return layer_value;
 }
 
