@@ -9,6 +9,7 @@ The program is build/release/cli/synergraph, or what the environment's SYNERGRAP
 "fields: PART" and "end of table" are replaced.
 """
 
+import itertools
 import json
 import os
 import pathlib
@@ -162,44 +163,62 @@ def quantity_table(rows):
 # ---- Fields --------------------------------------------------------------------------------------
 
 
-def shown_type(type_):
-    """The type of a field, for a table."""
-    if "$ref" in type_:
-        return f"`{type_['$ref'].removeprefix(REFERENCE)}`"
-    if "const" in type_:
-        return f"`{json.dumps(type_['const'])}`"
-    if "enum" in type_:
-        return ", ".join(f"`{json.dumps(value)}`" for value in type_["enum"])
-    if "anyOf" in type_:
-        return " or ".join(shown_type(each) for each in type_["anyOf"])
-    kind = type_["type"]
-    if isinstance(kind, list):
-        return " or ".join(shown_type({"type": each}) for each in kind)
-    if kind == "array":
-        return "list of " + shown_type(type_["items"])
-    return {"integer": "whole number", "string": "text", "boolean": "truth", "object": "object"}.get(kind, kind)
+class Fields:
+    """Tables of the fields of the documents' parts."""
 
+    def __init__(self, parts, rows):
+        self.parts = parts
+        self.quantities = {row["key"] for row in rows}
 
-def rows_of(type_, prefix=""):
-    for key, property_ in {**type_["properties"], **type_.get("patternProperties", {})}.items():
-        key = re.sub(r"^\^(\w+_)\[.*", r"\1EPS", key)
-        inner, depth = property_, ""
-        while inner.get("type") == "array":
-            inner, depth = inner["items"], depth + "[]"
-        name = f"{prefix}{key}{depth}"
-        absent = "" if key in type_["required"] else "; may be absent"
-        shown = shown_type(inner)
-        yield f"| `{name}` | {shown}{absent if '$comment' not in property_ else ''} | {property_.get('description', '')} |\n"
-        for each in inner.get("anyOf", [inner]):
-            depth = ""
-            while each.get("type") == "array":
-                each, depth = each["items"], depth + "[]"
-            if "properties" in each:
-                yield from rows_of(each, f"{name}{depth}.")
+    def shown(self, type_):
+        """The type of a field, for a table."""
+        if "$ref" in type_:
+            name = type_["$ref"].removeprefix(REFERENCE)
+            return f"[{name}](#{name.lower()})" if "properties" in self.parts[name] else self.shown(self.parts[name])
+        if "const" in type_:
+            return f"`{json.dumps(type_['const'])}`"
+        if "enum" in type_:
+            return ", ".join(f"`{json.dumps(value)}`" for value in type_["enum"])
+        if "anyOf" in type_:
+            return " or ".join(self.shown(each) for each in type_["anyOf"])
+        kind = type_["type"]
+        if isinstance(kind, list):
+            return " or ".join(self.shown({"type": each}) for each in kind)
+        if kind == "array":
+            size = f"{type_['maxItems']} of " if "maxItems" in type_ else ""
+            return f"list of {size}{self.shown(type_['items'])}"
+        return {"integer": "whole number", "string": "text", "boolean": "`true` or `false`", "null": "`null`"}.get(kind, kind)
 
+    def rows(self, type_, prefix=""):
+        """Name, type and meaning of every field; no meaning: a quantity over samples."""
+        for key, property_ in {**type_["properties"], **type_.get("patternProperties", {})}.items():
+            key = re.sub(r"^\^(\w+_)\[.*", r"\1EPS", key)
+            inner, depth = property_, ""
+            while inner.get("type") == "array" and "maxItems" not in inner:
+                inner, depth = inner["items"], depth + "[]"
+            absent = "; may be absent" if key not in type_["required"] and "$comment" not in property_ else ""
+            shown = self.shown(inner) + absent
+            summary = key in self.quantities and shown.startswith("[Summary]")
+            yield f"{prefix}{key}{depth}", shown, None if summary else property_.get("description", "")
+            for each in inner.get("anyOf", [inner]):
+                more = depth
+                while each.get("type") == "array":
+                    each, more = each["items"], more + "[]"
+                if "properties" in each:
+                    yield from self.rows(each, f"{prefix}{key}{more}.")
 
-def field_table(type_):
-    return ["| field | value | meaning |\n", "|---|---|---|\n", *rows_of(type_)]
+    def table(self, name):
+        type_ = self.parts[name]
+        while type_.get("type") == "array":
+            type_ = type_["items"]
+        rows = list(self.rows(type_))
+        lines = ["| field | value | meaning |\n", "|---|---|---|\n"]
+        for kind, same in itertools.groupby(rows, lambda row: row[1] if row[2] is None else id(row)):
+            same = list(same)
+            names = ", ".join(f"`{row[0]}`" for row in same)
+            meaning = "see [quantities](#quantities)" if same[0][2] is None else same[0][2]
+            lines.append(f"| {names} | {same[0][1]} | {meaning} |\n")
+        return lines
 
 
 def replaced(text, documents, rows):
@@ -212,7 +231,7 @@ def replaced(text, documents, rows):
             lines.append(line)
         begin = re.fullmatch(r"<!-- (?:(quantities)|fields: (\w+)) -->\n", line)
         if begin:
-            lines += quantity_table(rows) if begin[1] else field_table(documents["$defs"][begin[2]])
+            lines += quantity_table(rows) if begin[1] else Fields(documents["$defs"], rows).table(begin[2])
             skipping = True
     if skipping:
         raise SystemExit("generate_documents: a block has no end")
