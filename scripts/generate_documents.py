@@ -135,7 +135,7 @@ def page_schemas(documents):
 
 
 def page_rows(rows):
-    wanted = ("key", "heading", "label", "about", "unit", "better", "wide")
+    wanted = ("key", "heading", "label", "about", "unit", "better", "owner", "summarised", "wide")
     return "[\n" + ",\n".join("  " + json.dumps({key: row[key] for key in wanted}, ensure_ascii=False) for row in rows) + "\n]\n"
 
 
