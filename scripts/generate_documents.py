@@ -9,6 +9,7 @@ The program is build/release/cli/synergraph, or what the environment's SYNERGRAP
 "fields: PART" and "end of table" are replaced.
 """
 
+import collections
 import itertools
 import json
 import os
@@ -103,13 +104,17 @@ def types(documents, options):
 
 
 def bare(type_):
-    """A type without what only people read, and open: the page takes documents with fields that it does not know."""
+    """A type without what only people read, and open: the page takes documents with fields that it does not know. Of an object's fields it
+    names those that may be absent."""
     if isinstance(type_, list):
         return [bare(each) for each in type_]
     if not isinstance(type_, dict):
         return type_
     result = {key: bare(value) for key, value in type_.items()
-              if key not in ("description", "$comment", "properties", "patternProperties") and (key, value) != ("additionalProperties", False)}
+              if key not in ("description", "$comment", "required", "properties", "patternProperties") and value is not False and value != "object"}
+    optional = [key for key in type_.get("properties", ()) if key not in type_["required"]]
+    if optional:
+        result["optional"] = optional
     for key in ("properties", "patternProperties"):
         if key in type_:
             result[key] = {name: bare(property_) for name, property_ in type_[key].items()}
@@ -120,6 +125,37 @@ def references(type_):
     return set(re.findall(r'"#/\$defs/(\w+)"', json.dumps(type_)))
 
 
+def types_in(type_):
+    """The types inside a type."""
+    inner = [*type_.get("anyOf", []), *type_.get("properties", {}).values(), *type_.get("patternProperties", {}).values()]
+    inner += [type_[key] for key in ("items", "additionalProperties") if isinstance(type_.get(key), dict)]
+    for each in inner:
+        yield each
+        yield from types_in(each)
+
+
+def short(type_):
+    return json.dumps(type_, separators=(",", ":"))
+
+
+def share_types(parts):
+    """Gives types that occur several times a name, since the page holds the schemas as they are."""
+    for number in itertools.count():
+        counts = collections.Counter(short(each) for part in parts.values() for each in types_in(part) if "$ref" not in each)
+        gain = {text: count * (len(text) - 13) - len(text) for text, count in counts.items()}
+        best = max(gain, key=gain.get)
+        if gain[best] < 20:
+            return
+        name = f"${number}"
+        shared = json.loads(best)
+        for part in parts.values():
+            for each in list(types_in(part)):
+                if short(each) == best:
+                    each.clear()
+                    each["$ref"] = name
+        parts[name] = shared
+
+
 def page_schemas(documents):
     """The schemas of the documents that the page opens, a part a line."""
     named = {name: documents["documents"][name] for name in PAGE}
@@ -127,7 +163,9 @@ def page_schemas(documents):
     while new:
         wanted |= new
         new = set().union(*(references(documents["$defs"][name]) for name in wanted)) - wanted
-    lines = [f'    "{name}": {json.dumps(bare(type_), separators=(",", ":"))}' for name, type_ in documents["$defs"].items() if name in wanted]
+    parts = {name: json.loads(short(bare(type_)).replace(REFERENCE, "")) for name, type_ in documents["$defs"].items() if name in wanted}
+    share_types(parts)
+    lines = [f'    "{name}": {short(type_)}' for name, type_ in parts.items()]
     return '{\n  "documents": ' + json.dumps(named) + ',\n  "parts": {\n' + ",\n".join(lines) + "\n  }\n}\n"
 
 
