@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "capi/arrays.h"
+#include "synergraph/report/head_numbers.h"
 
 namespace synergraph::capi {
 namespace {
@@ -117,15 +118,11 @@ void add_value(const HeadValues& head_values, std::size_t v, LayerArrays& layers
   };
   layers.add_estimates(name + "all", [&](std::size_t l) { return layer_value(l).all; });
   layers.add(name + "gap", [&](std::size_t l) { return layer_value(l).gap; });
-  const auto add_head_value = [&](const char* of, Estimate ValueOfHead::*member) {
-    layers.add_head_estimates(name + of, [&, member](std::size_t l, std::size_t h) {
-      return layer_value(l).heads[h].*member;
-    });
-  };
-  add_head_value("shapley", &ValueOfHead::shapley);
-  add_head_value("banzhaf", &ValueOfHead::banzhaf);
-  add_head_value("alone", &ValueOfHead::alone);
-  add_head_value("dropped", &ValueOfHead::dropped);
+  for (const auto& [key, number] : kHeadNumbers)
+    layers.add_head_estimates(name + std::string(key),
+                              [&layer_value, member = number](std::size_t l, std::size_t h) {
+                                return layer_value(l).heads[h].*member;
+                              });
   layers.add_pairs(name + "pairs", [&](std::size_t l) -> const std::vector<Interaction>& {
     return layer_value(l).pairs;
   });

@@ -37,7 +37,7 @@ constexpr const char* kReproduceFooter =
 Every subset of the heads is measured on the first 2 of the sequences.
 
 DIR gets
-  results.json         everything, in the schema of docs/formats.md
+  results.json         everything, as in docs/documents.md
   tables/*.{md,csv,tex}  the six tables beside the published values, two on subsets of heads
   figures/*.{svg,pdf,png}  mixing time and fidelity by layer, and the diffusion example
   report.html          all of it on one page

@@ -9,6 +9,8 @@ The program is build/release/cli/synergraph, or what the environment's SYNERGRAP
 "fields: PART" and "end of table" are replaced.
 """
 
+import collections
+import itertools
 import json
 import os
 import pathlib
@@ -102,13 +104,17 @@ def types(documents, options):
 
 
 def bare(type_):
-    """A type without what only people read, and open: the page takes documents with fields that it does not know."""
+    """A type without what only people read, and open: the page takes documents with fields that it does not know. Of an object's fields it
+    names those that may be absent."""
     if isinstance(type_, list):
         return [bare(each) for each in type_]
     if not isinstance(type_, dict):
         return type_
     result = {key: bare(value) for key, value in type_.items()
-              if key not in ("description", "$comment", "properties", "patternProperties") and (key, value) != ("additionalProperties", False)}
+              if key not in ("description", "$comment", "required", "properties", "patternProperties") and value is not False and value != "object"}
+    optional = [key for key in type_.get("properties", ()) if key not in type_["required"]]
+    if optional:
+        result["optional"] = optional
     for key in ("properties", "patternProperties"):
         if key in type_:
             result[key] = {name: bare(property_) for name, property_ in type_[key].items()}
@@ -119,6 +125,37 @@ def references(type_):
     return set(re.findall(r'"#/\$defs/(\w+)"', json.dumps(type_)))
 
 
+def types_in(type_):
+    """The types inside a type."""
+    inner = [*type_.get("anyOf", []), *type_.get("properties", {}).values(), *type_.get("patternProperties", {}).values()]
+    inner += [type_[key] for key in ("items", "additionalProperties") if isinstance(type_.get(key), dict)]
+    for each in inner:
+        yield each
+        yield from types_in(each)
+
+
+def short(type_):
+    return json.dumps(type_, separators=(",", ":"))
+
+
+def share_types(parts):
+    """Gives types that occur several times a name, since the page holds the schemas as they are."""
+    for number in itertools.count():
+        counts = collections.Counter(short(each) for part in parts.values() for each in types_in(part) if "$ref" not in each)
+        gain = {text: count * (len(text) - 13) - len(text) for text, count in counts.items()}
+        best = max(gain, key=gain.get)
+        if gain[best] < 20:
+            return
+        name = f"${number}"
+        shared = json.loads(best)
+        for part in parts.values():
+            for each in list(types_in(part)):
+                if short(each) == best:
+                    each.clear()
+                    each["$ref"] = name
+        parts[name] = shared
+
+
 def page_schemas(documents):
     """The schemas of the documents that the page opens, a part a line."""
     named = {name: documents["documents"][name] for name in PAGE}
@@ -126,7 +163,9 @@ def page_schemas(documents):
     while new:
         wanted |= new
         new = set().union(*(references(documents["$defs"][name]) for name in wanted)) - wanted
-    lines = [f'    "{name}": {json.dumps(bare(type_), separators=(",", ":"))}' for name, type_ in documents["$defs"].items() if name in wanted]
+    parts = {name: json.loads(short(bare(type_)).replace(REFERENCE, "")) for name, type_ in documents["$defs"].items() if name in wanted}
+    share_types(parts)
+    lines = [f'    "{name}": {short(type_)}' for name, type_ in parts.items()]
     return '{\n  "documents": ' + json.dumps(named) + ',\n  "parts": {\n' + ",\n".join(lines) + "\n  }\n}\n"
 
 
@@ -134,7 +173,7 @@ def page_schemas(documents):
 
 
 def page_rows(rows):
-    wanted = ("key", "heading", "label", "about", "unit", "better", "wide")
+    wanted = ("key", "heading", "label", "about", "unit", "better", "owner", "summarised", "wide")
     return "[\n" + ",\n".join("  " + json.dumps({key: row[key] for key in wanted}, ensure_ascii=False) for row in rows) + "\n]\n"
 
 
@@ -162,44 +201,62 @@ def quantity_table(rows):
 # ---- Fields --------------------------------------------------------------------------------------
 
 
-def shown_type(type_):
-    """The type of a field, for a table."""
-    if "$ref" in type_:
-        return f"`{type_['$ref'].removeprefix(REFERENCE)}`"
-    if "const" in type_:
-        return f"`{json.dumps(type_['const'])}`"
-    if "enum" in type_:
-        return ", ".join(f"`{json.dumps(value)}`" for value in type_["enum"])
-    if "anyOf" in type_:
-        return " or ".join(shown_type(each) for each in type_["anyOf"])
-    kind = type_["type"]
-    if isinstance(kind, list):
-        return " or ".join(shown_type({"type": each}) for each in kind)
-    if kind == "array":
-        return "list of " + shown_type(type_["items"])
-    return {"integer": "whole number", "string": "text", "boolean": "truth", "object": "object"}.get(kind, kind)
+class Fields:
+    """Tables of the fields of the documents' parts."""
 
+    def __init__(self, parts, rows):
+        self.parts = parts
+        self.quantities = {row["key"] for row in rows}
 
-def rows_of(type_, prefix=""):
-    for key, property_ in {**type_["properties"], **type_.get("patternProperties", {})}.items():
-        key = re.sub(r"^\^(\w+_)\[.*", r"\1EPS", key)
-        inner, depth = property_, ""
-        while inner.get("type") == "array":
-            inner, depth = inner["items"], depth + "[]"
-        name = f"{prefix}{key}{depth}"
-        absent = "" if key in type_["required"] else "; may be absent"
-        shown = shown_type(inner)
-        yield f"| `{name}` | {shown}{absent if '$comment' not in property_ else ''} | {property_.get('description', '')} |\n"
-        for each in inner.get("anyOf", [inner]):
-            depth = ""
-            while each.get("type") == "array":
-                each, depth = each["items"], depth + "[]"
-            if "properties" in each:
-                yield from rows_of(each, f"{name}{depth}.")
+    def shown(self, type_):
+        """The type of a field, for a table."""
+        if "$ref" in type_:
+            name = type_["$ref"].removeprefix(REFERENCE)
+            return f"[{name}](#{name.lower()})" if "properties" in self.parts[name] else self.shown(self.parts[name])
+        if "const" in type_:
+            return f"`{json.dumps(type_['const'])}`"
+        if "enum" in type_:
+            return ", ".join(f"`{json.dumps(value)}`" for value in type_["enum"])
+        if "anyOf" in type_:
+            return " or ".join(self.shown(each) for each in type_["anyOf"])
+        kind = type_["type"]
+        if isinstance(kind, list):
+            return " or ".join(self.shown({"type": each}) for each in kind)
+        if kind == "array":
+            size = f"{type_['maxItems']} of " if "maxItems" in type_ else ""
+            return f"list of {size}{self.shown(type_['items'])}"
+        return {"integer": "whole number", "string": "text", "boolean": "`true` or `false`", "null": "`null`"}.get(kind, kind)
 
+    def rows(self, type_, prefix=""):
+        """Name, type and meaning of every field; no meaning: a quantity over samples."""
+        for key, property_ in {**type_["properties"], **type_.get("patternProperties", {})}.items():
+            key = re.sub(r"^\^(\w+_)\[.*", r"\1EPS", key)
+            inner, depth = property_, ""
+            while inner.get("type") == "array" and "maxItems" not in inner:
+                inner, depth = inner["items"], depth + "[]"
+            absent = "; may be absent" if key not in type_["required"] and "$comment" not in property_ else ""
+            shown = self.shown(inner) + absent
+            summary = key in self.quantities and shown.startswith("[Summary]")
+            yield f"{prefix}{key}{depth}", shown, None if summary else property_.get("description", "")
+            for each in inner.get("anyOf", [inner]):
+                more = depth
+                while each.get("type") == "array":
+                    each, more = each["items"], more + "[]"
+                if "properties" in each:
+                    yield from self.rows(each, f"{prefix}{key}{more}.")
 
-def field_table(type_):
-    return ["| field | value | meaning |\n", "|---|---|---|\n", *rows_of(type_)]
+    def table(self, name):
+        type_ = self.parts[name]
+        while type_.get("type") == "array":
+            type_ = type_["items"]
+        rows = list(self.rows(type_))
+        lines = ["| field | value | meaning |\n", "|---|---|---|\n"]
+        for kind, same in itertools.groupby(rows, lambda row: row[1] if row[2] is None else id(row)):
+            same = list(same)
+            names = ", ".join(f"`{row[0]}`" for row in same)
+            meaning = "see [quantities](#quantities)" if same[0][2] is None else same[0][2]
+            lines.append(f"| {names} | {same[0][1]} | {meaning} |\n")
+        return lines
 
 
 def replaced(text, documents, rows):
@@ -212,7 +269,7 @@ def replaced(text, documents, rows):
             lines.append(line)
         begin = re.fullmatch(r"<!-- (?:(quantities)|fields: (\w+)) -->\n", line)
         if begin:
-            lines += quantity_table(rows) if begin[1] else field_table(documents["$defs"][begin[2]])
+            lines += quantity_table(rows) if begin[1] else Fields(documents["$defs"], rows).table(begin[2])
             skipping = True
     if skipping:
         raise SystemExit("generate_documents: a block has no end")

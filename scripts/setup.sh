@@ -12,7 +12,7 @@ if [ "$level" != build ]; then
   packages="$packages libgtest-dev libgmock-dev libbenchmark-dev clang clang-format clang-tidy libclang-rt-14-dev"
 fi
 if [ "$level" = test ]; then
-  packages="$packages python3-numpy python3-pytest python3-torch python3-pandas python3-matplotlib python3-tqdm python3-pip python3-setuptools python3-wheel mypy
+  packages="$packages python3-numpy python3-pytest python3-torch python3-pandas python3-matplotlib python3-tqdm python3-pip python3-setuptools python3-wheel python3-jsonschema mypy
             openmpi-bin munge slurmctld slurmd slurm-client faketime"
 fi
 if [ "$level" = page ]; then

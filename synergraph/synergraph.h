@@ -100,6 +100,7 @@
 #include "synergraph/model/tasks.h"
 #include "synergraph/report/analyze_figure.h"
 #include "synergraph/report/analyze_report.h"
+#include "synergraph/report/document_schema.h"
 #include "synergraph/report/figure.h"
 #include "synergraph/report/findings_tables.h"
 #include "synergraph/report/graph_figure.h"

@@ -191,7 +191,7 @@ class Mixer:
         -------
         dict
             "weights", an array; "value", the goal at the weights; "given_value", the goal at the start; "bound", which no weights
-            exceed; and the other fields of `best_weights` in docs/formats.md.
+            exceed; and the other fields of `BestWeights` in docs/documents.md.
         """
         arguments = (*self._at(weights), encoded_text(goal, "goal"))
         document = self._document("sg_mixer_best_weights", arguments, threads, memory, progress)

@@ -94,7 +94,7 @@ class Document(Mapping[str, Any]):
         return self._texts[kind]
 
     def to_json(self) -> str:
-        """The document that the program writes with --json, docs/formats.md."""
+        """The document that the program writes with --json: docs/documents.md."""
         return self._text("json")
 
     def to_dict(self) -> Dict[str, Any]:

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import synergraph as sg
+from test_docs import anchors
 
 THEORY = pathlib.Path(__file__).resolve().parents[2] / "docs" / "theory.md"
 
@@ -15,12 +16,6 @@ THEORY = pathlib.Path(__file__).resolve().parents[2] / "docs" / "theory.md"
 @pytest.fixture
 def rows(program):
     return json.loads(program("schema", "quantities"))["quantities"]
-
-
-def anchors(text):
-    """What links to the page can name: headings as GitHub writes them, and anchors of their own."""
-    headings = re.findall(r"^#+ (.*)$", text, re.MULTILINE)
-    return {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings} | set(re.findall(r'<a id="([^"]+)"', text))
 
 
 def test_definitions_are_in_the_docs(rows):

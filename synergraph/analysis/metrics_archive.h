@@ -3,6 +3,7 @@
 #include "synergraph/analysis/part_archive.h"
 #include "synergraph/analysis/shared_samples.h"
 #include "synergraph/heads/attention_source.h"
+#include "synergraph/heads/quantity_rows.h"
 #include "synergraph/heads/stack.h"
 #include "synergraph/heads/synergy.h"
 #include "synergraph/weights/best_weights.h"
@@ -51,9 +52,10 @@ void archive(Archive& with, Synergy& synergy) {
 }
 template <class Archive>
 void archive(Archive& with, HeadsMetrics& metrics) {
-  with(metrics.heads, metrics.combined, metrics.effective_forward_probability,
-       metrics.effective_bound, metrics.adaptive, metrics.mixing_synergy, metrics.synergy,
-       metrics.cross_head_share, metrics.moved_shares);
+  with(metrics.heads, metrics.combined, metrics.effective_bound, metrics.adaptive, metrics.synergy,
+       metrics.moved_shares);
+  for (const QuantityRow& row : kQuantityRows)
+    if (row.in_layer != nullptr) with(metrics.*row.in_layer);
 }
 template <class Archive>
 void archive(Archive& with, StackLayerPath& path) {

@@ -14,7 +14,7 @@
 namespace synergraph {
 namespace {
 
-constexpr std::string_view kPart = "synergraph part 2";
+constexpr std::string_view kPart = "synergraph part 3";
 constexpr const char* kJsonEnd = ",\n \"checksum\": \"{}\"\n}}\n";
 constexpr std::size_t kDigits = 16;
 constexpr std::size_t kLargestJson = std::size_t{1} << 26U;

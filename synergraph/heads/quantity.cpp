@@ -85,8 +85,9 @@ double value_of(const Quantity& quantity, const Metrics& metrics, const std::vec
 
 double value_of(const Quantity& quantity, const HeadsMetrics& metrics,
                 const std::vector<double>& eps) {
-  return quantity.of_system() ? value_of(quantity, metrics.combined, eps)
-                              : quantity.row().of_layer(metrics);
+  if (quantity.of_system()) return value_of(quantity, metrics.combined, eps);
+  const QuantityRow& row = quantity.row();
+  return row.in_layer != nullptr ? metrics.*row.in_layer : row.of_layer(metrics);
 }
 
 }  // namespace synergraph

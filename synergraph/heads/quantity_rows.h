@@ -70,6 +70,7 @@ struct QuantityRow {
   // Where the value stands. T_mix has a value for each eps.
   double (*of_system)(const Metrics&) = nullptr;
   double (*of_layer)(const HeadsMetrics&) = nullptr;
+  double HeadsMetrics::*in_layer = nullptr;  ///< instead of of_layer
   const std::vector<double>& (*of_nodes)(const Metrics&) = nullptr;
 };
 
@@ -221,7 +222,7 @@ inline constexpr auto kQuantityRows = std::to_array<QuantityRow>({
      .summarised = true,
      .column = true,
      .of_walk = true,
-     .of_layer = [](const HeadsMetrics& h) { return h.mixing_synergy; }},
+     .in_layer = &HeadsMetrics::mixing_synergy},
     {.key = "cross_head_share",
      .symbol = "1 - pure / whole",
      .heading = "cross-head",
@@ -231,7 +232,7 @@ inline constexpr auto kQuantityRows = std::to_array<QuantityRow>({
      .owner = Owner::kLayer,
      .summarised = true,
      .column = true,
-     .of_layer = [](const HeadsMetrics& h) { return h.cross_head_share; }},
+     .in_layer = &HeadsMetrics::cross_head_share},
     {.key = "effective_forward_probability",
      .symbol = "Σ w p",
      .heading = "Σ w p",
@@ -242,7 +243,7 @@ inline constexpr auto kQuantityRows = std::to_array<QuantityRow>({
      .owner = Owner::kLayer,
      .summarised = true,
      .of_walk = true,
-     .of_layer = [](const HeadsMetrics& h) { return h.effective_forward_probability; }},
+     .in_layer = &HeadsMetrics::effective_forward_probability},
 
     // Of one sample; none is averaged.
     {.key = "best_head_fidelity_upper",

@@ -101,7 +101,7 @@ Table table_of(const GraphReport& report, CellsOf* cells_of) {
 std::vector<Shown> text_cells(const GraphReport& report, const std::string& name, double weight,
                               const Metrics& m) {
   const double bound = m.bound.steps;
-  std::vector<Shown> cells = {{"", name}, {"weight", human(weight)}};
+  std::vector<Shown> cells = {{"", name}, {std::string(row_of("weight").heading), human(weight)}};
   const WalkOptions& walk = report.options.walk;
   for (const Quantity& quantity : system_quantities(walk.eps)) {
     const double value = value_of(quantity, m, walk.eps);

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
+#include "synergraph/report/head_numbers.h"
 #include "synergraph/report/heads_facts.h"
 #include "synergraph/report/heads_summary.h"
 #include "synergraph/report/input_parts.h"
@@ -59,11 +60,9 @@ ordered_json json_value(const ValueOfHeads& layer_value, int samples, int claims
   ordered_json heads = ordered_json::array();
   for (std::size_t h = 0; h < layer_value.heads.size(); ++h) {
     const ValueOfHead& head = layer_value.heads[h];
-    heads.push_back({{"head", h},
-                     {"shapley", json_estimate(head.shapley)},
-                     {"banzhaf", json_estimate(head.banzhaf)},
-                     {"alone", json_estimate(head.alone)},
-                     {"dropped", json_estimate(head.dropped)}});
+    ordered_json& json = heads.emplace_back(ordered_json({{"head", h}}));
+    for (const auto& [key, number] : kHeadNumbers)
+      json[std::string(key)] = json_estimate(head.*number);
   }
   ordered_json best = ordered_json::array();
   for (std::size_t k = 0; k < layer_value.pruning.best.size(); ++k) {
@@ -151,9 +150,9 @@ Table csv_table(const HeadsReport& report) {
   const HeadValues& head_values = report.head_values;
   Table table;
   table.header = {"layer", "value", "head", "weight"};
-  for (const char* name : {"shapley", "banzhaf", "alone", "dropped"}) {
-    table.header.emplace_back(name);
-    table.header.push_back(fmt::format("{}_error", name));
+  for (const auto& [key, number] : kHeadNumbers) {
+    table.header.emplace_back(key);
+    table.header.push_back(fmt::format("{}_error", key));
   }
   for (const char* title : {"in_smallest", "best_weight", "all", "all_error", "exact",
                             "stack_share", "stack_share_error", "loss_shapley"})
@@ -172,8 +171,7 @@ Table csv_table(const HeadsReport& report) {
           row.push_back(exact(estimate.mean));
           row.push_back(exact(estimate.error));
         };
-        for (const Estimate& estimate : {head.shapley, head.banzhaf, head.alone, head.dropped})
-          add(estimate);
+        for (const auto& [key, number_of] : kHeadNumbers) add(head.*number_of);
         row.push_back(
             truth(std::find(layer_value.smallest.heads.begin(), layer_value.smallest.heads.end(),
                             number) != layer_value.smallest.heads.end()));

@@ -4,6 +4,8 @@
 #include <cmath>
 
 #include "synergraph/core/ties.h"
+#include "synergraph/heads/quantity_rows.h"
+#include "synergraph/report/head_numbers.h"
 #include "synergraph/report/heads_facts.h"
 #include "synergraph/report/heads_names.h"
 #include "synergraph/report/heads_report.h"
@@ -45,11 +47,11 @@ std::string weight_cell(double weight) {
 std::string head_table(const HeadsReport& report, const HeadsNames& names, std::size_t l,
                        std::size_t columns) {
   const LayerHeadValues& layer_value = report.head_values.layer_values[l];
-  Table table{{"head", "weight"}, {}};
+  Table table{{"head", std::string(row_of("weight").heading)}, {}};
   for (const ValueOfHeads& value : layer_value.values) {
-    const auto name = name_of(value.value);
-    for (const char* title : {"{} Shapley", "{} alone", "{} lost"})
-      table.header.push_back(fmt::format(fmt::runtime(title), name));
+    for (const auto& [key, number] : kHeadNumbers)
+      if (row_of(key).column)
+        table.header.push_back(fmt::format("{} {}", name_of(value.value), row_of(key).heading));
   }
   for (const ValueOfHeads& value : layer_value.values)
     if (value.weights) table.header.push_back(fmt::format("{} weight", name_of(value.value)));
@@ -60,7 +62,9 @@ std::string head_table(const HeadsReport& report, const HeadsNames& names, std::
         std::vector<std::string>{names.head(static_cast<int>(h)), human(weights[h])});
     for (const ValueOfHeads& value : layer_value.values) {
       const ValueOfHead& head = value.heads[h];
-      for (Estimate number : {head.shapley, head.alone, head.dropped}) {
+      for (const auto& [key, number_of] : kHeadNumbers) {
+        if (!row_of(key).column) continue;
+        Estimate number = head.*number_of;
         if (std::abs(number.mean) <= kTie * value.all.mean) number.mean = 0.0;
         row.push_back(cell(number));
       }

@@ -1,6 +1,7 @@
 #include "synergraph/io/dtype.h"
 #include "synergraph/io/file_format.h"
 #include "synergraph/report/document_parts.h"
+#include "synergraph/report/head_numbers.h"
 #include "synergraph/subsets/subset_options.h"
 
 namespace synergraph::schema {
@@ -85,19 +86,14 @@ Fields layer() {
 }
 
 Fields value_of_heads() {
-  const auto estimate = [](const char* key) { return of_row(key, part("Estimate")); };
+  Fields head = {{"head", count(), "number of the head"}};
+  for (const auto& [key, number] : kHeadNumbers) head.push_back(of_row(key, part("Estimate")));
   return {
       {"value", part("HeadValue"), "what the value of a set of heads measures"},
       {"all", part("Estimate"), "value of all heads together"},
       {"gap", number(),
        "no set's value is further than this above its number; 0: all are certified"},
-      {"heads",
-       list(object({{"head", count(), "number of the head"},
-                    estimate("shapley"),
-                    estimate("banzhaf"),
-                    estimate("alone"),
-                    estimate("dropped")})),
-       "each head"},
+      {"heads", list(object(head)), "each head"},
       {"carriers",
        object({{"heads", list(count()),
                 "the fewest heads whose Shapley values make 80 % of the value of all"},

@@ -47,6 +47,15 @@ export function quantityOf(id: string): Quantity {
   return { id, label: words, short: words, about: '', kind: 'ratio', better: null, logarithmic: false };
 }
 
+/** The place of a quantity among all, as tables have them; one that is not known comes last. */
+export function placeOf(id: string): number {
+  const place = rows.findIndex(({ key }) => key === id || (key.endsWith(EPS) && id.startsWith(key.slice(0, -EPS.length))));
+  return place < 0 ? rows.length : place;
+}
+
+/** The numbers over samples that a layer's heads have together, compared with each other. */
+export const COMPARING = rows.filter(({ summarised, owner }) => summarised && owner === 'layer').map(({ key }) => key);
+
 /** At most so many digits, without zeros at the end; small and large numbers with an exponent. */
 export function digits(value: number, precision = 4): string {
   if (value === 0) return '0';

@@ -1,7 +1,7 @@
 /** Checks documents that come from outside by the program's schemas: what is wrong is said with its place. */
 import schemas from './schemas.json';
 
-/** A type of JSON Schema, as far as the program's documents need it. */
+/** A type of JSON Schema, as far as the program's documents need it; `$ref` names a part. */
 interface Type {
   $ref?: string;
   const?: unknown;
@@ -17,7 +17,8 @@ interface Type {
   properties?: Record<string, Type>;
   patternProperties?: Record<string, Type>;
   additionalProperties?: Type;
-  required?: string[];
+  /** Fields that may be absent. */
+  optional?: string[];
 }
 
 const { documents, parts } = schemas as unknown as { documents: Record<string, string>; parts: Record<string, Type> };
@@ -34,8 +35,8 @@ const KINDS: Record<string, [name: string, test: (value: unknown) => boolean]> =
   object: ['an object', (v) => typeof v === 'object' && v !== null && !Array.isArray(v)],
 };
 
-const kindsOf = (type: Type): string[] => [type.type ?? []].flat();
-const resolved = (type: Type): Type => (type.$ref === undefined ? type : parts[type.$ref.replace('#/$defs/', '')]!);
+const kindsOf = (type: Type): string[] => [type.type ?? 'object'].flat();
+const resolved = (type: Type): Type => (type.$ref === undefined ? type : parts[type.$ref]!);
 
 /** What is expected, in words. */
 function expected(type: Type): string {
@@ -56,15 +57,16 @@ function refuse(place: string, type: Type): never {
 const at = (place: string, key: string) => (place ? `${place}.${key}` : key);
 
 function fieldsOf(type: Type, value: Record<string, unknown>, place: string): Record<string, unknown> {
-  const { properties = {}, patternProperties = {}, required = [], additionalProperties } = type;
-  for (const key of required) if (!Object.hasOwn(value, key)) throw new Wrong(`${at(place, key)} is missing`);
+  const { properties = {}, patternProperties = {}, optional = [], additionalProperties } = type;
+  for (const key of Object.keys(properties))
+    if (!Object.hasOwn(value, key) && !optional.includes(key)) throw new Wrong(`${at(place, key)} is missing`);
   const patterns = Object.entries(patternProperties);
   const known: [string, unknown][] = [];
   for (const [key, item] of Object.entries(value)) {
     const of = Object.hasOwn(properties, key)
       ? properties[key]
       : (patterns.find(([pattern]) => new RegExp(pattern).test(key))?.[1] ?? additionalProperties);
-    if (of === undefined || (item === null && !required.includes(key))) continue;
+    if (of === undefined || (item === null && (optional.includes(key) || !Object.hasOwn(properties, key)))) continue;
     known.push([key, read(of, item, at(place, key))]);
   }
   return Object.fromEntries(known);

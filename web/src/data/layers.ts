@@ -1,6 +1,6 @@
 /** Layers and heads as a table of quantities, whichever document they come from. */
 import type { Convention, Estimate, LayerDocument, Summary } from '../core';
-import { digits, format, formatSpread, percent, quantityOf, type Quantity } from '../quantities';
+import { COMPARING, digits, format, formatSpread, percent, placeOf, quantityOf, type Quantity } from '../quantities';
 import type { Session } from './session';
 
 /** A number over samples. */
@@ -129,13 +129,8 @@ function ofAnalyze(session: Session, convention: Convention): LayerTable {
   const combined = [...new Set(layers.flatMap((layer) => Object.keys(layer.combined)))].filter(
     (id) => id !== 'minimax_fidelity_upper',
   );
-  const order = ['minimax_fidelity', 'mixing_time', 'truncated_hitting_mean', 'hitting_mean', 'hitting_max'];
-  const rank = (id: string) => {
-    const at = order.findIndex((name) => id.startsWith(name));
-    return at < 0 ? order.length : at;
-  };
+  const rank = (id: string) => (id === 'minimax_fidelity' ? -1 : placeOf(id)); // what the page shows first
   combined.sort((a, b) => rank(a) - rank(b));
-  const together = ['synergy', 'cross_head_share', 'best_head_fidelity', 'mixing_synergy', 'effective_forward_probability'];
   return {
     layers: layers.map((layer) => ({
       name: layer.name,
@@ -165,7 +160,7 @@ function ofAnalyze(session: Session, convention: Convention): LayerTable {
           },
         ),
       ),
-      ...together.map((id) =>
+      ...COMPARING.map((id) =>
         measure(
           id,
           'All heads together',
@@ -205,7 +200,8 @@ function ofHeads(session: Session): LayerTable {
   const measures: Measure[] = [];
   for (const name of ['fidelity', 'speed'] as const) {
     if (!layers.some((_, l) => value(l, name))) continue;
-    for (const id of ['shapley', 'alone', 'dropped', 'banzhaf'] as const) {
+    const numbers = layers.flatMap((_, l) => Object.keys(value(l, name)?.heads[0] ?? {})).filter((id) => id !== 'head');
+    for (const id of new Set(numbers)) {
       const quantity = quantityOf(id);
       measures.push({
         id: `${name}/${id}`,
@@ -219,7 +215,7 @@ function ofHeads(session: Session): LayerTable {
         get: (l, h) => {
           const of = value(l, name);
           if (!of) return null;
-          if (h !== 'all') return ofEstimate(of.heads[h]?.[id], layers[l]!.samples);
+          if (h !== 'all') return ofEstimate((of.heads[h] as unknown as Record<string, Estimate>)?.[id], layers[l]!.samples);
           return id === 'shapley' || id === 'alone' ? ofEstimate(of.all, layers[l]!.samples) : null;
         },
       });
@@ -228,7 +224,7 @@ function ofHeads(session: Session): LayerTable {
   measures.push({
     id: 'weight',
     quantity: quantityOf('weight'),
-    label: 'Head weight',
+    label: quantityOf('weight').label,
     group: 'Weights',
     ofHeads: true,
     ofLayers: false,

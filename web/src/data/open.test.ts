@@ -89,13 +89,13 @@ describe('numbers of subsets in a study', () => {
   const finding = Object.fromEntries(
     Object.entries(properties).map(([name, of]) => [
       name,
-      !('$ref' in of)
-        ? 4
-        : of.$ref.endsWith('Tally')
-          ? { count: 1, of: 4 }
-          : of.$ref.endsWith('OfSeeds')
-            ? { values: [1, 3], mean: interval }
-            : 'fidelity',
+      of.$ref === 'Tally'
+        ? { count: 1, of: 4 }
+        : of.$ref === 'OfSeeds'
+          ? { values: [1, 3], mean: interval }
+          : of.$ref === 'HeadValue'
+            ? 'fidelity'
+            : 4,
     ]),
   );
   const study = (changes: object) => {
