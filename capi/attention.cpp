@@ -86,6 +86,23 @@ void copy_rows(ConstMatrixView matrix, double*& into) {
 
 }  // namespace
 
+MeasuredEdges::MeasuredEdges(sg_attention& attention, const EdgeSettings& edges)
+    : attention_(attention) {
+  if (!edges.moved()) return;
+  const std::string_view kind = name_of(edges.kind());
+  MovedReader reader;
+  if (!attention.moved.empty()) {
+    const auto* source = dynamic_cast<const SequenceSource*>(attention.source.get());
+    if (source == nullptr)
+      throw UsageError("what heads move was given for attention that is no array and no file");
+    reader = attention.moved.reader(*source);
+  } else if (!attention.model) {
+    throw UsageError(fmt::format(
+        "edges {} need what the heads move: values and output projections, or norms", kind));
+  }
+  made_ = std::make_unique<EdgeSource>(*attention.source, edges.kind(), std::move(reader));
+}
+
 const AttentionLayer& layer_of(const sg_attention& attention, std::int64_t layer) {
   const std::vector<AttentionLayer>& layers = attention.source->layers();
   if (layer < 0 || layer >= static_cast<std::int64_t>(layers.size()))
@@ -144,8 +161,18 @@ LayerWeights sg_attention::layer_weights() const {
   return result;
 }
 
-void sg_attention::describe(InputReport& report) const {
-  report.weights = given.empty() ? weights_from : given_from;
+LayerWeights sg_attention::layer_weights(const EdgeSettings& edges) const {
+  if (!edges.moved()) return layer_weights();
+  if (!given.empty())
+    throw UsageError(fmt::format(
+        "edges {}: the weights of the heads follow from what they move; give no weights",
+        name_of(edges.kind())));
+  return uniform_weights(source->layers());
+}
+
+void sg_attention::describe(InputReport& report, const EdgeSettings& edges) const {
+  report.edges = edges.kind();
+  report.weights = edges.moved() ? "moved" : given.empty() ? weights_from : given_from;
   report.reading = with_names_of_options(source->reading());
   report.range = range;
   if (const auto* cut = dynamic_cast<const SequenceSource*>(source.get());
@@ -292,7 +319,9 @@ int sg_attention_open(const char* path, const char* options, sg_attention** atte
     if (const auto axes = given.take_text("axes")) reading.axes = parse_axes(*axes);
     const auto weights = given.take_text("weights");
     const auto projections = given.take_text("out_proj");
+    const auto moved = given.take_text("moved");
     given.finish();
+    if (moved) made->moved = MovedArrays::of_file(*moved);
     if (weights && projections)
       throw UsageError("options: weights and out_proj exclude each other");
     made->source = open_attention_file(TensorFile::open(path), reading);
@@ -304,6 +333,30 @@ int sg_attention_open(const char* path, const char* options, sg_attention** atte
       made->weights_from = "learned";
     }
     return made.release();
+  });
+}
+
+int sg_attention_set_moved(sg_attention* attention, const char* part, int64_t layer,
+                           const void* data, int dtype, size_t axes, const int64_t* shape,
+                           const int64_t* strides) {
+  return guarded([&] {
+    require(attention, "attention");
+    require(part, "part");
+    require(shape, "shape");
+    const auto known = parse_name<MovedPart>(part);
+    if (!known)
+      throw UsageError(fmt::format("{} is not one of {}", quoted_text(part),
+                                   fmt::join(all_names<MovedPart>(), ", ")));
+    constexpr std::size_t kMostAxes = 5;
+    if (axes < 1 || axes > kMostAxes)
+      throw InputError(fmt::format("{}: {} axes, expected 1 to {}", part, axes, kMostAxes));
+    std::vector<std::ptrdiff_t> steps;
+    if (strides != nullptr) steps.assign(strides, strides + axes);
+    const auto place = static_cast<std::size_t>(layer);
+    attention->moved.add(*known, layer < 0 ? std::nullopt : std::optional(place),
+                         number_array(layer < 0 ? part : fmt::format("{}, layer {}", part, layer),
+                                      data, float_type_of(dtype), Shape(shape, shape + axes),
+                                      strides == nullptr ? nullptr : steps.data()));
   });
 }
 
@@ -442,17 +495,20 @@ int sg_measure(sg_attention* attention, const char* options, const sg_call* call
     AnalysisOptions analysis;
     analysis.conventions = choice.conventions;
     analysis.nodes = given.take_bool("per_node").value_or(false);
+    EdgeSettings edges;
+    visit_settings(edges, TakeSettings{given});
     given.finish();
     for (MetricsOptions& convention : analysis.conventions) {
       convention.per_head_walks = report.per_head;
       convention.fidelity.every_node = analysis.nodes;
     }
-    const LayerWeights weights = attention->layer_weights();
+    const LayerWeights weights = attention->layer_weights(edges);
+    const MeasuredEdges source(*attention, edges);
     run_call(call, kAttentionMemory, [&](const Execution& execution) {
       analysis.execution = execution;
-      report.analysis = analyse(*attention->source, weights, analysis);
+      report.analysis = analyse(*source, weights, analysis);
     });
-    attention->describe(report);
+    attention->describe(report, edges);
     return new sg_result(std::move(report));
   });
 }

@@ -9,7 +9,9 @@
 
 #include "capi/synergraph.h"
 #include "synergraph/analysis/head_weights.h"
+#include "synergraph/analysis/moved_arrays.h"
 #include "synergraph/heads/attention_source.h"
+#include "synergraph/heads/edges.h"
 #include "synergraph/heads/view_source.h"
 #include "synergraph/report/input_report.h"
 
@@ -23,6 +25,7 @@ struct sg_attention {
   std::string given_from = "given";  ///< what reports call the caller's weights
   synergraph::TokenRange range;
   bool heads_from_name = false;
+  synergraph::MovedArrays moved;  ///< what the heads move, for other edges than attention
   std::string task;
   std::vector<std::string> head_names;   ///< of a graph; empty: numbers from 0
   std::vector<std::string> token_names;  ///< likewise
@@ -30,12 +33,29 @@ struct sg_attention {
 
   /// The layers' normalised weights. InputError if the caller's do not fit the layers.
   synergraph::LayerWeights layer_weights() const;
+  /// Those that these edges are measured with. UsageError for the caller's, where they follow from
+  /// what the heads move.
+  synergraph::LayerWeights layer_weights(const synergraph::EdgeSettings& edges) const;
 
   /// Tells a report where its numbers come from, after they were measured.
-  void describe(synergraph::InputReport& report) const;
+  void describe(synergraph::InputReport& report, const synergraph::EdgeSettings& edges = {}) const;
 };
 
 namespace synergraph::capi {
+
+/// The source of the edges that are measured, while it lives: the attention, or what it becomes.
+class MeasuredEdges {
+ public:
+  /// UsageError where nothing says what heads move.
+  MeasuredEdges(sg_attention& attention, const EdgeSettings& edges);
+
+  AttentionSource& operator*() const { return made_ ? *made_ : *attention_.source; }
+  AttentionSource* operator->() const { return &**this; }
+
+ private:
+  sg_attention& attention_;
+  std::unique_ptr<EdgeSource> made_;
+};
 
 /// A layer. UsageError if it is not there.
 const AttentionLayer& layer_of(const sg_attention& attention, std::int64_t layer);

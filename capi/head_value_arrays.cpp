@@ -171,11 +171,16 @@ void add_stack(const StackAnalysis& stack, LayerArrays& layers) {
   add("fidelity", "", {stack.fidelity});
   add("effective_tokens", "", {stack.effective_tokens});
   add("signal", "token", stack.signal);
+  if (!stack.flow.empty()) add("flow", "token", stack.flow);
   layers.arrays.push_back({"stack/weakest",
                            "token",
                            {static_cast<std::int64_t>(stack.weakest.size())},
                            {},
                            {stack.weakest.begin(), stack.weakest.end()}});
+  layers.add_head_estimates("stack/share_heads",
+                            [&](std::size_t l, std::size_t h) { return stack.shares[l].heads[h]; });
+  layers.add_estimates("stack/share_residual",
+                       [&](std::size_t l) { return stack.shares[l].residual; });
   if (stack.flows.empty()) return;
   layers.add_head_estimates("stack/heads",
                             [&](std::size_t l, std::size_t h) { return stack.flows[l].heads[h]; });

@@ -1,5 +1,6 @@
 #include <fmt/core.h>
 
+#include <algorithm>
 #include <utility>
 
 #include "capi/attention.h"
@@ -17,6 +18,35 @@
 using namespace synergraph;        // NOLINT: the function below is its interface
 using namespace synergraph::capi;  // NOLINT
 
+int sg_attention_stack(sg_attention* attention, const char* options, const sg_call* call,
+                       double* into, size_t count) {
+  return guarded([&] {
+    require(attention, "attention");
+    Options given(options);
+    EdgeSettings edges;
+    visit_settings(edges, TakeSettings{given});
+    StackSettings through;
+    visit_settings(through, TakeSettings{given});
+    given.finish();
+    through.stack = true;
+    through.check([](const char* key) { return key; }, edges);
+    const MeasuredEdges source(*attention, edges);
+    const LayerWeights weights = through.method == StackMethod::kRollout
+                                     ? uniform_weights(source->layers())
+                                     : attention->layer_weights(edges);
+    if (weights.empty()) throw InputError("there are no layers to measure");
+    const AttentionLayer& first = source->layers().front();
+    require_buffer(into, count, {first.samples, first.nodes()});
+    StackOptions stack = through.options();
+    run_call(call, WorkingMemory().bytes(), [&](const Execution& execution) {
+      stack.execution = execution;
+      for (const Stack& sample : analyse_stack(*source, weights, stack).each)
+        into = std::copy(stack.flow ? sample.flow.begin() : sample.signal.begin(),
+                         stack.flow ? sample.flow.end() : sample.signal.end(), into);
+    });
+  });
+}
+
 int sg_heads(sg_attention* attention, const char* options, const sg_call* call,
              sg_result** result) {
   return making(result, [&] {
@@ -29,28 +59,35 @@ int sg_heads(sg_attention* attention, const char* options, const sg_call* call,
     head_values.values = ordered_values(head_values.values);
     LossSettings loss;
     visit_settings(loss, TakeSettings{given});
+    EdgeSettings edges;
+    visit_settings(edges, TakeSettings{given});
     StackSettings through;
     visit_settings(through, TakeSettings{given});
     given.finish();
-    through.check([](const char* key) { return key; });
-    StackOptions stack;
-    stack.residual = through.residual.value_or(stack.residual);
-    const LayerWeights weights = attention->layer_weights();
+    through.check([](const char* key) { return key; }, edges);
+    StackOptions stack = through.options();
+    const LayerWeights weights = attention->layer_weights(edges);
     if (weights.empty()) throw InputError("there are no layers to measure");
-    if (through.follow) stack.token = followed_node(attention->source->layers(), *through.follow);
 
     HeadsReport report;
     report.verbose = true;
     report.convention = choice.names.front();
     head_values.convention = choice.conventions.front();
+    if (edges.moved()) head_values.weight_samples = 0;
+    const MeasuredEdges source(*attention, edges);
+    if (through.follow) stack.token = followed_node(source->layers(), *through.follow);
     run_call(call, WorkingMemory().bytes(), [&](const Execution& execution) {
       stack.execution = head_values.execution = execution;
-      if (through.stack) report.stack = analyse_stack(*attention->source, weights, stack);
-      report.head_values = value_heads(*attention->source, weights, head_values);
+      if (through.stack)
+        report.stack = analyse_stack(
+            *source,
+            through.method == StackMethod::kRollout ? uniform_weights(source->layers()) : weights,
+            stack);
+      report.head_values = value_heads(*source, weights, head_values);
       report.loss = losses_of_heads(*attention->source, report.head_values.layer_values,
                                     loss.choice(), execution);
     });
-    attention->describe(report);
+    attention->describe(report, edges);
     report.head_names = attention->head_names;
     report.token_names = attention->token_names;
     return new sg_result(std::move(report));

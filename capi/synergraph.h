@@ -142,6 +142,21 @@ SG_API int sg_attention_set_lengths(sg_attention* attention, const int64_t* leng
  * of the graph, or learned ones for a model. */
 SG_API int sg_attention_set_weights(sg_attention* attention, const double* weights, size_t count);
 
+/* What the heads move, for the option "edges" of sg_measure() and sg_heads(): "norm" and
+ * "contribution" weigh edges by it. Norm edges need norms, or values and out_proj; contribution
+ * edges need values, out_proj and residual. `part` is one of
+ *   "norms"          lengths of moved values ||W_O^h v_j^h||: (samples, heads, tokens)
+ *   "values"         (samples, key heads, tokens, width); each key head serves as many heads in turn
+ *   "out_proj"       output projection, rows = outputs: (E, heads * width)
+ *   "out_proj_bias"  (E)
+ *   "residual"       what the heads' outputs are added to: (samples, tokens, E)
+ * of layer `layer`, or of all layers with a negative number: then the first axis is the layers (one
+ * projection without it serves all layers). `shape` has `axes` extents, `strides` bytes (NULL: no
+ * gaps). The array must live until the attention is freed. */
+SG_API int sg_attention_set_moved(sg_attention* attention, const char* part, int64_t layer,
+                                  const void* data, int dtype, size_t axes, const int64_t* shape,
+                                  const int64_t* strides);
+
 /* The attention in a tensor file (docs/formats.md lists the formats), as `synergraph analyze FILE`
  * reads it. Options:
  * - "layers": numbers of layers as outputs show them ("3", "0,2", "4-7"), or a regular expression
@@ -185,6 +200,15 @@ SG_API int sg_attention_read(sg_attention* attention, int64_t layer, int64_t sam
 SG_API int sg_attention_curves(sg_attention* attention, int64_t layer, int64_t sample,
                                int64_t steps, const sg_call* call, double* into, size_t count);
 
+/* What reaches the sink of every token through all layers, each applied once: (samples, tokens).
+ * Options:
+ *   "method"    "signal" (default): with the weights of the heads; "rollout": attention rollout,
+ *               with equal weights and residual 0.5; "flow": attention flow, the maximum flow
+ *   "residual"  share that bypasses the heads of each layer (0.5)
+ *   "edges"     as those of sg_measure() */
+SG_API int sg_attention_stack(sg_attention* attention, const char* options, const sg_call* call,
+                              double* into, size_t count);
+
 SG_API void sg_attention_free(sg_attention* attention);
 
 /* Learned head weights: the norms of the heads' blocks of columns in an attention output projection
@@ -207,7 +231,9 @@ typedef struct sg_result sg_result;
  *   "step_limit"     steps after which an uncertified fidelity is an interval (0: none)
  *   "from_tokens"    tokens whose fidelity counts: a number, a list, or a text such as "0-7" (all)
  *   "per_head"       true: each head's walk, too, and the mixing synergy (false)
- *   "per_node"       true: keep the numbers of every token (false) */
+ *   "per_node"       true: keep the numbers of every token (false)
+ *   "edges"          "attention" (default), "norm" or "contribution": see sg_attention_set_moved();
+ *                    of a model they come from the model */
 SG_API int sg_measure(sg_attention* attention, const char* options, const sg_call* call,
                       sg_result** result);
 
@@ -225,6 +251,7 @@ SG_API int sg_measure(sg_attention* attention, const char* options, const sg_cal
  *   "stack"          true: also follow signals through all layers, each applied once (false)
  *   "residual"       then: share that passes each layer beside its heads (0.5)
  *   "follow"         then: token whose way is kept; unless given, each sample's weakest
+ *   "method"         then: "signal" (default), "rollout" or "flow", as in sg_attention_stack()
  *
  * The result's arrays have the names of the document's fields, the value's before them,
  * "fidelity/shapley" and "fidelity/shapley_error" (layer, head), "speed/pairs" (layer, head, head),

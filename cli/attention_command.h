@@ -7,6 +7,7 @@
 #include "cli/output.h"
 #include "cli/page_options.h"
 #include "cli/shared_samples_options.h"
+#include "synergraph/core/error.h"
 
 namespace synergraph::cli {
 
@@ -41,6 +42,8 @@ struct AttentionCommand {
     if (figure.wanted()) check_figure(figure.file);
     to_standard_output({table.path, json, page.file});
     shared.check();
+    if (page.wanted() && input.edges.moved())
+      throw UsageError("--page shows attention edges; leave --page or --edges out");
     return drawing;
   }
 

@@ -8,9 +8,11 @@
 #include "cli/input.h"
 #include "cli/metrics_options.h"
 #include "cli/number_option.h"
+#include "cli/setting_option.h"
 #include "synergraph/analysis/attention_file.h"
 #include "synergraph/analysis/graph_source.h"
 #include "synergraph/analysis/model_attention.h"
+#include "synergraph/analysis/moved_arrays.h"
 #include "synergraph/analysis/padded_sequences.h"
 #include "synergraph/core/error.h"
 #include "synergraph/core/split.h"
@@ -55,11 +57,9 @@ void check_weights_file(const std::string& weights) {
 }  // namespace
 
 std::vector<NamedPath> AttentionArguments::files() const {
-  return {{"FILE", file},
-          {"--tokens", tokens},
-          {"--weights", weights},
-          {"--out-proj", projections},
-          {"--lengths", lengths}};
+  return {{"FILE", file},         {"--tokens", tokens},
+          {"--weights", weights}, {"--out-proj", projections},
+          {"--lengths", lengths}, {"--moved", moved}};
 }
 
 TokenRange AttentionArguments::parse_range() const {
@@ -240,13 +240,45 @@ AttentionInput AttentionArguments::open(const TokenRange& token_range, int worke
                                    : open_attention(tensors, token_range);
   }
   choose_weights(input);
+  choose_edges(input);
   return input;
 }
 
+void AttentionArguments::choose_edges(AttentionInput& input) const {
+  if (!edges.moved()) {
+    if (!moved.empty()) throw UsageError("--moved needs --edges norm or contribution");
+    return;
+  }
+  const std::string_view kind = name_of(edges.kind());
+  if (!weights.empty() || !projections.empty())
+    throw UsageError(
+        fmt::format("--edges {}: the weights of the heads follow from what they move; leave "
+                    "--weights and --out-proj out",
+                    kind));
+  MovedReader reader;
+  if (input.model) {
+    if (!moved.empty())
+      throw UsageError("--moved is for files of attention; a checkpoint has its own values");
+    if (!input.device.empty())
+      throw UsageError(fmt::format("--edges {} of a checkpoint needs --device cpu", kind));
+  } else {
+    const auto* source = dynamic_cast<const SequenceSource*>(input.source.get());
+    if (source == nullptr) throw UsageError(fmt::format("--edges {}: a graph moves nothing", kind));
+    if (moved.empty())
+      throw UsageError(
+          fmt::format("--edges {} needs --moved FILE, the values and output projections", kind));
+    reader = MovedArrays::of_file(moved).reader(*source);
+  }
+  input.weights = uniform_weights(input.source->layers());
+  input.attention = std::move(input.source);
+  input.source = std::make_unique<EdgeSource>(*input.attention, edges.kind(), std::move(reader));
+}
+
 void AttentionArguments::describe(const AttentionInput& input, InputReport& report) const {
-  report.weights = input.weights_from;
+  report.edges = edges.kind();
+  report.weights = edges.moved() ? "moved" : input.weights_from;
   report.reading = input.source->reading();
-  if (const auto* source = dynamic_cast<const SequenceSource*>(input.source.get());
+  if (const auto* source = dynamic_cast<const SequenceSource*>(&input.source->base());
       source != nullptr && chooses_sequences()) {
     if (const auto common = source->common_range())
       report.range = *common;
@@ -258,7 +290,7 @@ void AttentionArguments::describe(const AttentionInput& input, InputReport& repo
   report.device = input.device;
   report.heads_from_name = input.heads_from_name;
   report.task = task;
-  if (const auto* attention = dynamic_cast<const ModelAttention*>(input.source.get())) {
+  if (const auto* attention = dynamic_cast<const ModelAttention*>(&input.source->base())) {
     report.evaluation = attention->evaluation();
     report.control = attention->control();
     report.sequences = attention->sequences();
@@ -357,6 +389,13 @@ void AttentionArguments::add_to(CLI::App& command, bool graphs) {
   command
       .add_option("--out-proj", projections,
                   "attention output projections (rows = outputs) that learned weights come from")
+      ->type_name("FILE")
+      ->group(group);
+  visit_settings(edges, SettingOptions{command});
+  command
+      .add_option("--moved", moved,
+                  "archive of what the heads move, for --edges norm and contribution: arrays "
+                  "values, out_proj, residual, and out_proj_bias; or norms")
       ->type_name("FILE")
       ->group(group);
 }

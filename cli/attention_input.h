@@ -10,6 +10,7 @@
 #include "synergraph/analysis/head_weights.h"
 #include "synergraph/graph/multi_head_graph.h"
 #include "synergraph/heads/attention_source.h"
+#include "synergraph/heads/edges.h"
 #include "synergraph/io/tensor_file.h"
 #include "synergraph/model/parameters.h"
 #include "synergraph/report/input_report.h"
@@ -22,6 +23,7 @@ struct AttentionInput {
   std::unique_ptr<Model> model;  ///< of a checkpoint
   std::string device;            ///< that runs it, as describe(Device) has it; empty: the CPU
   bool heads_from_name = false;  ///< the checkpoint's file name says how many heads
+  std::unique_ptr<AttentionSource> attention;  ///< that `source` turns into other edges, if it does
   std::unique_ptr<AttentionSource> source;
   LayerWeights weights;
   std::string weights_from;                   ///< "uniform", "learned", "given"; of a graph "graph"
@@ -48,6 +50,8 @@ struct AttentionArguments {
   std::string range;
   std::optional<double> row_tolerance;
   std::string missing_mass = "error";
+  EdgeSettings edges;
+  std::string moved;
   std::string lengths;
   std::string padding;
 
@@ -82,6 +86,8 @@ struct AttentionArguments {
   /// Leaves padding out, and ends sequences at their sinks.
   void choose_sequences(SequenceSource& source) const;
   void choose_weights(AttentionInput& input) const;
+  /// Turns attention into other edges, where they are asked for.
+  void choose_edges(AttentionInput& input) const;
 
   bool graphs_ = false;
 };

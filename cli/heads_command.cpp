@@ -42,7 +42,7 @@ constexpr const char* kHeadsDetails =
 
 void run_heads(HeadsArguments& arguments) {
   const FigureOptions figure = arguments.check();
-  arguments.through.check([](const char* key) { return option_name(key); });
+  arguments.through.check(option_name, arguments.input.edges);
 
   HeadsReport report;
   report.verbose = arguments.verbose;
@@ -57,7 +57,7 @@ void run_heads(HeadsArguments& arguments) {
   if (!arguments.quiet) options.execution.progress.stream = stderr;
   report.head_names = input.head_names;
   report.token_names = input.token_names;
-  StackOptions stack;
+  StackOptions stack = arguments.through.options();
   if (arguments.through.follow) try {
       stack.token = followed_node(input.source->layers(), *arguments.through.follow);
     } catch (const InputError& error) {
@@ -67,7 +67,10 @@ void run_heads(HeadsArguments& arguments) {
     check_heads_figure(input.source->layers(), options, arguments.through.stack, figure);
   const TokenNames names = arguments.page.read_names(input);
 
-  stack.residual = arguments.through.residual.value_or(stack.residual);
+  const bool rollout = arguments.through.method == StackMethod::kRollout;
+  const LayerWeights equal = uniform_weights(input.source->layers());
+  const LayerWeights& stack_weights = rollout ? equal : input.weights;
+  if (arguments.input.edges.moved()) options.weight_samples = 0;
   std::vector<std::string> also;
   const auto measure_layers = [&] {
     if (!arguments.page.wanted() || input.graph) return;
@@ -89,8 +92,8 @@ void run_heads(HeadsArguments& arguments) {
     return arguments.shared.run(options.execution, [&] {
       stack.execution = options.execution;
       return value_heads_shared(*input.source, input.weights, options,
-                                arguments.through.stack ? std::optional(stack) : std::nullopt, how,
-                                write);
+                                arguments.through.stack ? std::optional(stack) : std::nullopt,
+                                stack_weights, how, write);
     });
   }
   HeadValues head_values;
@@ -98,7 +101,7 @@ void run_heads(HeadsArguments& arguments) {
   run_until_stopped(options.execution, [&] {
     stack.execution = options.execution;
     if (arguments.through.stack)
-      through_layers = analyse_stack(*input.source, input.weights, stack);
+      through_layers = analyse_stack(*input.source, stack_weights, stack);
     head_values = value_heads(*input.source, input.weights, options);
     measure_layers();
   });

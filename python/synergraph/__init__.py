@@ -17,7 +17,7 @@ from ._errors import Error, InputError, OptionError, Stopped, UsageError
 from ._graph import Graph
 from ._heads import HeadValues, heads
 from ._library import lib as _lib
-from ._measure import fidelity, measure, mixing_time, signal_curves
+from ._measure import fidelity, flow, measure, mixing_time, rollout, signal_curves
 from ._mixer import Mixer, Subsets
 from ._model import Model, load_model
 from ._result import Document, GraphResult, Measurement, Numbers, Result
@@ -37,6 +37,6 @@ def isa() -> str:
 
 __all__ = [
     "Document", "Error", "Graph", "GraphResult", "HeadValues", "InputError", "Measurement", "Mixer", "Model", "Numbers", "OptionError",
-    "Result", "Stopped", "Study", "Subsets", "Training", "UsageError", "Watch", "__version__", "fidelity", "heads", "isa", "learned_weights", "load_model", "measure",
-    "mixing_time", "reproduce", "signal_curves", "train", "watch",
+    "Result", "Stopped", "Study", "Subsets", "Training", "UsageError", "Watch", "__version__", "fidelity", "flow", "heads", "isa", "learned_weights", "load_model", "measure",
+    "mixing_time", "reproduce", "rollout", "signal_curves", "train", "watch",
 ]

@@ -15,11 +15,12 @@ from ._errors import InputError, OptionError
 from ._inputs import LOAD_MODEL, PARAMETERS, are_parameters, given, refuse_parameters
 from ._options import axis_names
 from ._progress import Progress, progress_function
-from ._views import (HeadFunction, View, as_numpy, lengths_of, matrix_of, numbers, numpy_type, ordered, parse_axes, shape_of, view_of,
+from ._views import (HeadFunction, View, as_numpy, is_array, lengths_of, matrix_of, numbers, numpy_type, ordered, parse_axes, shape_of, view_of,
                      whole_numbers)
 
 Path = Union[str, "os.PathLike[str]"]
 Axes = Union[str, Sequence[str], None]
+MOVED = ("norms", "values", "out_proj", "out_proj_bias", "residual")
 LayerNumbers = Union[None, int, str, Sequence[int]]  # or a regular expression
 
 
@@ -34,6 +35,7 @@ class Attention:
         self.keep = keep
         self.work = work  #: multiplications of a full product of all matrices with themselves
         self.failures = [] if failures is None else failures  #: what functions that read heads have raised
+        self.kept: List[View] = []  #: arrays of what the heads move
         self.named: List[str] = []  #: layers of a dictionary
         self.parameters = False  #: whether these names are those of a model's parameters
 
@@ -102,6 +104,39 @@ class Attention:
             flat = given.ravel()
         pointer = flat.ctypes.data_as(ctypes.POINTER(c_double))
         _library.check(_library.lib.sg_attention_set_weights(self.handle.pointer, pointer, flat.size))
+
+    def set_moved(self, moved: Any) -> None:
+        """What the heads move: a dictionary of arrays, each of all layers, or a list of one a layer. See `measure`."""
+        if not isinstance(moved, dict):
+            raise OptionError(f"moved: expected a dictionary of arrays ({', '.join(MOVED)}), not {_options.shown(moved)}")
+        for part, value in moved.items():
+            if part not in MOVED:
+                raise OptionError(f"moved: {_options.shown(part)} is not one of {', '.join(MOVED)}")
+            several = isinstance(value, (list, tuple)) and all(is_array(one) for one in value)
+            for layer, one in enumerate(value) if several else [(-1, value)]:
+                self.add_moved(part, layer, one)
+
+    def add_moved(self, part: str, layer: int, value: Any) -> None:
+        """One of these arrays, of a layer or (-1) of all."""
+        tensor = _device.on_device(value)
+        try:
+            view = view_of(value if tensor is None else tensor.cpu())
+        except InputError as error:
+            raise InputError(f"{part}: {error}") from None
+        _library.check(_library.lib.sg_attention_set_moved(
+            self.handle.pointer, part.encode(), layer, view.pointer, view.code, view.rank, (c_int64 * max(view.rank, 1))(*view.shape),
+            (c_int64 * max(view.rank, 1))(*view.strides)))
+        self.kept.append(view)
+
+    def stack(self, options: Dict[str, Any], *, extra: int, threads: Optional[int], memory: Optional[int]) -> NDArray[np.float64]:
+        """(samples, tokens): what reaches the sink through all layers, without `extra` nodes that are no tokens."""
+        samples, _, tokens = self.shape(0)
+        into = np.empty((samples, tokens - extra))
+        pointer = into.ctypes.data_as(ctypes.POINTER(c_double))
+        with self:
+            _library.run("sg_attention_stack", (self.handle.pointer, _library.encoded(options)), (pointer, into.size), threads=threads,
+                         memory=memory, long=True, keep=(self, into))
+        return into
 
     def shape(self, layer: int) -> Tuple[int, int, int]:
         """Samples, heads and tokens."""

@@ -126,6 +126,7 @@ def heads(
     eps: Union[float, Sequence[float], None] = None,
     cutoff: Optional[int] = None,
     step_limit: Optional[int] = None,
+    edges: Optional[str] = None,
     values: Union[str, Sequence[str], None] = None,
     keep: Optional[float] = None,
     weight_samples: Optional[int] = None,
@@ -137,7 +138,9 @@ def heads(
     stack: bool = False,
     residual: Optional[float] = None,
     follow: Optional[int] = None,
+    method: Optional[str] = None,
     # end of settings
+    moved: Optional[Dict[str, Any]] = None,
     row_tolerance: Optional[float] = None,
     missing_mass: Optional[str] = None,
     layers: LayerNumbers = None,
@@ -174,4 +177,6 @@ def heads(
                                 row_tolerance=row_tolerance, missing_mass=missing_mass)
     if weights is not None:
         opened.set_weights(weights)
+    if moved is not None:
+        opened.set_moved(moved)
     return heads_of(opened, options, threads=threads, memory=memory, progress=progress)

@@ -77,6 +77,8 @@ _PROTOTYPES: Dict[str, Tuple[Any, ...]] = {
     "sg_attention_set_sequences": (_STATUS, c_void_p, POINTER(Sequence), c_size_t),
     "sg_attention_set_lengths": (_STATUS, c_void_p, POINTER(c_int64), c_size_t, c_char_p, POINTER(c_int64), c_size_t),
     "sg_attention_set_weights": (_STATUS, c_void_p, POINTER(c_double), c_size_t),
+    "sg_attention_set_moved": (
+        _STATUS, c_void_p, c_char_p, c_int64, c_void_p, c_int, c_size_t, POINTER(c_int64), POINTER(c_int64)),
     "sg_attention_open": (_STATUS, c_char_p, c_char_p, _OBJECT),
     "sg_choose_layers": (_STATUS, c_char_p, POINTER(c_char_p), c_size_t, POINTER(c_uint8)),
     "sg_layers_advice": (_STATUS, POINTER(c_char_p), c_size_t, POINTER(c_char_p), c_size_t, _TEXT),
@@ -84,6 +86,7 @@ _PROTOTYPES: Dict[str, Tuple[Any, ...]] = {
     "sg_attention_shape": (_STATUS, c_void_p, c_int64, POINTER(c_int64)),
     "sg_attention_read": (_STATUS, c_void_p, c_int64, c_int64, POINTER(c_double), c_size_t),
     "sg_attention_curves": (_STATUS, c_void_p, c_int64, c_int64, c_int64, POINTER(Call), POINTER(c_double), c_size_t),
+    "sg_attention_stack": (_STATUS, c_void_p, c_char_p, POINTER(Call), POINTER(c_double), c_size_t),
     "sg_attention_free": (None, c_void_p),
     "sg_learned_weights": (
         _STATUS, c_void_p, c_int, POINTER(c_int64), POINTER(c_int64), c_int64, POINTER(c_double),

@@ -91,7 +91,9 @@ def measure(
     eps: Union[float, Sequence[float], None] = None,
     cutoff: Optional[int] = None,
     step_limit: Optional[int] = None,
+    edges: Optional[str] = None,
     # end of settings
+    moved: Optional[Dict[str, Any]] = None,
     row_tolerance: Optional[float] = None,
     missing_mass: Optional[str] = None,
     layers: LayerNumbers = None,
@@ -125,6 +127,9 @@ def measure(
     - `lengths`: of the samples' sequences, where they are padded, on the `padding` side.
     - `sink`: the token that information moves to, instead of each sequence's last; of several, results have an axis more.
     (settings)
+    - `moved`: what the heads move, for `edges`: a dictionary of arrays of the whole attention, or of lists of one array a layer:
+      `values` (samples, key heads, tokens, width), `out_proj` (E, heads x width) and its `out_proj_bias`, `residual` (samples, tokens,
+      E); of several layers with an axis more, the first. Norm edges take the lengths `norms` (samples, heads, tokens) instead.
     - `row_tolerance`, `missing_mass` are the options of the program, `synergraph help analyze`.
     - `layers`: the layers to measure. Give the numbers that results show, `3`, `[1, 4]` or `"4-7"`, or a regular expression for the
       names in a dictionary or a file.
@@ -136,8 +141,57 @@ def measure(
                             row_tolerance=row_tolerance, missing_mass=missing_mass)
     if weights is not None:
         opened.set_weights(weights)
+    if moved is not None:
+        opened.set_moved(moved)
     options.update(per_head=flag(per_head, "per_head"), per_node=flag(per_node, "per_node"))
     return measure_attention(opened, options, threads=threads, memory=memory, progress=progress)
+
+
+def _through_layers(attention: Any, options: Dict[str, Any], moved: Optional[Dict[str, Any]], weights: Any,
+                    threads: Optional[int], memory: Optional[int], **reading: Any) -> Any:
+    given: Dict[str, Any] = dict(axes=None, layers=None, lengths=None, padding="right", sink=None, row_tolerance=None, missing_mass=None)
+    unknown = [name for name in reading if name not in given]
+    if unknown:
+        raise TypeError(f"unexpected option {unknown[0]!r}")
+    given.update(reading)
+    opened = open_attention(attention, **given)
+    if weights is not None:
+        opened.set_weights(weights)
+    if moved is not None:
+        opened.set_moved(moved)
+    moves = options.get("edges") not in (None, "attention")  # then no node takes missing mass
+    result = opened.stack(options, extra=int(moves and given["missing_mass"] == "node"), threads=threads, memory=memory)
+    return result if "sample" in opened.dims or "sink" in opened.dims else result[0]
+
+
+def rollout(attention: Any, *, threads: Optional[int] = None, memory: Optional[int] = None, **reading: Any) -> Any:
+    """Attention rollout: what of each token reaches the sink through all layers, (tokens) or (samples, tokens).
+
+    Every layer passes half of its input beside the heads, and the mean of the heads for the rest. `attention` and the options are
+    those of `measure`: `axes`, `layers`, `lengths`, `padding`, `sink`, `row_tolerance`, `missing_mass`.
+
+    >>> import numpy as np
+    >>> head = np.array([[1, 0, 0], [0, 1, 0], [0.75, 0.25, 0]])
+    >>> rollout([head[None], head[None]])     # two layers of one head
+    array([0.5625, 0.1875, 0.25  ])
+    """
+    return _through_layers(attention, {"method": "rollout"}, None, None, threads, memory, **reading)
+
+
+def flow(attention: Any, weights: Any = None, *, residual: Optional[float] = None, edges: Optional[str] = None,
+         moved: Optional[Dict[str, Any]] = None, threads: Optional[int] = None, memory: Optional[int] = None, **reading: Any) -> Any:
+    """Attention flow: the maximum flow from each token to the sink through all layers, (tokens) or (samples, tokens).
+
+    A layer passes at most `residual` (0.5) of a token to itself, and of other tokens what its heads take of them. `weights` of the
+    heads are equal unless given; `edges` and `moved` are those of `measure`, and the other options those of `rollout`.
+
+    >>> import numpy as np
+    >>> head = np.array([[1, 0, 0], [0, 1, 0], [0.75, 0.25, 0]])
+    >>> flow([head[None], head[None]])
+    array([0.875, 0.375, 0.25 ])
+    """
+    options = {"method": "flow", "residual": None if residual is None else number(residual, "residual"), "edges": edges}
+    return _through_layers(attention, options, moved, weights, threads, memory, **reading)
 
 
 def mixing_time(attention: Any, eps: float = 0.25, **options: Any) -> Any:

@@ -96,6 +96,7 @@ class Model:
         eps: Union[float, Sequence[float], None] = None,
         cutoff: Optional[int] = None,
         step_limit: Optional[int] = None,
+        edges: Optional[str] = None,
         # end of settings
         threads: Optional[int] = None, memory: Optional[int] = None, progress: Progress = None,
     ) -> Measurement:
@@ -120,6 +121,7 @@ class Model:
         eps: Union[float, Sequence[float], None] = None,
         cutoff: Optional[int] = None,
         step_limit: Optional[int] = None,
+        edges: Optional[str] = None,
         values: Union[str, Sequence[str], None] = None,
         keep: Optional[float] = None,
         weight_samples: Optional[int] = None,
@@ -131,6 +133,7 @@ class Model:
         stack: bool = False,
         residual: Optional[float] = None,
         follow: Optional[int] = None,
+        method: Optional[str] = None,
         # end of settings
         threads: Optional[int] = None, memory: Optional[int] = None, progress: Progress = None,
     ) -> HeadValues:

@@ -49,6 +49,9 @@ SETTINGS: Dict[str, Dict[str, Tuple[str, str]]] = {
         "step_limit": ("integer", (
             "limit on diffusion steps; a fidelity that is not certified by then is reported as an interval. 0: no limit, later steps are "
             "searched by squaring (default: 0)")),
+        "edges": ("name", (
+            "what the edges are: attention, norm (attention times the norm of what the head moves) or contribution (share of each moved "
+            "value in the output). With norm and contribution the weights of the heads follow from the edges (default: attention)")),
         "values": ("names", (
             "value to measure for every set of heads: fidelity, speed or both (the program takes fidelity,speed) (default: \"fidelity\", "
             "\"speed\")")),
@@ -77,6 +80,9 @@ SETTINGS: Dict[str, Dict[str, Tuple[str, str]]] = {
         "follow": ("integer", (
             "token whose path through the heads is shown, counted from the first measured token (default: the weakest token of each "
             "sample)")),
+        "method": ("name", (
+            "signal: with the weights of the heads. rollout: attention rollout, with equal weights and residual 0.5. flow: also attention "
+            "flow, the maximum flow of each token to the sink (default: signal)")),
     },
     "measure": {
         "convention": ("names", (
@@ -100,5 +106,8 @@ SETTINGS: Dict[str, Dict[str, Tuple[str, str]]] = {
         "step_limit": ("integer", (
             "limit on diffusion steps; a fidelity that is not certified by then is reported as an interval. 0: no limit, later steps are "
             "searched by squaring (default: 0)")),
+        "edges": ("name", (
+            "what the edges are: attention, norm (attention times the norm of what the head moves) or contribution (share of each moved "
+            "value in the output). With norm and contribution the weights of the heads follow from the edges (default: attention)")),
     },
 }

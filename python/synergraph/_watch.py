@@ -13,7 +13,7 @@ from ._attention import Attention
 from ._errors import InputError, UsageError
 from ._heads import HeadValues, heads_of
 from ._live import masks
-from ._live.arrays import as_tensor, is_tensor
+from ._live.arrays import as_float64, as_tensor, is_tensor
 from ._live.modules import Chosen
 from ._live.names import nearest
 from ._live.recorder import Layer, Layers, Numbers, Recorder
@@ -68,7 +68,7 @@ class Watch:
     def record(
         self, layer: Union[int, str], queries: Any, keys: Any, *, scaling: Optional[float] = None, mask: Any = None,
         padding: Any = None, causal: bool = True, window: Optional[int] = None, softcap: Optional[float] = None, sinks: Any = None,
-        projection: Any = None,
+        projection: Any = None, values: Any = None, residual: Any = None,
     ) -> None:
         """To be called from one's own attention code: the queries and keys of a layer, as they meet.
 
@@ -79,6 +79,7 @@ class Watch:
         - `causal=False`: the mask alone says that no token attends to later ones.
         - `sinks`: one learned logit a head, that takes its part of every row: one more node, before the first token.
         - `projection`: the layer's output projection, for `result(weights="learned")`.
+        - `values`, as `keys`, and `residual` (samples, tokens, E), for `watch(values=True)` and `result(edges=...)`.
         """
         queries, keys = as_tensor(queries, "queries"), as_tensor(keys, "keys")
         if queries.dim() == 3:
@@ -94,9 +95,23 @@ class Watch:
             scaling=float(queries.shape[-1]) ** -0.5 if scaling is None else number(scaling, "scaling"),
             softcap=None if softcap is None else number(softcap, "softcap"),
             window=None if window is None else whole(window, "window", least=1),
-            logits=None if sinks is None else as_tensor(sinks, "sinks").detach().reshape(-1))
-        if projection is not None:
-            into.learn(lambda: projection)
+            logits=None if sinks is None else as_tensor(sinks, "sinks").detach().reshape(-1), **self._moved(values, residual))
+        self._learn(into, projection)
+
+    @staticmethod
+    def _moved(values: Any, residual: Any) -> Dict[str, Any]:
+        """Values and residual with an axis of samples."""
+        values = None if values is None else as_tensor(values, "values")
+        residual = None if residual is None else as_tensor(residual, "residual")
+        return {"values": values if values is None or values.dim() == 4 else values.unsqueeze(0),
+                "residual": residual if residual is None or residual.dim() == 3 else residual.unsqueeze(0)}
+
+    def _learn(self, into: Layer, projection: Any) -> None:
+        if projection is None:
+            return
+        into.learn(lambda: projection)
+        if self._recorder.keeps_values:
+            into.keep_output(projection, None)
 
     @staticmethod
     def _padding_of(padding: Any, samples: int) -> Any:
@@ -106,7 +121,8 @@ class Watch:
             raise InputError(f"padding: shape {tuple(tensor.shape)}, expected (samples, tokens) for {samples} samples")
         return tensor.reshape(samples, -1) != 0
 
-    def record_weights(self, layer: Union[int, str], probabilities: Any, *, projection: Any = None) -> None:
+    def record_weights(self, layer: Union[int, str], probabilities: Any, *, projection: Any = None, values: Any = None,
+                       residual: Any = None) -> None:
         """The same for probabilities, (heads, tokens, tokens) or (samples, heads, tokens, tokens), which are copied."""
         into = None if in_backward() else self._recorder.layer(str(layer))
         if into is None:
@@ -115,9 +131,8 @@ class Watch:
             probabilities = numbers_array(probabilities, "probabilities")
         elif not probabilities.is_meta:
             refuse_not_causal(str(layer), probabilities)
-        self._recorder.keep_weights(into, probabilities)
-        if projection is not None:
-            into.learn(lambda: projection)
+        self._recorder.keep_weights(into, probabilities, **self._moved(values, residual))
+        self._learn(into, projection)
 
     def _measurable(self) -> List[Layer]:
         layers = [layer for layer in self._recorder.layers.values() if layer.refused is not None or layer.samples]
@@ -191,12 +206,13 @@ class Watch:
         return layer.learned if heads is None else layer.learned[heads]
 
     def _attention(self, weights: Any, row_tolerance: Optional[float], missing_mass: Optional[str],
-                   memory: Optional[int]) -> Tuple[Attention, Optional[int]]:
+                   memory: Optional[int], edges: Optional[str]) -> Tuple[Attention, Optional[int]]:
         """What was seen, and the memory to work in."""
         layers = self._measurable()
+        aligned = self._aligned(layers)
         learned = isinstance(weights, str) and weights == "learned"
         attention, streams = attention_of(
-            [(layer.name, samples) for layer, samples in zip(layers, self._aligned(layers))], lengths=self._lengths, padding=self._padding, sink=self._sink,
+            [(layer.name, samples) for layer, samples in zip(layers, aligned)], lengths=self._lengths, padding=self._padding, sink=self._sink,
             row_tolerance=row_tolerance, missing_mass=missing_mass, weights_from="learned" if learned else None)
         if isinstance(weights, str):
             if weights not in ("learned", "uniform"):
@@ -204,9 +220,38 @@ class Watch:
             weights = [self._learned(layer) for layer in layers] if learned else None
         if weights is not None:
             attention.set_weights(weights)
+        if edges not in (None, "attention"):
+            for number, (layer, samples) in enumerate(zip(layers, aligned)):
+                for part, array in self._moved_of(layer, samples):
+                    attention.add_moved(part, number, array)
         if memory is None and streams:
             memory = max(_MEMORY, 16 * max(sample.tokens for sample in layers[0].samples) ** 2)
         return attention, memory
+
+    def _moved_of(self, layer: Layer, samples: List[Sample]) -> List[Tuple[str, NDArray[Any]]]:
+        """What the heads of a layer move, as the library takes it."""
+        if not self._recorder.keeps_values:
+            raise UsageError("edges: the values were not kept: watch with values=True")
+        if layer.output is None or any(sample.values is None for sample in samples):
+            raise InputError(f"layer {layer.name}: its values or its output projection are not known: pass them to Watch.record")
+        projection, bias = as_float64(layer.output[0]), layer.output[1]
+        width = samples[0].moved("values").shape[-1]
+        if self._recorder.heads is not None:
+            projection = projection.reshape(len(projection), -1, width)[:, self._recorder.heads].reshape(len(projection), -1)
+        tokens = max(sample.tokens for sample in samples)
+        parts: List[Tuple[str, NDArray[Any]]] = [("out_proj", projection)]
+        if bias is not None:
+            parts.append(("out_proj_bias", as_float64(bias)))
+        for part in ("values", "residual"):
+            kept = [sample.moved(part) for sample in samples]
+            if any(one is None for one in kept):
+                continue
+            shape = (len(samples), *kept[0].shape[:-2], tokens, kept[0].shape[-1])
+            array = np.zeros(shape)
+            for into, one in zip(array, kept):
+                into[..., :one.shape[-2], :] = as_float64(one)
+            parts.append((part, array))
+        return parts
 
     def result(
         self, *, weights: Any = None, convention: Convention = "exact", per_head: bool = False, per_node: bool = False,
@@ -218,6 +263,7 @@ class Watch:
         eps: Union[float, Sequence[float], None] = None,
         cutoff: Optional[int] = None,
         step_limit: Optional[int] = None,
+        edges: Optional[str] = None,
         # end of settings
         row_tolerance: Optional[float] = None, missing_mass: Optional[str] = None, threads: Optional[int] = None,
         memory: Optional[int] = None, progress: Progress = None,
@@ -227,7 +273,7 @@ class Watch:
         `weights` are equal unless given; "learned": the norms of the heads' blocks in the layers' output projections.
         """
         options = settings_of("measure", locals())
-        attention, memory = self._attention(weights, row_tolerance, missing_mass, memory)
+        attention, memory = self._attention(weights, row_tolerance, missing_mass, memory, edges)
         options.update(per_head=flag(per_head, "per_head"), per_node=flag(per_node, "per_node"))
         return measure_attention(attention, options, threads=threads, memory=memory, progress=progress)
 
@@ -241,6 +287,7 @@ class Watch:
         eps: Union[float, Sequence[float], None] = None,
         cutoff: Optional[int] = None,
         step_limit: Optional[int] = None,
+        edges: Optional[str] = None,
         values: Union[str, Sequence[str], None] = None,
         keep: Optional[float] = None,
         weight_samples: Optional[int] = None,
@@ -252,19 +299,20 @@ class Watch:
         stack: bool = False,
         residual: Optional[float] = None,
         follow: Optional[int] = None,
+        method: Optional[str] = None,
         # end of settings
         row_tolerance: Optional[float] = None, missing_mass: Optional[str] = None, threads: Optional[int] = None,
         memory: Optional[int] = None, progress: Progress = None,
     ) -> HeadValues:
         """What heads add in what was seen: what `heads` gives, and with its options; `weights` as in `result`."""
         options = settings_of("heads", locals())
-        attention, memory = self._attention(weights, row_tolerance, missing_mass, memory)
+        attention, memory = self._attention(weights, row_tolerance, missing_mass, memory, edges)
         return heads_of(attention, options, threads=threads, memory=memory, progress=progress)
 
 
 def watch(
     model: Any = None, *, layers: Layers = None, heads: Numbers = None, samples: Numbers = None, sink: Any = None,
-    lengths: Any = None, padding: str = "right", modules: Chosen = None, device: Any = None,
+    lengths: Any = None, padding: str = "right", modules: Chosen = None, device: Any = None, values: bool = False,
 ) -> Watch:
     """Watches the attention of a model while it runs: `with watch(model) as seen: model(inputs)`, then `seen.result()`.
 
@@ -290,10 +338,12 @@ def watch(
     - `modules`: classes, or names of modules, that return attention weights (samples, heads, tokens, tokens), also in a tuple;
       unless given, all whose class is named after attention.
     - `device`: that computes the probabilities; unless given, the one that the queries were on.
+    - `values`: keep values and output projections, too, for `result(edges="norm")`; and the input of the module around the attention,
+      which is the residual of `edges="contribution"` if the model adds the heads' outputs to that input.
     """
     text(padding, "padding", "'left' or 'right'")
     if sink is not None:
         whole_numbers(sink, "sink")
     if lengths is not None:
         lengths_of(lengths)
-    return Watch(Recorder(model, layers, heads, samples, modules, device), sink, lengths, padding)
+    return Watch(Recorder(model, layers, heads, samples, modules, device, flag(values, "values")), sink, lengths, padding)

@@ -52,7 +52,21 @@ class SampleAnalysis {
           visit(samples[static_cast<std::size_t>(s)]);
   }
 
+  /// The means over samples of what heads move, as the weights of the layers.
+  void set_moved_weights() {
+    for (std::size_t l = 0; l < analysis_.layers.size(); ++l) {
+      const std::vector<HeadsMetrics>& samples = analysis_.samples.front()[l];
+      if (samples.empty() || samples.front().moved_shares.empty()) continue;
+      std::vector<double>& weights = analysis_.weights[l];
+      std::fill(weights.begin(), weights.end(), 0.0);
+      for (const HeadsMetrics& sample : samples)
+        for (std::size_t h = 0; h < weights.size(); ++h)
+          weights[h] += sample.moved_shares[h] / static_cast<double>(samples.size());
+    }
+  }
+
   Analysis finish() {
+    set_moved_weights();
     for (std::size_t c = 0; c < options_.conventions.size(); ++c) {
       auto& layers = analysis_.summaries.emplace_back();
       for (const std::vector<HeadsMetrics>& samples : analysis_.samples[c])

@@ -80,6 +80,12 @@ class AttentionFile : public SequenceSource {
 
   void choose(std::vector<TokenSpan> sequences) override;
 
+  TokenSpan span(int layer, int sample) const override {
+    const StoredSample of = sample_of(layer, sample);
+    return {sequences_.empty() ? sample : sequences_[static_cast<std::size_t>(sample)].sample,
+            of.begin, of.end};
+  }
+
   /// The nodes of a sample.
   int nodes(int layer, int sample) const;
 

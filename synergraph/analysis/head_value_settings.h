@@ -6,7 +6,10 @@
 #include "synergraph/analysis/head_losses.h"
 #include "synergraph/analysis/head_values.h"
 #include "synergraph/core/error.h"
+#include "synergraph/core/names.h"
 #include "synergraph/core/setting.h"
+#include "synergraph/heads/edges.h"
+#include "synergraph/heads/stack.h"
 
 namespace synergraph {
 
@@ -63,18 +66,51 @@ void visit_settings(LossSettings& settings, Visit&& visit) {
         settings.loss);
 }
 
+/// How signals pass the layers.
+enum class StackMethod {
+  kSignal,   ///< with the weights of the heads
+  kRollout,  ///< attention rollout: with equal weights, and a residual share of 0.5
+  kFlow,     ///< as kSignal, and attention flow: the maximum flow of every token
+};
+
+template <>
+inline constexpr NameTable<StackMethod, 3> kNamesOf<StackMethod>{
+    {{StackMethod::kSignal, "signal"},
+     {StackMethod::kRollout, "rollout"},
+     {StackMethod::kFlow, "flow"}}};
+
 /// Whether and how signals are followed through all layers, as a user says it.
 struct StackSettings {
   bool stack = false;
   std::optional<double> residual;
   std::optional<int> follow;  ///< a token
+  std::optional<StackMethod> method;
 
-  /// UsageError where one is set without `stack`; `name` spells a key.
+  /// UsageError where one is set without `stack`, or what the edges measure; `name` spells a key.
   template <class Name>
-  void check(const Name& name) const {
-    if (!stack && (residual || follow))
-      throw UsageError(std::string(name("residual")) + " and " + std::string(name("follow")) +
-                       " need " + std::string(name("stack")));
+  void check(const Name& name, const EdgeSettings& edges) const {
+    if (!stack && (residual || follow || method))
+      throw UsageError(std::string(name("residual")) + ", " + std::string(name("follow")) +
+                       " and " + std::string(name("method")) + " need " +
+                       std::string(name("stack")));
+    if (residual && edges.kind() == EdgeKind::kContribution)
+      throw UsageError(std::string(name("residual")) + ": " + std::string(name("edges")) +
+                       " contribution measures the share of the residual; leave one of them out");
+    if (method != StackMethod::kRollout) return;
+    if (residual)
+      throw UsageError(std::string(name("method")) + " rollout has the residual share 0.5; leave " +
+                       std::string(name("residual")) + " out");
+    if (edges.moved())
+      throw UsageError(std::string(name("method")) + " rollout is defined for " +
+                       std::string(name("edges")) + " attention");
+  }
+
+  /// How the stack is measured, but for the token that is followed.
+  StackOptions options() const {
+    StackOptions options;
+    options.residual = residual.value_or(options.residual);
+    options.flow = method == StackMethod::kFlow;
+    return options;
   }
 };
 
@@ -93,6 +129,11 @@ void visit_settings(StackSettings& settings, Visit&& visit) {
               "(default: the weakest token of each sample)",
               "I"},
       settings.follow, NumberRange<int>{});
+  visit(Setting{"method", kGroup,
+                "signal: with the weights of the heads. rollout: attention rollout, with equal "
+                "weights and residual 0.5. flow: also attention flow, the maximum flow of each "
+                "token to the sink (default: signal)"},
+        settings.method);
 }
 
 }  // namespace synergraph

@@ -56,7 +56,8 @@ class MeasuredLayer {
         layer_(layer),
         weights_(weights),
         options_(options),
-        tally_(layer.heads, layer.samples, options, layer.sinks) {}
+        tally_(layer.heads, layer.samples, options, layer.sinks),
+        moved_shares_(static_cast<std::size_t>(layer.samples)) {}
 
   LayerTally& tally() { return tally_; }
 
@@ -70,6 +71,16 @@ class MeasuredLayer {
   void search_subsets(const HeadSystems& systems, LayerHeadValues& layer_value) const;
   /// The best weights for every value, from samples in memory; `source` has those that judge them.
   void find_weights(const HeadSystems& systems, AttentionSource& source);
+  /// The mean over samples of what each head moves, where weights follow from that; or empty.
+  std::vector<double> moved_weights() const;
+  void take(int sample, PartWriter& part) {
+    tally_.take(sample, part);
+    part(std::exchange(moved_shares_[static_cast<std::size_t>(sample)], {}));
+  }
+  void restore(int sample, PartReader& part) {
+    tally_.restore(sample, part);
+    part(moved_shares_[static_cast<std::size_t>(sample)]);
+  }
   bool has_weights() const { return !best_.empty(); }
   void take_weights(PartWriter& part) { part(std::exchange(best_, {})); }
   void restore_weights(PartReader& part);
@@ -92,7 +103,8 @@ class MeasuredLayer {
   const std::vector<double>& weights_;
   const HeadValueOptions& options_;
   LayerTally tally_;
-  std::vector<FoundWeights> best_;  // [value]
+  std::vector<FoundWeights> best_;                 // [value]
+  std::vector<std::vector<double>> moved_shares_;  // [sample]
 };
 
 SubsetOptions MeasuredLayer::subset_options(const Execution& execution) const {
@@ -111,6 +123,8 @@ SubsetOptions MeasuredLayer::subset_options(const Execution& execution) const {
 void MeasuredLayer::measure(int sample, HeadSource& heads, const Execution& execution,
                             const std::function<void(std::uint64_t)>& done) {
   SubsetOptions options = subset_options(execution);
+  moved_shares_[static_cast<std::size_t>(sample)] =
+      mean_over_rows(weights_by_row(heads.row_shares(), weights_));
   if (tally_.exact()) {
     std::uint64_t before = 0;
     options.subsets_done = [&](std::uint64_t so_far) {
@@ -196,6 +210,17 @@ std::vector<SampleHeadValues> MeasuredLayer::indices_of_orders(int sample, HeadS
   return each;
 }
 
+std::vector<double> MeasuredLayer::moved_weights() const {
+  if (moved_shares_.empty()) return {};
+  std::vector<double> means = moved_shares_.front();
+  for (std::size_t h = 0; h < means.size(); ++h) {
+    means[h] = 0.0;
+    for (const std::vector<double>& sample : moved_shares_)
+      means[h] += sample[h] / static_cast<double>(moved_shares_.size());
+  }
+  return means;
+}
+
 LayerHeadValues MeasuredLayer::summarise() {
   LayerHeadValues layer_value = tally_.summarise();
   for (std::size_t v = 0; v < best_.size(); ++v) {
@@ -216,6 +241,7 @@ class SystemHeads : public HeadSource {
   int nodes() const override { return systems_.nodes(system_); }
   const MirroredMatrix& head(int h) override { return systems_.diffusion(system_, h); }
   const Walk* own_walk(int h) override { return systems_.own_walk(system_, h); }
+  const RowShares* row_shares() override { return systems_.row_shares(system_); }
 
  private:
   const HeadSystems& systems_;
@@ -407,14 +433,15 @@ class HeadValueSamples {
     for (const auto& measured : measured_) measured->tally().keep_tables();
   }
   void take(int sample, PartWriter& part) {
-    for (const auto& measured : measured_) measured->tally().take(sample, part);
+    for (const auto& measured : measured_) measured->take(sample, part);
   }
   void restore(int sample, PartReader& part) {
-    for (const auto& measured : measured_) measured->tally().restore(sample, part);
+    for (const auto& measured : measured_) measured->restore(sample, part);
   }
 
   HeadValues finish() {
     const HeadValueOptions& options = head_values_.options;
+    std::vector<std::pair<std::size_t, std::vector<double>>> moved_weights;
     Progress progress("best weights", measured_.size(), 0, options.execution.progress);
     for (std::size_t l = 0; l < measured_.size(); ++l) {
       MeasuredLayer& measured = *measured_[l];
@@ -426,8 +453,12 @@ class HeadValueSamples {
       head_values_.layer_values.push_back(measured.summarise());
       if (!measured.tally().exact())
         measured.search_subsets(systems, head_values_.layer_values.back());
+      if (std::vector<double> moved = measured.moved_weights(); !moved.empty())
+        moved_weights.emplace_back(l, std::move(moved));
       progress.update(l + 1, "");
     }
+    // At last: the layers refer to the weights that they were measured with.
+    for (auto& [l, weights] : moved_weights) head_values_.weights[l] = std::move(weights);
     return std::move(head_values_);
   }
 
@@ -469,12 +500,13 @@ HeadValues value_heads(AttentionSource& source, LayerWeights weights,
 
 SharedEnd value_heads_shared(
     AttentionSource& source, const LayerWeights& weights, const HeadValueOptions& options,
-    const std::optional<StackOptions>& stack_options, const SharedSamples& how,
+    const std::optional<StackOptions>& stack_options, const LayerWeights& stack_weights,
+    const SharedSamples& how,
     const std::function<void(HeadValues, std::optional<StackAnalysis>)>& finish) {
   HeadValueSamples samples(source, weights, options);
   samples.keep_tables();
   std::optional<StackAnalysis> stack;
-  if (stack_options) stack = begin_stack(source, weights, *stack_options);
+  if (stack_options) stack = begin_stack(source, stack_weights, *stack_options);
   SampleWork work;
   work.cost = 0.0;
   for (const AttentionLayer& layer : source.layers())
@@ -493,7 +525,7 @@ SharedEnd value_heads_shared(
         of_samples.push_back(range);
     }
     if (of_samples.empty()) return;
-    if (stack) measure_stacks(source, weights, of_samples, *stack);
+    if (stack) measure_stacks(source, stack_weights, of_samples, *stack);
     samples.measure(of_samples, {});
   };
   work.take = [&](const SampleRange& range) {

@@ -20,12 +20,13 @@ std::vector<HeadValue> ordered_values(const std::vector<HeadValue>& given);
 HeadValues value_heads(AttentionSource& source, LayerWeights weights,
                        const HeadValueOptions& options);
 
-/// The same, and the stack if it is wanted, by several workers, see share_samples(): `finish` gets
-/// what one process would have. A sample of a layer with H heads leaves 2^H numbers a value on disk
-/// meanwhile, unless the layer is sampled.
+/// The same, and the stack with its own weights if it is wanted, by several workers, see
+/// share_samples(): `finish` gets what one process would have. A sample of a layer with H heads
+/// leaves 2^H numbers a value on disk meanwhile, unless the layer is sampled.
 SharedEnd value_heads_shared(
     AttentionSource& source, const LayerWeights& weights, const HeadValueOptions& options,
-    const std::optional<StackOptions>& stack, const SharedSamples& how,
+    const std::optional<StackOptions>& stack, const LayerWeights& stack_weights,
+    const SharedSamples& how,
     const std::function<void(HeadValues, std::optional<StackAnalysis>)>& finish);
 
 }  // namespace synergraph

@@ -64,7 +64,7 @@ void archive(Archive& with, StackLayerPath& path) {
 template <class Archive>
 void archive(Archive& with, Stack& stack) {
   with(stack.signal, stack.fidelity, stack.weakest, stack.effective_tokens, stack.token,
-       stack.layers, stack.shares, stack.flow);
+       stack.layers, stack.shares, stack.measured_residual, stack.flow);
 }
 template <class Archive>
 void archive(Archive& with, BestWeights& best) {

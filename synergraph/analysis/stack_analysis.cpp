@@ -51,6 +51,22 @@ Estimate over(const std::vector<const Stack*>& stacks, const Number& number) {
   return estimate(values);
 }
 
+/// Of every layer, what these stacks say.
+std::vector<LayerFlow> flows_over(const std::vector<const Stack*>& stacks,
+                                  const std::vector<AttentionLayer>& layers,
+                                  std::vector<StackLayerPath> Stack::*paths) {
+  std::vector<LayerFlow> flows;
+  for (std::size_t l = 0; l < layers.size(); ++l) {
+    LayerFlow& flow = flows.emplace_back();
+    flow.residual = over(stacks, [&](const Stack& stack) { return (stack.*paths)[l].residual; });
+    for (int h = 0; h < layers[l].heads; ++h)
+      flow.heads.push_back(over(stacks, [&](const Stack& stack) {
+        return (stack.*paths)[l].heads[static_cast<std::size_t>(h)];
+      }));
+  }
+  return flows;
+}
+
 }  // namespace
 
 void finish_stack(StackAnalysis& analysis) {
@@ -66,15 +82,11 @@ void finish_stack(StackAnalysis& analysis) {
   analysis.effective_tokens = over(all, [](const Stack& stack) { return stack.effective_tokens; });
   for (std::size_t j = 0; j < analysis.weakest.size(); ++j)
     analysis.signal.push_back(over(all, [&](const Stack& stack) { return stack.signal[j]; }));
-  if (heard.empty()) return;
-  for (std::size_t l = 0; l < analysis.layers.size(); ++l) {
-    LayerFlow& flow = analysis.flows.emplace_back();
-    flow.residual = over(heard, [&](const Stack& stack) { return stack.layers[l].residual; });
-    for (int h = 0; h < analysis.layers[l].heads; ++h)
-      flow.heads.push_back(over(heard, [&](const Stack& stack) {
-        return stack.layers[l].heads[static_cast<std::size_t>(h)];
-      }));
-  }
+  for (std::size_t j = 0; j < all.front()->flow.size(); ++j)
+    analysis.flow.push_back(over(all, [&](const Stack& stack) { return stack.flow[j]; }));
+  analysis.measured_residual = all.front()->measured_residual;
+  analysis.shares = flows_over(all, analysis.layers, &Stack::shares);
+  if (!heard.empty()) analysis.flows = flows_over(heard, analysis.layers, &Stack::layers);
 }
 
 int followed_node(const std::vector<AttentionLayer>& layers, std::int64_t token) {

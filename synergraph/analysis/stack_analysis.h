@@ -33,7 +33,11 @@ struct StackAnalysis {
   /// signal at all are left out and counted.
   std::vector<LayerFlow> flows;
   int without_signal = 0;
-  std::vector<Stack> each;  ///< every sample's
+  /// Of all that reaches the sink, how much passes each head, and beside them.
+  std::vector<LayerFlow> shares;
+  bool measured_residual = false;  ///< what passes beside the heads was measured, not assumed
+  std::vector<Estimate> flow;      ///< of every token to the sink, where StackOptions ask for it
+  std::vector<Stack> each;         ///< every sample's
 };
 
 /// The node of StackOptions::token for a token of these layers: one more where the first node is

@@ -134,6 +134,8 @@ class SequenceSource : public AttentionSource {
   const std::vector<TokenSpan>& sequences() const { return sequences_; }
   /// The layers as they are without sequences.
   const std::vector<AttentionLayer>& whole_layers() const { return whole_; }
+  /// The tokens of a sample of a layer, and which of the layer's own samples they are of.
+  virtual TokenSpan span(int layer, int sample) const = 0;
   /// The tokens of all samples, where the sequences are the samples in order, all cut alike.
   std::optional<TokenRange> common_range() const;
 

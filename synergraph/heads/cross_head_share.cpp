@@ -17,6 +17,8 @@ namespace {
 
 // Steps taken one by one; beyond, powers are squared.
 constexpr double kMostSharedSteps = 4096.0;
+// Parts of a signal this far below the whole, as logarithms, are lost in its rounding: 2^-60.
+constexpr double kLost = -42.0;
 // Numbers kept for one sum over paths.
 constexpr double kMostKept = 1 << 23;
 
@@ -224,6 +226,14 @@ CrossHeadShare::CrossHeadShare(const std::vector<double>& weights, const Matrix&
 }
 
 void CrossHeadShare::add_by_row(int h, const MirroredMatrix& diffusion) {
+  double least_loss = 1.0;  // 1 - w_h, of the row that keeps most in this head
+  for (int i = node_; i < by_row_.cols(); ++i) {
+    double others = 0.0;
+    for (int g = 0; g < by_row_.rows(); ++g)
+      if (g != h) others += by_row_(g, i);
+    least_loss = std::min(least_loss, others);
+  }
+  if (time_ * std::log1p(-least_loss) < std::log(whole_) + kLost) return;
   const MirroredMatrix part = with_lost_mass(diffusion, by_row_, h);
   if (!std::isinf(time_))
     pure_ += signal_after(part, time_, node_ + 1, execution_);
@@ -242,7 +252,6 @@ void CrossHeadShare::add(int h, const MirroredMatrix& diffusion) {
   const double stays =
       time_ * (others < 0.5 ? std::log1p(-others / (weight + others)) : std::log(weight));
   // A part that is lost in the rounding of the whole need not be followed.
-  constexpr double kLost = -42.0;  // 2^-60
   if (stays < std::log(whole_) + kLost) return;
   pure_ += std::exp(stays) * signal_after(diffusion, time_, node_, execution_);
 }

@@ -29,8 +29,8 @@ class EdgeSource::Reader : public AttentionReader {
           extra_nodes(source_.attention_.layers()[static_cast<std::size_t>(layer)].missing_mass);
       std::optional<MovedHeads> moved;
       try {
-        moved.emplace(heads, source_.kind_, values ? std::move(*values) : MovedValues(), extra,
-                      memory_);
+        moved.emplace(heads, source_.kind_ == EdgeKind::kContribution,
+                      values ? std::move(*values) : MovedValues(), extra, memory_);
       } catch (const InputError& error) {
         throw InputError(fmt::format("layer {}, sample {}: {}",
                                      source_.layers()[static_cast<std::size_t>(layer)].name,

@@ -30,6 +30,7 @@ void HeadSystems::add(HeadSource& heads) {
     const Walk* walk = heads.own_walk(h);
     system.walks.push_back(walk != nullptr ? std::optional<Walk>(*walk) : std::nullopt);
   }
+  if (const RowShares* shares = heads.row_shares()) system.shares = *shares;
   append(std::move(system));
 }
 

@@ -32,11 +32,17 @@ class HeadSystems {
     const auto& walk = systems_[system].walks[static_cast<std::size_t>(head)];
     return walk ? &*walk : nullptr;
   }
+  /// What the heads of a system move in each row, or nothing; see HeadSource::row_shares().
+  const RowShares* row_shares(std::size_t system) const {
+    const auto& shares = systems_[system].shares;
+    return shares ? &*shares : nullptr;
+  }
 
  private:
   struct System {
     std::vector<MirroredMatrix> heads;
     std::vector<std::optional<Walk>> walks;
+    std::optional<RowShares> shares = {};
   };
 
   void append(System system);

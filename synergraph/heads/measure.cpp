@@ -8,7 +8,6 @@
 #include <optional>
 #include <utility>
 
-#include "synergraph/core/array_math.h"
 #include "synergraph/core/convex_sum.h"
 #include "synergraph/core/error.h"
 #include "synergraph/core/parallel.h"
@@ -221,8 +220,7 @@ void Measurement::finish(std::size_t c) {
   system.synergy = compare_with_best(ranges, range_of(system.combined));
   system.cross_head_share =
       shares_[c].share([&](int h) -> const MirroredMatrix& { return heads_.head(h); });
-  for (int h = 0; h < by_row_.rows(); ++h)
-    system.moved_shares.push_back(total(by_row_.row(h), by_row_.cols()) / by_row_.cols());
+  system.moved_shares = mean_over_rows(by_row_);
   if (!walks()) return;
   std::vector<double> forward;
   for (const Metrics& head : system.heads) forward.push_back(head.forward_probability);

@@ -64,32 +64,33 @@ double normalise(double* row, int i) {
 
 }  // namespace
 
-MovedHeads::MovedHeads(HeadSource& attention, EdgeKind kind, MovedValues moved, int extra,
+MovedHeads::MovedHeads(HeadSource& attention, bool contribution, MovedValues moved, int extra,
                        const WorkingMemory& memory)
     : attention_(attention),
-      kind_(kind),
+      contribution_(contribution),
       moved_(std::move(moved)),
       extra_(extra),
       cache_(attention.heads(), attention.nodes() - extra, memory),
       totals_(attention.heads(), attention.nodes() - extra),
       exponents_(static_cast<std::size_t>(attention.heads()), 0) {
   check_values();
-  if (kind_ == EdgeKind::kNorm) find_norms();
-  if (kind_ == EdgeKind::kContribution) find_outputs();
+  if (contribution_)
+    find_outputs();
+  else
+    find_norms();
   cache_.start([this](int h, Matrix& into) { read(h, into); });
   for (int h = 0; h < heads(); ++h) cache_.head(h);  // all totals, also where heads are not kept
   set_shares();
 }
 
 void MovedHeads::check_values() const {
-  const bool contribution = kind_ == EdgeKind::kContribution;
-  const bool norms = !contribution && moved_.norms.rows() > 0;
+  const bool norms = !contribution_ && moved_.norms.rows() > 0;
   if (moved_.residual.rows() > 0) {
     if (moved_.residual.rows() != nodes())
       throw InputError(fmt::format("residual: {} tokens, the attention has {}",
                                    moved_.residual.rows(), nodes()));
     check_finite(moved_.residual, "residual", "token", false);
-  } else if (contribution) {
+  } else if (contribution_) {
     throw InputError(
         "contribution edges need the residual input, what the heads' outputs are added to");
   }
@@ -102,7 +103,8 @@ void MovedHeads::check_values() const {
   if (moved_.values.empty() || moved_.projection == nullptr)
     throw InputError(
         fmt::format("{} edges need the values of the heads and the output projection{}",
-                    name_of(kind_), contribution ? "" : ", or the norms of what is moved"));
+                    contribution_ ? "contribution" : "norm",
+                    contribution_ ? "" : ", or the norms of what is moved"));
   const auto key_heads = static_cast<int>(moved_.values.size());
   if (heads() % key_heads != 0)
     throw InputError(fmt::format("values: {} heads; the attention has {}, which must be a multiple",
@@ -199,10 +201,10 @@ void MovedHeads::find_outputs() {
 
 void MovedHeads::read(int h, Matrix& into) {
   const ConstMatrixView attention = attention_.head(h).view();
-  if (kind_ == EdgeKind::kNorm)
-    read_norms(h, attention, into);
-  else
+  if (contribution_)
     read_contributions(h, attention, into);
+  else
+    read_norms(h, attention, into);
   for (int i = 0; i < nodes(); ++i) totals_(h, i) = normalise(into.row(i), i);
 }
 
@@ -227,7 +229,7 @@ void MovedHeads::read_contributions(int h, ConstMatrixView attention, Matrix& in
 MovedHeads::Amount MovedHeads::residual_of(int token) const {
   const double* residual = moved_.residual.row(token);
   const int count = moved_.residual.cols();
-  if (kind_ == EdgeKind::kNorm) return {length(residual, count), 0};
+  if (!contribution_) return {length(residual, count), 0};
   const double whole = lengths_[static_cast<std::size_t>(token)];
   return {std::max(0.0, whole - distance(outputs_.row(token), residual, 1.0, count)), 0};
 }

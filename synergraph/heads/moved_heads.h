@@ -3,7 +3,6 @@
 #include <vector>
 
 #include "synergraph/core/working_memory.h"
-#include "synergraph/heads/edges.h"
 #include "synergraph/heads/moved_values.h"
 #include "synergraph/heads/sample_heads.h"
 
@@ -13,9 +12,10 @@ namespace synergraph {
 /// which it moves nothing is the identity. row_shares() says how much each head moves.
 class MovedHeads : public HeadSource {
  public:
-  /// `attention` must outlive this object; its first `extra` nodes are no tokens and are left out.
-  /// InputError unless the values fit the attention, are finite, and are what the edges need.
-  MovedHeads(HeadSource& attention, EdgeKind kind, MovedValues moved, int extra,
+  /// By contributions, or else by norms. `attention` must outlive this object; its first `extra`
+  /// nodes are no tokens and are left out. InputError unless the values fit the attention, are
+  /// finite, and are what the edges need.
+  MovedHeads(HeadSource& attention, bool contribution, MovedValues moved, int extra,
              const WorkingMemory& memory);
 
   int heads() const override { return attention_.heads(); }
@@ -41,7 +41,7 @@ class MovedHeads : public HeadSource {
   Amount residual_of(int token) const;
 
   HeadSource& attention_;
-  EdgeKind kind_;
+  bool contribution_;
   MovedValues moved_;
   int extra_;
   SampleHeads cache_;

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <numeric>
 
+#include "synergraph/core/array_math.h"
+
 namespace synergraph {
 
 Matrix weights_by_row(const RowShares* shares, std::span<const int> heads,
@@ -30,6 +32,13 @@ Matrix weights_by_row(const RowShares* shares, std::span<const double> weights) 
   std::vector<int> all(weights.size());
   std::iota(all.begin(), all.end(), 0);
   return weights_by_row(shares, all, weights);
+}
+
+std::vector<double> mean_over_rows(const Matrix& weights) {
+  std::vector<double> means;
+  for (int h = 0; h < weights.rows(); ++h)
+    means.push_back(total(weights.row(h), weights.cols()) / weights.cols());
+  return means;
 }
 
 Matrix scaled_rows(ConstMatrixView lower, const double* weights) {

@@ -28,6 +28,9 @@ Matrix weights_by_row(const RowShares* shares, std::span<const int> heads,
 /// The same for all heads.
 Matrix weights_by_row(const RowShares* shares, std::span<const double> weights);
 
+/// The mean over rows of these weights.
+std::vector<double> mean_over_rows(const Matrix& weights);
+
 /// diag(weights) * lower, of a lower triangular matrix.
 Matrix scaled_rows(ConstMatrixView lower, const double* weights);
 

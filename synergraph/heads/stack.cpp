@@ -233,6 +233,7 @@ Stack measure_stack(std::span<HeadSource* const> layers, std::span<const Vector>
   for (std::size_t l = 0; l < layers.size(); ++l) {
     stack.layers.push_back(follow_layer(*layers[l], convex[l], options, rows[l + 1], column));
     stack.shares.push_back(shares_of_layer(convex[l], options, rows[l + 1]));
+    stack.measured_residual |= !convex[l].residual.empty();
   }
   if (options.flow) {
     std::vector<Matrix> combined;
@@ -269,8 +270,10 @@ void StackMeasurement::finish_adding() {
   stack_ = stack_of_signal(rows_.front(), options_);
   if (options_.flow) stack_.flow = flow_of_stack(std::move(combined_), weights_, options_);
   combined_.clear();
-  for (std::size_t l = 0; l < weights_.size(); ++l)
+  for (std::size_t l = 0; l < weights_.size(); ++l) {
     stack_.shares.push_back(shares_of_layer(weights_[l], options_, rows_[l + 1]));
+    stack_.measured_residual |= !weights_[l].residual.empty();
+  }
   column_ = unit(nodes, stack_.token);
 }
 

@@ -39,7 +39,8 @@ struct Stack {
   std::vector<StackLayerPath> layers;  ///< its ways, first layer first
   /// The same of all that reaches the sink, from whichever token: sum_i p_l(i) (1-a(i)) w_lh(i).
   std::vector<StackLayerPath> shares = {};
-  std::vector<double> flow = {};  ///< of every token to the sink, where it is wanted
+  bool measured_residual = false;  ///< a is that of RowShares in some layer
+  std::vector<double> flow = {};   ///< of every token to the sink, where it is wanted
 };
 
 /// A layer's weights: of its heads, where they are the same in every row; otherwise of rows.

@@ -36,8 +36,7 @@ class ViewSource : public SequenceSource {
 
   std::unique_ptr<AttentionReader> reader(const WorkingMemory& memory) override;
 
-  /// The tokens of a sample of a layer.
-  TokenSpan span(int layer, int sample) const;
+  TokenSpan span(int layer, int sample) const override;
 
  private:
   class Reader;

@@ -128,20 +128,28 @@ ordered_json json_stack(const StackAnalysis& stack) {
     for (const Estimate& number : numbers) list.push_back(json_estimate(number));
     return list;
   };
-  ordered_json layers = ordered_json::array();
-  for (std::size_t l = 0; l < stack.flows.size(); ++l)
-    layers.push_back({{"name", stack.layers[l].name},
-                      {"residual", json_estimate(stack.flows[l].residual)},
-                      {"heads", estimates(stack.flows[l].heads)}});
-  return {{"residual", stack.options.residual},
-          {"token", stack.options.token ? ordered_json(*stack.options.token) : ordered_json()},
-          {"samples", stack.samples},
-          {"without_signal", stack.without_signal},
-          {"fidelity", json_estimate(stack.fidelity)},
-          {"effective_tokens", json_estimate(stack.effective_tokens)},
-          {"signal", estimates(stack.signal)},
-          {"weakest", stack.weakest},
-          {"layers", std::move(layers)}};
+  const auto layers = [&](const std::vector<LayerFlow>& flows) {
+    ordered_json list = ordered_json::array();
+    for (std::size_t l = 0; l < flows.size(); ++l)
+      list.push_back({{"name", stack.layers[l].name},
+                      {"residual", json_estimate(flows[l].residual)},
+                      {"heads", estimates(flows[l].heads)}});
+    return list;
+  };
+  ordered_json json = {
+      {"residual",
+       stack.measured_residual ? ordered_json("measured") : ordered_json(stack.options.residual)},
+      {"token", stack.options.token ? ordered_json(*stack.options.token) : ordered_json()},
+      {"samples", stack.samples},
+      {"without_signal", stack.without_signal},
+      {"fidelity", json_estimate(stack.fidelity)},
+      {"effective_tokens", json_estimate(stack.effective_tokens)},
+      {"signal", estimates(stack.signal)},
+      {"weakest", stack.weakest},
+      {"layers", layers(stack.flows)},
+      {"shares", layers(stack.shares)}};
+  if (!stack.flow.empty()) json["flow"] = estimates(stack.flow);
+  return json;
 }
 
 }  // namespace

@@ -267,27 +267,47 @@ std::string overview(const HeadsReport& report, const HeadsNames& names, std::si
   return '\n' + format_text(table, columns);
 }
 
-std::string stack_text(const StackAnalysis& stack, const HeadsNames& names, std::size_t columns) {
+std::string flow_table(const StackAnalysis& stack, const std::vector<LayerFlow>& flows,
+                       const HeadsNames& names, std::size_t columns) {
+  std::size_t heads = 0;
+  for (const LayerFlow& flow : flows) heads = std::max(heads, flow.heads.size());
+  Table table{{"layer", "residual"}, {}};
+  for (std::size_t h = 0; h < heads; ++h) table.header.push_back(names.head(static_cast<int>(h)));
+  for (std::size_t l = 0; l < flows.size(); ++l) {
+    std::vector<std::string>& row = table.rows.emplace_back(
+        std::vector<std::string>{stack.layers[l].name, percent_cell(flows[l].residual.mean)});
+    for (const Estimate& head : flows[l].heads) row.push_back(percent_cell(head.mean));
+  }
+  return format_text(table, columns);
+}
+
+/// `by_row`: weights follow from what heads move, so that shares of all that arrives say something.
+std::string stack_text(const StackAnalysis& stack, bool by_row, const HeadsNames& names,
+                       std::size_t columns) {
   std::string text = fmt::format(
-      "through all layers, {:.4g} % passing beside the heads: fidelity {}, effective tokens {}\n",
-      100.0 * stack.options.residual, cell(stack.fidelity), cell(stack.effective_tokens));
+      "through all layers, {} passing beside the heads: fidelity {}, effective tokens {}\n",
+      stack.measured_residual ? "the measured share"
+                              : fmt::format("{:.4g} %", 100.0 * stack.options.residual),
+      cell(stack.fidelity), cell(stack.effective_tokens));
+  if (!stack.flow.empty()) {
+    std::vector<double> flow;
+    for (const Estimate& token : stack.flow) flow.push_back(token.mean);
+    const auto least = std::min_element(flow.begin(), std::max(flow.begin() + 1, flow.end() - 1));
+    text += fmt::format("maximum flow to the sink: least {}, from {}\n",
+                        cell(stack.flow[static_cast<std::size_t>(least - flow.begin())]),
+                        names.node(static_cast<int>(least - flow.begin())));
+  }
   text += fmt::format(
       "where the signal of {} passes each layer, in %",
       stack.options.token ? names.node(*stack.options.token) : "each sample's weakest token");
   if (stack.without_signal > 0)
     text += fmt::format(" ({} of {} samples have none)", stack.without_signal, stack.samples);
   text = wrapped(text + '\n', columns, 2);
-  if (stack.flows.empty()) return '\n' + text;
-  std::size_t heads = 0;
-  for (const LayerFlow& flow : stack.flows) heads = std::max(heads, flow.heads.size());
-  Table table{{"layer", "residual"}, {}};
-  for (std::size_t h = 0; h < heads; ++h) table.header.push_back(names.head(static_cast<int>(h)));
-  for (std::size_t l = 0; l < stack.flows.size(); ++l) {
-    std::vector<std::string>& row = table.rows.emplace_back(
-        std::vector<std::string>{stack.layers[l].name, percent_cell(stack.flows[l].residual.mean)});
-    for (const Estimate& head : stack.flows[l].heads) row.push_back(percent_cell(head.mean));
-  }
-  return '\n' + text + format_text(table, columns);
+  if (!stack.flows.empty()) text += flow_table(stack, stack.flows, names, columns);
+  if (by_row && !stack.shares.empty())
+    text += "what passes each layer of all that reaches the sink, in %\n" +
+            flow_table(stack, stack.shares, names, columns);
+  return '\n' + text;
 }
 
 }  // namespace
@@ -309,7 +329,8 @@ std::string format_report(const HeadsReport& report, std::size_t columns) {
     text += layer_tables(report, names, l, columns);
   if (layers > kEveryLayer)
     text += '\n' + wrapped("the heads of every layer: --csv and --json\n", columns, 2);
-  if (report.stack) text += stack_text(*report.stack, names, columns);
+  if (report.stack)
+    text += stack_text(*report.stack, report.edges != EdgeKind::kAttention, names, columns);
   return text;
 }
 

@@ -25,12 +25,15 @@ std::string input_text(const InputReport& input, const std::vector<AttentionLaye
   const bool same_length = std::all_of(
       layers.begin(), layers.end(), [](const AttentionLayer& layer) { return layer.same_length; });
   std::string text = fmt::format(
-      "{} layer{}, {}, {} of {}{}{}, {} head weights\n", layers.size(),
-      layers.size() == 1 ? "" : "s",
+      "{} layer{}, {}, {} of {}{}{}, {}\n", layers.size(), layers.size() == 1 ? "" : "s",
       count_text(layers, &AttentionLayer::samples, input.sequences.empty() ? "sample" : "sequence"),
       count_text(layers, &AttentionLayer::heads, "head"), same_length ? "" : "up to ",
       count_text(layers, &AttentionLayer::tokens, "token"),
-      missing ? " and a node for missing mass" : "", input.weights);
+      missing ? " and a node for missing mass" : "",
+      input.edges == EdgeKind::kAttention
+          ? input.weights + " head weights"
+          : fmt::format("{} edges; head weights are means of what the heads move",
+                        name_of(input.edges)));
   if (!input.reading.empty()) text += input.reading + '\n';
   if (input.model && input.heads_from_name)
     text += fmt::format("heads: {}, from the file's name (change this with --heads)\n",
@@ -65,6 +68,7 @@ nlohmann::ordered_json json_document(const DocumentId& id, const InputReport& in
        {"weights", input.weights},
        {"range",
         {input.range.begin, input.range.end ? ordered_json(*input.range.end) : ordered_json()}}});
+  if (input.edges != EdgeKind::kAttention) json["edges"] = name_of(input.edges);
   if (!input.sequences.empty()) {
     json["range"] = nullptr;
     for (const TokenSpan& sequence : input.sequences)

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "synergraph/heads/attention_source.h"
+#include "synergraph/heads/edges.h"
 #include "synergraph/model/config.h"
 #include "synergraph/model/loss_game.h"
 
@@ -13,6 +14,7 @@ namespace synergraph {
 
 /// Where the attention that a report is about comes from.
 struct InputReport {
+  EdgeKind edges = EdgeKind::kAttention;  ///< whose weights follow from what heads move
   std::string weights;  ///< where head weights come from: "uniform", "learned", ...
   std::string reading;  ///< how the axes of a file were read; empty: no file
   TokenRange range;

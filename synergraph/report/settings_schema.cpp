@@ -104,8 +104,14 @@ void add_metrics(const SchemaProperties& into, bool several) {
   visit_settings(settings, into);
 }
 
+void add_edges(const SchemaProperties& into) {
+  EdgeSettings edges;
+  visit_settings(edges, into);
+}
+
 void add_heads(const SchemaProperties& into) {
   add_metrics(into, false);
+  add_edges(into);
   HeadValueOptions head_values;
   visit_settings(head_values, into);
   LossSettings loss;
@@ -118,7 +124,11 @@ void add_heads(const SchemaProperties& into) {
 const std::vector<std::pair<std::string, std::function<void(const SchemaProperties&)>>> kCalls = {
     {"graph", [](const SchemaProperties& into) { add_metrics(into, false); }},
     {"heads", add_heads},
-    {"measure", [](const SchemaProperties& into) { add_metrics(into, true); }},
+    {"measure",
+     [](const SchemaProperties& into) {
+       add_metrics(into, true);
+       add_edges(into);
+     }},
 };
 
 constexpr const char* kQuantities = "quantities";

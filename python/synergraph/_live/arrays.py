@@ -5,6 +5,9 @@ from __future__ import annotations
 import importlib
 from typing import Any, Optional, Sequence
 
+import numpy as np
+from numpy.typing import NDArray
+
 from .._errors import InputError
 from .._options import refuse
 
@@ -49,3 +52,8 @@ def kept(tensor: Any, samples: Sequence[int], heads: Optional[Sequence[int]]) ->
     if heads is not None:
         tensor = tensor[:, list(heads)]
     return [tensor[sample].to("cpu", copy=True).contiguous() for sample in samples]
+
+
+def as_float64(value: Any) -> "NDArray[np.float64]":
+    """The numbers of a tensor on any device, or of an array."""
+    return np.asarray(value.detach().cpu().double().numpy() if is_tensor(value) else value, dtype=np.float64)

@@ -112,6 +112,7 @@ def read_call(name: str, call: Dict[str, Any], module: Any) -> Dict[str, Any]:
     return {
         "queries": query,
         "keys": key,
+        "values": call["value"],
         "mask": mask,
         "padding": padding,
         "causal": is_causal,

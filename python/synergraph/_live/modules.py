@@ -42,15 +42,28 @@ def kind_of(name: str, module: Any, chosen: Chosen, interfaces: List[Dict[str, A
     return ""
 
 
-def install(model: Any, chosen: Chosen, hear: Any) -> Tuple[Dict[int, str], List[Callable[[], None]]]:
-    """Wraps the `forward` of the model and of its attention modules: `hear.enter(module)`, `hear.leave(module)` and
+def _around(model: Any, kinds: Dict[str, str]) -> Dict[str, str]:
+    """The modules around attention, by their names: those that hold a module that is named after attention."""
+    found: Dict[str, str] = {}
+    for name, module in model.named_modules():
+        title = type(module).__name__.lower()
+        outer = name.rpartition(".")[0]
+        if outer and outer not in kinds and ("attention" in title or "attn" in title):
+            found[outer] = "around"
+    return found
+
+
+def install(model: Any, chosen: Chosen, hear: Any, around: bool) -> Tuple[Dict[int, str], List[Callable[[], None]]]:
+    """Wraps the `forward` of the model and of its attention modules: `hear.enter(module, arguments, options)`, `hear.leave(module)` and
     `hear.left(module, arguments, options, output)` are told. Returns their kinds, and what takes the wraps off again."""
     kinds: Dict[int, str] = {}
     put_back = []
     interfaces = namespaces(model)
     matched = set()
+    own = {name: kind for name, module in model.named_modules() if (kind := kind_of(name, module, chosen, interfaces))}
+    outer = _around(model, own) if around else {}
     for name, module in model.named_modules():
-        kind = kind_of(name, module, chosen, interfaces)
+        kind = own.get(name, outer.get(name, ""))
         if kind or module is model:
             kinds[id(module)] = kind
             put_back.append(slots.replace(vars(module), "forward", module.forward,
@@ -77,7 +90,7 @@ def _wrapped(original: Callable[..., Any], module: Any, hear: Any) -> Callable[.
     def forward(*arguments: Any, **options: Any) -> Any:
         listeners = hear(module)
         for listener in listeners:
-            listener.enter(module)
+            listener.enter(module, arguments, options)
         try:
             output = original(*arguments, **options)
         finally:
@@ -111,6 +124,23 @@ def _autocast_type(tensor: Any) -> Any:
         return t.get_autocast_gpu_dtype() if t.is_autocast_enabled() else tensor.dtype
 
 
+def _projected(inputs: Any, weight: Any, bias: Any, kind: Any, heads: int) -> Any:
+    """(samples, heads, tokens, width), computed in a type."""
+    linear = torch().nn.functional.linear(inputs.to(kind), weight.to(kind), None if bias is None else bias.to(kind))
+    return linear.view(*inputs.shape[:2], heads, weight.shape[0] // heads).transpose(1, 2)
+
+
+def _multihead_values(call: Dict[str, Any], module: Any) -> Any:
+    """The values of a call of `MultiheadAttention`."""
+    t = torch()
+    value = call.get("value", call["query"])
+    value = value.unsqueeze(0) if value.dim() == 2 else value if module.batch_first else value.transpose(0, 1)
+    with t.no_grad(), t.autocast(value.device.type, enabled=False):
+        weight = module.v_proj_weight if module.in_proj_weight is None else module.in_proj_weight[-module.embed_dim:]
+        bias = None if module.in_proj_bias is None else module.in_proj_bias[-module.embed_dim:]
+        return _projected(value, weight, bias, _autocast_type(value), module.num_heads)
+
+
 def read_multihead(arguments: Sequence[Any], options: Dict[str, Any], module: Any) -> Dict[str, Any]:
     """What a call of `MultiheadAttention` says, as `Recorder.keep_scores` takes it."""
     t = torch()
@@ -135,8 +165,7 @@ def read_multihead(arguments: Sequence[Any], options: Dict[str, Any], module: An
             weights = (module.q_proj_weight, module.k_proj_weight)
         biases = (None, None) if module.in_proj_bias is None else module.in_proj_bias.split(module.embed_dim)[:2]
         kind = _autocast_type(query)
-        projected = [t.nn.functional.linear(query.to(kind), weight.to(kind), None if bias is None else bias.to(kind))
-                     .view(samples, tokens, heads, weight.shape[0] // heads).transpose(1, 2) for weight, bias in zip(weights, biases)]
+        projected = [_projected(query, weight, bias, kind, heads) for weight, bias in zip(weights, biases)]
     mask, padding = call.get("attn_mask"), call.get("key_padding_mask")
     if mask is not None:
         mask = ~mask if mask.dtype == t.bool else mask
@@ -146,7 +175,7 @@ def read_multihead(arguments: Sequence[Any], options: Dict[str, Any], module: An
             raise InputError("a key_padding_mask that adds to scores: expected booleans, or 0 and -inf")
         padding = ~padding if padding.dtype == t.bool else padding == 0
         padding = padding.view(samples, tokens)
-    return {"queries": projected[0], "keys": projected[1], "mask": mask, "padding": padding, "causal": False,
+    return {"queries": projected[0], "keys": projected[1], "values": functools.partial(_multihead_values, call, module), "mask": mask, "padding": padding, "causal": False,
             "scaling": float(projected[0].shape[-1]) ** -0.5,
             "logits": t.zeros(heads) if module.add_zero_attn else None}
 

@@ -26,6 +26,15 @@ def projection_of(module: Any) -> Any:
     raise InputError(f"{type(module).__name__} has no output projection that is known: pass weights")
 
 
+def bias_of(module: Any) -> Any:
+    """The bias of the same projection, or None."""
+    for name in _NAMES:
+        if is_tensor(getattr(getattr(module, name, None), "weight", None)):
+            bias = getattr(getattr(module, name), "bias", None)
+            return bias if is_tensor(bias) else None
+    return None
+
+
 def weights_of_heads(projection: Any, heads: int) -> NDArray[np.float64]:
     """Learned weights of all heads of a projection; with grouped queries every query head has its own block."""
     if projection.shape[1] % heads != 0:

@@ -17,7 +17,7 @@ from .._options import are_numbers
 from .._options import refuse as refuse_option
 from . import attention_interface, masks, modules
 from .arrays import check, is_tensor, kept, torch
-from .projections import projection_of, weights_of_heads
+from .projections import bias_of, projection_of, weights_of_heads
 from .refusals import compiling, in_backward, refuse
 from .samples import Sample, Scores, weights_of
 
@@ -88,6 +88,7 @@ class Layer:
     def __init__(self, name: str) -> None:
         self.name = name
         self.learned: Union[NDArray[np.float64], str] = "no output projection is known: pass weights, or projection= to record()"
+        self.output: Any = None  #: the output projection, and its bias or None, where values are kept
         self.heads = 0  #: all of them, whether they are kept or not
         self.seen = 0  #: samples
         self.refused: Optional[str] = None
@@ -116,6 +117,12 @@ class Layer:
             except Exception as error:
                 self.learned = str(error)
 
+    def keep_output(self, projection: Any, bias: Any) -> None:
+        """Keeps the output projection as it is when the layer is first seen."""
+        if self.output is None:
+            self.output = tuple(None if one is None else one.detach().to("cpu", copy=True) if is_tensor(one) else np.array(one)
+                                for one in (projection, bias))
+
     def add(self, run: int, samples: Sequence[Sample]) -> None:
         for sample in samples:
             self._samples.append(((run, len(self._samples)), sample))
@@ -131,12 +138,15 @@ class _Thread(threading.local):
         self.before: List[int] = []  # that number when encoder layers began
         self.seen: Dict[str, int] = {}  # the run in which a layer was last seen, and how often
         self.weights: List[Any] = []  # that were seen in this run
+        self.inputs: Dict[int, Any] = {}  # of the modules around attention
 
 
 class Recorder:
     """Keeps what the attention of a model's layers is computed from."""
 
-    def __init__(self, model: Any, layers: Layers, heads: Numbers, samples: Numbers, chosen: modules.Chosen, device: Any) -> None:
+    def __init__(self, model: Any, layers: Layers, heads: Numbers, samples: Numbers, chosen: modules.Chosen, device: Any,
+                 values: bool = False) -> None:
+        self.keeps_values = values
         if model is not None:
             refuse(model)
         self._model: Any = None  # while it is watched
@@ -158,6 +168,7 @@ class Recorder:
         self._runs = 0
         self.by_hand = False  #: something was recorded outside of the model's passes
         self._names: Dict[int, str] = {}
+        self._outer: Dict[str, Any] = {}
         self._kinds: Dict[int, str] = {}
         self._put_back: List[Callable[[], None]] = []
         self._masks: List[Tuple[Any, Any, List[masks.Reading]]] = []
@@ -181,7 +192,8 @@ class Recorder:
                 raise UsageError("the model is gone")
             self._names = {id(module): name for name, module in self._model.named_modules()}
             try:
-                self._kinds, self._put_back = modules.install(self._model, self._modules, _listeners)
+                self._kinds, self._put_back = modules.install(self._model, self._modules, _listeners, self.keeps_values)
+                self._outer = {name: module for name, module in self._model.named_modules()} if self.keeps_values else {}
                 self._put_back += attention_interface.install(self._model, _see)
             except BaseException:
                 self.stop()
@@ -196,15 +208,17 @@ class Recorder:
         put_back, self._put_back = self._put_back, []
         for undo in reversed(put_back):
             undo()
-        self._masks, self._names, self._model = [], {}, None
+        self._masks, self._names, self._model, self._outer = [], {}, None, {}
 
     def knows(self, module: Any) -> bool:
         return id(module) in self._names
 
     # ---- What modules tell
 
-    def enter(self, module: Any) -> None:
+    def enter(self, module: Any, arguments: Sequence[Any], options: Dict[str, Any]) -> None:
         thread = self._thread
+        if self.keeps_values and self._kinds.get(id(module)) in ("around", "encoder layer"):
+            thread.inputs[id(module)] = next((one for one in (*arguments, *options.values()) if is_tensor(one)), None)
         if module is self._model:
             if thread.depth == 0:
                 with self._lock:
@@ -220,7 +234,7 @@ class Recorder:
         if module is self._model:
             thread.depth -= 1
             if thread.depth == 0:
-                thread.weights = []
+                thread.weights, thread.inputs = [], {}
 
     def left(self, module: Any, arguments: Sequence[Any], options: Dict[str, Any], output: Any) -> None:
         kind = self._kinds.get(id(module))
@@ -244,10 +258,22 @@ class Recorder:
         if layer is None:
             return
         try:
-            self.keep_scores(layer, **read(module))
+            self.keep_scores(layer, residual=self._residual(module), **read(module))
             layer.learn(lambda: projection_of(module))
+            if self.keeps_values:
+                layer.keep_output(projection_of(module), bias_of(module))
         except Exception as error:
             layer.refused = layer.refused or (str(error) if isinstance(error, InputError) else f"{type(error).__name__}: {error}")
+
+    def _residual(self, module: Any) -> Any:
+        """What the outputs of an attention module are added to, (samples, tokens, E): the input of the module around it."""
+        outer = self._outer.get(self._names.get(id(module), "").rpartition(".")[0])
+        found = None if outer is None else self._thread.inputs.get(id(outer))
+        if found is None or found.dim() not in (2, 3):
+            return None
+        if found.dim() == 2:
+            return found.unsqueeze(0)
+        return found.transpose(0, 1) if getattr(module, "batch_first", True) is False else found
 
     def _see_weights(self, module: Any, output: Any) -> None:
         try:
@@ -312,8 +338,8 @@ class Recorder:
         chosen = [sample for sample in range(samples) if self._samples is None or first + sample in self._samples]
         return None if self.heads is None else [head % heads for head in self.heads], chosen
 
-    def keep_weights(self, layer: Layer, probabilities: Any) -> None:
-        """Keeps probabilities (samples, heads, tokens, tokens), or fewer axes."""
+    def keep_weights(self, layer: Layer, probabilities: Any, values: Any = None, residual: Any = None) -> None:
+        """Keeps probabilities (samples, heads, tokens, tokens), or fewer axes; values and residual as keep_scores()."""
         if len(probabilities.shape) == 4 and probabilities.shape[0] == 0:
             return
         if is_tensor(probabilities):
@@ -325,11 +351,23 @@ class Recorder:
             for sample in chosen:
                 one = samples[sample]
                 array = one.array if heads is None else one.array[heads]
-                layer.add(run, weights_of(array.to("cpu", copy=True) if is_tensor(array) else array.copy()))
+                made = weights_of(array.to("cpu", copy=True) if is_tensor(array) else array.copy())
+                if self.keeps_values and values is not None:
+                    every = one.heads
+                    key_heads = [head * values.shape[1] // every for head in (range(every) if heads is None else heads)]
+                    self._keep_moved(made, [sample], values, None, key_heads)
+                if self.keeps_values:
+                    self._keep_moved(made, [sample], None, residual, None)
+                layer.add(run, made)
 
     def keep_scores(self, layer: Layer, *, queries: Any, keys: Any, mask: Any, padding: Any, causal: bool, scaling: float,
-                    softcap: Optional[float] = None, window: Optional[int] = None, logits: Any = None) -> None:
-        """Keeps queries (samples, heads, tokens, width) and keys (samples, fewer heads, tokens, width)."""
+                    softcap: Optional[float] = None, window: Optional[int] = None, logits: Any = None, values: Any = None,
+                    residual: Any = None) -> None:
+        """Keeps queries (samples, heads, tokens, width) and keys (samples, fewer heads, tokens, width), and where it was asked for
+        values, or a function that computes them, as keys, and the residual (samples, tokens, E)."""
+        values = (values() if callable(values) else values) if self.keeps_values else None
+        residual = residual if self.keeps_values and residual is not None and tuple(residual.shape[:2]) == (
+            queries.shape[0], queries.shape[2]) else None
         check(queries, "queries")
         check(keys, "keys")
         count, heads, new, width = queries.shape
@@ -345,7 +383,7 @@ class Recorder:
             groups_kept = sorted({head * groups // heads for head in query_heads})
             key_heads = [groups_kept.index(head * groups // heads) for head in query_heads]
             if new != tokens:
-                self._follow(layer, queries, keys, mask, query_heads, groups_kept)
+                self._follow(layer, queries, keys, values, residual, mask, query_heads, groups_kept)
                 return
             layer.batch, layer.last = count, []
             if not chosen:
@@ -356,10 +394,19 @@ class Recorder:
             made = [Scores(q, k, key_heads, reading, scaling=scaling, softcap=softcap, window=window, logits=logits, device=device)
                     for q, k, reading in zip(kept(queries, chosen, chosen_heads),
                                              kept(keys, chosen, None if len(groups_kept) == groups else groups_kept), readings)]
+            self._keep_moved(made, chosen, values, residual, None if len(groups_kept) == groups else groups_kept)
             layer.last = list(zip(chosen, made))
             layer.add(run, made)
 
-    def _follow(self, layer: Layer, queries: Any, keys: Any, mask: Any, heads: List[int], groups: List[int]) -> None:
+    @staticmethod
+    def _keep_moved(made: Sequence[Sample], chosen: Sequence[int], values: Any, residual: Any, groups: Optional[Sequence[int]]) -> None:
+        """Keeps what the heads of these samples move."""
+        for name, tensor, part in (("values", values, groups), ("residual", residual, None)):
+            if tensor is not None:
+                for sample, one in zip(made, kept(check(tensor, name), chosen, part)):
+                    setattr(sample, name, one)
+
+    def _follow(self, layer: Layer, queries: Any, keys: Any, values: Any, residual: Any, mask: Any, heads: List[int], groups: List[int]) -> None:
         """Appends the tokens that a model generates with a cache."""
         new, tokens = queries.shape[2], keys.shape[2]
         past = tokens - new
@@ -379,8 +426,10 @@ class Recorder:
                         plane.is_floating_point() and bool((plane.masked_fill(~allowed, 0) != 0).any())):
                     raise refusal
         added = [tensor[:, :, -new:].detach()[:, index] for tensor, index in ((queries, heads), (keys, groups))]
+        added += [None if values is None else values[:, :, -new:].detach()[:, groups],
+                  None if residual is None else residual[:, -new:].detach()]
         for sample, scores in layer.last:
-            scores.add(added[0][sample].to("cpu", copy=True), added[1][sample].to("cpu", copy=True))
+            scores.add(*(None if tensor is None else tensor[sample].to("cpu", copy=True) for tensor in added))
 
     def _read_mask(self, mask: Any, padding: Any, causal: bool, samples: List[int], tokens: int,
                    heads: Optional[List[int]]) -> List[masks.Reading]:

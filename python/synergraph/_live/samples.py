@@ -23,6 +23,16 @@ class Sample:
     end: int
     loses: bool = False  #: rows sum to less than 1 on purpose
     double: bool = False  #: in float64
+    key_heads: Sequence[int] = ()  #: of `values` for each head; none: values are those of the heads
+    values: Any = None  #: (heads or fewer, tokens, width), where they are kept
+    residual: Any = None  #: (tokens, E): what the heads' outputs are added to, where that is known
+
+    def moved(self, part: str) -> Any:
+        """The values of every head, or the residual, as the CPU has them."""
+        kept = self.values if part == "values" else self.residual
+        if kept is None or part == "residual" or not self.key_heads:
+            return kept
+        return kept[list(self.key_heads)]
 
     def write(self, heads: Sequence[int], into: NDArray[Any]) -> None:
         """Writes rows begin to end - 1 of these heads into (heads, tokens or more, tokens or more)."""
@@ -69,7 +79,7 @@ class Scores(Sample):
         self.heads, self.tokens, _ = queries.shape
         self.loses = logits is not None
         self.double = any(str(tensor.dtype).endswith("float64") for tensor in (queries, reading.bias) if tensor is not None)
-        self._added: List[Any] = []  # queries and keys of tokens that came later
+        self._added: List[Any] = []  # queries, keys, values and residual of tokens that came later
 
     def can_follow(self, last_key: Any, past: int) -> bool:
         """Whether tokens with so many before them continue this sample, whose last key they hand back."""
@@ -78,18 +88,23 @@ class Scores(Sample):
         mine = self._added[-1][1][:, -1] if self._added else self.keys[:, -1]
         return bool(torch().equal(mine, last_key.to("cpu")))
 
-    def add(self, queries: Any, keys: Any) -> None:
+    def add(self, queries: Any, keys: Any, values: Any, residual: Any) -> None:
         """Appends tokens of a generated text."""
-        self._added.append((queries, keys))
+        self._added.append((queries, keys, values, residual))
         self.tokens += queries.shape[1]
         self.end = self.tokens
 
     def _join(self) -> None:
         if self._added:
             t = torch()
-            self.queries = t.cat([self.queries, *(queries for queries, _ in self._added)], 1)
-            self.keys = t.cat([self.keys, *(keys for _, keys in self._added)], 1)
+            parts = zip((self.queries, self.keys, self.values, self.residual), zip(*self._added))
+            self.queries, self.keys, self.values, self.residual = (
+                None if first is None or any(one is None for one in later) else t.cat([first, *later], -2) for first, later in parts)
             self._added = []
+
+    def moved(self, part: str) -> Any:
+        self._join()
+        return super().moved(part)
 
     def write(self, heads: Sequence[int], into: NDArray[Any]) -> None:
         t = torch()

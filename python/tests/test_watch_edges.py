@@ -1,0 +1,127 @@
+"""What heads move in models that are watched: the same as from arrays."""
+
+import numpy as np
+import pytest
+
+import synergraph as sg
+
+torch = pytest.importorskip("torch")
+import live_models  # noqa: E402
+from live_models import Decoder  # noqa: E402
+
+TOKENS = torch.randint(0, 32, (3, 10), generator=torch.Generator().manual_seed(1))
+PADDING = torch.ones(3, 10, dtype=torch.long)
+PADDING[1, :4] = 0
+PADDING[2, 7:] = 0
+
+
+class Block(torch.nn.Module):
+    """A module around attention, whose input is what attention is added to."""
+
+    def __init__(self, config, layer):
+        super().__init__()
+        self.self_attn = live_models.Attention(config, layer)
+
+    def forward(self, states, attention_mask, cache):
+        return self.self_attn(states, attention_mask, cache)
+
+
+def moved_of(model, tokens, padding=None):
+    """Values, projections and residuals of a Decoder of Blocks, by running its parts."""
+    parts = {"values": [], "out_proj": [], "residual": []}
+    states = model.embedding(tokens) * 2**0.5
+    for block in model.layers:
+        attention = block.self_attn
+        split = (*states.shape[:2], -1, model.config.width)
+        parts["values"].append(attention.v_proj(states).view(split).transpose(1, 2))
+        parts["out_proj"].append(attention.o_proj.weight)
+        parts["residual"].append(states)
+        states = states + block(states, model.mask(padding, tokens.shape[1], 0), None)[0]
+    return {part: [one.detach().numpy() for one in arrays] for part, arrays in parts.items()}
+
+
+@pytest.mark.parametrize("padding", [None, PADDING], ids=["whole", "padded"])
+@pytest.mark.parametrize("kind", ["norm", "contribution"])
+def test_equals_arrays(kind, padding):
+    model = Decoder(attention=Block)
+    expected = model(TOKENS, padding)[0]
+    with sg.watch(model, values=True) as seen:
+        output = model(TOKENS, padding)[0]
+    assert torch.equal(output, expected)
+    moved = moved_of(model, TOKENS, padding)
+    spans = [(0, 10)] * 3 if padding is None else [(0, 10), (4, 10), (0, 7)]
+    result = seen.result(edges=kind, per_head=True)
+    for sample, (begin, end) in enumerate(spans):
+        arrays = [seen.attention(layer, sample)[None] for layer in range(2)]
+        cut = {"values": [one[sample:sample + 1, :, begin:end] for one in moved["values"]], "out_proj": moved["out_proj"],
+               "residual": [one[sample:sample + 1, begin:end] for one in moved["residual"]]}
+        alone = sg.measure(arrays, edges=kind, moved=cut, per_head=True)
+        np.testing.assert_allclose(result.fidelity[:, sample], np.ravel(alone.fidelity), rtol=1e-4)
+        np.testing.assert_allclose(result.heads["minimax_fidelity"][:, sample], alone.heads["minimax_fidelity"].reshape(2, 4), rtol=1e-4)
+    if padding is None:
+        stacked = seen.heads(edges=kind, stack=True, values="fidelity")
+        assert stacked.stack["share_heads"].sum(-1) + stacked.stack["share_residual"] == pytest.approx(1.0)
+
+
+def test_chosen_heads_and_generated_tokens():
+    model = Decoder(attention=Block)
+    moved = moved_of(model, TOKENS)
+    with sg.watch(model, values=True, heads=[1, 2]) as seen:
+        model(TOKENS)
+    width = model.config.width
+    norms = []
+    for values, projection in zip(moved["values"], moved["out_proj"]):
+        blocks = [values[:, head // 2] @ projection[:, head * width:(head + 1) * width].T for head in (1, 2)]
+        norms.append(np.stack([np.linalg.norm(block, axis=-1) for block in blocks], axis=1))
+    arrays = [np.stack([seen.attention(layer, sample) for sample in range(3)]) for layer in range(2)]
+    np.testing.assert_allclose(seen.result(edges="norm").fidelity, sg.measure(arrays, edges="norm", moved={"norms": norms}).fidelity,
+                               rtol=1e-4)
+    cache = {}
+    with sg.watch(model, values=True) as later:
+        model(TOKENS[:, :7], cache=cache)
+        for token in range(7, 10):
+            model(TOKENS[:, token:token + 1], cache=cache)
+    with sg.watch(model, values=True) as whole:
+        model(TOKENS)
+    np.testing.assert_allclose(later.result(edges="contribution").fidelity, whole.result(edges="contribution").fidelity, rtol=1e-3)
+
+
+def test_multihead_attention():
+    torch.manual_seed(2)
+    layer = torch.nn.TransformerEncoderLayer(12, 3, 16, batch_first=True, dropout=0.0).eval()
+    states = torch.randn(2, 6, 12)
+    mask = torch.triu(torch.ones(6, 6, dtype=torch.bool), 1)
+    with sg.watch(layer, values=True) as seen, torch.no_grad():
+        layer(states, src_mask=mask)
+    attention = layer.self_attn
+    values = torch.nn.functional.linear(states, attention.in_proj_weight[24:], attention.in_proj_bias[24:]).view(2, 6, 3, 4).transpose(1, 2)
+    moved = {"values": values.detach().numpy(), "out_proj": attention.out_proj.weight.detach().numpy(),
+             "out_proj_bias": attention.out_proj.bias.detach().numpy(), "residual": states.numpy()}
+    arrays = np.stack([seen.attention(0, sample) for sample in range(2)])
+    for kind in ("norm", "contribution"):
+        np.testing.assert_allclose(np.ravel(seen.result(edges=kind).fidelity), np.ravel(sg.measure(arrays, edges=kind, moved=moved).fidelity),
+                                   rtol=1e-4)
+
+
+def test_ones_own_code():
+    random = np.random.default_rng(0)
+    attention = np.tril(random.uniform(size=(2, 5, 5)))
+    attention /= attention.sum(-1, keepdims=True)
+    moved = {"values": random.normal(size=(1, 2, 5, 3)), "out_proj": random.normal(size=(7, 6)), "residual": random.normal(size=(1, 5, 7))}
+    with sg.watch(values=True) as seen:
+        seen.record_weights("one", attention, projection=moved["out_proj"], values=moved["values"], residual=moved["residual"])
+    expected = sg.measure(attention, edges="contribution", moved=moved)
+    np.testing.assert_allclose(np.ravel(seen.result(edges="contribution").fidelity), expected.fidelity, rtol=1e-9)
+
+
+def test_what_was_not_kept_is_told():
+    model = Decoder()
+    with sg.watch(model) as seen:
+        model(TOKENS)
+    with pytest.raises(sg.UsageError, match="values=True"):
+        seen.result(edges="norm")
+    with sg.watch(model, values=True) as seen:
+        model(TOKENS)
+    assert seen.result(edges="norm").fidelity.shape == (2, 3)
+    with pytest.raises(sg.InputError, match="need the residual input"):  # no module around the attention tells it
+        seen.result(edges="contribution")
