@@ -60,6 +60,25 @@ TEST(LossGame, IsTheLossWithColumnsOfTheProjectionZeroed) {
   }
 }
 
+// Some positions do not count, and of one sequence none: the last layer leaves these out.
+TEST(LossGame, CountsTheTargetsThatAreNotIgnored) {
+  Drawn drawn;
+  for (std::size_t k = 0; k < drawn.answers.tokens.size(); ++k)
+    if (k % 3 != 0 || k < 13) drawn.answers.tokens[k] = kIgnored;
+  for (int layer = 0; layer < kConfig.layers; ++layer) {
+    const LossGame game =
+        loss_game(drawn.model, drawn.inputs, drawn.answers, layer, {.ablation = Ablation::kZero});
+    for (const Subset subset : {Subset{0}, Subset{0b0110}, Subset{0b1111}}) {
+      const Evaluation expected =
+          evaluate(without(drawn.model, layer, ~subset), drawn.inputs, drawn.answers);
+      EXPECT_NEAR(game.loss[subset], expected.loss, kRounding * expected.loss);
+      EXPECT_NEAR(game.accuracy[subset], expected.accuracy, 1.0 / 17 + 1e-12);  // one near tie
+    }
+  }
+  std::fill(drawn.answers.tokens.begin(), drawn.answers.tokens.end(), kIgnored);
+  EXPECT_THROW(loss_game(drawn.model, drawn.inputs, drawn.answers, 0), InputError);
+}
+
 /// The mean output of every feature of layer 0's heads, in double precision from the definition.
 std::vector<double> mean_outputs(const Drawn& drawn) {
   const int e = kConfig.width;
