@@ -81,7 +81,7 @@ def games(model):
                 ).flatten(0, 1)
                 for mask, counted in enumerate([targets.flatten(), some]):
                     result[0, layer, ablation, mask, subset] = torch.nn.functional.cross_entropy(logits, counted, ignore_index=-1)
-                    result[1, layer, ablation, mask, subset] = (logits.argmax(-1) == counted).sum() / (counted >= 0).sum()
+                    result[1, layer, ablation, mask, subset] = (logits.argmax(-1) == counted).sum().double() / (counted >= 0).sum()
     return result
 
 

@@ -389,7 +389,14 @@ TEST_F(ResultRanges, AFileThatNoResultCanFillIsNotRead) {
   LayerSummary layer = even_layer(wide);
   for (auto& [quantity, summary] : layer.numbers) summary = summarise(long_numbers);
   const std::vector<LayerSummary> layers(50, layer);
-  write_result(path_, {wide, 0.1, 0.75, layers, layers});
+  AttentionControl control;
+  control.without_layer.resize(50);
+  write_result(path_, {.cell = wide,
+                       .loss = 0.1,
+                       .accuracy = 0.75,
+                       .control = control,
+                       .exact = layers,
+                       .published = layers});
   EXPECT_GT(fs::file_size(path_), 1U << 20U);
   EXPECT_TRUE(read_result(path_, wide).has_value());
 }
