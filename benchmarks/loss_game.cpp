@@ -6,6 +6,7 @@
 #include <fmt/core.h>
 
 #include <CLI/CLI.hpp>
+#include <ctime>
 #include <exception>
 #include <vector>
 
@@ -62,19 +63,21 @@ int main(int argc, char** argv) try {
     options.execution.threads = threads;
     const double before = product_rate(threads, kProducts);
     const double start = seconds();
+    const std::clock_t cpu_start = std::clock();
     const LossGame game = loss_game(model, inputs, answers, layer, options);
     const double time = seconds() - start;
+    const double cpu = static_cast<double>(std::clock() - cpu_start) / CLOCKS_PER_SEC;
     const double products = (before + product_rate(threads, kProducts)) / 2.0;
     const double subsets = static_cast<double>(game.loss.size()) * sequences;
-    const double rate = subsets * subset_flop(config, layer, counted_each) / time * 1e-9;
+    const double flop = subset_flop(config, layer, counted_each);
     fmt::print(
-        "{:2} heads, layer {}, width {}, {} subsets on {} sequences, {} threads: {:.2f} s, {:.2f} "
-        "us "
-        "a subset and sequence; {:.2f} MFLOP each, {:.0f} GFLOP/s: {:.0f} % of {:.0f} on products; "
-        "65,536 subsets on 50 sequences: {:.0f} s\n",
-        heads, layer, config.width, game.loss.size(), sequences, threads, time,
-        time / subsets * 1e6, subset_flop(config, layer, counted_each) * 1e-6, rate,
-        100.0 * rate / products, products, time / subsets * 65536.0 * 50.0);
+        "{:2} heads, layer {}, width {}, {} subsets on {} sequences: {:.2f} s with {} threads, "
+        "{:.2f} "
+        "s of CPU time; a subset and sequence: {:.1f} us of a core, {:.2f} MFLOP; {:.0f} GFLOP/s, "
+        "{:.0f} % of the {:.0f} on products\n",
+        heads, layer, config.width, game.loss.size(), sequences, time, threads, cpu,
+        cpu / subsets * 1e6, flop * 1e-6, subsets * flop / time * 1e-9,
+        100.0 * subsets * flop / time * 1e-9 / products, products);
   }
 } catch (const std::exception& error) {
   fmt::print(stderr, "loss_game: {}\n", error.what());

@@ -446,7 +446,8 @@ SG_API int sg_model_run(const sg_model* model, const int32_t* tokens, int64_t sa
 
 /* The attention that a model makes on such sequences, which are copied. With tokens NULL, and
  * samples and length 0, they are drawn. The model may be freed before. Options:
- *   "task"           "copy", "cycle" or "zero": judge the model by it
+ *   "task"           a task's name, as `synergraph help train` lists them: judge the model by it,
+ *                    and draw its sequences
  *   "samples"        sequences to draw (50)
  *   "seed"           of those (1)
  *   "range"          [begin, end]: tokens that are measured; end may be null */
@@ -457,7 +458,8 @@ SG_API void sg_model_free(sg_model* model);
 
 /* ---- Training ------------------------------------------------------------------------------ */
 
-/* Sequences and what a model shall answer to them: tokens (count, length) each. */
+/* Sequences and what a model shall answer to them: tokens (count, length) each. A target of -1
+ * counts neither for the loss nor for the accuracy. */
 typedef struct sg_pairs {
   int64_t count, length;
   const int32_t* inputs;
@@ -467,7 +469,7 @@ typedef struct sg_pairs {
 /* Trains a model, as `synergraph train --out directory` does: the directory gets model.safetensors
  * and what is needed to continue, now and then, at the end, and when the call is stopped. Pairs
  * NULL: those of the task; validation NULL: as the program judges without. Options:
- *   "task"           "copy" (default), "cycle" or "zero"
+ *   "task"           a task's name, as `synergraph help train` lists them ("copy")
  *   "resume"         true: continue the run in the directory, or start one; settings that are not
  *                    given are its (false)
  *   "heads", "epochs", "sequences", "seed", "layers", "width", "hidden", "vocabulary", "length",

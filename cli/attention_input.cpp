@@ -361,10 +361,12 @@ void AttentionArguments::add_to(CLI::App& command, bool graphs) {
   command.add_option("--tokens", tokens, "sequences (samples, n) for a checkpoint")
       ->type_name("FILE")
       ->group(group);
+  std::string names;
+  for (const Task& one : tasks()) names += (names.empty() ? "" : ", ") + one.name;
   command
-      .add_option("--task", task,
-                  "judge a checkpoint by this task, and without --tokens draw its sequences: copy, "
-                  "cycle or zero")
+      .add_option(
+          "--task", task,
+          "task that judges a checkpoint, and without --tokens draws its sequences: " + names)
       ->group(group);
   add_number(command, "--samples", samples, "sequences to draw (default: 50)", {1, 100000000})
       ->group(group);

@@ -38,7 +38,8 @@ Every subset of the heads is measured on the first 2 of the sequences.
 
 DIR gets
   results.json         everything, as in docs/documents.md
-  tables/*.{md,csv,tex}  the six tables beside the published values, two on subsets of heads
+  tables/*.{md,csv,tex}  the six tables beside the published values, two on subsets of heads, and
+                       two on accuracy with heads switched off
   figures/*.{svg,pdf,png}  mixing time and fidelity by layer, and the diffusion example
   report.html          all of it on one page
   cells/               the trained models and their measurements; who works on which

@@ -102,7 +102,8 @@ class Model:
     ) -> Measurement:
         """Measures every layer on sequences (samples, length), or on `samples` random ones drawn from `seed`.
 
-        With a `task` ("copy", "cycle", "zero") the model's answers are judged by it: `to_dict()["task"]`. `weights` are
+        With a `task` ("copy", "cycle", "recall", ...) the random sequences are those of the task, and the task judges the model's
+        answers: `to_dict()["task"]`. `weights` are
         "learned" (default), "uniform" or numbers. The other options are those of `measure`.
         """
         options = settings_of("measure", locals())

@@ -28,8 +28,8 @@ def _pairs(pairs: Any, what: str) -> Tuple[_library.Pairs, List[NDArray[np.int32
     arrays = []
     if not isinstance(pairs, (tuple, list)) or len(pairs) != 2:
         raise InputError(f"{what}: expected a pair of arrays, inputs and targets")
-    for values in pairs:
-        arrays.append(tokens_of(values, what, 2**31 - 1))
+    for values, least in zip(pairs, (0, -1)):  # a target of -1 does not count
+        arrays.append(tokens_of(values, what, 2**31 - 1, least))
     if arrays[0].shape != arrays[1].shape:
         raise InputError(f"{what}: inputs have shape {arrays[0].shape}, targets {arrays[1].shape}")
     pointers = [array.ctypes.data_as(POINTER(c_int32)) for array in arrays]
@@ -105,8 +105,9 @@ def train(
 ) -> Training:
     """Trains a model, as `synergraph train` does, and leaves it in the directory `out`.
 
-    On a `task` ("copy", "cycle", "zero"), or on pairs of one's own, `data=(inputs, targets)` of shape (sequences, length), with
-    `validation` pairs to judge by. Unless given, settings are the paper's, or with `resume` those of the run in the directory.
+    On a `task` ("copy", "cycle", "recall", ...: docs/tasks.md lists them), or on your own pairs, `data=(inputs, targets)` of shape
+    (sequences, length), with `validation` pairs to judge by. Targets of -1 count neither for the loss nor for the accuracy. Unless
+    given, settings are the paper's, or with `resume` those of the run in the directory.
     Ctrl-C leaves a checkpoint: call again with `resume=True`. Options are those of `synergraph help train`.
 
     >>> import tempfile

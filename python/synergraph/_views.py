@@ -182,15 +182,15 @@ def whole_numbers(value: Any, what: str) -> NDArray[np.int64]:
     return array.astype(np.int64)
 
 
-def tokens_of(value: Any, what: str, most: int) -> NDArray[np.int32]:
-    """Sequences of tokens 0 to `most`, (samples, length)."""
+def tokens_of(value: Any, what: str, most: int, least: int = 0) -> NDArray[np.int32]:
+    """Sequences of tokens `least` to `most`, (samples, length)."""
     array = whole_numbers(value, what)
     if array.ndim != 2:
         raise InputError(f"{what}: an array of shape {array.shape}, expected (samples, length)")
-    wrong = np.argwhere((array < 0) | (array > most))
+    wrong = np.argwhere((array < least) | (array > most))
     if wrong.size:
         sample, place = wrong[0]
-        raise InputError(f"{what}: token {array[sample, place]} in sequence {sample}, position {place}: expected 0 to {most}")
+        raise InputError(f"{what}: token {array[sample, place]} in sequence {sample}, position {place}: expected {least} to {most}")
     return np.ascontiguousarray(array, dtype=np.int32)
 
 

@@ -20,6 +20,7 @@ class PermutedHeads : public HeadSource {
   int heads() const override { return heads_.heads(); }
   int nodes() const override { return heads_.nodes(); }
   const MirroredMatrix& head(int h) override;
+  const RowShares* row_shares() override { return heads_.row_shares(); }
 
  private:
   HeadSource& heads_;

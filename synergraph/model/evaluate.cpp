@@ -87,7 +87,8 @@ void require_fitting(const ModelConfig& config, const Sequences& sequences, cons
         throw InputError(fmt::format(
             "{}: sequence {}, position {}: token {} is outside the vocabulary 0..{}{}", what, s, i,
             token, config.vocabulary - 1,
-            least == kIgnored ? fmt::format(" (a target of {} is ignored)", kIgnored) : ""));
+            least == kIgnored && token < 0 ? fmt::format(" (a target of {} is ignored)", kIgnored)
+                                           : ""));
     }
   }
 }

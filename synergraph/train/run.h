@@ -26,7 +26,8 @@ struct TrainingRun {
   bool finished() const { return position.step >= settings.steps(); }
   /// Over the epoch so far, with dropout.
   double epoch_loss() const { return position.loss_sum / static_cast<double>(position.sequences); }
-  /// `sequence_positions`: counted_per_sequence() of the training targets.
+  /// `sequence_positions`: counted_per_sequence() of the training targets. Exact at the end of an
+  /// epoch; before, an epoch's sequences may have more or fewer targets than the mean.
   double epoch_accuracy(double sequence_positions) const {
     return static_cast<double>(position.correct) /
            (static_cast<double>(position.sequences) * sequence_positions);

@@ -45,7 +45,7 @@ class Recorder : public LoopHooks {
     progress_.update(run_.position.step,
                      fmt::format("epoch {}/{}  loss {:.4g}  accuracy {:.4f}", epochs_begun(),
                                  run_.settings.epochs, run_.epoch_loss(),
-                                 run_.epoch_accuracy(sequence_positions_)));
+                                 std::min(1.0, run_.epoch_accuracy(sequence_positions_))));
   }
 
   void epoch_done(const Evaluation& judged, const Fetch& fetch) override {

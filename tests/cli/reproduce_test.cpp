@@ -77,6 +77,10 @@ TEST_F(ReproduceTest, WritesTablesFiguresPageAndResults) {
       EXPECT_EQ(layer.at(key).at("samples"), 20) << key;
   }
   EXPECT_EQ(results.at("settings").at("subset_samples"), 2);
+  const json& control = results.at("cells")[3].at("control");
+  EXPECT_EQ(control.at("without_layer").size(), 2U);
+  EXPECT_GE(control.at("without_attention").at("accuracy"), 0.0);
+  EXPECT_THAT(outcome.out, testing::StartsWith("Do the models need attention?"));
   EXPECT_TRUE(results.at("cells")[0].at("subsets").empty());  // one head
   const json& subsets = results.at("cells")[3].at("subsets").at(1);
   for (const char* value : {"fidelity", "speed"})
@@ -91,7 +95,7 @@ TEST_F(ReproduceTest, WritesTablesFiguresPageAndResults) {
       EXPECT_LE(entry.at("layer"), 2) << part;
     }
   for (const std::string task : {"copy", "cycle"})
-    for (const std::string table : {"mixing-", "fidelity-", "comparison-", "subsets-"})
+    for (const std::string table : {"control-", "mixing-", "fidelity-", "comparison-", "subsets-"})
       for (const std::string ending : {".md", ".csv", ".tex"})
         EXPECT_TRUE(exists("study/tables/" + table + task + ending)) << table << task << ending;
   for (const std::string figure : {"published", "exact", "diffusion"})

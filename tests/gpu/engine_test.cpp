@@ -26,9 +26,10 @@ FleetSettings odd_shape(int heads) {
 
 /// A model, and its member of an engine of its own.
 struct Bench {
-  Bench(const FleetSettings& fleet_settings, Precision precision, int sequences)
+  Bench(const FleetSettings& fleet_settings, Precision precision, int sequences,
+        const char* task = "cycle")
       : settings(fleet_settings),
-        data(task_data(find_task("cycle"), kSeed, sequences, settings.model)),
+        data(task_data(find_task(task), kSeed, sequences, settings.model)),
         state(settings.model),
         engine(0, {settings.model, settings.adam, settings.dropout, settings.batch, precision}) {
     initialise(state.model, kSeed);
@@ -46,10 +47,11 @@ struct Bench {
 };
 
 /// Every tensor's gradient of one step.
-void expect_gradients(const FleetSettings& settings, Precision precision) {
+void expect_gradients(const FleetSettings& settings, Precision precision,
+                      const char* task = "cycle") {
   SCOPED_TRACE(testing::Message() << settings.model.heads << " heads, width "
-                                  << settings.model.width);
-  Bench bench(settings, precision, settings.batch);
+                                  << settings.model.width << ", " << task);
+  Bench bench(settings, precision, settings.batch, task);
   bench.engine.keep_gradients();
   const std::vector<std::int32_t> rows = epoch_order(kSeed, 0, settings.batch);
   const cuda::EngineWork work{bench.add(), rows};
@@ -65,7 +67,8 @@ void expect_gradients(const FleetSettings& settings, Precision precision) {
                                         Dropout(settings.dropout, kSeed, 0));
   const double tolerance = gradient_tolerance(precision, settings);
   // Logits round likewise, and average over all positions.
-  EXPECT_NEAR(loss / settings.batch / settings.model.length, here.loss, tolerance / 10 * here.loss);
+  EXPECT_NEAR(loss / static_cast<double>(counted(targets.tokens)), here.loss,
+              tolerance / 10 * here.loss);
   ASSERT_EQ(there.size(), batch.layout().size());
   for (const ParameterInfo& tensor : batch.layout().tensors()) {
     const std::span g(there.data() + tensor.offset, tensor.size);
@@ -104,6 +107,12 @@ TEST_P(CudaEngineTest, GradientsAgreeWithTheCpu) {
 
 TEST_P(CudaEngineTest, SoDoThoseOfOddSizes) {
   expect_gradients(odd_shape(heads()), precision());
+}
+
+// In recall the same positions of all sequences have a target, in majority others in each.
+TEST_P(CudaEngineTest, SoDoThoseOfTargetsThatDoNotCount) {
+  for (const char* task : {"recall", "majority"})
+    expect_gradients(odd_shape(heads()), precision(), task);
 }
 
 TEST_P(CudaEngineTest, SoDoThoseWithoutDropoutAndWithMuch) {

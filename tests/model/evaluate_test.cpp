@@ -207,6 +207,12 @@ TEST(Evaluate, SequencesThatDoNotFitAreRefused) {
   EXPECT_EQ(message({1, 2, {0, 1}}, good), "inputs: sequences of length 2, the model has length 3");
   EXPECT_EQ(message(good, {1, 3, {0, 4, 1}}),
             "targets: sequence 0, position 1: token 4 is outside the vocabulary 0..3");
+  EXPECT_EQ(message(good, {1, 3, {0, kIgnored, 1}}), "");
+  EXPECT_EQ(message(good, {1, 3, {0, -2, 1}}),
+            "targets: sequence 0, position 1: token -2 is outside the vocabulary 0..3 (a target of "
+            "-1 is ignored)");
+  EXPECT_EQ(message(good, {1, 3, {-1, -1, -1}}),
+            "targets: every target is -1, which is ignored: give at least one token");
   EXPECT_EQ(message({1, 3, {0, 0, -1}}, good),
             "inputs: sequence 0, position 2: token -1 is outside the vocabulary 0..3");
   EXPECT_EQ(message(good, {2, 3, {0, 0, 0, 1, 1, 1}}), "1 inputs, but 2 targets");

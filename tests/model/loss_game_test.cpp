@@ -8,6 +8,7 @@
 
 #include "synergraph/core/error.h"
 #include "synergraph/subsets/game.h"
+#include "tests/model/tiny_model.h"
 
 namespace synergraph {
 namespace {
@@ -58,6 +59,56 @@ TEST(LossGame, IsTheLossWithColumnsOfTheProjectionZeroed) {
       EXPECT_NEAR(game.accuracy[subset], expected.accuracy, 1.0 / (5 * 13) + 1e-12);
     }
   }
+}
+
+// scripts/loss_game_vectors.py made these games: a forward pass of PyTorch in float64 for every
+// subset.
+TEST(LossGame, AgreesWithPyTorch) {
+  const TinyReference reference;
+  ModelConfig config = reference.config;
+  config.heads = 4;
+  Model model(config);
+  model.values() = reference.model("init").values();
+  const TensorFile file = TensorFile::open(SYNERGRAPH_TEST_DATA "/loss_games.npy");
+  const std::vector<double> expected = file.tensors().front().values<double>();
+  ASSERT_EQ(file.tensors().front().shape(),
+            (std::vector<std::int64_t>{2, config.layers, 2, 2, 16}));
+  Sequences some = reference.targets;
+  for (std::size_t k = 0; k < some.tokens.size(); ++k)
+    if (k % 3 != 0) some.tokens[k] = kIgnored;
+  auto loss = expected.begin();
+  auto accuracy = expected.begin() + static_cast<std::ptrdiff_t>(expected.size() / 2);
+  for (int layer = 0; layer < config.layers; ++layer)
+    for (const Ablation ablation : {Ablation::kZero, Ablation::kMean})
+      for (const Sequences& answers : {reference.targets, some}) {
+        const LossGame game =
+            loss_game(model, reference.inputs, answers, layer, {.ablation = ablation});
+        for (Subset subset = 0; subset < 16; ++subset) {
+          EXPECT_NEAR(game.loss[subset], *loss, kRounding * *loss);
+          EXPECT_NEAR(game.accuracy[subset], *accuracy, 1e-12);
+          ++loss;
+          ++accuracy;
+        }
+      }
+}
+
+// Some positions do not count, and of one sequence none: the last layer leaves these out.
+TEST(LossGame, CountsTheTargetsThatAreNotIgnored) {
+  Drawn drawn;
+  for (std::size_t k = 0; k < drawn.answers.tokens.size(); ++k)
+    if (k % 3 != 0 || k < 13) drawn.answers.tokens[k] = kIgnored;
+  for (int layer = 0; layer < kConfig.layers; ++layer) {
+    const LossGame game =
+        loss_game(drawn.model, drawn.inputs, drawn.answers, layer, {.ablation = Ablation::kZero});
+    for (const Subset subset : {Subset{0}, Subset{0b0110}, Subset{0b1111}}) {
+      const Evaluation expected =
+          evaluate(without(drawn.model, layer, ~subset), drawn.inputs, drawn.answers);
+      EXPECT_NEAR(game.loss[subset], expected.loss, kRounding * expected.loss);
+      EXPECT_NEAR(game.accuracy[subset], expected.accuracy, 1.0 / 17 + 1e-12);  // one near tie
+    }
+  }
+  std::fill(drawn.answers.tokens.begin(), drawn.answers.tokens.end(), kIgnored);
+  EXPECT_THROW(loss_game(drawn.model, drawn.inputs, drawn.answers, 0), InputError);
 }
 
 /// The mean output of every feature of layer 0's heads, in double precision from the definition.

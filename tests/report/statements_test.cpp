@@ -70,6 +70,20 @@ TEST(Statements, SayThatOneSeedProvesNothing) {
             "(Somers' d 0.00 to 1.00, smallest corrected p 0.17).");
 }
 
+TEST(Statements, BeginWithTheNeedForAttention) {
+  std::vector<CellResult> results = clear_study(3, {1, 4});
+  for (CellResult& result : results) {
+    result.control.without_layer.resize(2);
+    result.control.intact.accuracy = 1.0;
+    result.control.without_attention.accuracy =
+        result.cell.train.model.heads == 1 ? 1.0 : 0.25;  // models of one head need none
+  }
+  EXPECT_EQ(
+      said_of(results)[0],
+      "copy: 3 of 6 models need attention. With every head switched off, the mean accuracy on "
+      "held-out sequences is 0.625; with all heads it is 1.000.");
+}
+
 TEST(Statements, SayWhereModelsAreNotOfThePapersSize) {
   std::vector<CellResult> results = clear_study(3, {1, 4});
   const auto about_size = Contains(HasSubstr("size of the paper's"));

@@ -17,6 +17,7 @@
 namespace synergraph {
 namespace {
 
+using testing::_;
 using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::Not;
@@ -109,6 +110,29 @@ TEST(StudyTables, OfOneSeedLookLikeThis) {
 
 TEST(StudyTables, OfThreeSeedsLookLikeThis) {
   expect_tables(tables_of(small_study(3)), "three-seeds");
+}
+
+TEST(StudyTables, OfTheControlComeFirst) {
+  std::vector<CellResult> results = small_study(3);
+  for (CellResult& result : results) {
+    result.control.without_layer.resize(result.exact.size());
+    result.control.intact.accuracy = 1.0;
+    result.control.without_attention.accuracy = 0.25;
+    result.control.without_layer[0].accuracy =
+        0.25 + 0.25 * static_cast<double>(result.cell.train.seed % 2);
+    result.control.without_layer[1].loss = 0.125;
+  }
+  const StudyTable control = study_tables(results, derive_findings(results)).front();
+  EXPECT_EQ(control.name, "control-copy");
+  EXPECT_THAT(control.table.header,
+              ElementsAre("heads", "as trained", "all heads off", "L1 off", "L2 off"));
+  // Values 0.5, 0.25 and 0.5: Student's interval is 4.303 * 0.144 / sqrt(3) to each side.
+  EXPECT_THAT(control.table.rows.front(),
+              ElementsAre(_, "1.000 [1.000, 1.000]", "0.250 [0.250, 0.250]", "0.417 [0.058, 0.775]",
+                          "0.000 [0.000, 0.000]"));
+  const std::string csv = format_csv(control.data);
+  EXPECT_THAT(csv, HasSubstr("copy,1,all,accuracy_without,ours,,0.25,"));
+  EXPECT_THAT(csv, HasSubstr("copy,1,L2,loss_without,ours,,0.125,"));
 }
 
 TEST(StudyTables, AreThreeForEveryTask) {

@@ -159,6 +159,13 @@ TEST_F(GridTest, ResultsComeBackFromTheirFiles) {
   result.accuracy = 0.75;
   result.trained_on = {"abacus", "cpu (x)"};
   result.run_on = "cpu (x)";
+  const auto run = [](double loss, double accuracy) {
+    Evaluation evaluation;
+    evaluation.loss = loss;
+    evaluation.accuracy = accuracy;
+    return evaluation;
+  };
+  result.control = {run(0.1, 0.7), run(4.0, 0.05), {run(0.2, 0.6), run(1.0 / 3.0, 0.5)}};
   LayerSummary layer = even_layer(result.cell);
   layer.rank_correlation = std::numeric_limits<double>::quiet_NaN();
   layer.with_synergy = 3;
@@ -187,6 +194,9 @@ TEST_F(GridTest, ResultsComeBackFromTheirFiles) {
   EXPECT_TRUE(std::isnan(back->published[0].rank_correlation));
   EXPECT_EQ(back->trained_on, result.trained_on);
   EXPECT_EQ(back->run_on, result.run_on);
+  EXPECT_EQ(back->control.intact.accuracy, 0.7);
+  EXPECT_EQ(back->control.without_attention.loss, 4.0);
+  EXPECT_EQ(back->control.without_layer.at(1).loss, 1.0 / 3.0);
 
   Cell other = result.cell;
   other.measure.samples = 9;
@@ -216,7 +226,11 @@ class ResultRanges : public GridTest {
  protected:
   ResultRanges() {
     const LayerSummary layer = even_layer(cell_);
-    whole_ = {cell_, 0.1, 0.75, {layer, layer}, {layer, layer}};
+    whole_.cell = cell_;
+    whole_.loss = 0.1;
+    whole_.accuracy = 0.75;
+    whole_.control.without_layer.resize(2);
+    whole_.exact = whole_.published = {layer, layer};
   }
   void expect_unreadable(const std::string& message = "") const {
     try {
@@ -348,6 +362,11 @@ TEST_F(ResultRanges, ValuesLieInTheRangesOfTheirQuantities) {
   expect_refused([](CellResult& r) { r.accuracy = 1.5; }, "the accuracy is 1.5");
   expect_refused([](CellResult& r) { r.accuracy = -0.5; }, "the accuracy is -0.5");
   expect_refused([](CellResult& r) { r.loss = -0.5; }, "the loss is -0.5");
+  expect_refused([](CellResult& r) { r.control.without_attention.accuracy = 1.5; },
+                 "the accuracy is 1.5");
+  expect_refused([](CellResult& r) { r.control.without_layer[1].loss = -0.5; }, "the loss is -0.5");
+  expect_refused([](CellResult& r) { r.control.without_layer.pop_back(); },
+                 "a control of 3 runs, not 4");
   expect_refused([](CellResult& r) { r.published[0].rank_correlation = 1.5; }, "rank correlation");
   expect_refused([](CellResult& r) { r.published[0].rank_correlation = -1.5; }, "rank correlation");
 }
@@ -370,7 +389,14 @@ TEST_F(ResultRanges, AFileThatNoResultCanFillIsNotRead) {
   LayerSummary layer = even_layer(wide);
   for (auto& [quantity, summary] : layer.numbers) summary = summarise(long_numbers);
   const std::vector<LayerSummary> layers(50, layer);
-  write_result(path_, {wide, 0.1, 0.75, layers, layers});
+  AttentionControl control;
+  control.without_layer.resize(50);
+  write_result(path_, {.cell = wide,
+                       .loss = 0.1,
+                       .accuracy = 0.75,
+                       .control = control,
+                       .exact = layers,
+                       .published = layers});
   EXPECT_GT(fs::file_size(path_), 1U << 20U);
   EXPECT_TRUE(read_result(path_, wide).has_value());
 }

@@ -144,7 +144,15 @@ TEST(CellFile, KeepsSubsetsAndRefusesDamagedOnes) {
     layer.numbers.emplace(quantity, summarise(std::vector<double>(10, 0.5)));
   LayerSubsets subsets{invented_subsets(1.0 / 3.0, 3, 2), invented_subsets(0.5, 1, 0)};
   subsets.speed[kLargestShare] = std::nan("");
-  const CellResult whole{cell, 0.1, 0.75, {layer, layer}, {layer, layer}, {subsets, subsets}};
+  AttentionControl control;
+  control.without_layer.resize(2);
+  const CellResult whole{.cell = cell,
+                         .loss = 0.1,
+                         .accuracy = 0.75,
+                         .control = control,
+                         .exact = {layer, layer},
+                         .published = {layer, layer},
+                         .subsets = {subsets, subsets}};
   const std::string path = testing::TempDir() + "/subsets_cell.json";
   write_result(path, whole);
   const CellResult back = read_result(path, cell).value();

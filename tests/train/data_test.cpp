@@ -79,6 +79,32 @@ TEST(FileData, WithoutValidationPairsTheFirstTrainingPairsAreJudged) {
     std::filesystem::remove(testing::TempDir() + "/file_data_" + name + ".npy");
 }
 
+TEST(FileData, TargetsMayBeIgnoredInputsMayNot) {
+  const auto write = [](const char* name, const std::vector<std::int64_t>& tokens) {
+    const std::string path = testing::TempDir() + "/file_data_" + name + ".npy";
+    write_npy(path, tensor_data("", {2, 2}, tokens.data()));
+    return path;
+  };
+  const std::string x = write("some_x", {0, 1, 2, 3});
+  const std::string y = write("some_y", {-1, 1, -1, 3});
+  const TrainingData data = file_data({x, y});
+  EXPECT_EQ(data.targets.tokens, (std::vector<std::int32_t>{kIgnored, 1, kIgnored, 3}));
+  EXPECT_EQ(counted_per_sequence(data.targets), 1.0);
+  const auto message = [](const PairFiles& files) -> std::string {
+    try {
+      file_data(files);
+    } catch (const InputError& error) {
+      return error.what();
+    }
+    return {};
+  };
+  EXPECT_EQ(message({y, x}), y + ": -1 is not a token");
+  EXPECT_EQ(message({x, write("some_y", {0, -100, 0, 0})}),
+            y + ": -100 is not a token; a target that does not count is -1");
+  for (const char* name : {"some_x", "some_y"})
+    std::filesystem::remove(testing::TempDir() + "/file_data_" + name + ".npy");
+}
+
 TEST(Gather, TakesTheRowsOfAnOrder) {
   const Sequences all{3, 2, {0, 1, 10, 11, 20, 21}};
   Sequences chosen;

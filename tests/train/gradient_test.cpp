@@ -1,9 +1,11 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 
 #include "synergraph/train/cpu/batch_gradient.h"
+#include "synergraph/train/cpu/cpu_fleet.h"
 #include "tests/model/tiny_model.h"
 #include "tests/train/repeated_batch.h"
 
@@ -113,6 +115,73 @@ void expect_slopes(const ModelConfig& config, const Dropout& dropout) {
     const double slope = (loss_at(step) - loss_at(-step)) / (2.0 * step);
     EXPECT_NEAR(slope / square, 1.0, 0.02) << tensor.name;
   }
+}
+
+// The loss is a mean over the targets that count: means over two sets of positions, weighted by
+// their sizes, add up to the mean over all, and so do their gradients.
+TEST(Gradient, CountsEveryTargetOnceWhereverItIs) {
+  const ModelConfig config{
+      .vocabulary = 13, .length = 21, .width = 16, .heads = 4, .layers = 2, .hidden = 24};
+  Model model(config);
+  initialise(model, 5);
+  const Sequences inputs = random_sequences(1, 6, config.length, config.vocabulary);
+  const Sequences all = targets(find_task("cycle"), inputs);
+  std::array<Sequences, 2> parts = {all, all};
+  for (std::size_t k = 0; k < all.tokens.size(); ++k)
+    parts[k % 3 == 0 ? 0 : 1].tokens[k] = kIgnored;
+  BatchGradient batch(config, 1);
+  const Dropout dropout(0.3, 17, 4);
+  const auto count = static_cast<double>(all.tokens.size());
+  std::vector<double> sums(batch.layout().size());
+  double loss = 0.0;
+  double judged = 0.0;
+  std::int64_t correct = 0;
+  for (const Sequences& part : parts) {
+    const double share = static_cast<double>(counted(part.tokens)) / count;
+    const StepResult result = batch.compute(model.values().data(), inputs, part, dropout);
+    loss += share * result.loss;
+    correct += result.correct;
+    judged += share * evaluate(model, inputs, part).loss;
+    for (std::size_t k = 0; k < sums.size(); ++k) sums[k] += share * batch.gradient()[k];
+  }
+  const StepResult whole = batch.compute(model.values().data(), inputs, all, dropout);
+  EXPECT_NEAR(loss, whole.loss, 1e-12);
+  EXPECT_EQ(correct, whole.correct);
+  EXPECT_NEAR(judged, evaluate(model, inputs, all).loss, 1e-12);
+  double largest = 0.0;
+  for (std::size_t k = 0; k < sums.size(); ++k)
+    largest = std::max(largest, std::abs(static_cast<double>(batch.gradient()[k])));
+  for (std::size_t k = 0; k < sums.size(); ++k)
+    ASSERT_NEAR(sums[k], batch.gradient()[k], 1e-5 * largest)
+        << k;  // float32 sums of 126 positions
+}
+
+// Batches with different numbers of targets: every target has the same weight, so the mean of the
+// steps' losses, weighted by sequences, is the mean over all targets.
+TEST(Step, GivesEveryTargetTheSameWeight) {
+  const ModelConfig config{
+      .vocabulary = 5, .length = 9, .width = 8, .heads = 2, .layers = 1, .hidden = 8};
+  TrainingState state(config);
+  initialise(state.model, 5);
+  TrainingData data;
+  data.inputs = random_sequences(1, 5, config.length, config.vocabulary);
+  data.targets = targets(find_task("majority"), data.inputs);
+  std::fill_n(data.targets.tokens.begin(), 2 * config.length - 1,
+              kIgnored);  // one in two sequences
+  data.judged_inputs = data.inputs;
+  data.judged_targets = data.targets;
+  // A rate this small changes nothing that the loss shows.
+  const auto fleet = make_cpu_fleet(
+      {.model = config, .adam = {.learning_rate = 1e-12}, .dropout = 0.0, .batch = 2}, {});
+  const int member = fleet->add(state, 1, data);
+  const std::vector<std::int32_t> rows = {0, 1, 2, 3, 4};
+  const FleetWork work{member, rows};
+  const std::vector<StepResult> steps = fleet->run({&work, 1})[0];
+  const Evaluation judged = fleet->judge({&member, 1})[0];
+  EXPECT_NEAR((2 * steps[0].loss + 2 * steps[1].loss + steps[2].loss) / 5, judged.loss, 1e-6);
+  EXPECT_LT(steps[0].loss, steps[1].loss);
+  EXPECT_NEAR(judged.accuracy * static_cast<double>(counted(data.targets.tokens)),
+              static_cast<double>(steps[0].correct + steps[1].correct + steps[2].correct), 1e-9);
 }
 
 TEST(Gradient, IsTheSlopeOfTheLossForAnyShapeWithAndWithoutDropout) {
