@@ -16,10 +16,10 @@ void add_schema_command(CLI::App& app) {
       "Example:\n"
       "  synergraph schema heads");
   command
-      .add_option(
-          "NAME", *name,
-          "call whose settings are printed: measure (the command analyze), heads, or graph; or "
-          "quantities: the names, units and definitions of all measured numbers")
+      .add_option("NAME", *name,
+                  "call whose settings are printed: measure (the command analyze), heads, graph, "
+                  "or ablate (sg.ablate in Python); or "
+                  "quantities: the names, units and definitions of all measured numbers")
       ->required()
       ->check(CLI::IsMember(schema_names()));
   command.callback([name] { print(settings_schema(*name)); });

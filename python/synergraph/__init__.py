@@ -12,6 +12,7 @@ layer at any weights of its heads; `watch` sees the attention of models while th
 for checkpoints of the paper's models, `train` makes one, and `reproduce` is the paper's study.
 """
 
+from ._ablate import Ablation, Agreement, ablate
 from ._attention import learned_weights
 from ._errors import Error, InputError, OptionError, Stopped, UsageError
 from ._graph import Graph
@@ -36,7 +37,7 @@ def isa() -> str:
 
 
 __all__ = [
-    "Document", "Error", "Graph", "GraphResult", "HeadValues", "InputError", "Measurement", "Mixer", "Model", "Numbers", "OptionError",
-    "Result", "Stopped", "Study", "Subsets", "Training", "UsageError", "Watch", "__version__", "fidelity", "heads", "isa", "learned_weights", "load_model", "measure",
+    "Ablation", "Agreement", "Document", "Error", "Graph", "GraphResult", "HeadValues", "InputError", "Measurement", "Mixer", "Model", "Numbers", "OptionError",
+    "Result", "Stopped", "Study", "Subsets", "Training", "UsageError", "Watch", "__version__", "ablate", "fidelity", "heads", "isa", "learned_weights", "load_model", "measure",
     "mixing_time", "reproduce", "signal_curves", "train", "watch",
 ]

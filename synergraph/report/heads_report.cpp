@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
+#include "synergraph/core/version.h"
 #include "synergraph/report/heads_facts.h"
 #include "synergraph/report/heads_summary.h"
 #include "synergraph/report/input_parts.h"
@@ -18,6 +19,7 @@ using nlohmann::ordered_json;
 
 /// Version of the JSON layout; see docs/formats.md.
 constexpr int kHeadsSchema = 2;
+constexpr int kAblationSchema = 1;
 
 ordered_json json_estimate(const Estimate& estimate) {
   return {{"mean", json_number(estimate.mean)}, {"error", json_number(estimate.error)}};
@@ -79,7 +81,7 @@ ordered_json json_value(const ValueOfHeads& layer_value, int samples) {
   return json;
 }
 
-ordered_json json_layer(const HeadValues& head_values, std::size_t l) {
+ordered_json json_layer(const HeadValues& head_values, std::size_t l, bool weighted = true) {
   const AttentionLayer& layer = head_values.layers[l];
   const LayerHeadValues& layer_value = head_values.layer_values[l];
   ordered_json values = ordered_json::array();
@@ -88,7 +90,7 @@ ordered_json json_layer(const HeadValues& head_values, std::size_t l) {
   return {{"name", layer.name},
           {"samples", layer.samples},
           {"tokens", layer.tokens},
-          {"weights", head_values.weights[l]},
+          {"weights", weighted ? ordered_json(head_values.weights[l]) : ordered_json()},
           {"exact", layer_value.exact},
           {"permutations", layer_value.permutations},
           {"precise", layer_value.precise},
@@ -139,7 +141,7 @@ Table csv_table(const HeadsReport& report) {
         std::vector<std::string>& row = table.rows.emplace_back(std::vector<std::string>{
             head_values.layers[l].name, std::string(name_of(layer_value.value)),
             report.head_names.empty() ? fmt::format("{}", h) : report.head_names[h],
-            exact(head_values.weights[l][h])});
+            report.loss ? std::string() : exact(head_values.weights[l][h])});
         const auto add = [&](const Estimate& estimate) {
           row.push_back(exact(estimate.mean));
           row.push_back(exact(estimate.error));
@@ -158,7 +160,40 @@ Table csv_table(const HeadsReport& report) {
   return table;
 }
 
+namespace {
+
+/// The document of an ablation: that of heads, with a loss for the attention.
+std::string json_ablation(const HeadsReport& report) {
+  const HeadValues& head_values = report.head_values;
+  const HeadValueOptions& options = head_values.options;
+  ordered_json layers = ordered_json::array();
+  for (std::size_t l = 0; l < head_values.layer_values.size(); ++l)
+    layers.push_back(json_layer(head_values, l, false));
+  const AblatedLoss& loss = *report.loss;
+  return json_text({{"schema", "synergraph.ablation"},
+                    {"schema_version", kAblationSchema},
+                    {"program", std::string("synergraph ") + kVersion},
+                    {"loss",
+                     {{"name", loss.name},
+                      {"intact", json_estimate(loss.intact)},
+                      {"without_attention", json_estimate(loss.without_attention)},
+                      {"needed", json_estimate(loss.needed)}}},
+                    {"settings",
+                     {{"kind", name_of(loss.kind)},
+                      {"keep", options.keep},
+                      {"exact_heads", options.exact_heads},
+                      {"precision", options.sampling.precision},
+                      {"orders", options.sampling.max_permutations},
+                      {"seed", options.sampling.seed},
+                      {"pairs", options.sampling.pairs}}},
+                    {"summary", heads_summary(report)},
+                    {"layers", std::move(layers)}});
+}
+
+}  // namespace
+
 std::string json_report(const HeadsReport& report) {
+  if (report.loss) return json_ablation(report);
   const HeadValues& head_values = report.head_values;
   const HeadValueOptions& options = head_values.options;
   ordered_json layers = ordered_json::array();

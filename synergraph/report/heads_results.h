@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cmath>
 #include <optional>
 #include <string>
 #include <vector>
@@ -11,10 +12,25 @@
 #pragma GCC visibility push(default)
 namespace synergraph {
 
+/// The loss of a model that ran elsewhere, over samples: what values of sets of its heads are of.
+struct AblatedLoss {
+  Ablation kind = Ablation::kMean;
+  std::string name;            ///< of the loss
+  Estimate intact;             ///< of the model as it is
+  Estimate without_attention;  ///< with every head of every layer off
+  Estimate needed;             ///< the difference of both
+};
+/// Does the loss not rise without any head, or by less than two standard errors?
+inline bool needs_no_attention(const AblatedLoss& loss) {
+  const double noise = std::isnan(loss.needed.error) ? 0.0 : 2.0 * loss.needed.error;
+  return loss.needed.mean <= noise;
+}
+
 /// What subsets of heads say, and what is needed to read it.
 struct HeadsReport : InputReport {
   HeadValues head_values;
   std::optional<StackAnalysis> stack = {};  ///< where it was asked for
+  std::optional<AblatedLoss> loss = {};  ///< where the values are of value_games(), not attention
   Convention convention = Convention::kExact;
   std::vector<std::string> head_names = {};   ///< of a graph; empty: numbers from 0
   std::vector<std::string> token_names = {};  ///< likewise

@@ -44,8 +44,13 @@ std::string weight_cell(double weight) {
 std::string head_table(const HeadsReport& report, const HeadsNames& names, std::size_t l,
                        std::size_t columns) {
   const LayerHeadValues& layer_value = report.head_values.layer_values[l];
-  Table table{{"head", "weight"}, {}};
+  Table table{{"head"}, {}};
+  if (!report.loss) table.header.emplace_back("weight");
   for (const ValueOfHeads& value : layer_value.values) {
+    if (value.value == HeadValue::kLoss) {
+      table.header.insert(table.header.end(), {"Shapley", "alone", "loss without"});
+      continue;
+    }
     const auto name = name_of(value.value);
     for (const char* title : {"{} Shapley", "{} alone", "{} lost"})
       table.header.push_back(fmt::format(fmt::runtime(title), name));
@@ -54,8 +59,9 @@ std::string head_table(const HeadsReport& report, const HeadsNames& names, std::
     if (value.weights) table.header.push_back(fmt::format("{} weight", name_of(value.value)));
   const std::vector<double>& weights = report.head_values.weights[l];
   for (std::size_t h = 0; h < weights.size(); ++h) {
-    std::vector<std::string>& row = table.rows.emplace_back(
-        std::vector<std::string>{names.head(static_cast<int>(h)), human(weights[h])});
+    std::vector<std::string>& row =
+        table.rows.emplace_back(std::vector<std::string>{names.head(static_cast<int>(h))});
+    if (!report.loss) row.push_back(human(weights[h]));
     for (const ValueOfHeads& value : layer_value.values) {
       const ValueOfHead& head = value.heads[h];
       for (Estimate number : {head.shapley, head.alone, head.dropped}) {
@@ -117,7 +123,7 @@ std::string findings(const HeadsReport& report, const HeadsNames& names, std::si
     text += line("not certified", fmt::format("a set may have up to {} more", human(value.gap, 2)));
   if (heads > 1) {
     if (value.pairs.empty()) {
-      text += line("pairs", "not measured");
+      text += line("pairs", "not measured (option pairs)");
     } else {
       text += line("complementary", pair_list(value, names, 1.0));
       text += line("redundant", pair_list(value, names, -1.0));
@@ -201,6 +207,23 @@ std::string layer_tables(const HeadsReport& report, const HeadsNames& names, std
   return text;
 }
 
+/// What the values of an ablation are.
+std::string loss_text(const HeadsReport& report) {
+  const AblatedLoss& loss = *report.loss;
+  const std::vector<AttentionLayer>& layers = report.head_values.layers;
+  std::string text =
+      fmt::format("{}: {}; with every head of every layer off: {}{}\n", loss.name,
+                  cell(loss.intact), cell(loss.without_attention),
+                  needs_no_attention(loss) ? "; the model needs no attention for this loss" : "");
+  text += fmt::format(
+      "{}, {}; values are the loss without any head of the layer minus the loss with these heads; "
+      "heads that are off give {}; ± is the standard error\n",
+      counted(static_cast<std::int64_t>(layers.size()), "layer"),
+      counted(layers.front().samples, "sample"),
+      loss.kind == Ablation::kMean ? "their mean over tokens and samples" : "zero");
+  return text;
+}
+
 /// A row a layer.
 std::string overview(const HeadsReport& report, const HeadsNames& names, std::size_t value,
                      std::size_t columns) {
@@ -263,10 +286,12 @@ std::string format_report(const HeadsReport& report, std::size_t columns) {
   const HeadsNames names(report);
   std::string text;
   for (const std::string& line : heads_summary(report)) text += line + '\n';
-  text = wrapped(text, columns, 2) + '\n' +
-         wrapped(input_text(report, head_values.layers) +
-                     convention_text(report.convention, head_values.options.convention),
-                 columns, 2);
+  text =
+      wrapped(text, columns, 2) + '\n' +
+      wrapped(report.loss ? loss_text(report)
+                          : input_text(report, head_values.layers) +
+                                convention_text(report.convention, head_values.options.convention),
+              columns, 2);
   const std::size_t layers = head_values.layer_values.size();
   if (layers > 1)
     for (std::size_t v = 0; v < head_values.options.values.size(); ++v)
