@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ctypes
 from collections.abc import Mapping
-from typing import Any, Dict, List, Optional, Union
+from typing import Any, Callable, Dict, List, Optional
 
 import numpy as np
 from numpy.typing import NDArray
@@ -131,6 +131,12 @@ def _numbers_of(structure: Any) -> "tuple[Optional[List[str]], Dict[str, NDArray
     return names, arrays
 
 
+def _play(settings: Dict[str, Any], heads: List[int], answer: Callable[[int, NDArray[np.bool_]], NDArray[np.float64]],
+          hear: Optional[_library.ProgressFunction] = None, **options: Any) -> _library.Handle:
+    """The library's result for the games of some layers."""
+    return _library.run_asking("result", "sg_ablation", (_library.encoded({**settings, **options, "heads": heads}),), heads, answer, hear)
+
+
 @with_settings("ablate")
 def ablate(
     model: Any,
@@ -181,6 +187,7 @@ def ablate(
     batch = None if batch is None else _options.whole(batch, "batch", least=1)
     heads = None if heads is None else _options.whole(heads, "heads", least=1)
     choice = LayerChoice(layers)
+    _play(options, [1], lambda layer, sets: np.zeros((len(sets), 1)), layers=["0"], intact=0, without_attention=0)  # checks the options
     refuse(model)
     of_output: losses.Loss = losses.next_token if loss is None else loss
     if loss is None and getattr(getattr(model, "config", None), "is_encoder_decoder", False):
@@ -196,10 +203,6 @@ def ablate(
         with Switches(model, sites) as switches:
             passes = Passes(model, listed, of_output, sites, switches, zero=kind == "zero", batch=batch)
             passes.observe()
-            options.update(
-                layers=[site.name for site in chosen], heads=[site.heads for site in chosen], kind=kind, loss=losses.name_of(loss),
-                tokens=max(losses.tokens_in(one) for one in listed), intact=np.concatenate(passes.intact).tolist(),
-                without_attention=np.concatenate(passes.without_attention).tolist())
             current: Dict[int, LayerPasses] = {}
 
             def answer(layer: int, sets: NDArray[np.bool_]) -> NDArray[np.float64]:
@@ -208,5 +211,7 @@ def ablate(
                     current[layer] = LayerPasses(passes, chosen[layer])
                 return current[layer].values(sets)
 
-            handle = _library.run_asking("result", "sg_ablation", (_library.encoded(options),), [site.heads for site in chosen], answer, hear)
+            handle = _play(options, [site.heads for site in chosen], answer, hear, layers=[site.name for site in chosen], kind=kind,
+                           loss=losses.name_of(loss), tokens=max(losses.tokens_in(one) for one in listed),
+                           intact=np.concatenate(passes.intact), without_attention=np.concatenate(passes.without_attention))
     return Ablation(handle, ("layer",))

@@ -398,6 +398,8 @@ def run_asking(kind: str, function: str, arguments: Tuple[Any, ...], heads: List
         while (question := asked.questions.get()) is not None:
             asked.answers.put(answer(*question))
             work.tell(progress)
+        if work.error is None:
+            work.tell(progress)  # that all is done
     except BaseException as error:
         work.fail(error)
     finally:

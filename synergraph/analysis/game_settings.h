@@ -25,6 +25,7 @@ struct GameSettings {
     options.sampling.seed = static_cast<std::uint64_t>(seed);
     options.sampling.pairs = pairs;
     options.sampling.least_batches = 4;
+    options.sampling.batch = 1;  // the precision is checked after every 2 orders per head
     return options;
   }
 };

@@ -65,6 +65,10 @@ void find_pairs(const ValueOfHeads& layer_value, const Chance& chance, ValueFact
 
 }  // namespace
 
+bool is_clear(const Estimate& number) {
+  return number.mean > (std::isnan(number.error) ? 0.0 : 2.0 * number.error);
+}
+
 double all_on_sets(const ValueOfHeads& layer_value) {
   return layer_value.pruning.best.empty() ? layer_value.all.mean
                                           : layer_value.pruning.best.back().value;
@@ -80,7 +84,9 @@ bool smallest_is_certified(const ValueOfHeads& layer_value) {
 ValueFacts value_facts(const ValueOfHeads& layer_value, int samples) {
   ValueFacts facts;
   facts.heads = layer_value.heads.size();
-  facts.decided = layer_value.gap <= kNotable * layer_value.all.mean;
+  facts.decided = layer_value.value == HeadValue::kLoss
+                      ? is_clear(layer_value.all)
+                      : layer_value.gap <= kNotable * layer_value.all.mean;
   if (facts.decided) find_carriers(layer_value, facts);
   find_pairs(layer_value, Chance(layer_value, samples, layer_value.pairs.size()), facts);
   const Chance chance(layer_value, samples, facts.heads);

@@ -15,7 +15,8 @@ inline constexpr double kNotable = 0.01;
 struct ValueFacts {
   std::size_t heads = 0;
   /// Whether values are known well enough to compare heads: not where some are not certified and
-  /// may be larger by more than kNotable of the value of all. Then there are no carriers.
+  /// may be larger by more than kNotable of the value of all, nor where the loss does not clearly
+  /// need the layer. Then there are no carriers.
   bool decided = true;
   /// The fewest heads, by falling Shapley value, whose Shapley values make kCarriedShare of the
   /// value of all, rising. None where that is 0.
@@ -31,6 +32,9 @@ struct ValueFacts {
   /// What other weights were found to be worth over those given; 1 where not sought.
   double reweighted = 1.0;
 };
+
+/// Whether a mean is above 0 by more than two standard errors, or above 0 where it has none.
+bool is_clear(const Estimate& number);
 
 /// The value of all heads on the samples that sets were measured on: fewer than all, where a layer
 /// is sampled.

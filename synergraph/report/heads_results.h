@@ -1,6 +1,5 @@
 #pragma once
 
-#include <cmath>
 #include <optional>
 #include <string>
 #include <vector>
@@ -20,12 +19,6 @@ struct AblatedLoss {
   Estimate without_attention;  ///< with every head of every layer off
   Estimate needed;             ///< the difference of both
 };
-/// Does the loss not rise without any head, or by less than two standard errors?
-inline bool needs_no_attention(const AblatedLoss& loss) {
-  const double noise = std::isnan(loss.needed.error) ? 0.0 : 2.0 * loss.needed.error;
-  return loss.needed.mean <= noise;
-}
-
 /// What subsets of heads say, and what is needed to read it.
 struct HeadsReport : InputReport {
   HeadValues head_values;

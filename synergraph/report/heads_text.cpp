@@ -211,10 +211,10 @@ std::string layer_tables(const HeadsReport& report, const HeadsNames& names, std
 std::string loss_text(const HeadsReport& report) {
   const AblatedLoss& loss = *report.loss;
   const std::vector<AttentionLayer>& layers = report.head_values.layers;
-  std::string text =
-      fmt::format("{}: {}; with every head of every layer off: {}{}\n", loss.name,
-                  cell(loss.intact), cell(loss.without_attention),
-                  needs_no_attention(loss) ? "; the model needs no attention for this loss" : "");
+  std::string text = fmt::format(
+      "{}: {}; with every head of every layer off: {}{}\n", loss.name, cell(loss.intact),
+      cell(loss.without_attention),
+      is_clear(loss.needed) ? "" : "; this loss does not show that the model needs attention");
   text += fmt::format(
       "{}, {}; values are the loss without any head of the layer minus the loss with these heads; "
       "heads that are off give {}; ± is the standard error\n",
@@ -249,7 +249,8 @@ std::string overview(const HeadsReport& report, const HeadsNames& names, std::si
         {head_values.layers[l].name, cell(layer_value.all),
          facts[l].carriers.empty() ? "-" : names.set(facts[l].carriers, heads),
          facts[l].decided ? fmt::format("{} of {}", layer_value.smallest.heads.size(), heads)
-                          : "not certified",
+         : layer_value.value == HeadValue::kLoss ? "not clear"
+                                                 : "not certified",
          human(best->value), names.set(best->heads, heads), pair(facts[l].redundant),
          pair(facts[l].complementary), harmful.empty() ? "-" : names.set(harmful, heads)});
   }

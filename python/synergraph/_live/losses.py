@@ -20,7 +20,7 @@ _BLOCK = 1 << 22  # logits that are worked on at once
 
 def _token_ids(inputs: Any) -> Any:
     """The token ids (samples, tokens) in what a model is given, or None."""
-    found = inputs.get("input_ids") if isinstance(inputs, Mapping) else inputs[0] if isinstance(inputs, tuple) and inputs else inputs
+    found: Any = inputs.get("input_ids") if isinstance(inputs, Mapping) else inputs[0] if isinstance(inputs, tuple) and inputs else inputs
     return found if is_tensor(found) and found.dim() == 2 and not found.is_floating_point() else None
 
 
@@ -31,7 +31,7 @@ def tokens_in(inputs: Any) -> int:
 
 def _mask(inputs: Any, ids: Any) -> Any:
     """Where there are tokens, not padding: (samples, tokens)."""
-    mask = inputs.get("attention_mask") if isinstance(inputs, Mapping) else None
+    mask: Any = inputs.get("attention_mask") if isinstance(inputs, Mapping) else None
     if is_tensor(mask) and mask.shape == ids.shape:
         return mask != 0
     return torch().ones_like(ids, dtype=torch().bool)

@@ -38,8 +38,9 @@ def mapped(value: Any, of: Callable[[Any], Any]) -> Any:
         return type(value)(mapped(one, of) for one in value)
     if isinstance(value, Mapping):
         made = {key: mapped(one, of) for key, one in value.items()}
+        kind: Any = type(value)
         try:
-            return made if type(value) is dict else type(value)(**made) if all(isinstance(key, str) for key in made) else type(value)(made)
+            return made if kind is dict else kind(**made)  # a ModelOutput of transformers
         except TypeError:
             return made
     return value
@@ -253,7 +254,7 @@ class Passes:
         """Runs the model as it is, and without any head of any layer."""
         observed = {site.name: Observed() for site in self._sites}
         for number, inputs in enumerate(self._inputs):
-            mask = inputs.get("attention_mask") if isinstance(inputs, Mapping) else None
+            mask: Any = inputs.get("attention_mask") if isinstance(inputs, Mapping) else None
 
             def look(site: Site, outputs: Any, leading: bool) -> Any:
                 rows = outputs.reshape(-1, site.heads, outputs.shape[-1] // site.heads)
@@ -358,7 +359,8 @@ class LayerPasses:
             values = self._passes.run_with(many, self._site, keep)
         if values.size != sets * len(self._passes.intact[number]):
             raise CannotRepeat
-        return values.reshape(sets, -1)
+        by_set: NDArray[np.float64] = values.reshape(sets, -1)
+        return by_set
 
     def _sets_at_once(self, number: int) -> int:
         if not self._repeats:

@@ -6,6 +6,7 @@ has the outputs of all heads side by side.
 
 from __future__ import annotations
 
+import functools
 from typing import Any, Callable, Dict, Iterator, List, NamedTuple, Optional, Sequence, Tuple
 
 from .._errors import InputError
@@ -159,8 +160,8 @@ class Switches:
         try:
             self._by_layers.__enter__()
             for gate in self._gates.values():
-                wrap = self._multihead if _is_multihead(gate) else self._projection
-                self._put_back.append(slots.replace(vars(gate), "forward", gate.forward, lambda original, gate=gate, wrap=wrap: wrap(gate, original)))
+                wrap = functools.partial(self._multihead if _is_multihead(gate) else self._projection, gate)
+                self._put_back.append(slots.replace(vars(gate), "forward", gate.forward, wrap))
         except BaseException:
             self.__exit__()
             raise
