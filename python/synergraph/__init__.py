@@ -8,7 +8,7 @@
 0.5
 
 `measure` takes attention in memory and says how fast and how faithful it is, `heads` which of its heads matter; `Mixer` measures one
-layer at any weights of its heads; `watch` sees the attention of models while they run; `Graph` is for feedforward graphs, `load_model`
+layer at any weights of its heads; `watch` sees the attention of models while they run, `ablate` says which heads their loss needs; `Graph` is for feedforward graphs, `load_model`
 for checkpoints of the paper's models, `train` makes one, and `reproduce` is the paper's study.
 """
 

@@ -4,6 +4,7 @@ import copy
 import itertools
 import math
 import os
+import pathlib
 import pickle
 import random
 import signal
@@ -871,3 +872,14 @@ def test_refused_comparisons(result, structure, message):
 def test_constant_numbers_have_no_correlation(result):
     compared = result.compare({"x": np.zeros((3, 5))})
     assert np.isnan(compared["x/rho"]) and np.isnan(compared["x/layer_p"]).all()
+
+
+def test_the_example_of_the_documentation(capsys):
+    text = (pathlib.Path(__file__).parents[2] / "docs" / "python.md").read_text()
+    code = text.partition("## Which heads the loss needs")[2].partition("```python\n")[2].partition("```")[0]
+    torch.manual_seed(1)
+    names = {}
+    exec(code, names)
+    printed = capsys.readouterr().out
+    assert "every head of every layer off" in printed and "fidelity/shapley" in printed
+    assert names["result"].loss["shapley"].shape == (2, 4)

@@ -15,7 +15,7 @@ from .arrays import is_tensor, torch
 Loss = Callable[[Any, Any], Any]
 
 NEXT_TOKEN = "next-token cross-entropy"
-_BLOCK = 1 << 22  # logits that are worked on at once
+_BLOCK = {"cpu": 1 << 22, "cuda": 1 << 25}  # logits that are worked on at once
 
 
 def _token_ids(inputs: Any) -> Any:
@@ -70,7 +70,7 @@ def next_token(output: Any, inputs: Any) -> Any:
     if bool(((wanted < 0) | (wanted >= logits.shape[-1])).any()):
         raise InputError(f"loss: a token id is not in 0 to {logits.shape[-1] - 1}")
     samples, places = samples.to(logits.device), places.to(logits.device)
-    rows = max(1, _BLOCK // logits.shape[-1])
+    rows = max(1, _BLOCK.get(logits.device.type, 1 << 22) // logits.shape[-1])
     parts = []
     for first in range(0, len(wanted), rows):
         some = slice(first, first + rows)
