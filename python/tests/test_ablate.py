@@ -289,6 +289,116 @@ def test_encoder_layers(kind):
         check_layer(result, layer, multihead_table(model, block.self_attn, kind), rtol=1e-11)
 
 
+def test_cross_attention():
+    torch.manual_seed(0)
+    decoder = nn.TransformerDecoder(nn.TransformerDecoderLayer(8, 2, 12, dropout=0.0, batch_first=True), 1).double().eval()
+    inputs = {"tgt": torch.randn(3, 4, 8).double(), "memory": torch.randn(3, 6, 8).double()}
+
+    def loss(output, given):
+        return output[:, 0, 0] ** 3
+
+    result = sg.ablate(decoder, inputs, loss, kind="zero")
+    assert result.layers == ["layers.0.self_attn", "layers.0.multihead_attn"]
+    for layer, name in enumerate(("self_attn", "multihead_attn")):
+        losses = []
+        for chosen in range(4):
+            changed = copy.deepcopy(decoder)
+            with torch.no_grad():
+                weight = getattr(changed.layers[0], name).out_proj.weight
+                weight[:, [column for column in range(8) if not chosen >> column // 4 & 1]] = 0
+                losses.append(loss(changed(**inputs), None).numpy())
+        check_layer(result, layer, losses[0] - np.array(losses), rtol=1e-10)
+
+
+def test_padding_of_encoders_is_left_out_of_means():
+    torch.manual_seed(0)
+    encoder = nn.TransformerEncoder(nn.TransformerEncoderLayer(8, 2, 12, dropout=0.0, batch_first=True), 1).double().eval()
+    states, padding = torch.randn(3, 6, 8).double(), torch.zeros(3, 6, dtype=torch.bool)
+    padding[1, 4:] = True
+
+    def shapley(values):
+        return sg.ablate(encoder, {"src": values, "src_key_padding_mask": padding}, lambda output, given: output[:, 0, 0] ** 3).loss["shapley"]
+
+    other = torch.where(padding[..., None], states + 1, states)
+    np.testing.assert_allclose(shapley(other), shapley(states), rtol=1e-9)
+
+
+class Inner(nn.Module):
+    """Attention by name, within one that has the projection."""
+
+    def forward(self, query, key, value):
+        return torch.softmax((query @ key.transpose(2, 3)).tril(), -1) @ value
+
+
+class ScaledAttention(OwnAttention):
+    def __init__(self, size, heads):
+        super().__init__(size, heads)
+        self.inner = type("InnerAttention", (Inner,), {})()
+
+    def forward(self, states):
+        query, key, value = (part.unflatten(-1, (self.num_heads, -1)).transpose(1, 2) for part in self.qkv(states).chunk(3, -1))
+        return self.proj(self.inner(query, key, value).transpose(1, 2).flatten(2))
+
+
+class BertLike(nn.Module):
+    """The projection beside the attention, in a module whose class is named after attention, too."""
+
+    class BertAttention(nn.Module):
+        class SelfAttention(nn.Module):
+            def __init__(self):
+                super().__init__()
+                self.num_attention_heads, self.value = 4, nn.Linear(16, 16)
+
+            def forward(self, states):
+                return torch.tanh(self.value(states.cumsum(1)))
+
+        class Output(nn.Module):
+            def __init__(self):
+                super().__init__()
+                self.dense = nn.Linear(16, 16)
+
+            def forward(self, states):
+                return self.dense(states)
+
+        def __init__(self):
+            super().__init__()
+            self.self, self.output = self.SelfAttention(), self.Output()
+
+        def forward(self, states):
+            return states + self.output(self.self(states))
+
+    def __init__(self):
+        super().__init__()
+        torch.manual_seed(0)
+        self.embedding, self.attention, self.head = nn.Embedding(VOCABULARY, 16), self.BertAttention(), nn.Linear(16, VOCABULARY)
+        self.output = self.BertAttention.Output()  # of something else
+
+    def forward(self, input_ids):
+        states = self.attention(self.embedding(input_ids))
+        return self.head(states + torch.tanh(self.output(states)))
+
+
+def test_projections_beside_and_around_the_attention():
+    model = BertLike().double()
+    result = sg.ablate(model, IDS)
+    assert result.layers == ["attention.self"]
+    check_layer(result, 0, table_by_hand(model, model.attention.output.dense, 4, "mean", {"input_ids": IDS}))
+    model = Blocks(layers=1).double()
+    model.blocks[0].attention = ScaledAttention(16, 4).double()
+    result = sg.ablate(model, IDS, lambda output, given: output[:, 0, 0])
+    assert result.layers == ["blocks.0.attention"]
+
+
+def test_attention_without_a_projection_is_left_out_with_a_warning():
+    model = Blocks(layers=2).double()
+    model.blocks[0].attention = type("PoolingAttention", (nn.Identity,), {})()
+    with pytest.warns(UserWarning, match="1 layers are left out .blocks.0.attention.: PoolingAttention has no output projection"):
+        result = sg.ablate(model, IDS)
+    assert result.layers == ["blocks.1.attention"]
+    with pytest.raises(sg.InputError, match="layer blocks.0.attention: PoolingAttention has no"):
+        sg.ablate(model, IDS, modules=["blocks.0.attention", "blocks.1.attention"])
+
+
 def test_encoder_layers_that_compute_all_at_once_call_their_attention():
     """Without a mask and in evaluation mode a TransformerEncoder computes everything in one call, its padding as nested tensors."""
     torch.manual_seed(0)
@@ -432,7 +542,7 @@ def test_inputs_of_any_kind():
     expected = sg.ablate(model, IDS).loss
     loader = torch.utils.data.DataLoader(IDS, batch_size=3)
     for inputs in ({"input_ids": IDS}, (IDS,), [IDS[:1], IDS[1:]], [{"input_ids": one[None]} for one in IDS], loader, iter([IDS]),
-                   IDS.numpy(), {"input_ids": IDS.numpy()}):
+                   IDS.numpy(), {"input_ids": IDS.numpy()}, torch.utils.data.DataLoader(torch.utils.data.TensorDataset(IDS), batch_size=3)):
         found = sg.ablate(model, inputs).loss
         for index in ("shapley", "shapley_error", "pairs"):
             np.testing.assert_allclose(found[index], expected[index], rtol=1e-9, atol=1e-13)

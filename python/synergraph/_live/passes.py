@@ -56,6 +56,7 @@ def list_inputs(inputs: Any, device: Any) -> List[Any]:
                     for key, part in value.items()}
         if isinstance(value, np.ndarray):
             value = t.as_tensor(value)
+        value = tuple(value) if isinstance(value, list) else value  # as DataLoader gives it
         if not is_tensor(value) and not isinstance(value, tuple):
             raise InputError(f"{name}: {shown(value)} is neither a tensor, a tuple of arguments nor a dictionary of them")
         return mapped(value, lambda tensor: tensor.to(device))
@@ -97,6 +98,18 @@ def repeated(tensor: Any, samples: int, sets: int, *axes: int) -> Any:
         if tensor.dim() > place and tensor.shape[place] == samples:
             return tensor.repeat(*[1] * place, sets, *[1] * (tensor.dim() - place - 1))
     return tensor.clone()
+
+
+def tokens_of(inputs: Any) -> Any:
+    """Where there are tokens, not padding, (samples, tokens), if the inputs say it."""
+    if isinstance(inputs, Mapping):
+        mask: Any = inputs.get("attention_mask")
+        if is_tensor(mask) and mask.dim() == 2:
+            return mask != 0
+        padding: Any = inputs.get("src_key_padding_mask", inputs.get("key_padding_mask"))
+        if is_tensor(padding) and padding.dim() == 2 and padding.dtype == torch().bool:
+            return ~padding
+    return None
 
 
 class Observed:
@@ -254,12 +267,12 @@ class Passes:
         """Runs the model as it is, and without any head of any layer."""
         observed = {site.name: Observed() for site in self._sites}
         for number, inputs in enumerate(self._inputs):
-            mask: Any = inputs.get("attention_mask") if isinstance(inputs, Mapping) else None
+            mask = tokens_of(inputs)
 
             def look(site: Site, outputs: Any, leading: bool) -> Any:
                 rows = outputs.reshape(-1, site.heads, outputs.shape[-1] // site.heads)
-                if is_tensor(mask) and mask.dim() == 2 and mask.numel() == len(rows):
-                    rows = rows[((mask if leading else mask.t()) != 0).reshape(-1).to(rows.device)]
+                if mask is not None and mask.numel() == len(rows):
+                    rows = rows[(mask if leading else mask.t()).reshape(-1).to(rows.device)]
                 observed[site.name].add(rows)
                 return outputs
 
@@ -296,9 +309,10 @@ class LayerPasses:
         self._counts = np.array([not one for one in passes.without_effect[site.name]])
         self._none: List[NDArray[np.float64]] = []
         self._states: List[Any] = []
-        self._known: Dict[bytes, NDArray[np.float64]] = {}
         self._prefix = Prefix(blocks_before(passes.model, site) if site.call == 0 else [])
         self._run_without()
+        none, intact = np.concatenate(self._none), np.concatenate(passes.intact)
+        self._known = {self._counts.tobytes(): none - intact, np.zeros_like(self._counts).tobytes(): np.zeros_like(none)}
         self._skips, self._repeats = self._shortcuts()
 
     # ---- How passes may be shortened
@@ -377,16 +391,16 @@ class LayerPasses:
         """(sets, samples): the loss without any head of the layer minus that with these heads. Heads without any effect count as off, so
         that they are worth exactly nothing."""
         wanted = sets & self._counts
-        none, intact = np.concatenate(self._none), np.concatenate(self._passes.intact)
-        known = {**self._known, self._counts.tobytes(): none - intact, np.zeros_like(self._counts).tobytes(): np.zeros_like(none)}
-        missing = {one.tobytes(): one for one in wanted if one.tobytes() not in known}
+        keys = [one.tobytes() for one in wanted]
+        missing = {key: one for key, one in zip(keys, wanted) if key not in self._known}
+        fresh: Dict[bytes, NDArray[np.float64]] = {}
         if missing:
             rows = np.stack(list(missing.values()))
             found = np.concatenate([self._losses_on(number, rows) for number in range(len(self._passes.inputs))], axis=1)
-            known.update(zip(missing, none - found))
+            fresh.update(zip(missing, np.concatenate(self._none) - found))
             if not self._counts.all():  # sets that differ in heads without effect come again
-                self._known.update((key, known[key]) for key in missing)
-        return np.stack([known[one.tobytes()] for one in wanted])
+                self._known.update(fresh)
+        return np.stack([fresh[key] if key in fresh else self._known[key] for key in keys])
 
     def _losses_on(self, number: int, rows: NDArray[np.bool_]) -> NDArray[np.float64]:
         """(sets, samples) on one of the inputs, so many sets at once as the memory holds."""

@@ -7,13 +7,14 @@ has the outputs of all heads side by side.
 from __future__ import annotations
 
 import functools
-from typing import Any, Callable, Dict, Iterator, List, NamedTuple, Optional, Sequence, Tuple
+from typing import Any, Callable, Dict, Iterator, List, NamedTuple, Optional, Sequence, Set, Tuple
 
 from .._errors import InputError
 from . import modules, slots
 from .arrays import is_tensor, torch
 from .projections import projection_module_of
 from .recorder import Recorder
+from .refusals import warn_of
 
 #: What modules call their number of heads.
 _COUNTS = ("num_heads", "num_attention_heads", "n_heads", "n_head", "nhead", "heads", "h")
@@ -73,11 +74,11 @@ def _is_multihead(module: Any) -> bool:
 def _gate(module: Any, parents: Dict[int, Any]) -> Any:
     if _is_multihead(module):
         return module
-    # BERT and its like have the projection beside the attention.
-    for holder in (module, getattr(parents.get(id(module)), "output", None)):
-        if holder is not None and (found := projection_module_of(holder)) is not None:
-            return found
-    return None
+    found = projection_module_of(module)
+    parent = parents.get(id(module))
+    if found is None and modules.is_named_after_attention(parent):  # BERT and its like have the projection beside the attention
+        found = projection_module_of(getattr(parent, "output", None))
+    return found
 
 
 def find_sites(model: Any, chosen: modules.Chosen, heads: Optional[int], run: Callable[[], Any]) -> List[Site]:
@@ -96,22 +97,27 @@ def find_sites(model: Any, chosen: modules.Chosen, heads: Optional[int], run: Ca
     sites: List[Site] = []
     calls: Dict[int, int] = {}
     owners: Dict[int, int] = {}
-    refused: Dict[str, str] = {}
+    refused: Dict[int, Tuple[str, str]] = {}
+    covered: Set[int] = set()  # what is inside of a site's module
     for module, count in finder.ran:
         gate = _gate(module, parents)
         name = names.get(id(module)) or type(module).__name__
         if gate is None or owners.setdefault(id(gate), id(module)) != id(module):
             if gate is None and not inside[id(module)] & ran:
-                refused[name] = f"{type(module).__name__} has no output projection that is known; name it one of o_proj, out_proj, c_proj"
+                refused[id(module)] = name, f"{type(module).__name__} has no output projection that is known; name it o_proj, out_proj or c_proj"
             continue
         if count is None:
-            refused[name] = f"{type(module).__name__} does not say how many heads it has: pass heads="
+            refused[id(module)] = name, f"{type(module).__name__} does not say how many heads it has: pass heads="
             continue
         call = calls[id(gate)] = calls.get(id(gate), -1) + 1
         sites.append(Site(name if call == 0 else f"{name}#{call + 1}", names.get(id(module), ""), count, gate, call))
-    if refused:
-        name, reason = next(iter(refused.items()))
-        raise InputError(f"layer {name}: {reason}" + ("; modules= chooses the others" if sites else ""))
+        covered |= inside[id(module)]
+    left_out = {name: reason for key, (name, reason) in refused.items() if key not in covered}
+    if left_out and (chosen is not None or not sites):
+        name, reason = next(iter(left_out.items()))
+        raise InputError(f"layer {name}: {reason}")
+    if left_out:
+        warn_of(left_out)
     if not sites:
         raise InputError("no attention was seen: it is neither that of transformers nor torch.nn.MultiheadAttention nor a module whose "
                          "class is named after attention; choose modules=")
@@ -224,12 +230,17 @@ class Switches:
         return forward
 
 
+def _readable() -> Tuple[Any, ...]:
+    t = torch()
+    return t.float64, t.float32, t.float16, t.bfloat16
+
+
 def is_without_effect(site: Site) -> List[bool]:
     """The heads whose block of the output projection is all 0."""
     projection = site.gate.out_proj if _is_multihead(site.gate) else site.gate
     weight: Any = getattr(projection, "weight", None)
     plain = type(projection).__name__ in ("Linear", "NonDynamicallyQuantizableLinear", "Conv1D")
-    if not plain or not is_tensor(weight) or weight.dim() != 2 or weight.is_meta or not weight.is_floating_point():
+    if not plain or not is_tensor(weight) or weight.dim() != 2 or weight.is_meta or weight.dtype not in _readable():
         return [False] * site.heads
     if type(projection).__name__ == "Conv1D":
         weight = weight.t()
