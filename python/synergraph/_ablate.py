@@ -193,11 +193,16 @@ def ablate(
     if loss is None and getattr(getattr(model, "config", None), "is_encoder_decoder", False):
         raise InputError("loss: the model is an encoder with a decoder, whose loss is not next-token cross-entropy of its inputs; pass loss=")
     with frozen(model), progress_function(progress, "set") as hear:
-        device = next((one.device for one in model.parameters() if not one.is_meta), torch().device("cpu"))
+        devices = {one.device: one.is_meta for one in model.parameters()}
+        device = next((place for place, meta in devices.items() if not meta), torch().device("cpu"))
+        if devices and all(devices.values()):
+            raise InputError("model: its parameters are on the meta device: there are no numbers")
         listed = list_inputs(inputs, device)
         sites = find_sites(model, modules, heads, lambda: call_model(model, listed[0], of_output))
         chosen = [site for place, site in enumerate(sites) if choice.fits(place, site.name)]
         choice.refuse_unmet([site.name for site in sites])
+        if not chosen:
+            raise UsageError("layers: none are chosen")
         if loss is None:
             losses.refuse_not_causal(listed[0], lambda changed: call_model(model, changed, of_output))
         with Switches(model, sites) as switches:

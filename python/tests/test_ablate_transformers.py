@@ -11,7 +11,7 @@ import synergraph as sg
 
 torch = pytest.importorskip("torch")
 transformers = pytest.importorskip("transformers")
-from test_ablate import check_layer  # noqa: E402
+from test_ablate import check_layer, table_by_hand  # noqa: E402
 from test_watch_transformers import DEVICES, make  # noqa: E402
 
 #: Families, and what the projections of their layers are called.
@@ -30,37 +30,6 @@ def texts(device):
     return {"input_ids": ids.to(device), "attention_mask": mask.to(device)}
 
 
-def loss_by_hand(model, inputs):
-    with torch.no_grad():
-        scores = torch.log_softmax(model(**inputs).logits.double(), -1)
-    counts = inputs["attention_mask"].sum(1).tolist()
-    return np.array([-np.mean([scores[sample, t - 1, inputs["input_ids"][sample, t]].item() for t in range(1, count)])
-                     for sample, count in enumerate(counts)])
-
-
-def table_by_hand(model, projection, kind, inputs, sets):
-    seen = []
-    handle = projection.register_forward_pre_hook(lambda module, arguments: seen.append(arguments[0]))
-    loss_by_hand(model, inputs)
-    handle.remove()
-    mean = seen[0][inputs["attention_mask"].bool()].double().mean(0).to(seen[0].dtype)
-    width = len(mean) // HEADS
-    losses = []
-    for chosen in sets:
-        def off(module, arguments, chosen=chosen):
-            changed = arguments[0].clone()
-            for head in range(HEADS):
-                if not chosen >> head & 1:
-                    part = slice(head * width, (head + 1) * width)
-                    changed[..., part] = 0 if kind == "zero" else mean[part]
-            return (changed,)
-
-        handle = projection.register_forward_pre_hook(off)
-        losses.append(loss_by_hand(model, inputs))
-        handle.remove()
-    return losses[0] - np.array(losses)
-
-
 @pytest.mark.parametrize("device", DEVICES)
 @pytest.mark.parametrize("kind", ["mean", "zero"])
 @pytest.mark.parametrize("family", FAMILIES)
@@ -72,7 +41,7 @@ def test_families(family, kind, device):
     assert len(result.layers) == 3
     for layer in (0, 2):
         projection = model.get_submodule(FAMILIES[family].format(layer))
-        check_layer(result, layer, table_by_hand(model, projection, kind, inputs, range(2 ** HEADS)), rtol=1e-5)
+        check_layer(result, layer, table_by_hand(model, projection, HEADS, kind, inputs), rtol=1e-5)
     assert all(torch.equal(tensor, before[name]) for name, tensor in model.state_dict().items())
     for module in model.modules():
         assert not module._forward_pre_hooks and not module._forward_hooks and "forward" not in vars(module)

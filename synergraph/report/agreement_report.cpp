@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "synergraph/core/error.h"
+#include "synergraph/core/terminal.h"
 #include "synergraph/core/version.h"
 #include "synergraph/report/json_parts.h"
 #include "synergraph/report/json_text.h"
@@ -47,9 +48,9 @@ std::string caution(const AgreementReport& report) {
   std::string text;
   if (*least < kEnough)
     text += fmt::format(
-        "too few heads: with {}{} heads in a layer, no correlation of one layer "
-        "reaches p < {}\n",
-        *most < kEnough ? "" : "as few as ", *least, kLevel);
+        "too few heads: with {}{} in a layer, no correlation of one layer reaches p < {}\n",
+        *most < kEnough ? "" : "as few as ", counted(static_cast<std::int64_t>(*least), "head"),
+        kLevel);
   for (const Agreement& one : report.agreements)
     if (one.pooled.smallest_p >= kLevel)
       return text + fmt::format("too few heads in all layers together, too: {}\n", one.heads);

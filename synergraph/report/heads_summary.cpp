@@ -41,8 +41,10 @@ class ValueSummary {
     std::string line = names_.layer(l);
     const bool loss = layer_value.value == HeadValue::kLoss;
     line += fmt::format("{}{} {}", line.empty() ? "" : ", ",
-                        loss ? "loss lower by" : name_of(layer_value.value),
-                        human(layer_value.all.mean, 3));
+                        !loss                         ? name_of(layer_value.value)
+                        : layer_value.all.mean >= 0.0 ? "loss lower by"
+                                                      : "loss higher by",
+                        human(loss ? std::abs(layer_value.all.mean) : layer_value.all.mean, 3));
     if (layer_value.gap > 0.0)
       line += fmt::format(" to {}", human(layer_value.all.mean + layer_value.gap, 3));
     std::vector<std::string> said;

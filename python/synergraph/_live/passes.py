@@ -74,7 +74,7 @@ def list_inputs(inputs: Any, device: Any) -> List[Any]:
     for number, value in enumerate(listed):
         tensors = tensors_in(value)
         if not tensors or tensors[0].dim() == 0 or tensors[0].numel() == 0:
-            raise InputError(f"inputs[{number}]: there is no sample in it")
+            raise InputError(f"inputs[{number}]: there is no tensor with samples in it")
     return listed
 
 
