@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "capi/synergraph.h"
+#include "synergraph/report/agreement_report.h"
 #include "synergraph/report/analyze_report.h"
 #include "synergraph/report/graph_report.h"
 #include "synergraph/report/heads_report.h"
@@ -43,6 +44,7 @@ std::vector<NamedArray> arrays_of(const HeadsReport& report);
 inline std::vector<NamedArray> arrays_of(SystemArrays& system) {
   return std::move(system.arrays);
 }
+std::vector<NamedArray> arrays_of(const AgreementReport& report);
 /// A study has none: its numbers are in its document.
 inline std::vector<NamedArray> arrays_of(const ReproduceReport& /*report*/) {
   return {};

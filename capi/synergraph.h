@@ -259,6 +259,38 @@ SG_API int sg_measure(sg_attention* attention, const char* options, const sg_cal
 SG_API int sg_heads(sg_attention* attention, const char* options, const sg_call* call,
                     sg_result** result);
 
+/* Computes the values of sets of the heads of a layer, on all samples. `heads` has 1 for each head
+ * of each set that is in the set and 0 for the others, set after set. values[k * samples + s] is
+ * that of set k on sample s. Anything but 0 ends the call with SG_STOPPED. */
+typedef int (*sg_set_values)(int64_t layer, int64_t sets, const unsigned char* heads,
+                             double* values, void* user);
+
+/* Which heads the loss of a model needs that runs elsewhere: `values` gives the loss without any
+ * head of the layer minus the loss with the heads of a set, the others being off. It is called by
+ * one thread, with no more than 256 sets at once. Options:
+ *   "layers"         names of the layers, and
+ *   "heads"          their numbers of heads
+ *   "tokens"         tokens of the longest sample, for the document (0)
+ *   "kind"           what heads that are off give: "mean" (default) or "zero"
+ *   "loss"           name of the loss
+ *   "intact", "without_attention"  loss of every sample: of the model as it is, and with every head
+ *                    of every layer off
+ *   "keep", "exact_heads", "precision", "orders", "seed", "pairs"  as `synergraph schema ablate`
+ *                    describes them
+ * The result is like that of sg_heads(), with the value "loss". */
+SG_API int sg_ablation(const char* options, sg_set_values values, void* user, const sg_call* call,
+                       sg_result** result);
+
+/* Spearman's rank correlations over the heads of each layer, and pooled over all layers with ranks
+ * within each: of `reference` with each of `count` numbers. `heads` has the number of heads of each
+ * layer. `reference` has a number for every head of all layers, layer after layer, and `numbers`
+ * has `count` times as many. NaN where a head has none. Options:
+ *   "reference", "names", "layers"  names: of the reference, of the numbers, of the layers
+ *   "seed"           seed of permutations (1) */
+SG_API int sg_agreement(const char* options, const int64_t* heads, size_t layers,
+                        const double* reference, const double* numbers, size_t count,
+                        sg_result** result);
+
 /* The document that `synergraph analyze --json` writes, `graph --json`, `heads --json`, or
  * `reproduce`: docs/formats.md. */
 SG_API int sg_result_json(const sg_result* result, char** text);

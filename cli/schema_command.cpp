@@ -26,7 +26,7 @@ void add_schema_command(CLI::App& app) {
   command
       .add_option(
           "NAME", *name,
-          "call whose settings are printed: measure (the command analyze), heads, or graph; or "
+          "call whose settings are printed: measure (the command analyze), heads, graph, or ablate (sg.ablate in Python); or "
           "quantities: the names, units and definitions of all measured numbers; or the name of a "
           "document")
       ->required()

@@ -118,7 +118,7 @@ def main():
     check = sys.argv[1:] == ["--check"]
     if sys.argv[1:] and not check:
         raise SystemExit("usage: scripts/generate.py [--check]")
-    schemas = {name: schema(name) for name in ("graph", "heads", "measure")}
+    schemas = {name: schema(name) for name in ("ablate", "graph", "heads", "measure")}
     files = {PACKAGE / "_settings.py": python_module(schemas)}
     for path in sorted(PACKAGE.glob("*.py")):
         if path.name != "_settings.py":

@@ -8,10 +8,11 @@
 0.5
 
 `measure` takes attention in memory and says how fast and how faithful it is, `heads` what each of its heads adds; `Mixer` measures one
-layer at any weights of its heads; `watch` sees the attention of models while they run; `Graph` is for feedforward graphs, `load_model`
+layer at any weights of its heads; `watch` sees the attention of models while they run, `ablate` says which heads their loss needs; `Graph` is for feedforward graphs, `load_model`
 for checkpoints of the paper's models, `train` makes one, and `reproduce` is the paper's study.
 """
 
+from ._ablate import Ablation, Agreement, ablate
 from ._attention import learned_weights
 from ._errors import Error, InputError, OptionError, Stopped, UsageError
 from ._graph import Graph
@@ -36,7 +37,7 @@ def isa() -> str:
 
 
 __all__ = [
-    "Document", "Error", "Graph", "GraphResult", "HeadValues", "InputError", "Measurement", "Mixer", "Model", "Numbers", "OptionError",
-    "Result", "Stopped", "Study", "Subsets", "Training", "UsageError", "Watch", "__version__", "fidelity", "flow", "heads", "isa", "learned_weights", "load_model", "measure",
+    "Ablation", "Agreement", "Document", "Error", "Graph", "GraphResult", "HeadValues", "InputError", "Measurement", "Mixer", "Model", "Numbers", "OptionError",
+    "Result", "Stopped", "Study", "Subsets", "Training", "UsageError", "Watch", "__version__", "ablate", "fidelity", "flow", "heads", "isa", "learned_weights", "load_model", "measure",
     "mixing_time", "reproduce", "rollout", "signal_curves", "train", "watch",
 ]

@@ -29,8 +29,8 @@ class HeadValues(Document):
     the heads; its standard errors over samples are `"shapley_error"`.
     """
 
-    def __init__(self, handle: _library.Handle, attention: Attention) -> None:
-        self.dims = tuple(dim for dim in attention.dims if dim == "layer")
+    def __init__(self, handle: _library.Handle, dims: Tuple[str, ...]) -> None:
+        self.dims = tuple(dim for dim in dims if dim == "layer")
         super().__init__(handle)
 
     def _set(self, arrays: Dict[str, Tuple[Tuple[str, ...], NDArray[Any]]]) -> None:
@@ -46,8 +46,8 @@ class HeadValues(Document):
 
     @property
     def value_names(self) -> List[str]:
-        """What heads were valued by: "fidelity", "speed"."""
-        return [name for name in ("fidelity", "speed") if f"{name}/all" in self]
+        """What heads were valued by: "fidelity", "speed", "loss"."""
+        return [name for name in ("fidelity", "speed", "loss") if f"{name}/all" in self]
 
     @property
     def fidelity(self) -> Numbers:
@@ -105,7 +105,7 @@ class HeadValues(Document):
 def heads_of(attention: Attention, options: Dict[str, Any], *, threads: Optional[int], memory: Optional[int],
              progress: Progress) -> HeadValues:
     """Values the heads of what is ready to be measured."""
-    return HeadValues(attention.run("sg_heads", options, threads=threads, memory=memory, progress=progress, unit="step"), attention)
+    return HeadValues(attention.run("sg_heads", options, threads=threads, memory=memory, progress=progress, unit="step"), attention.dims)
 
 
 @with_settings("heads")

@@ -50,14 +50,21 @@ def _marked(head: int, heads: List[int]) -> str:
 
 def html_heads(document: Dict[str, Any]) -> str:
     """The summary, and one table a layer and value, one row a head, from a document of `synergraph heads`."""
-    parts = ["<ul>", *[f"<li>{html.escape(line)}</li>" for line in document["summary"]], "</ul>"]
+    summary = list(document["summary"])
+    if "loss" in document:
+        loss = document["loss"]
+        summary.append(f"{loss['name']} {_estimate(loss['intact'])}; with every head of every layer off "
+                       f"{_estimate(loss['without_attention'])}")
+    parts = ["<ul>", *[f"<li>{html.escape(line)}</li>" for line in summary], "</ul>"]
     names = document.get("head_names")
     for layer in document["layers"]:
         for value in layer["values"]:
             best = value.get("best_weights")
             shown = [key for key, row in QUANTITIES.items() if row.column and key in value["heads"][0]]
-            header = ["head", _heading("weight"), *map(_heading, shown), "in the smallest set"] + (["best weight"] if best else [])
-            rows = [[names[head["head"]] if names else str(head["head"]), f"{layer['weights'][head['head']]:.3g}",
+            weights = layer["weights"]  # None: heads are on or off
+            header = ["head", *([_heading("weight")] if weights else []), *map(_heading, shown), "in the smallest set",
+                      *(["best weight"] if best else [])]
+            rows = [[names[head["head"]] if names else str(head["head"]), *([f"{weights[head['head']]:.3g}"] if weights else []),
                      *[_estimate(head[key]) for key in shown],
                      _marked(head["head"], value["smallest"]["heads"]),
                      *([f"{best['weights'][head['head']]:.3g}"] if best else [])] for head in value["heads"]]

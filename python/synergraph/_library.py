@@ -6,10 +6,14 @@ import ctypes
 import atexit
 import json
 import os
+import queue
 import threading
 from ctypes import POINTER, byref, c_char_p, c_double, c_float, c_int, c_int32, c_int64, c_size_t, c_uint8, c_uint64, c_void_p
 from pathlib import Path
-from typing import Any, Callable, Dict, Iterable, Optional, Set, Tuple, Type
+from typing import Any, Callable, Dict, Iterable, List, Optional, Set, Tuple, Type
+
+import numpy as np
+from numpy.typing import NDArray
 
 from . import _options
 from ._errors import Error, InputError, Stopped, UsageError
@@ -23,6 +27,7 @@ FLOAT16, BFLOAT16, FLOAT32, FLOAT64, INT64 = range(5)
 
 Progress = ctypes.CFUNCTYPE(c_int, c_uint64, c_uint64, c_char_p, c_void_p)
 ReadHead = ctypes.CFUNCTYPE(c_int, c_int64, c_int64, c_void_p, c_void_p)
+SetValues = ctypes.CFUNCTYPE(c_int, c_int64, c_int64, POINTER(c_uint8), POINTER(c_double), c_void_p)
 
 
 class Call(ctypes.Structure):
@@ -93,6 +98,10 @@ _PROTOTYPES: Dict[str, Tuple[Any, ...]] = {
     ),
     "sg_measure": (_STATUS, c_void_p, c_char_p, POINTER(Call), _OBJECT),
     "sg_heads": (_STATUS, c_void_p, c_char_p, POINTER(Call), _OBJECT),
+    "sg_ablation": (_STATUS, c_char_p, SetValues, c_void_p, POINTER(Call), _OBJECT),
+    "sg_agreement": (
+        _STATUS, c_char_p, POINTER(c_int64), c_size_t, POINTER(c_double), POINTER(c_double), c_size_t, _OBJECT,
+    ),
     "sg_mixer_create": (_STATUS, c_void_p, c_int64, c_int64, c_char_p, POINTER(Call), _OBJECT),
     "sg_mixer_measure": (_STATUS, c_void_p, POINTER(c_double), c_size_t, POINTER(Call), _OBJECT),
     "sg_mixer_curves": (_STATUS, c_void_p, POINTER(c_double), c_size_t, c_char_p, POINTER(Call), _OBJECT),
@@ -350,6 +359,62 @@ def run_made(kind: str, function: str, arguments: Tuple[Any, ...], **options: An
         run(function, arguments, (byref(place),), **options)
     finally:
         handle = made(kind, place) if place.value is not None else None
+    assert handle is not None
+    return handle
+
+
+class _Asked:
+    """What a call on another thread asks this one for, and what it is told."""
+
+    def __init__(self) -> None:
+        self.questions: "queue.SimpleQueue[Optional[Tuple[int, NDArray[np.bool_]]]]" = queue.SimpleQueue()
+        self.answers: "queue.SimpleQueue[Optional[NDArray[np.float64]]]" = queue.SimpleQueue()
+
+    def ask(self, layer: int, sets: int, heads: int, members: Any, values: Any) -> int:
+        self.questions.put((layer, np.ctypeslib.as_array(members, (sets, heads)) != 0))
+        answer = self.answers.get()
+        if answer is None:
+            return 1
+        np.ctypeslib.as_array(values, answer.shape)[...] = answer
+        return 0
+
+
+def run_asking(kind: str, function: str, arguments: Tuple[Any, ...], heads: List[int],
+               answer: Callable[[int, NDArray[np.bool_]], NDArray[np.float64]], progress: Optional[ProgressFunction]) -> Handle:
+    """An object that a call makes which asks for the values of sets of heads: `answer(layer, sets)`. The call runs on another thread,
+    and `answer` on this one, with all that belongs to a thread: modes of PyTorch, Ctrl-C."""
+    asked = _Asked()
+    place = c_void_p()
+    call = Call(ctypes.sizeof(Call), 1, 1, 0)
+    function_of_values = SetValues(lambda layer, sets, members, values, _: asked.ask(layer, sets, heads[layer], members, values))
+    work = _Work(lambda: int(getattr(lib, function)(*arguments, function_of_values, None, byref(call), byref(place))))
+    call.progress = Progress(work.hear)
+
+    def carry_out() -> None:
+        try:
+            work.run()
+        finally:
+            asked.questions.put(None)
+
+    threading.Thread(target=carry_out, name="synergraph", daemon=True).start()
+    try:
+        while (question := asked.questions.get()) is not None:
+            asked.answers.put(answer(*question))
+            work.tell(progress)
+        if work.error is None:
+            work.tell(progress)  # that all is done
+    except BaseException as error:
+        work.fail(error)
+    finally:
+        asked.answers.put(None)
+        while not work.finished.is_set():
+            try:
+                work.finished.wait()
+            except BaseException as error:  # Ctrl-C again
+                work.fail(error)
+        handle = made(kind, place) if place.value is not None else None
+    if work.error is not None:
+        raise work.error
     assert handle is not None
     return handle
 

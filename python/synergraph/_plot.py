@@ -105,7 +105,7 @@ def plot_heads(result: "HeadValues", **options: Any) -> "Figure":
             right.plot(range(best.shape[1]), curve, marker=_MARKS[layer % len(_MARKS)], markersize=3, linewidth=1, color=colour,
                        label=name)
         right.set_xlabel("heads kept")
-        right.set_ylabel(f"{value} of the best set")
+        right.set_ylabel("loss saved by the best set" if value == "loss" else f"{value} of the best set")
         right.xaxis.set_major_locator(MaxNLocator(integer=True))
         _plain(right)
         if len(layers) > 1:

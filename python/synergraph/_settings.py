@@ -4,6 +4,21 @@ from typing import Dict, Tuple
 
 # By the call: the key of each setting, its kind and what it is.
 SETTINGS: Dict[str, Dict[str, Tuple[str, str]]] = {
+    "ablate": {
+        "keep": ("number", (
+            "share of the value of all heads that the smallest subset keeps (default: 0.95)")),
+        "exact_heads": ("integer", (
+            "largest number of heads for which all subsets of a layer are run; larger layers are sampled (default: 10)")),
+        "precision": ("number", (
+            "standard error by orders at which sampling stops, as a share of the value of all heads (default: 0.01)")),
+        "orders": ("integer", (
+            "limit on the random orders of heads drawn for a sampled layer (drawn in whole balanced sets of 2 orders per head, at least "
+            "four sets) (default: 256)")),
+        "seed": ("integer", (
+            "seed of the random orders (default: 0)")),
+        "pairs": ("boolean", (
+            "also estimate interactions of pairs in sampled layers, with two to three times as many passes")),
+    },
     "graph": {
         "convention": ("name", (
             "definitions to measure by. exact: normalised walk, and certified fidelity over the sources. published: as for the paper's "

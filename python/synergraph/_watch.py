@@ -137,11 +137,7 @@ class Watch:
     def _measurable(self) -> List[Layer]:
         layers = [layer for layer in self._recorder.layers.values() if layer.refused is not None or layer.samples]
         refused = self.refused
-        unmet = self._recorder.unmet()
-        if unmet:
-            seen = list(self._recorder.places)
-            known = nearest(unmet[0], seen) if isinstance(unmet[0], str) else f": the layers that ran are 0 to {len(seen) - 1}"
-            raise InputError(f"layers: no layer is {shown(unmet[0])}{known if seen else ''}")
+        self._recorder.choice.refuse_unmet(list(self._recorder.places))
         good = [layer for layer in layers if layer.refused is None]
         if not good and refused:
             name, reason = next(iter(refused.items()))

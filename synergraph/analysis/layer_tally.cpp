@@ -245,7 +245,7 @@ ValueOfHeads LayerTally::summarise_value(std::size_t v) {
     }
     return all;
   };
-  layer_value.pairs = interactions(&SampleHeadValues::pairs, 2);
+  if (!samples.front().pairs.empty()) layer_value.pairs = interactions(&SampleHeadValues::pairs, 2);
   for (std::size_t k = 0; k < layer_value.pairs.size(); ++k)
     sampled(layer_value.pairs[k].index, &SampleHeadValues::pairs_error, k);
   if (exact()) {

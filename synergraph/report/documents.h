@@ -18,6 +18,8 @@ struct DocumentId {
   int oldest = version;  ///< version that a reader of this one understands, too
 };
 
+inline constexpr DocumentId kAblationDocument{"synergraph.ablation", 1};
+inline constexpr DocumentId kAgreementDocument{"synergraph.agreement", 1};
 inline constexpr DocumentId kAnalyzeDocument{"synergraph.analyze", 3, 2};
 inline constexpr DocumentId kGraphDocument{"synergraph.graph", 1};
 inline constexpr DocumentId kHeadsDocument{"synergraph.heads", 2, 1};

@@ -62,6 +62,10 @@ const HeldOutClaim* fact(const std::optional<HeldOutClaim>& claim, double slack,
 
 }  // namespace
 
+bool is_clear(const Estimate& number) {
+  return number.mean > (std::isnan(number.error) ? 0.0 : 2.0 * number.error);
+}
+
 double all_on_sets(const ValueOfHeads& layer_value) {
   return layer_value.pruning.best.empty() ? layer_value.all.mean
                                           : layer_value.pruning.best.back().value;
@@ -91,7 +95,9 @@ int samples_for_claims(int claims) {
 ValueFacts value_facts(const ValueOfHeads& layer_value, int samples, int claims) {
   ValueFacts facts;
   facts.heads = layer_value.heads.size();
-  facts.decided = layer_value.gap <= kNotable * layer_value.all.mean;
+  facts.decided = layer_value.value == HeadValue::kLoss
+                      ? is_clear(layer_value.all)
+                      : layer_value.gap <= kNotable * layer_value.all.mean;
   if (facts.decided) find_carriers(layer_value, facts);
   const Chance chance(layer_value, samples, facts.heads);
   for (std::size_t h = 0; h < facts.heads && facts.heads > 1; ++h)

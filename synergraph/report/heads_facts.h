@@ -17,7 +17,8 @@ inline constexpr double kFalseClaims = 0.05;
 struct ValueFacts {
   std::size_t heads = 0;
   /// Whether values are known well enough to compare heads: not where some are not certified and
-  /// may be larger by more than kNotable of the value of all. Then there are no carriers.
+  /// may be larger by more than kNotable of the value of all, nor where the loss does not clearly
+  /// need the layer. Then there are no carriers.
   bool decided = true;
   /// The fewest heads, by falling Shapley value, whose Shapley values make kCarriedShare of the
   /// value of all, rising. None where that is 0.
@@ -34,6 +35,9 @@ struct ValueFacts {
   const HeldOutClaim* better_set = nullptr;
   const HeldOutClaim* other_weights = nullptr;
 };
+
+/// Whether a mean is above 0 by more than two standard errors, or above 0 where it has none.
+bool is_clear(const Estimate& number);
 
 /// The value of all heads on the samples that sets were measured on: fewer than all, where a layer
 /// is sampled.

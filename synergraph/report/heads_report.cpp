@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
+#include "synergraph/report/documents.h"
 #include "synergraph/report/head_numbers.h"
 #include "synergraph/report/heads_facts.h"
 #include "synergraph/report/heads_summary.h"
@@ -110,14 +111,15 @@ ordered_json json_layer(const HeadsReport& report, std::size_t l) {
   const int claims = possible_claims(head_values);
   for (const ValueOfHeads& value : layer_value.values)
     values.push_back(json_value(value, layer.samples / layer.sinks, claims));
-  ordered_json json = {{"name", layer.name},
-                       {"samples", layer.samples},
-                       {"tokens", layer.tokens},
-                       {"weights", head_values.weights[l]},
-                       {"exact", layer_value.exact},
-                       {"permutations", layer_value.permutations},
-                       {"precise", layer_value.precise},
-                       {"values", std::move(values)}};
+  ordered_json json = {
+      {"name", layer.name},
+      {"samples", layer.samples},
+      {"tokens", layer.tokens},
+      {"weights", report.ablated ? ordered_json() : ordered_json(head_values.weights[l])},
+      {"exact", layer_value.exact},
+      {"permutations", layer_value.permutations},
+      {"precise", layer_value.precise},
+      {"values", std::move(values)}};
   if (report.loss) json["loss"] = json_loss((*report.loss)[l], head_values.options.values);
   return json;
 }
@@ -174,7 +176,7 @@ Table csv_table(const HeadsReport& report) {
         std::vector<std::string>& row = table.rows.emplace_back(std::vector<std::string>{
             head_values.layers[l].name, std::string(name_of(layer_value.value)),
             report.head_names.empty() ? fmt::format("{}", h) : report.head_names[h],
-            exact(head_values.weights[l][h])});
+            report.ablated ? std::string() : exact(head_values.weights[l][h])});
         const auto add = [&](const Estimate& estimate) {
           row.push_back(exact(estimate.mean));
           row.push_back(exact(estimate.error));
@@ -193,7 +195,38 @@ Table csv_table(const HeadsReport& report) {
   return table;
 }
 
+namespace {
+
+/// The document of an ablation: that of heads, with a loss for the attention.
+std::string json_ablation(const HeadsReport& report) {
+  const HeadValues& head_values = report.head_values;
+  const HeadValueOptions& options = head_values.options;
+  ordered_json layers = ordered_json::array();
+  for (std::size_t l = 0; l < head_values.layer_values.size(); ++l)
+    layers.push_back(json_layer(report, l));
+  const AblatedLoss& loss = *report.ablated;
+  return json_text(document_of(kAblationDocument,
+                               {{"loss",
+                                 {{"name", loss.name},
+                                  {"intact", json_estimate(loss.intact)},
+                                  {"without_attention", json_estimate(loss.without_attention)},
+                                  {"needed", json_estimate(loss.needed)}}},
+                                {"settings",
+                                 {{"kind", name_of(loss.kind)},
+                                  {"keep", options.keep},
+                                  {"exact_heads", options.exact_heads},
+                                  {"precision", options.sampling.precision},
+                                  {"orders", options.sampling.max_permutations},
+                                  {"seed", options.sampling.seed},
+                                  {"pairs", options.sampling.pairs}}},
+                                {"summary", heads_summary(report)},
+                                {"layers", std::move(layers)}}));
+}
+
+}  // namespace
+
 std::string json_report(const HeadsReport& report) {
+  if (report.ablated) return json_ablation(report);
   const HeadValues& head_values = report.head_values;
   const HeadValueOptions& options = head_values.options;
   ordered_json layers = ordered_json::array();

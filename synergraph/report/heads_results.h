@@ -12,12 +12,22 @@
 #pragma GCC visibility push(default)
 namespace synergraph {
 
+/// The loss of a model that ran elsewhere, over samples: what values of sets of its heads are of.
+struct AblatedLoss {
+  Ablation kind = Ablation::kMean;
+  std::string name;            ///< of the loss
+  Estimate intact;             ///< of the model as it is
+  Estimate without_attention;  ///< with every head of every layer off
+  Estimate needed;             ///< the difference of both
+};
 /// What subsets of heads say, and what is needed to read it.
 struct HeadsReport : InputReport {
   HeadValues head_values;
   std::optional<StackAnalysis> stack = {};  ///< where it was asked for
   /// Of each layer, where it was measured.
   std::optional<std::vector<LossOfHeads>> loss = {};
+  std::optional<AblatedLoss> ablated =
+      {};  ///< where the values are of value_games(), not attention
   Convention convention = Convention::kExact;
   std::vector<std::string> head_names = {};   ///< of a graph; empty: numbers from 0
   std::vector<std::string> token_names = {};  ///< likewise

@@ -40,13 +40,22 @@ class ValueSummary {
     const ValueOfHeads& layer_value = this->layer_value(l);
     const ValueFacts& facts = facts_[l];
     std::string line = names_.layer(l);
-    line += fmt::format("{}{} {}", line.empty() ? "" : ", ", name_of(layer_value.value),
-                        human(layer_value.all.mean, 3));
+    const bool loss = layer_value.value == HeadValue::kLoss;
+    line += fmt::format("{}{} {}", line.empty() ? "" : ", ",
+                        !loss                         ? name_of(layer_value.value)
+                        : layer_value.all.mean >= 0.0 ? "loss lower by"
+                                                      : "loss higher by",
+                        human(loss ? std::abs(layer_value.all.mean) : layer_value.all.mean, 3));
     if (layer_value.gap > 0.0)
       line += fmt::format(" to {}", human(layer_value.all.mean + layer_value.gap, 3));
     std::vector<std::string> said;
     if (facts.heads == 1) said.emplace_back("a single head");
-    if (!facts.decided && facts.heads > 1)
+    if (!facts.decided && loss)
+      said.emplace_back(is_clear({-layer_value.all.mean, layer_value.all.error})
+                            ? "the model is better without the heads of this layer"
+                            : "not clear of chance: this loss does not show that the model needs "
+                              "the heads of this layer");
+    else if (!facts.decided && facts.heads > 1)
       said.emplace_back("not certified, so that little can be said of its heads");
     if (facts.decided && facts.heads > 1) said = shares(l);
     for (const std::string& text : claims(l))

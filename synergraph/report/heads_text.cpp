@@ -47,8 +47,13 @@ std::string weight_cell(double weight) {
 std::string head_table(const HeadsReport& report, const HeadsNames& names, std::size_t l,
                        std::size_t columns) {
   const LayerHeadValues& layer_value = report.head_values.layer_values[l];
-  Table table{{"head", std::string(row_of("weight").heading)}, {}};
+  Table table{{"head"}, {}};
+  if (!report.ablated) table.header.emplace_back(row_of("weight").heading);
   for (const ValueOfHeads& value : layer_value.values) {
+    if (value.value == HeadValue::kLoss) {
+      table.header.insert(table.header.end(), {"Shapley", "alone", "loss without"});
+      continue;
+    }
     for (const auto& [key, number] : kHeadNumbers)
       if (row_of(key).column)
         table.header.push_back(fmt::format("{} {}", name_of(value.value), row_of(key).heading));
@@ -58,8 +63,9 @@ std::string head_table(const HeadsReport& report, const HeadsNames& names, std::
   if (report.loss) table.header.emplace_back("loss Shapley");
   const std::vector<double>& weights = report.head_values.weights[l];
   for (std::size_t h = 0; h < weights.size(); ++h) {
-    std::vector<std::string>& row = table.rows.emplace_back(
-        std::vector<std::string>{names.head(static_cast<int>(h)), human(weights[h])});
+    std::vector<std::string>& row =
+        table.rows.emplace_back(std::vector<std::string>{names.head(static_cast<int>(h))});
+    if (!report.ablated) row.push_back(human(weights[h]));
     for (const ValueOfHeads& value : layer_value.values) {
       const ValueOfHead& head = value.heads[h];
       for (const auto& [key, number_of] : kHeadNumbers) {
@@ -124,7 +130,7 @@ std::string findings(const HeadsReport& report, const HeadsNames& names, std::si
     text += line("not certified", fmt::format("a set may have up to {} more", human(value.gap, 2)));
   if (heads > 1) {
     if (value.pairs.empty()) {
-      text += line("pairs", "not measured");
+      text += line("pairs", "not measured (option pairs)");
     } else {
       text += line("complementary", pair_list(value, names, 1.0));
       text += line("redundant", pair_list(value, names, -1.0));
@@ -235,6 +241,23 @@ std::string layer_tables(const HeadsReport& report, const HeadsNames& names, std
   return text;
 }
 
+/// What the values of an ablation are.
+std::string loss_text(const HeadsReport& report) {
+  const AblatedLoss& loss = *report.ablated;
+  const std::vector<AttentionLayer>& layers = report.head_values.layers;
+  std::string text = fmt::format(
+      "{}: {}; with every head of every layer off: {}{}\n", loss.name, cell(loss.intact),
+      cell(loss.without_attention),
+      is_clear(loss.needed) ? "" : "; this loss does not show that the model needs attention");
+  text += fmt::format(
+      "{}, {}; values are the loss without any head of the layer minus the loss with these heads; "
+      "heads that are off give {}; ± is the standard error\n",
+      counted(static_cast<std::int64_t>(layers.size()), "layer"),
+      counted(layers.front().samples, "sample"),
+      loss.kind == Ablation::kMean ? "their mean over tokens and samples" : "zero");
+  return text;
+}
+
 /// A row a layer.
 std::string overview(const HeadsReport& report, const HeadsNames& names, std::size_t value,
                      std::size_t columns) {
@@ -260,7 +283,8 @@ std::string overview(const HeadsReport& report, const HeadsNames& names, std::si
         {head_values.layers[l].name, cell(layer_value.all),
          facts[l].carriers.empty() ? "-" : names.set(facts[l].carriers, heads),
          facts[l].decided ? fmt::format("{} of {}", layer_value.smallest.heads.size(), heads)
-                          : "not certified",
+         : layer_value.value == HeadValue::kLoss ? "not clear"
+                                                 : "not certified",
          human(best->value), names.set(best->heads, heads), pair(facts[l].redundant),
          pair(facts[l].complementary), harmful.empty() ? "-" : names.set(harmful, heads)});
   }
@@ -315,8 +339,10 @@ std::string stack_text(const StackAnalysis& stack, bool by_row, const HeadsNames
 std::string format_report(const HeadsReport& report, std::size_t columns) {
   const HeadValues& head_values = report.head_values;
   const HeadsNames names(report);
-  std::string about = input_text(report, head_values.layers) +
-                      convention_text(report.convention, head_values.options.convention);
+  std::string about = report.ablated
+                          ? loss_text(report)
+                          : input_text(report, head_values.layers) +
+                                convention_text(report.convention, head_values.options.convention);
   about += report.verbose ? errors_text(head_values)
                           : "tables of every head and pair: --verbose, --csv or --json\n";
   std::string text = summary_text(report, columns, about);

@@ -13,7 +13,8 @@ Fields settings() {
           list_setting("eps"),
           setting("nodes", "fidelity_nodes"),
           setting("horizon"),
-          {"step_limit", setting("step_limit").type, setting("step_limit").about, kSince}};
+          {"step_limit", setting("step_limit").type, setting("step_limit").about, kSince},
+          {"from_tokens", text(), setting("from_tokens").about, kSometimes}};
 }
 
 Fields metrics() {
@@ -59,6 +60,10 @@ Fields input(std::vector<std::string> sources, std::vector<std::string> weights)
       {"sequences", list(tuple(count(), 3)),
        "sample, first token and end of each sequence, if samples are cut differently", kSometimes},
       {"missing_mass", just("node"), "a node takes the missing mass", kSometimes},
+      {"edges", one_of({"norm", "contribution"}),
+       "weights of the edges, if not attention; weights of heads are then means over tokens and "
+       "samples",
+       kSometimes},
       {"model", part("ModelShape"), "for a checkpoint", kSometimes},
       {"task", part("TaskScore"), "with --task", kSometimes}};
 }
@@ -120,7 +125,75 @@ Fields value_of_heads() {
       {"beating", count(),
        "number of sets that are worth more than all heads; if sampled, of those in pruning.best"},
       {"better", or_null(part("SubsetChoice")), "the best of these sets"},
+      {"held_out", or_null(part("HeldOutClaims")),
+       "claims that are chosen on one half of the samples and judged on the other; null: too few "
+       "samples",
+       kSince},
       {"best_weights", part("BestWeights"), "after a search for weights", kSometimes}};
+}
+
+Fields held_out_claims() {
+  const auto claim = [](const char* key, const char* about) {
+    return Field{key, or_null(part("HeldOutClaim")), about};
+  };
+  return {{"samples", count(), "number of samples that judge"},
+          claim("redundant", "the most redundant pair"),
+          claim("complementary", "the most complementary pair"),
+          claim("better_set", "the set that is worth most more than all heads"),
+          claim("better_without", "the head whose removal gains most"),
+          claim("other_weights", "the best weights")};
+}
+
+/// A layer's heads, and what they are worth.
+Fields layer_of_heads(const ordered_json& weights, const char* about_weights) {
+  return {{"name", text(), "name of the tensor, or number of the layer"},
+          {"samples", count(), "number of samples"},
+          {"tokens", count(), "number of tokens"},
+          {"weights", weights, about_weights},
+          {"exact", flag(), "false: subsets were sampled"},
+          {"permutations", count(), "number of sampled orders of the heads"},
+          {"precise", flag(), "whether sampling reached the precision"},
+          {"values", list(part("LayerValue"), 1), "one for each value"}};
+}
+
+Fields ablation_document() {
+  return head_of(kAblationDocument) +
+         Fields{
+             {"loss",
+              object({{"name", text(), "name of the loss"},
+                      {"intact", part("Estimate"), "loss of the model as it is"},
+                      {"without_attention", part("Estimate"), "with every head of every layer off"},
+                      {"needed", part("Estimate"), "the difference"}}),
+              "what is ablated"},
+             {"settings",
+              object({setting("kind"),
+                      setting("keep"),
+                      setting("exact_heads"),
+                      setting("precision"),
+                      setting("orders"),
+                      {"seed", count(), "seed of the random orders"},
+                      {"pairs", flag(), "whether pairs of sampled layers were measured"}}),
+              "how it was measured"},
+             {"summary", list(text()), "the findings in words"},
+             {"layers", list(object(layer_of_heads(of_type("null"), "null: heads are on or off"))),
+              "each layer"}};
+}
+
+Fields agreement_document() {
+  const Fields test = {{"rho", maybe(), "Spearman's rank correlation; null: numbers do not vary"},
+                       {"p", maybe(), "by permutations within layers"},
+                       {"smallest_p", maybe(), "the smallest p that so many heads can give"}};
+  return head_of(kAgreementDocument) +
+         Fields{{"reference", text(), "name of the loss's index"},
+                {"numbers",
+                 list(object({{"name", text(), "name of the number"},
+                              {"pooled", object(test), "ranked within layers, all layers together"},
+                              {"heads", count(), "number of heads behind pooled"},
+                              {"layers",
+                               list(object(test + Fields{{"layer", text(), "name of the layer"},
+                                                         {"heads", count(), "number of heads"}})),
+                               "each layer"}})),
+                 "numbers that are compared with the loss"}};
 }
 
 Fields best_weights() {
@@ -150,6 +223,8 @@ Fields best_weights() {
 Fields heads_settings() {
   return settings() + Fields{setting("keep"),
                              setting("exact_heads"),
+                             {"null_samples", setting("null_samples").type,
+                              setting("null_samples").about, kSince},
                              {"sampling",
                               object({{"seed", count(), "seed of the random orders"},
                                       setting("precision"),
@@ -159,41 +234,43 @@ Fields heads_settings() {
 
 Fields heads_document() {
   return head_of(kHeadsDocument) +
-         input({"attention", "model", "graph"}, {"uniform", "learned", "given", "graph"}) +
+         input({"attention", "model", "graph"}, {"uniform", "learned", "given", "graph", "moved"}) +
          Fields{{"convention", part("Convention"), "definitions to measure by"},
                 {"settings", part("HeadsSettings"), "how it was measured"},
                 {"head_names", list(text()), "for a graph", kSometimes},
                 {"token_names", list(text()), "for a graph", kSometimes},
                 {"summary", list(text()), "the findings in words"},
                 {"layers",
-                 list(object({{"name", text(), "name of the tensor, or number of the layer"},
-                              {"samples", count(), "number of samples"},
-                              {"tokens", count(), "number of tokens"},
-                              {"weights", list(number(), 1), "of the heads, normalised"},
-                              {"exact", flag(), "false: subsets were sampled"},
-                              {"permutations", count(), "number of sampled orders of the heads"},
-                              {"precise", flag(), "whether sampling reached the precision"},
-                              {"values", list(part("LayerValue"), 1), "one for each value"}})),
+                 list(object(layer_of_heads(list(number(), 1), "of the heads, normalised") +
+                             Fields{{"loss",
+                                     object({{"won", number(), "nats that all heads win over none"},
+                                             {"shapley", list(number()), "nats of each head"},
+                                             {"rank_correlation", record(maybe()),
+                                              "of these with the Shapley values of each value"}}),
+                                     "for a checkpoint whose loss was measured", kSometimes}})),
                  "each layer"},
                 {"stack", part("Stack"), "with --stack", kSometimes}};
 }
 
 Fields stack() {
   const auto estimates = [] { return list(part("Estimate")); };
-  return {{"residual", number(), "share of the signal that passes beside the heads"},
-          {"token", or_null(count()), "token that is followed; null: the weakest of each sample"},
-          {"samples", count(), "number of samples"},
-          {"without_signal", count(), "number of samples in which the token has no signal"},
-          {"fidelity", part("Estimate"), "the weakest signal through all layers"},
-          {"effective_tokens", part("Estimate"), "number of tokens that the signals amount to"},
-          {"signal", estimates(), "signal of each node"},
-          {"weakest", list(count()), "number of samples in which each node is the weakest"},
-          {"layers",
-           list(object({{"name", text(), "name of the layer"},
-                        {"residual", part("Estimate"),
-                         "share of the token's signal that passes beside the heads"},
-                        {"heads", estimates(), about(row_of("stack_share"))}})),
-           "each layer"}};
+  const ordered_json layers = list(object(
+      {{"name", text(), "name of the layer"},
+       {"residual", part("Estimate"), "share of the token's signal that passes beside the heads"},
+       {"heads", estimates(), about(row_of("stack_share"))}}));
+  return {
+      {"residual", either(number(), just("measured")),
+       "share of the signal that passes beside the heads; measured: see shares"},
+      {"token", or_null(count()), "token that is followed; null: the weakest of each sample"},
+      {"samples", count(), "number of samples"},
+      {"without_signal", count(), "number of samples in which the token has no signal"},
+      {"fidelity", part("Estimate"), "the weakest signal through all layers"},
+      {"effective_tokens", part("Estimate"), "number of tokens that the signals amount to"},
+      {"signal", estimates(), "signal of each node"},
+      {"weakest", list(count()), "number of samples in which each node is the weakest"},
+      {"layers", layers, "each layer"},
+      {"shares", layers, "the same of all that reaches the sink, from any token", kSince},
+      {"flow", estimates(), "maximum flow of each node to the sink, with method flow", kSometimes}};
 }
 
 }  // namespace
@@ -292,7 +369,7 @@ std::vector<Part> measured_parts() {
       document(
           "AnalyzeDocument", kAnalyzeDocument, "Layers over samples: `synergraph analyze --json`.",
           head_of(kAnalyzeDocument) +
-              input({"attention", "model"}, {"uniform", "learned", "given"}) +
+              input({"attention", "model"}, {"uniform", "learned", "given", "moved"}) +
               Fields{{"conventions",
                       list(object({{"convention", part("Convention"), "definitions to measure by"},
                                    {"settings", part("Settings"), "how it was measured"},
@@ -311,12 +388,24 @@ std::vector<Part> measured_parts() {
        object({{"heads", list(count(), 2), "numbers of the heads"},
                {"mean", maybe(), "over the samples"},
                {"error", maybe(), "standard error"}})},
+      {"HeldOutClaim", "A claim about heads, judged on samples that did not choose it.",
+       object({{"heads", list(count()), "numbers of the heads"},
+               {"size", maybe(), "share of the value of all heads"},
+               {"chance", maybe(), "bound on the chance that permuted rows do as well"},
+               {"named", flag(), "whether the summary says it"}})},
+      {"HeldOutClaims", "Claims about a layer that other samples judged.",
+       object(held_out_claims())},
       {"BestWeights", "The outcome of a search for weights.", object(best_weights())},
       {"LayerValue", "What the heads of a layer are worth, by one value.",
        object(value_of_heads())},
       {"Stack", "Signals through all layers, each applied once.", object(stack())},
       document("HeadsDocument", kHeadsDocument, "What heads are worth: `synergraph heads --json`.",
                heads_document()),
+      document("AblationDocument", kAblationDocument,
+               "What the loss loses without heads: `sg.ablate`.", ablation_document()),
+      document("AgreementDocument", kAgreementDocument,
+               "How numbers agree with the loss: `sg.ablate(...).compare(...)`.",
+               agreement_document()),
       document("InspectDocument", kInspectDocument,
                "Tensors in a file: `synergraph inspect --json`.",
                without(head_of(kInspectDocument), "isa") +

@@ -7,6 +7,7 @@
 #include <type_traits>
 #include <utility>
 
+#include "synergraph/analysis/game_settings.h"
 #include "synergraph/analysis/head_value_settings.h"
 #include "synergraph/core/names.h"
 #include "synergraph/heads/metrics_settings.h"
@@ -120,8 +121,14 @@ void add_heads(const SchemaProperties& into) {
   visit_settings(stack, into);
 }
 
+void add_ablation(const SchemaProperties& into) {
+  GameSettings settings;
+  visit_settings(settings, into);
+}
+
 /// By the calls' names.
 const std::vector<std::pair<std::string, std::function<void(const SchemaProperties&)>>> kCalls = {
+    {"ablate", add_ablation},
     {"graph", [](const SchemaProperties& into) { add_metrics(into, false); }},
     {"heads", add_heads},
     {"measure",

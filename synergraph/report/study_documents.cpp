@@ -151,13 +151,18 @@ Fields cell() {
                 {"heads", count(), "heads per layer"},
                 {"seed", count(), "seed of the model"}} +
          score() +
-         Fields{{"learned", flag(), "whether the model learned its task"},
-                {"exact", list(part("LayerOfModel")), "each layer by the exact convention"},
-                {"published", list(part("LayerOfModel")), "each layer by the published convention"},
-                {"subsets",
-                 list(object({{"fidelity", part("SubsetNumbers"), "by this value"},
-                              {"speed", part("SubsetNumbers"), "by this value"}})),
-                 "each layer; none if subsets were not measured", kSince}};
+         Fields{
+             {"learned", flag(), "whether the model learned its task"},
+             {"control",
+              object({{"without_attention", part("Score"), "with every head off"},
+                      {"without_layer", list(part("Score")), "with the heads of each layer off"}}),
+              "the same sequences with heads switched off", kSince},
+             {"exact", list(part("LayerOfModel")), "each layer by the exact convention"},
+             {"published", list(part("LayerOfModel")), "each layer by the published convention"},
+             {"subsets",
+              list(object({{"fidelity", part("SubsetNumbers"), "by this value"},
+                           {"speed", part("SubsetNumbers"), "by this value"}})),
+              "each layer; none if subsets were not measured", kSince}};
 }
 
 Fields study_document() {
@@ -204,6 +209,8 @@ Fields kept_cell() {
           {"exact", layers},
           {"published", layers},
           {"subsets", list(object({{"fidelity", subsets}, {"speed", subsets}}))},
+          {"control", list(tuple(number_or_name, 2)),
+           "loss and accuracy: intact, all heads off, each layer's heads off", kSince},
           {"trained_on", list(text()), "devices", kSince},
           {"run_on", text(), "device", kSince},
           {"checksum", text(), "of what stands before it"}};

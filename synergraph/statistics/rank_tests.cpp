@@ -20,6 +20,7 @@ constexpr TestResult kNoTest = {kNan, kNan, kNan, PValueMethod::kExact, kNan};
 // Streams of random permutations, one a test.
 constexpr std::uint32_t kTrendStream = 0;
 constexpr std::uint32_t kCorrelationStream = 1;
+constexpr std::uint32_t kWithinStream = 2;
 
 /// Values per group, or how many of them are already placed.
 using Counts = std::vector<int>;
@@ -264,6 +265,44 @@ TestResult spearman(const std::vector<double>& x, const std::vector<double>& y,
     return std::abs(dot(u, v)) >= observed;
   });
   result.smallest_p = 1.0 / (1.0 + options.permutations);
+  return result;
+}
+
+TestResult spearman_within(const std::vector<std::vector<double>>& x,
+                           const std::vector<std::vector<double>>& y, const TestOptions& options) {
+  std::vector<std::size_t> used;
+  for (std::size_t g = 0; g < std::min(x.size(), y.size()); ++g)
+    if (!std::isnan(rank_correlation(x[g], y[g]))) used.push_back(g);
+  if (used.empty()) return kNoTest;
+  if (used.size() == 1) return spearman(x[used.front()], y[used.front()], options);
+  std::vector<std::vector<std::int64_t>> u;
+  std::vector<std::vector<std::int64_t>> v;
+  double orders = 1.0;
+  double scales = 0.0;
+  double others = 0.0;
+  for (const std::size_t g : used) {
+    u.push_back(centred_ranks(x[g]));
+    v.push_back(centred_ranks(y[g]));
+    scales += static_cast<double>(dot(u.back(), u.back()));
+    others += static_cast<double>(dot(v.back(), v.back()));
+    orders *= multinomial(Counts(v.back().size(), 1));
+  }
+  const auto sum = [&] {
+    std::int64_t total = 0;
+    for (std::size_t g = 0; g < u.size(); ++g) total += dot(u[g], v[g]);
+    return total;
+  };
+  const std::int64_t observed = std::abs(sum());
+  TestResult result;
+  result.statistic = result.effect =
+      std::clamp(static_cast<double>(sum()) / std::sqrt(scales * others), -1.0, 1.0);
+  result.method = PValueMethod::kPermutation;
+  RandomSequence random(options.seed, Purpose::kPermutation, kWithinStream);
+  result.p_value = permutation_p(options.permutations, [&] {
+    for (std::vector<std::int64_t>& group : v) shuffle(group, random);
+    return std::abs(sum()) >= observed;
+  });
+  result.smallest_p = std::max(1.0 / (1.0 + options.permutations), 2.0 / orders);
   return result;
 }
 

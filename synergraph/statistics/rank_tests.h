@@ -47,6 +47,14 @@ TestResult jonckheere_terpstra(const std::vector<std::vector<double>>& groups,
 TestResult spearman(const std::vector<double>& x, const std::vector<double>& y,
                     const TestOptions& options = {});
 
+/// Spearman's rank correlation within groups: every value is ranked among those of its group, and
+/// the ranks of all groups, centred, are correlated together. The p-value is that of random
+/// permutations within the groups (of all orders where there is one group, as spearman()). Groups
+/// in which one side does not vary or a value is NaN are left out.
+TestResult spearman_within(const std::vector<std::vector<double>>& x,
+                           const std::vector<std::vector<double>>& y,
+                           const TestOptions& options = {});
+
 /// Ranks from 1, with average ranks for ties. Infinite values rank last; NaN gets the rank NaN.
 std::vector<double> ranks(const std::vector<double>& values);
 

@@ -14,9 +14,6 @@
 namespace synergraph {
 namespace {
 
-/// A standard error from fewer squares would be a matter of luck.
-constexpr std::int64_t kLeastSquares = 8;
-
 /// With fewer squares than this an error may be small because what is rare was not seen: it counts
 /// as no smaller than those of all heads, or of all pairs, are on average.
 constexpr double kEnoughSquares = 32;
@@ -126,7 +123,8 @@ class Sampling {
   GameSample run() {
     const std::int64_t rows = 2 * heads_;
     const auto squares_of = [&](std::int64_t orders) { return (orders - 1) / rows + 1; };
-    const std::int64_t most = std::max(kLeastSquares, squares_of(options_.max_permutations));
+    const std::int64_t most =
+        std::max(options_.least_batches, squares_of(options_.max_permutations));
     std::vector<int> order(size_);
     std::iota(order.begin(), order.end(), 0);
     const std::vector<double> ends = prefixes(order, 0, heads_);
@@ -136,7 +134,7 @@ class Sampling {
     bool reached = false;
     while (squares < most && !reached) {
       const std::int64_t end =
-          std::min(most, std::max(kLeastSquares, squares + squares_of(options_.batch)));
+          std::min(most, std::max(options_.least_batches, squares + squares_of(options_.batch)));
       add_squares(squares, end);
       squares = end;
       sample.permutations = squares * rows;
@@ -144,7 +142,9 @@ class Sampling {
       reached = true;
       for (std::size_t game = 0; game < games_; ++game) {
         sample.games.push_back(estimate(means_[game], ends[game], ends[games_ + game]));
-        reached = reached && sample.games.back().reached;
+        const bool decides = options_.deciding_games == 0 ||
+                             game < static_cast<std::size_t>(options_.deciding_games);
+        reached = reached && (sample.games.back().reached || !decides);
       }
     }
     return sample;
@@ -259,6 +259,8 @@ GameSample sample_games(int heads, int games, const PrefixValues& values,
                         const SamplingOptions& options) {
   if (heads < 1 || games < 1)
     throw InputError(fmt::format("{} games of {} heads: nothing to sample", games, heads));
+  if (options.least_batches < 2)
+    throw InputError("fewer than 2 batches of sampled orders have no standard error");
   if (!(options.precision >= 0.0)) throw InputError("a precision of sampled orders is negative");
   for (const std::int64_t orders : {options.batch, options.max_permutations})
     if (orders < 1 || orders > kMostOrders)

@@ -28,9 +28,12 @@ struct SamplingOptions {
   /// Number of orders in one batch; the sampler checks the precision after each batch. The sampler
   /// draws 2 H orders at a time.
   std::int64_t batch = 256;
-  /// Largest number of orders. The sampler draws at least 16 H orders, so that the standard error
-  /// is meaningful.
+  /// Largest number of orders. The sampler draws at least `least_batches` times 2 H orders, so that
+  /// the standard error is meaningful.
   std::int64_t max_permutations = 100000;
+  std::int64_t least_batches = 8;  ///< at least 2
+  /// The first so many games decide when the precision is reached; 0: all games do.
+  int deciding_games = 0;
   /// Also estimate interactions of pairs, from additional orders. Pairs double the number of
   /// values, or triple the number for odd H.
   bool pairs = false;

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <string_view>
 
 #include "synergraph/core/execution.h"
 #include "synergraph/core/names.h"
@@ -15,11 +16,17 @@ namespace synergraph {
 enum class HeadValue {
   kFidelity,  ///< the minimax fidelity of the heads together
   kSpeed,  ///< the share of time saved: 1 - E[min(T, M)] / M, cutoff M, mean over all start nodes
+  /// Loss of the model without any head of the layer, minus its loss with these heads. Only
+  /// value_games() has this value: it is no setting.
+  kLoss,
 };
 
 template <>
 inline constexpr NameTable<HeadValue, 2> kNamesOf<HeadValue>{
     {{HeadValue::kFidelity, "fidelity"}, {HeadValue::kSpeed, "speed"}}};
+constexpr std::string_view name_of(HeadValue value) {
+  return value == HeadValue::kLoss ? "loss" : find_name(kNamesOf<HeadValue>, value);
+}
 
 /// Which values of subsets are measured, and how.
 struct SubsetOptions {

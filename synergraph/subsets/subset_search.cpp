@@ -56,7 +56,7 @@ class Search {
     }
     look_at(beginnings);
     for (std::size_t size = 0; size <= all_.size(); ++size) look_through(size);
-    improve();
+    if (options_.improve) improve();
 
     FoundSubsets found{
         best_, path(addition), path(removal), {}, static_cast<std::int64_t>(known_.size())};
@@ -71,6 +71,11 @@ class Search {
     for (const Heads& subset : subsets)
       if (const auto [place, is_new] = known_.try_emplace(subset, 0.0); is_new)
         added.push_back(&*place);
+    if (options_.prepare) {
+      std::vector<Heads> unknown;
+      for (const auto* entry : added) unknown.push_back(entry->first);
+      options_.prepare(unknown);
+    }
     parallel_for(added.size(), options_.execution.threads, [&](std::size_t k, int) {
       options_.execution.check();
       added[k]->second = value_(added[k]->first);

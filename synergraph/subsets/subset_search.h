@@ -25,6 +25,10 @@ struct SubsetSearchOptions {
   /// Orders of all heads whose beginnings the search tries, in addition to greedy addition and
   /// removal.
   std::vector<std::vector<int>> orders = {};
+  /// Also improve the best subset of each size, as find_subsets() says.
+  bool improve = true;
+  /// Receives subsets before their values are wanted, for values that are cheaper in batches.
+  std::function<void(const std::vector<std::vector<int>>& subsets)> prepare = nullptr;
   Execution execution = {};
 };
 

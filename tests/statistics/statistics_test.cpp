@@ -398,6 +398,48 @@ TEST(Spearman, NeedsVariation) {
   EXPECT_DOUBLE_EQ(spearman({1, 2}, {2, 1}).p_value, 1.0);
 }
 
+// Ranks within groups: 1, 0, -1 and 1, -1, 0 give 1; -1, 1 and 1, -1 (halves) give -1/2: together
+// 1/2 of scale 2 + 1/2.
+TEST(SpearmanWithin, RanksWithinGroups) {
+  const TestResult test = spearman_within({{3, 2, 1}, {100, 200}}, {{9, 7, 8}, {6, 5}});
+  EXPECT_DOUBLE_EQ(test.effect, 0.5 / 2.5);
+  EXPECT_DOUBLE_EQ(test.smallest_p, 2.0 / 12);
+  // Of the twelve pairs of orders, |sum| of 2, 1, 1, -1, -1, -2 and 1/2, -1/2 is at least 1/2 in
+  // all.
+  EXPECT_EQ(test.p_value, 1.0);
+  const TestResult perfect = spearman_within({{1, 2, 3}, {1, 2}}, {{1, 2, 3}, {1, 2}});
+  EXPECT_DOUBLE_EQ(perfect.effect, 1.0);
+  EXPECT_NEAR(perfect.p_value, 2.0 / 12, 4 * std::sqrt(1.0 / 6 * 5.0 / 6 / 1e5));
+}
+
+TEST(SpearmanWithin, OfOneGroupIsSpearmans) {
+  const std::vector<double> x = {1, 2, 3, 4, 5};
+  const std::vector<double> y = {2, 1, 3, 5, 4};
+  const TestResult one = spearman_within({x}, {y});
+  EXPECT_EQ(one.effect, spearman(x, y).effect);
+  EXPECT_EQ(one.p_value, spearman(x, y).p_value);
+  // A group without variation says nothing.
+  EXPECT_EQ(spearman_within({{1, 1, 1}, x}, {{1, 2, 3}, y}).p_value, one.p_value);
+  EXPECT_TRUE(std::isnan(spearman_within({{1, 1}}, {{1, 2}}).p_value));
+  EXPECT_TRUE(std::isnan(spearman_within({}, {}).p_value));
+}
+
+TEST(SpearmanWithin, IsUniformWithoutACorrelation) {
+  RandomSequence random(5, Purpose::kTest);
+  std::vector<double> p_values;
+  for (int k = 0; k < 1000; ++k) {
+    std::vector<std::vector<double>> x(3, std::vector<double>(6));
+    std::vector<std::vector<double>> y = x;
+    for (std::size_t g = 0; g < x.size(); ++g)
+      for (std::size_t h = 0; h < 6; ++h) {
+        x[g][h] = random.uniform() + 10.0 * static_cast<double>(g);  // groups differ
+        y[g][h] = random.uniform() + 10.0 * static_cast<double>(g);
+      }
+    p_values.push_back(spearman_within(x, y, {.permutations = 999}).p_value);
+  }
+  expect_uniform(std::move(p_values));
+}
+
 // The classic example: 0.01, 0.04, 0.03, 0.005 become 3 x 0.01, 0.06, 2 x 0.03, 4 x 0.005; the
 // adjusted values never fall along the sorted ones.
 TEST(Holm, StepsDown) {

@@ -52,6 +52,22 @@ std::vector<double> worths(int heads) {
   return worth;
 }
 
+TEST(SampledGame, TheFirstGamesMayDecideWhenToStop) {
+  const std::vector<double> worth = worths(6);
+  const WorthGame additive = [](double sum, int) { return sum; };
+  const WorthGame rough = [](double sum, int count) { return std::sin(50 * sum) * count; };
+  SamplingOptions options{.precision = 1e-9, .batch = 1, .max_permutations = 200};
+  options.least_batches = 2;
+  EXPECT_EQ(sample_games(6, 2, values_of(worth, {additive, rough}), options).permutations, 17 * 12);
+  options.deciding_games = 1;
+  const GameSample sample = sample_games(6, 2, values_of(worth, {additive, rough}), options);
+  EXPECT_EQ(sample.permutations, 2 * 12);
+  EXPECT_TRUE(sample.games[0].reached);
+  EXPECT_FALSE(sample.games[1].reached);
+  options.least_batches = 1;
+  EXPECT_THROW(sample_games(6, 2, values_of(worth, {additive, rough}), options), InputError);
+}
+
 // Every order tells what each head of an additive game is worth; an order and its reverse together
 // tell it of a quadratic one; a square with every head at every place tells it of a symmetric one.
 TEST(SampledGame, IsExactForAdditiveQuadraticAndSymmetricGames) {

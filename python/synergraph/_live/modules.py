@@ -23,6 +23,11 @@ _MULTIHEAD = ("query", "key", "value", "key_padding_mask", "need_weights", "attn
 _ENCODER_LAYER = ("src", "src_mask", "src_key_padding_mask", "is_causal")
 
 
+def is_named_after_attention(module: Any) -> bool:
+    title = type(module).__name__.lower()
+    return "attention" in title or "attn" in title
+
+
 def kind_of(name: str, module: Any, chosen: Chosen, interfaces: List[Dict[str, Any]]) -> str:
     """How the module's attention is seen: "multihead", "encoder layer", "weights", or not at all."""
     t = torch()
@@ -36,8 +41,7 @@ def kind_of(name: str, module: Any, chosen: Chosen, interfaces: List[Dict[str, A
         return "encoder layer"
     written_in = [base.__module__ for base in type(module).__mro__]
     has_interface = any(namespace.get("__name__") in written_in for namespace in interfaces)
-    title = type(module).__name__.lower()
-    if chosen is None and ("attention" in title or "attn" in title) and not has_interface:
+    if chosen is None and is_named_after_attention(module) and not has_interface:
         return "weights"
     return ""
 

@@ -15,14 +15,22 @@ from .arrays import is_tensor, torch
 _NAMES = ("o_proj", "out_proj", "c_proj", "dense", "wo", "W_o", "to_out", "out_lin", "proj")
 
 
-def projection_of(module: Any) -> Any:
-    """The output projection of an attention module: (outputs, heads * width)."""
+def projection_module_of(module: Any) -> Any:
+    """The module that is the output projection of an attention module, or None."""
     for name in _NAMES:
         projection = getattr(module, name, None)
         weight: Any = getattr(projection, "weight", None)
         if is_tensor(weight) and weight.dim() == 2:
-            # GPT-2's Conv1D has inputs first.
-            return weight.t() if type(projection).__name__ == "Conv1D" else weight
+            return projection
+    return None
+
+
+def projection_of(module: Any) -> Any:
+    """The output projection of an attention module: (outputs, heads * width)."""
+    projection = projection_module_of(module)
+    if projection is not None:
+        # GPT-2's Conv1D has inputs first.
+        return projection.weight.t() if type(projection).__name__ == "Conv1D" else projection.weight
     raise InputError(f"{type(module).__name__} has no output projection that is known: pass weights")
 
 

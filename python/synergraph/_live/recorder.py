@@ -13,10 +13,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._errors import InputError, UsageError
-from .._options import are_numbers
+from .._options import are_numbers, shown
 from .._options import refuse as refuse_option
 from . import attention_interface, masks, modules
 from .arrays import check, is_tensor, kept, torch
+from .names import nearest
 from .projections import bias_of, projection_of, weights_of_heads
 from .refusals import compiling, in_backward, refuse
 from .samples import Sample, Scores, weights_of
@@ -62,6 +63,33 @@ def _layer_numbers(layers: Any) -> Any:
             raise UsageError(f"layers: {part!r} is neither a number nor a range such as 4-7")
         numbers += range(int(first), int(last or first) + 1)
     return numbers
+
+
+class LayerChoice:
+    """Which layers are chosen, by their places in the order in which they run or by regular expressions for their names."""
+
+    def __init__(self, layers: Layers) -> None:
+        self._chosen = None if layers is None else _listed(
+            _layer_numbers(layers), "layers", _layer, "a number, a regular expression, or a list of these")
+        for one in self._chosen or []:
+            try:
+                re.compile(one) if isinstance(one, str) else None
+            except re.error as error:
+                raise UsageError(f"layers: {one!r} is no regular expression: {error}") from None
+
+    @staticmethod
+    def _is(one: Union[int, str], place: int, name: str) -> bool:
+        return one == place if isinstance(one, int) else re.search(one, name) is not None
+
+    def fits(self, place: int, name: str) -> bool:
+        return self._chosen is None or any(self._is(one, place, name) for one in self._chosen)
+
+    def refuse_unmet(self, names: Sequence[str]) -> None:
+        """InputError for a choice that none of these layers fits."""
+        for one in self._chosen or []:
+            if not any(self._is(one, place, name) for place, name in enumerate(names)):
+                known = nearest(one, names) if isinstance(one, str) else f": the layers that ran are 0 to {len(names) - 1}"
+                raise InputError(f"layers: no layer is {shown(one)}{known if names else ''}")
 
 
 def _module(value: Any) -> Union[type, str]:
@@ -151,8 +179,7 @@ class Recorder:
             refuse(model)
         self._model: Any = None  # while it is watched
         self._watched = None if model is None else weakref.ref(model)
-        self._chosen_layers = None if layers is None else _listed(
-            _layer_numbers(layers), "layers", _layer, "a number, a regular expression, or a list of these")
+        self.choice = LayerChoice(layers)
         self.heads = None if heads is None else _listed(heads, "heads", _number, "a number, or a list of numbers")
         self._samples: Optional[Container[int]] = None
         if samples is not None:
@@ -174,11 +201,6 @@ class Recorder:
         self._masks: List[Tuple[Any, Any, List[masks.Reading]]] = []
         if heads is not None and not self.heads:
             raise UsageError("heads: none are chosen")
-        for one in self._chosen_layers or []:
-            try:
-                re.compile(one) if isinstance(one, str) else None
-            except re.error as error:
-                raise UsageError(f"layers: {one!r} is no regular expression: {error}") from None
 
     # ---- Beginning and end
 
@@ -311,17 +333,11 @@ class Recorder:
         """The layer of this name, if it is chosen."""
         with self._lock:
             place = self.places.setdefault(name, len(self.places))
-            chosen = self._chosen_layers
-            if chosen is not None and not any(one == place if isinstance(one, int) else re.search(one, name) for one in chosen):
+            if not self.choice.fits(place, name):
                 return None
             if name not in self.layers:
                 self.layers[name] = Layer(name)
             return self.layers[name]
-
-    def unmet(self) -> List[Union[int, str]]:
-        """Choices of layers that no layer fits."""
-        return [one for one in self._chosen_layers or [] if not any(
-            one == place if isinstance(one, int) else re.search(one, name) for name, place in self.places.items())]
 
     def _run(self, layer: Layer) -> int:
         if self._thread.depth > 0:
