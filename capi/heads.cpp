@@ -4,7 +4,6 @@
 
 #include "capi/attention.h"
 #include "capi/call.h"
-#include "capi/options.h"
 #include "capi/result.h"
 #include "capi/status.h"
 #include "capi/take_settings.h"
@@ -21,16 +20,11 @@ int sg_heads(sg_attention* attention, const char* options, const sg_call* call,
              sg_result** result) {
   return making(result, [&] {
     require(attention, "attention");
-    Options given(options);
-    const MetricsChoice choice =
-        take_metrics(given, attention->head_names.empty() ? convention_options : graph_options);
-    HeadValueOptions head_values;
-    visit_settings(head_values, TakeSettings{given});
+    auto settings = take_settings<HeadsSettings>(options);
+    HeadValueOptions& head_values = settings.head_values;
     head_values.values = ordered_values(head_values.values);
-    StackSettings through;
-    visit_settings(through, TakeSettings{given});
-    given.finish();
-    through.check([](const char* key) { return key; });
+    const StackSettings& through = settings.through;
+    through.check();
     StackOptions stack;
     stack.residual = through.residual.value_or(stack.residual);
     const LayerWeights weights = attention->layer_weights();
@@ -38,8 +32,9 @@ int sg_heads(sg_attention* attention, const char* options, const sg_call* call,
     if (through.follow) stack.token = followed_node(attention->source->layers(), *through.follow);
 
     HeadsReport report;
-    report.convention = choice.names.front();
-    head_values.convention = choice.conventions.front();
+    report.convention = settings.metrics.convention.names.front();
+    head_values.convention = settings.metrics.resolve(
+        report.convention, attention->head_names.empty() ? convention_options : graph_options);
     run_call(call, WorkingMemory().bytes(), [&](const Execution& execution) {
       stack.execution = head_values.execution = execution;
       if (through.stack) report.stack = analyse_stack(*attention->source, weights, stack);

@@ -117,11 +117,14 @@ def heads(
     weights: Any = None,
     convention: str = "exact",
     *,
+    # settings: heads
+    layers: LayerNumbers = None,
     axes: Axes = None,
+    sink: Any = None,
     lengths: Any = None,
     padding: str = "right",
-    sink: Any = None,
-    # settings: heads
+    row_tolerance: Optional[float] = None,
+    missing_mass: Optional[str] = None,
     normalization: Optional[str] = None,
     nodes: Optional[str] = None,
     horizon: Union[int, str, None] = None,
@@ -138,9 +141,6 @@ def heads(
     residual: Optional[float] = None,
     follow: Optional[int] = None,
     # end of settings
-    row_tolerance: Optional[float] = None,
-    missing_mass: Optional[str] = None,
-    layers: LayerNumbers = None,
     threads: Optional[int] = None,
     memory: Optional[int] = None,
     progress: Progress = None,
@@ -161,8 +161,9 @@ def heads(
     >>> result.fidelity["smallest"]                # two heads keep 90 %
     array([1, 1, 0])
 
+    - `axes`, `layers`, `lengths`, `padding`, `sink`: as in `measure`, with one convention and one `sink`.
     (settings)
-    - The other options are those of `measure`, with one convention and one `sink`.
+    - `weights`, `threads`, `memory`, `progress`: as in `measure`.
     """
     options = settings_of("heads", locals())
     if isinstance(attention, Graph):

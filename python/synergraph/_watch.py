@@ -209,16 +209,20 @@ class Watch:
         return attention, memory
 
     def result(
-        self, *, weights: Any = None, convention: Convention = "exact", per_head: bool = False, per_node: bool = False,
-        # settings: measure
+        self, *, weights: Any = None, convention: Convention = "exact",
+        # settings: measure -axes -layers -lengths -padding -sink
+        row_tolerance: Optional[float] = None,
+        missing_mass: Optional[str] = None,
         normalization: Optional[str] = None,
         nodes: Optional[str] = None,
         horizon: Union[int, str, None] = None,
         eps: Union[float, Sequence[float], None] = None,
         cutoff: Optional[int] = None,
         step_limit: Optional[int] = None,
+        per_head: bool = False,
+        per_node: bool = False,
         # end of settings
-        row_tolerance: Optional[float] = None, missing_mass: Optional[str] = None, threads: Optional[int] = None,
+        threads: Optional[int] = None,
         memory: Optional[int] = None, progress: Progress = None,
     ) -> Measurement:
         """Measures what was seen, every layer on every sample: what `measure` gives, and with its options.
@@ -227,12 +231,13 @@ class Watch:
         """
         options = settings_of("measure", locals())
         attention, memory = self._attention(weights, row_tolerance, missing_mass, memory)
-        options.update(per_head=flag(per_head, "per_head"), per_node=flag(per_node, "per_node"))
         return measure_attention(attention, options, threads=threads, memory=memory, progress=progress)
 
     def heads(
         self, *, weights: Any = None, convention: str = "exact",
-        # settings: heads
+        # settings: heads -axes -layers -lengths -padding -sink
+        row_tolerance: Optional[float] = None,
+        missing_mass: Optional[str] = None,
         normalization: Optional[str] = None,
         nodes: Optional[str] = None,
         horizon: Union[int, str, None] = None,
@@ -249,7 +254,7 @@ class Watch:
         residual: Optional[float] = None,
         follow: Optional[int] = None,
         # end of settings
-        row_tolerance: Optional[float] = None, missing_mass: Optional[str] = None, threads: Optional[int] = None,
+        threads: Optional[int] = None,
         memory: Optional[int] = None, progress: Progress = None,
     ) -> HeadValues:
         """Which heads matter in what was seen: what `heads` gives, and with its options; `weights` as in `result`."""

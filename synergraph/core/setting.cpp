@@ -36,4 +36,29 @@ std::string option_name(std::string_view key) {
   return name;
 }
 
+namespace {
+
+// U+2060, word joiner: what() reads well where nobody spells it.
+constexpr std::string_view kMark = "\xe2\x81\xa0";
+
+}  // namespace
+
+std::string option_mark(std::string_view key) {
+  return fmt::format("{}{}{}", kMark, key, kMark);
+}
+
+std::string spelled(std::string_view message, OptionSpelling spelling) {
+  std::string text;
+  for (bool key = false;; key = !key) {
+    const std::size_t end = message.find(kMark);
+    const std::string_view part = message.substr(0, end);
+    if (key && end != std::string_view::npos && spelling == OptionSpelling::kProgram)
+      text += option_name(part);
+    else
+      text += part;
+    if (end == std::string_view::npos) return text;
+    message.remove_prefix(end + kMark.size());
+  }
+}
+
 }  // namespace synergraph

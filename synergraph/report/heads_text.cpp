@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "synergraph/core/setting.h"
 #include "synergraph/core/ties.h"
 #include "synergraph/report/heads_facts.h"
 #include "synergraph/report/heads_names.h"
@@ -274,7 +275,9 @@ std::string format_report(const HeadsReport& report, std::size_t columns) {
   for (std::size_t l = 0; l < layers && layers <= kEveryLayer; ++l)
     text += layer_tables(report, names, l, columns);
   if (layers > kEveryLayer)
-    text += '\n' + wrapped("the heads of every layer: --csv and --json\n", columns, 2);
+    text += '\n' + wrapped(fmt::format("the heads of every layer: {} and {}\n", option_mark("csv"),
+                                       option_mark("json")),
+                           columns, 2);
   if (report.stack) text += stack_text(*report.stack, names, columns);
   return text;
 }

@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "synergraph/core/instruction_set.h"
+#include "synergraph/core/setting.h"
 #include "synergraph/core/version.h"
 #include "synergraph/report/json_parts.h"
 #include "synergraph/report/layer_labels.h"
@@ -35,8 +36,8 @@ std::string input_text(const InputReport& input, const std::vector<AttentionLaye
       missing ? " and a node for missing mass" : "", input.weights);
   if (!input.reading.empty()) text += input.reading + '\n';
   if (input.model && input.heads_from_name)
-    text += fmt::format("heads: {}, from the file's name (change this with --heads)\n",
-                        input.model->heads);
+    text += fmt::format("heads: {}, from the file's name (change this with {})\n",
+                        input.model->heads, option_mark("heads"));
   if (input.evaluation)
     text += fmt::format("task {}: accuracy {:.4f}, loss {:.6g}\n", input.task,
                         input.evaluation->accuracy, input.evaluation->loss);

@@ -1,3 +1,4 @@
+#include "synergraph/core/setting.h"
 #include "synergraph/report/page.h"
 
 #include <gmock/gmock.h>
@@ -65,7 +66,7 @@ PageAttention attention_of(AttentionSource& source, std::optional<int> samples =
 
 std::string left_out(AttentionSource& source, std::optional<int> samples = {}) {
   const PageAttention attention = attention_of(source, samples);
-  return PlacedAttention(attention).left_out();
+  return spelled(PlacedAttention(attention).left_out(), OptionSpelling::kProgram);
 }
 
 class PageTest : public testing_support::ProgramTest {

@@ -11,6 +11,7 @@ import type {
   SystemDocument,
   Together,
 } from './documents';
+import type { MeasureOptions } from './settings';
 
 export type DataType = 'float16' | 'bfloat16' | 'float32' | 'float64';
 
@@ -48,22 +49,7 @@ export interface FileSystem {
 /** A multi-head system: heads on the same nodes, the last of which is the sink. */
 export type System = ArraySystem | GraphSystem | FileSystem;
 
-/** How to measure: the options of the C interface, by its names. */
-export interface MeasureOptions {
-  /** "exact" unless given. */
-  convention?: Convention;
-  normalization?: Normalization;
-  /** Nodes that count for the minimax fidelity. */
-  nodes?: 'sources' | 'all';
-  /** Diffusion steps looked at. */
-  horizon?: number | 'certified';
-  /** Thresholds of the mixing time (0.25). */
-  eps?: number | number[];
-  /** Steps at which truncated hitting times are cut (100). */
-  cutoff?: number;
-  /** Steps after which an uncertified fidelity is an interval (0: none). */
-  step_limit?: number;
-}
+export type { MeasureOptions } from './settings';
 
 /** How a call that may take long is carried out. */
 export interface CallOptions {
