@@ -79,9 +79,10 @@ def python_module(schemas):
     lines = ['"""The settings of the library\'s calls. Made by scripts/generate.py: do not edit."""', "",
              "from typing import Dict, Tuple", "", "# By the call: the key of each setting, its kind, whether the call of the C interface takes it, and what it is.",
              "SETTINGS: Dict[str, Dict[str, Tuple[str, bool, str]]] = {"]
+    texts = "".join(path.read_text() for path in PACKAGE.glob("*.py"))
     for name, settings in schemas.items():
         of_python = offered(settings, "python")
-        if not of_python:
+        if f"# settings: {name}" not in texts:
             continue
         lines.append(f'    "{name}": {{')
         for key, setting in of_python.items():

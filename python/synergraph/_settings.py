@@ -236,39 +236,6 @@ SETTINGS: Dict[str, Dict[str, Tuple[str, bool, str]]] = {
         "figures": ("boolean", True, (
             "draw figures, with gnuplot (default: false; in Python true where gnuplot is installed)")),
     },
-    "attention_create": {
-        "row_tolerance": ("number", True, (
-            "how far a row's sum may be from 1 (default: what rounding explains, to the element type or to the shorter one that the values"
-            " show)")),
-        "missing_mass": ("name", True, (
-            "error: refuse rows that sum to less than 1 beyond rounding; node: add a first node that takes all the missing mass and keeps "
-            "it, for models with a learned sink logit (default: \"error\")")),
-    },
-    "attention_open": {
-        "layers": ("string", True, (
-            "layers to analyse: numbers as the output shows them, such as 3 or 0,2 or 4-7, or a regular expression for the names of an "
-            "archive's tensors (default: all); layers come in natural order, 2 before 10")),
-        "axes": ("string", True, (
-            "names of the arrays' axes in their order: some of layer,sample,head,query,key (default: the last of these, one for each "
-            "axis); for an archive, one more name in front, layer or sample, says what each array is")),
-        "sink": ("integer", False, (
-            "analyse the prefix that ends at this token, counted from 0 (default: the last)")),
-        "lengths": ("string", False, (
-            "number of real tokens per sample, as a list or a file; one number holds for all samples; padding is ignored, even if it holds"
-            " NaN")),
-        "padding": ("name", False, (
-            "side of the padding, where lengths are given (default: right)")),
-        "row_tolerance": ("number", True, (
-            "how far a row's sum may be from 1 (default: what rounding explains, to the element type or to the shorter one that the values"
-            " show)")),
-        "missing_mass": ("name", True, (
-            "error: refuse rows that sum to less than 1 beyond rounding; node: add a first node that takes all the missing mass and keeps "
-            "it, for models with a learned sink logit (default: \"error\")")),
-    },
-    "model_open": {
-        "heads": ("integer", True, (
-            "heads of a checkpoint that does not say how many (default: the H of a file name H_heads_...)")),
-    },
     "model_attention": {
         "task": ("string", True, (
             "judge a checkpoint by this task, and without tokens draw its sequences: copy, cycle or zero")),
@@ -276,25 +243,5 @@ SETTINGS: Dict[str, Dict[str, Tuple[str, bool, str]]] = {
             "sequences to draw (default: 50)")),
         "seed": ("integer", True, (
             "seed of the random sequences (default: 1)")),
-    },
-    "system": {
-        "convention": ("name", True, (
-            "definitions to measure by. exact: normalised walk, and certified fidelity over the sources. published: as for the paper's "
-            "tables (walk not normalised, fidelity over all nodes and 100 steps) (default: \"exact\")")),
-        "normalization": ("name", True, (
-            "how the heads are combined into one walk: per-head (as in the theory), pooled, or published (default: pooled; per-head for "
-            "graphs; published with the published convention)")),
-        "nodes": ("name", True, (
-            "nodes that count for the minimax fidelity: sources or all (default: sources; with the published convention: all)")),
-        "horizon": ("steps", True, (
-            "number of diffusion steps to search, or 'certified': as many as the proof needs (default: certified; 100 with the published "
-            "convention)")),
-        "eps": ("numbers", True, (
-            "threshold of T_mix, or a list of thresholds (the program takes 0.25,0.01) (default: 0.25)")),
-        "cutoff": ("integer", True, (
-            "cutoff for truncated hitting times, in steps (default: 100)")),
-        "step_limit": ("integer", True, (
-            "limit on diffusion steps; a fidelity that is not certified by then is reported as an interval. 0: no limit, later steps are "
-            "searched by squaring (default: 0)")),
     },
 }
