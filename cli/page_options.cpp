@@ -35,7 +35,7 @@ TokenNames PageArguments::read_names(const AttentionInput& input) const {
 void write_page(const PageSettings& settings, const Page& page) {
   const std::string& file = settings.page;
   const std::string left_out = synergraph::write_page(file == "-" ? "/dev/stdout" : file, page);
-  if (!left_out.empty()) print_note(spelled(left_out, OptionSpelling::kProgram));
+  if (!left_out.empty()) print_note(left_out);
 }
 
 void PageArguments::write(Page page, const AttentionInput& input, TokenNames names) const {

@@ -14,7 +14,7 @@ void add_schema_command(CLI::App& app) {
   command.footer(
       "The program's options, the C interface's keys and Python's keyword arguments are made from\n"
       "these descriptions: `step_limit` is the program's --step-limit. The field `faces` of a\n"
-      "setting says which of the three offer it.\n\n"
+      "setting says which of the three offer it. The settings of analyze are those of measure.\n\n"
       "Example:\n"
       "  synergraph schema heads");
   add_settings(command, *settings);

@@ -14,7 +14,9 @@ std::string SettingOptions::name(const Setting& setting) {
 }
 
 void SettingOptions::describe(const Setting& setting, CLI::Option* option) {
-  if (!setting.value.empty()) option->type_name(std::string(setting.value));
+  // The name of an argument says what it is; completions look for directories by their type.
+  if (!setting.value.empty() && (!setting.positional || setting.value == "DIR"))
+    option->type_name(std::string(setting.value));
   option->group(std::string(setting.group))->required(setting.required);
 }
 

@@ -164,13 +164,14 @@ void visit_settings(WeightSettings& settings, Visit&& visit) {
 /// A file of attention: sg_attention_open().
 struct AttentionFileSettings : FileSettings, TokenSettings, RowSettings, WeightSettings {};
 
-/// See Setting.
+/// See Setting. A call of the C interface alone.
 template <class Visit>
 void visit_settings(AttentionFileSettings& settings, Visit&& visit) {
-  visit_settings(static_cast<FileSettings&>(settings), visit);
-  visit_settings(static_cast<TokenSettings&>(settings), visit);
-  visit_settings(static_cast<RowSettings&>(settings), visit);
-  visit_settings(static_cast<WeightSettings&>(settings), visit);
+  auto in_c = only_for(face::kC, visit);
+  visit_settings(static_cast<FileSettings&>(settings), in_c);
+  visit_settings(static_cast<TokenSettings&>(settings), in_c);
+  visit_settings(static_cast<RowSettings&>(settings), in_c);
+  visit_settings(static_cast<WeightSettings&>(settings), in_c);
 }
 
 /// A checkpoint: sg_model_open().

@@ -1,5 +1,4 @@
 #include "synergraph/report/placed_attention.h"
-#include "synergraph/core/setting.h"
 
 #include <fmt/core.h>
 #include <fmt/ranges.h>
@@ -69,9 +68,7 @@ std::string PlacedAttention::left_out() const {
   if (samples_ == 0) return {};
   const std::string limit = fmt::format(
       "it holds {}{}", megabytes(most_bytes_),
-      attention_.samples
-          ? ""
-          : fmt::format(", and {} with {}", megabytes(kMostBytes), option_mark("page_samples")));
+      attention_.samples ? "" : fmt::format(", and {} with --page-samples", megabytes(kMostBytes)));
   if (layers_ == 0)
     return fmt::format("the page has no attention: a layer on one sample takes {}; {}",
                        megabytes(bytes(1, 1)), limit);
@@ -81,7 +78,7 @@ std::string PlacedAttention::left_out() const {
   if (layers_ < all_layers)
     parts += fmt::format("{}{} of {} layers", parts.empty() ? "" : " in ", layers_, all_layers);
   if (parts.empty()) return {};
-  std::string reason = " (" + option_mark("page_samples") + " says how many)";
+  std::string reason = " (--page-samples says how many)";
   if (layers_ < all_layers) reason = ": the next has another number of tokens";
   if (full_) reason = ": " + limit;
   return fmt::format("the page has the attention of {}{}", parts, reason);

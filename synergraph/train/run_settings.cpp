@@ -28,8 +28,8 @@ void RunSettings::fit(const TrainingData& data,
                       const std::function<bool(std::string_view key)>& given) {
   const int count = data.inputs.count;
   if (given("sequences") && train.sequences != count)
-    throw UsageError(fmt::format("{} is {}, but there are {} training pairs",
-                                 option_mark("sequences"), train.sequences, count));
+    throw UsageError(fmt::format("{} is {}, but there are {} pairs", option_mark("sequences"),
+                                 train.sequences, count));
   if (!given("length")) train.model.length = data.inputs.length;
   if (!given("batch")) train.batch = std::min(train.batch, count);
   train.sequences = count;

@@ -1,4 +1,3 @@
-#include "synergraph/core/setting.h"
 #include "synergraph/report/page.h"
 
 #include <gmock/gmock.h>
@@ -66,7 +65,7 @@ PageAttention attention_of(AttentionSource& source, std::optional<int> samples =
 
 std::string left_out(AttentionSource& source, std::optional<int> samples = {}) {
   const PageAttention attention = attention_of(source, samples);
-  return spelled(PlacedAttention(attention).left_out(), OptionSpelling::kProgram);
+  return PlacedAttention(attention).left_out();
 }
 
 class PageTest : public testing_support::ProgramTest {

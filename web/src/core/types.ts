@@ -3,11 +3,9 @@
 import type {
   AnalyzeDocument,
   BestWeights,
-  Convention,
   HeadValue,
   InspectDocument,
   Metrics,
-  Normalization,
   SystemDocument,
   Together,
 } from './documents';
