@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <functional>
 #include <iterator>
-#include <limits>
 #include <span>
 #include <utility>
 #include <vector>
@@ -24,50 +23,35 @@ using namespace synergraph::capi;  // NOLINT
 
 namespace {
 
-struct Losses {
-  AblatedLoss loss;
-  std::size_t samples = 0;
-};
-
-/// A number for every sample.
-std::vector<double> take_samples(Options& given, const char* key) {
-  constexpr double kMost = std::numeric_limits<double>::max();
-  auto losses = given.take_numbers(key, -kMost, kMost);
-  if (!losses) refuse(key, "a number for every sample");
-  return std::move(*losses);
-}
-
-Losses take_losses(Options& given) {
-  AblatedLoss loss;
-  loss.kind = given.take_name<Ablation>("kind").value_or(loss.kind);
-  loss.name = given.take_text("loss").value_or("loss");
-  const std::vector<double> intact = take_samples(given, "intact");
-  const std::vector<double> without = take_samples(given, "without_attention");
+AblatedLoss loss_of(const AblationSettings& settings) {
+  const std::vector<double>& intact = settings.intact;
+  const std::vector<double>& without = settings.without_attention;
+  if (intact.empty()) refuse("intact", "a number for every sample");
   if (without.size() != intact.size())
     refuse("without_attention", fmt::format("a list of {} numbers", intact.size()));
+  AblatedLoss loss;
+  loss.kind = settings.kind;
+  loss.name = settings.loss;
   std::vector<double> needed;
   std::transform(without.begin(), without.end(), intact.begin(), std::back_inserter(needed),
                  std::minus<>());
   loss.intact = estimate(intact);
   loss.without_attention = estimate(without);
   loss.needed = estimate(needed);
-  return {std::move(loss), intact.size()};
+  return loss;
 }
 
-std::vector<AttentionLayer> take_layers(Options& given, std::size_t samples) {
-  constexpr std::int64_t kMostHeads = 1 << 16;
-  const auto names = given.take_texts("layers");
-  if (!names) refuse("layers", "the names of the layers");
-  const std::vector<std::int64_t> heads = given.take_counts("heads", 1, kMostHeads);
-  if (heads.size() != names->size()) refuse("heads", fmt::format("{} numbers", names->size()));
-  const auto tokens = given.take_count("tokens", 0, INT32_MAX).value_or(0);
+std::vector<AttentionLayer> layers_of(const AblationSettings& settings) {
+  if (settings.layers.empty()) refuse("layers", "the names of the layers");
+  if (settings.heads.size() != settings.layers.size())
+    refuse("heads", fmt::format("{} numbers", settings.layers.size()));
   std::vector<AttentionLayer> layers;
-  for (std::size_t l = 0; l < heads.size(); ++l) {
+  for (std::size_t l = 0; l < settings.heads.size(); ++l) {
     AttentionLayer& layer = layers.emplace_back();
-    layer.name = (*names)[l];
-    layer.samples = static_cast<int>(samples);
-    layer.heads = static_cast<int>(heads[l]);
-    layer.tokens = static_cast<int>(tokens);
+    layer.name = settings.layers[l];
+    layer.samples = static_cast<int>(settings.intact.size());
+    layer.heads = settings.heads[l];
+    layer.tokens = settings.tokens;
   }
   return layers;
 }
@@ -78,15 +62,11 @@ int sg_ablation(const char* options, sg_set_values values, void* user, const sg_
                 sg_result** result) {
   return making(result, [&] {
     if (values == nullptr) throw UsageError("values is NULL");
-    Options given(options);
-    GameSettings settings;
-    visit_settings(settings, TakeSettings{given});
+    const auto settings = take_settings<AblationSettings>(options);
     HeadsReport report;
-    const Losses losses = take_losses(given);
-    report.ablated = losses.loss;
+    report.ablated = loss_of(settings);
     report.verbose = true;
-    std::vector<AttentionLayer> layers = take_layers(given, losses.samples);
-    given.finish();
+    std::vector<AttentionLayer> layers = layers_of(settings);
     const auto ask = [&](int layer, std::span<const std::vector<int>> sets,
                          std::span<double> into) {
       const auto heads = static_cast<std::size_t>(layers[static_cast<std::size_t>(layer)].heads);
@@ -96,7 +76,7 @@ int sg_ablation(const char* options, sg_set_values values, void* user, const sg_
       if (values(layer, static_cast<std::int64_t>(sets.size()), in.data(), into.data(), user) != 0)
         throw Stopped();
     };
-    HeadValueOptions how = settings.options();
+    HeadValueOptions how = settings.game.options();
     run_call(call, WorkingMemory().bytes(), [&](const Execution& execution) {
       how.execution = execution;
       report.head_values = value_games(layers, ask, how);

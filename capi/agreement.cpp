@@ -7,6 +7,8 @@
 #include "capi/options.h"
 #include "capi/result.h"
 #include "capi/status.h"
+#include "capi/take_settings.h"
+#include "synergraph/analysis/game_settings.h"
 #include "synergraph/core/special_values.h"
 #include "synergraph/report/agreement_report.h"
 
@@ -51,35 +53,32 @@ NumbersOfHeads by_layers(const double* numbers, std::span<const int64_t> heads) 
 int sg_agreement(const char* options, const int64_t* heads, size_t layers, const double* reference,
                  const double* numbers, size_t count, sg_result** result) {
   return making(result, [&] {
-    Options given(options);
+    const auto settings = take_settings<AgreementSettings>(options);
     AgreementReport report;
-    report.reference = given.take_text("reference").value_or("the reference");
-    const auto names = given.take_texts("names");
-    const auto layer_names = given.take_texts("layers");
+    report.reference = settings.reference;
     TestOptions how;
-    how.seed = static_cast<std::uint64_t>(
-        given.take_count("seed", 0, INT64_MAX).value_or(static_cast<std::int64_t>(how.seed)));
-    given.finish();
+    if (settings.seed) how.seed = static_cast<std::uint64_t>(*settings.seed);
     require(heads, "heads");
     require(reference, "reference");
     require(numbers, "numbers");
     if (layers == 0 || count == 0) throw InputError("there is nothing to compare");
-    if (!names || names->size() != count) refuse("names", fmt::format("{} names", count));
-    if (layer_names && layer_names->size() != layers)
+    if (settings.names.size() != count) refuse("names", fmt::format("{} names", count));
+    if (!settings.layers.empty() && settings.layers.size() != layers)
       refuse("layers", fmt::format("{} names", layers));
     const std::span of_layers(heads, layers);
     int64_t all = 0;
     for (const int64_t one : of_layers) {
       if (one < 1) throw InputError(fmt::format("a layer of {} heads", one));
-      report.layer_names.push_back(layer_names ? (*layer_names)[report.layer_names.size()]
-                                               : fmt::format("{}", report.layer_names.size()));
+      const std::size_t layer = report.layer_names.size();
+      report.layer_names.push_back(settings.layers.empty() ? fmt::format("{}", layer)
+                                                           : settings.layers[layer]);
       report.layer_heads.push_back(static_cast<std::size_t>(one));
       all += one;
     }
     const NumbersOfHeads known = by_layers(reference, of_layers);
     for (std::size_t k = 0; k < count; ++k)
       report.agreements.push_back(
-          agreement((*names)[k], known,
+          agreement(settings.names[k], known,
                     by_layers(numbers + static_cast<std::size_t>(all) * k, of_layers), how));
     return new sg_result(std::move(report));
   });

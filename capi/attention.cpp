@@ -7,14 +7,14 @@
 #include <utility>
 
 #include "capi/call.h"
-#include "capi/option_names.h"
-#include "capi/options.h"
 #include "capi/result.h"
 #include "capi/status.h"
 #include "capi/take_settings.h"
 #include "synergraph/analysis/analysis.h"
+#include "synergraph/analysis/analysis_settings.h"
 #include "synergraph/analysis/array_readings.h"
 #include "synergraph/analysis/attention_file.h"
+#include "synergraph/analysis/input_settings.h"
 #include "synergraph/analysis/layer_choice.h"
 #include "synergraph/analysis/model_attention.h"
 #include "synergraph/analysis/padded_sequences.h"
@@ -44,23 +44,14 @@ SequenceSource& sequences_in(sg_attention* attention) {
   throw UsageError("this attention comes neither from arrays nor from a file");
 }
 
-/// How the caller's arrays were read, from {"arrays": [[shape, axes], ...], "each": "layer",
-/// "by_default": true}.
-std::string take_reading(Options& options) {
-  const std::optional<nlohmann::json> given = options.take("reading");
-  if (!given) return {};
+std::string text_of(const GivenReading& given) {
   ArrayReadings readings;
-  try {
-    for (const nlohmann::json& array : given->at("arrays")) {
-      const auto shape = array.at(0).get<Shape>();
-      const AttentionAxes axes = parse_axes(array.at(1).get<std::string>());
-      if (shape.size() != axes.size()) throw UsageError("options: reading: axes of another shape");
-      readings.add(shape, axes);
-    }
-    return readings.text(given->at("each").get<std::string>(), given->at("by_default").get<bool>());
-  } catch (const nlohmann::json::exception&) {
-    throw UsageError(R"(options: 'reading' is not {"arrays", "each", "by_default"})");
+  for (const auto& [shape, names] : given.arrays) {
+    const AttentionAxes axes = parse_axes(names);
+    if (shape.size() != axes.size()) throw UsageError("options: reading: axes of another shape");
+    readings.add(shape, axes);
   }
+  return readings.text(given.each, given.by_default);
 }
 
 std::vector<std::string> names_of(const char* const* names, std::size_t count) {
@@ -164,16 +155,16 @@ LayerWeights sg_attention::layer_weights() const {
 LayerWeights sg_attention::layer_weights(const EdgeSettings& edges) const {
   if (!edges.moved()) return layer_weights();
   if (!given.empty())
-    throw UsageError(fmt::format(
-        "edges {}: the weights of the heads follow from what they move; give no weights",
-        name_of(edges.kind())));
+    throw UsageError(
+        fmt::format("{} {}: the weights of the heads follow from what they move; give no weights",
+                    option_mark("edges"), name_of(edges.kind())));
   return uniform_weights(source->layers());
 }
 
 void sg_attention::describe(InputReport& report, const EdgeSettings& edges) const {
   report.edges = edges.kind();
   report.weights = edges.moved() ? "moved" : given.empty() ? weights_from : given_from;
-  report.reading = with_names_of_options(source->reading());
+  report.reading = spelled_here(source->reading());
   report.range = range;
   if (const auto* cut = dynamic_cast<const SequenceSource*>(source.get());
       cut != nullptr && !cut->sequences().empty()) {
@@ -194,21 +185,13 @@ void sg_attention::describe(InputReport& report, const EdgeSettings& edges) cons
 
 int sg_attention_create(const char* options, sg_attention** attention) {
   return making(attention, [&] {
-    Options given(options);
-    const auto row_tolerance = given.take_number("row_tolerance", 0.0, 1.0);
-    const auto missing_mass = given.take_name<MissingMass>("missing_mass");
-    const auto weights_from = given.take_text("weights_from");
-    std::string reading = take_reading(given);
-    given.finish();
-    if (weights_from && *weights_from != "given" && *weights_from != "learned")
-      throw UsageError(fmt::format("options: weights_from: {} is not one of given, learned",
-                                   quoted_text(*weights_from)));
+    const auto settings = take_settings<ArraySettings>(options);
     auto made = std::make_unique<sg_attention>();
     auto views =
-        std::make_unique<ViewSource>(row_tolerance, missing_mass.value_or(MissingMass::kError));
-    views->set_reading(std::move(reading));
+        std::make_unique<ViewSource>(settings.rows.row_tolerance, settings.rows.missing_mass);
+    if (settings.reading) views->set_reading(text_of(*settings.reading));
     made->source = std::move(views);
-    made->given_from = weights_from.value_or("given");
+    made->given_from = name_of(settings.weights_from);
     return made.release();
   });
 }
@@ -290,7 +273,7 @@ int sg_layers_advice(const char* const* names, size_t count, const char* const* 
     const std::vector<std::string> fitting = names_of(names, count);
     if (fitting.empty()) throw UsageError("no names");
     return copied_text(
-        printable(with_names_of_options(layers_advice(fitting, names_of(others, other_count)))));
+        printable(spelled_here(layers_advice(fitting, names_of(others, other_count)))));
   });
 }
 
@@ -307,29 +290,26 @@ int sg_attention_set_weights(sg_attention* attention, const double* weights, siz
 int sg_attention_open(const char* path, const char* options, sg_attention** attention) {
   return making(attention, [&] {
     require(path, "path");
-    Options given(options);
+    const auto settings = take_settings<AttentionFileSettings>(options);
+    const auto& [weights, projections] = static_cast<const WeightSettings&>(settings);
+    if (!weights.empty() && !projections.empty())
+      throw UsageError(fmt::format("{} and {} exclude each other", option_mark("weights"),
+                                   option_mark("out_proj")));
     auto made = std::make_unique<sg_attention>();
-    made->range = given.take_range("range");
+    made->range = settings.range.value_or(TokenRange());
     AttentionFileOptions reading;
     reading.range = made->range;
-    reading.layers = given.take_text("layers").value_or("");
-    reading.row_tolerance = given.take_number("row_tolerance", 0.0, 1.0);
-    reading.missing_mass =
-        given.take_name<MissingMass>("missing_mass").value_or(MissingMass::kError);
-    if (const auto axes = given.take_text("axes")) reading.axes = parse_axes(*axes);
-    const auto weights = given.take_text("weights");
-    const auto projections = given.take_text("out_proj");
-    const auto moved = given.take_text("moved");
-    given.finish();
-    if (moved) made->moved = MovedArrays::of_file(*moved);
-    if (weights && projections)
-      throw UsageError("options: weights and out_proj exclude each other");
+    reading.layers = settings.layers;
+    reading.row_tolerance = settings.row_tolerance;
+    reading.missing_mass = settings.missing_mass;
+    if (!settings.axes.empty()) reading.axes = parse_axes(settings.axes);
+    if (!settings.moved.empty()) made->moved = MovedArrays::of_file(settings.moved);
     made->source = open_attention_file(TensorFile::open(path), reading);
-    if (weights) {
-      made->weights = weights_of_file(made->source->layers(), *weights);
+    if (!weights.empty()) {
+      made->weights = weights_of_file(made->source->layers(), weights);
       made->weights_from = "given";
-    } else if (projections) {
-      made->weights = weights_of_projections(made->source->layers(), *projections);
+    } else if (!projections.empty()) {
+      made->weights = weights_of_projections(made->source->layers(), projections);
       made->weights_from = "learned";
     }
     return made.release();
@@ -487,17 +467,16 @@ int sg_measure(sg_attention* attention, const char* options, const sg_call* call
                sg_result** result) {
   return making(result, [&] {
     require(attention, "attention");
-    Options given(options);
-    const MetricsChoice choice = take_metrics(given, convention_options, true);
+    const auto settings = take_settings<AnalysisSettings>(options);
     AnalyzeReport report;
-    report.conventions = choice.names;
-    report.per_head = given.take_bool("per_head").value_or(false);
+    report.conventions = settings.metrics.convention.names;
+    report.per_head = settings.per_head;
     AnalysisOptions analysis;
-    analysis.conventions = choice.conventions;
-    analysis.nodes = given.take_bool("per_node").value_or(false);
-    EdgeSettings edges;
-    visit_settings(edges, TakeSettings{given});
-    given.finish();
+    const EdgeSettings& edges = settings.edges;
+    analysis.nodes = settings.per_node;
+    analysis.conventions.clear();
+    for (const Convention name : report.conventions)
+      analysis.conventions.push_back(settings.metrics.resolve(name, convention_options));
     for (MetricsOptions& convention : analysis.conventions) {
       convention.per_head_walks = report.per_head;
       convention.fidelity.every_node = analysis.nodes;

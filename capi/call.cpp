@@ -10,13 +10,13 @@
 #include <utility>
 
 #include "synergraph/core/error.h"
+#include "synergraph/core/execution_settings.h"
 
 namespace synergraph::capi {
 namespace {
 
 using Clock = std::chrono::steady_clock;
 constexpr Clock::duration kInterval = std::chrono::milliseconds(100);
-constexpr int kMostThreads = 4096;
 
 /// Hears of work, and tells the caller about ten times a second: on the calling thread, which waits
 /// for the one that works, or on any that asks whether to stop.
@@ -93,8 +93,9 @@ void run_call(const sg_call* call, std::size_t memory,
   if (call->size != sizeof(sg_call))
     throw UsageError(
         fmt::format("the size of the call is {}, expected {}", call->size, sizeof(sg_call)));
-  if (call->threads < 0 || call->threads > kMostThreads)
-    throw UsageError(fmt::format("{} threads, expected 0 to {}", call->threads, kMostThreads));
+  if (!kThreadCounts.contains(call->threads))
+    throw UsageError(
+        fmt::format("{} threads, expected 0 to {}", call->threads, kThreadCounts.most));
   execution.threads = call->threads;
   if (call->memory != 0) execution.memory = static_cast<std::size_t>(call->memory);
   if (call->progress == nullptr) return work(execution);

@@ -6,11 +6,11 @@
 
 #include "capi/attention.h"
 #include "capi/call.h"
-#include "capi/options.h"
 #include "capi/result.h"
 #include "capi/status.h"
 #include "capi/take_settings.h"
 #include "synergraph/analysis/graph_source.h"
+#include "synergraph/analysis/system_settings.h"
 #include "synergraph/core/error.h"
 #include "synergraph/core/terminal.h"
 #include "synergraph/graph/generators.h"
@@ -205,15 +205,15 @@ int sg_graph_measure(const sg_graph* graph, const char* options, const sg_call* 
                      sg_result** result) {
   return making(result, [&] {
     require(graph, "graph");
-    Options given(options);
-    const MetricsChoice choice = take_metrics(given, graph_options);
-    std::vector<double> raw;
-    for (const GraphHead& head : graph->complete().heads) raw.push_back(head.weight);
-    raw = given.take_numbers("weights", 0.0, std::numeric_limits<double>::max()).value_or(raw);
-    given.finish();
+    (void)graph->complete();
+    const auto settings = take_settings<HeadsOnNodesSettings>(options);
+    const MetricsSettings& metrics = settings.metrics;
+    std::vector<double> raw = settings.weights;
+    if (raw.empty())
+      for (const GraphHead& head : graph->complete().heads) raw.push_back(head.weight);
     GraphReport report;
     report.node_names = graph->graph.node_names;
-    report.options = choice.conventions.front();
+    report.options = metrics.resolve(metrics.convention.names.front(), graph_options);
     report.options.fidelity.every_node = true;
     report.weights = normalised_weights(raw, graph->graph.heads.size());
     for (const GraphHead& head : graph->graph.heads) report.head_names.push_back(head.name);

@@ -5,7 +5,6 @@
 
 #include "capi/attention.h"
 #include "capi/call.h"
-#include "capi/options.h"
 #include "capi/result.h"
 #include "capi/status.h"
 #include "capi/take_settings.h"
@@ -22,14 +21,11 @@ int sg_attention_stack(sg_attention* attention, const char* options, const sg_ca
                        double* into, size_t count) {
   return guarded([&] {
     require(attention, "attention");
-    Options given(options);
-    EdgeSettings edges;
-    visit_settings(edges, TakeSettings{given});
-    StackSettings through;
-    visit_settings(through, TakeSettings{given});
-    given.finish();
+    auto settings = take_settings<SignalSettings>(options);
+    const EdgeSettings& edges = settings.edges;
+    StackSettings& through = settings.through;
     through.stack = true;
-    through.check([](const char* key) { return key; }, edges);
+    through.check(edges);
     const MeasuredEdges source(*attention, edges);
     const LayerWeights weights = through.method == StackMethod::kRollout
                                      ? uniform_weights(source->layers())
@@ -51,28 +47,21 @@ int sg_heads(sg_attention* attention, const char* options, const sg_call* call,
              sg_result** result) {
   return making(result, [&] {
     require(attention, "attention");
-    Options given(options);
-    const MetricsChoice choice =
-        take_metrics(given, attention->head_names.empty() ? convention_options : graph_options);
-    HeadValueOptions head_values;
-    visit_settings(head_values, TakeSettings{given});
+    auto settings = take_settings<HeadsSettings>(options);
+    HeadValueOptions& head_values = settings.head_values;
     head_values.values = ordered_values(head_values.values);
-    LossSettings loss;
-    visit_settings(loss, TakeSettings{given});
-    EdgeSettings edges;
-    visit_settings(edges, TakeSettings{given});
-    StackSettings through;
-    visit_settings(through, TakeSettings{given});
-    given.finish();
-    through.check([](const char* key) { return key; }, edges);
+    const EdgeSettings& edges = settings.edges;
+    const StackSettings& through = settings.through;
+    through.check(edges);
     StackOptions stack = through.options();
     const LayerWeights weights = attention->layer_weights(edges);
     if (weights.empty()) throw InputError("there are no layers to measure");
 
     HeadsReport report;
     report.verbose = true;
-    report.convention = choice.names.front();
-    head_values.convention = choice.conventions.front();
+    report.convention = settings.metrics.convention.names.front();
+    head_values.convention = settings.metrics.resolve(
+        report.convention, attention->head_names.empty() ? convention_options : graph_options);
     if (edges.moved()) head_values.weight_samples = 0;
     const MeasuredEdges source(*attention, edges);
     if (through.follow) stack.token = followed_node(source->layers(), *through.follow);
@@ -85,7 +74,7 @@ int sg_heads(sg_attention* attention, const char* options, const sg_call* call,
             stack);
       report.head_values = value_heads(*source, weights, head_values);
       report.loss = losses_of_heads(*attention->source, report.head_values.layer_values,
-                                    loss.choice(), execution);
+                                    settings.loss.choice(), execution);
     });
     attention->describe(report, edges);
     report.head_names = attention->head_names;

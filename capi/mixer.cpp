@@ -5,6 +5,7 @@
 #include "capi/result.h"
 #include "capi/status.h"
 #include "capi/system.h"
+#include "capi/take_settings.h"
 #include "synergraph/heads/head_systems.h"
 #include "synergraph/report/json_parts.h"
 #include "synergraph/report/json_text.h"
@@ -123,9 +124,7 @@ int sg_mixer_curves(const sg_mixer* mixer, const double* weights, size_t count, 
                     const sg_call* call, sg_result** result) {
   return of_mixer(mixer, weights, count, call, result,
                   [&](HeadSource& heads, const SystemRequest& request, const Execution& execution) {
-                    Options given(options);
-                    const CurveSettings settings(given);
-                    given.finish();
+                    const auto settings = take_settings<CurveSettings>(options);
                     return new sg_result(curves_of(heads, request, settings, execution));
                   });
 }

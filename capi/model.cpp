@@ -6,8 +6,9 @@
 
 #include "capi/attention.h"
 #include "capi/call.h"
-#include "capi/options.h"
 #include "capi/status.h"
+#include "capi/take_settings.h"
+#include "synergraph/analysis/input_settings.h"
 #include "synergraph/analysis/model_attention.h"
 #include "synergraph/core/error.h"
 #include "synergraph/model/evaluate.h"
@@ -44,9 +45,7 @@ Sequences sequences_of(const ModelConfig& config, const std::int32_t* tokens, st
 int sg_model_open(const char* path, const char* options, sg_model** model) {
   return making(model, [&] {
     require(path, "path");
-    Options given(options);
-    const auto heads = static_cast<int>(given.take_count("heads", 1, 1 << 20).value_or(0));
-    given.finish();
+    const int heads = take_settings<CheckpointSettings>(options).heads.value_or(0);
     const TensorFile file = TensorFile::open(path);
     auto made = std::make_unique<sg_model>();
     made->model = std::make_shared<const Model>(load_model(file, heads));
@@ -85,26 +84,24 @@ int sg_model_attention(const sg_model* model, const int32_t* tokens, int64_t sam
                        int64_t length, const char* options, sg_attention** attention) {
   return making(attention, [&] {
     require(model, "model");
-    Options given(options);
+    const auto settings = take_settings<ModelAttentionSettings>(options);
+    const SequenceSettings& drawn = settings.sequences;
     auto made = std::make_unique<sg_attention>();
     made->model = model->model;
     made->heads_from_name = model->heads_from_name;
-    made->range = given.take_range("range");
-    made->task = given.take_text("task").value_or("");
-    const auto drawn = given.take_count("samples", 1, kMostSamples);
-    const auto seed = given.take_count("seed", 0, std::numeric_limits<std::int64_t>::max());
-    given.finish();
-    if (tokens != nullptr && (drawn || seed))
-      throw UsageError("options: samples and seed draw sequences: they exclude tokens");
+    made->range = settings.tokens.range.value_or(TokenRange());
+    made->task = drawn.task;
+    if (tokens != nullptr && (drawn.samples || drawn.seed))
+      throw UsageError(fmt::format("{} and {} draw sequences: they exclude tokens",
+                                   option_mark("samples"), option_mark("seed")));
     if (tokens == nullptr && (samples != 0 || length != 0)) require(tokens, "tokens");
     const ModelConfig& config = made->model->config();
     const Task* judge = made->task.empty() ? nullptr : &find_task(made->task);
     Sequences sequences =
         tokens != nullptr
             ? sequences_of(config, tokens, samples, length)
-            : random_inputs(judge == nullptr ? Task{} : *judge,
-                            static_cast<std::uint64_t>(seed.value_or(1)),
-                            static_cast<int>(drawn.value_or(50)), config.length, config.vocabulary);
+            : random_inputs(judge == nullptr ? Task{} : *judge, drawn.seed.value_or(1),
+                            drawn.samples.value_or(50), config.length, config.vocabulary);
     made->source =
         std::make_unique<ModelAttention>(*made->model, std::move(sequences), judge, made->range);
     made->weights = weights_of_model(*made->model);

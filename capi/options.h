@@ -2,18 +2,21 @@
 
 #include <fmt/format.h>
 
+#include <concepts>
 #include <cstdint>
+#include <functional>
 #include <nlohmann/json.hpp>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "synergraph/core/error.h"
 #include "synergraph/core/names.h"
 #include "synergraph/core/setting.h"
 #include "synergraph/core/terminal.h"
-#include "synergraph/heads/attention_source.h"
 
 namespace synergraph::capi {
 
@@ -21,9 +24,25 @@ namespace synergraph::capi {
 [[noreturn]] void refuse(std::string_view key, const std::string& expected);
 
 /// A number of the range.
-double checked(std::string_view key, const nlohmann::json& value, const NumberRange<double>& range);
-std::int64_t checked(std::string_view key, const nlohmann::json& value,
-                     const NumberRange<std::int64_t>& range);
+template <class Number>
+Number checked(std::string_view key, const nlohmann::json& value,
+               const NumberRange<Number>& range) {
+  if constexpr (std::integral<Number>) {
+    if (value.is_number_unsigned()
+            ? std::in_range<Number>(value.get<std::uint64_t>())
+            : value.is_number_integer() && std::in_range<Number>(value.get<std::int64_t>()))
+      if (const auto number = value.get<Number>(); range.contains(number)) return number;
+  } else if (value.is_number()) {
+    if (const auto number = value.get<Number>(); range.contains(number)) return number;
+  }
+  refuse(key, described(range));
+}
+
+/// A text.
+std::string text_in(std::string_view key, const nlohmann::json& value);
+
+/// A list that is not empty; one value alone is a list of one.
+nlohmann::json listed(std::string_view key, const nlohmann::json& value);
 
 /// The enum of a name. UsageError lists the names there are.
 template <Named Enum>
@@ -39,39 +58,18 @@ class Options {
   /// UsageError unless the text, if there is any, is a JSON object.
   explicit Options(const char* text);
 
-  /// The value of a key, if it is there and not null. UsageError if it is of another kind or out of
-  /// its range.
-  std::optional<bool> take_bool(std::string_view key);
-  std::optional<std::string> take_text(std::string_view key);
-  std::optional<std::int64_t> take_count(std::string_view key, std::int64_t least,
-                                         std::int64_t most);
-  std::optional<double> take_number(std::string_view key, double least, double most);
-  /// One number, or a list of them that is not empty.
-  std::optional<std::vector<double>> take_numbers(std::string_view key, double least, double most);
-  /// One whole number, or a list of them; none if it is not there.
-  std::vector<std::int64_t> take_counts(std::string_view key, std::int64_t least,
-                                        std::int64_t most);
-  /// One text, or a list of them that is not empty.
-  std::optional<std::vector<std::string>> take_texts(std::string_view key);
-  /// A name of an enum.
-  template <Named Enum>
-  std::optional<Enum> take_name(std::string_view key) {
-    const std::optional<std::string> name = take_text(key);
-    return name ? std::optional(named_option<Enum>(key, *name)) : std::nullopt;
-  }
-  /// Any value.
+  /// The value of a key, if it is there and not null.
   std::optional<nlohmann::json> take(std::string_view key);
-  /// [begin, end], the latter perhaps null; all tokens if it is not there.
-  TokenRange take_range(std::string_view key);
 
-  /// Whether the key is there.
-  bool has(std::string_view key) const { return object_.contains(key) && !object_[key].is_null(); }
+  /// Whether the key was there and not null, taken or not.
+  bool given(std::string_view key) const { return given_.contains(key); }
 
   /// UsageError if a key is left.
   void finish() const;
 
  private:
   nlohmann::json object_;
+  std::set<std::string, std::less<>> given_;
   std::vector<std::string> known_;
 };
 

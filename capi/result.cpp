@@ -31,8 +31,9 @@ int sg_result_table(const sg_result* result, int64_t columns, char** text) {
     if (columns < 0) throw synergraph::UsageError(fmt::format("{} columns", columns));
     const std::size_t width =
         columns == 0 ? synergraph::kUnlimited : static_cast<std::size_t>(columns);
-    return copied_text(
-        std::visit([&](const auto& of) { return format_report(of, width); }, result->report));
+    return copied_text(std::visit(
+        [&](const auto& of) { return synergraph::capi::spelled_here(format_report(of, width)); },
+        result->report));
   });
 }
 

@@ -8,10 +8,10 @@
 #include <new>
 #include <string_view>
 
-#include "capi/option_names.h"
 #include "synergraph/core/error.h"
 #include "synergraph/core/execution.h"
 #include "synergraph/core/instruction_set.h"
+#include "synergraph/core/setting.h"
 #include "synergraph/core/terminal.h"
 #include "synergraph/core/version.h"
 
@@ -32,7 +32,7 @@ Message& message() {
 int failed(int status, const char* text) noexcept {
   Message& last = message();
   try {
-    last.text = printable(with_names_of_options(text));  // one line, whatever names are in it
+    last.text = printable(spelled_here(text));  // one line, whatever names are in it
     last.fallback = nullptr;
   } catch (...) {
     last.fallback = "out of memory";
@@ -59,6 +59,10 @@ int status_of(const std::exception_ptr& error) noexcept {
 }
 
 }  // namespace
+
+std::string spelled_here(std::string_view message) {
+  return spelled(message, OptionSpelling::kKey);
+}
 
 int guarded_call(void (*call)(const void* body), const void* body) noexcept {
   try {

@@ -4,11 +4,15 @@
 #include <cstdint>
 #include <initializer_list>
 #include <string>
+#include <string_view>
 
 #include "capi/synergraph.h"
 #include "synergraph/core/float_type.h"
 
 namespace synergraph::capi {
+
+/// A message or an advice of the library, with settings spelled as the options' keys.
+std::string spelled_here(std::string_view message);
 
 /// Runs the body of a function of the interface: no exception leaves it, but for its status; its
 /// message becomes the calling thread's.

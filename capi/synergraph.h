@@ -91,14 +91,17 @@ typedef struct sg_call {
 typedef struct sg_attention sg_attention;
 
 /* Attention in memory, no layer yet. Options:
- *   "row_tolerance"  how far a row's sum may be from 1; unless given, what rounding explains
- *   "missing_mass"   "error" (default), or "node": rows sum to less than 1 on purpose, and one more
- *                    node, the first of every sample, takes all the missing mass; the
- *                    tolerance then applies only to sums above 1
- *   "weights_from"   what reports call the weights of sg_attention_set_weights(): "given" (default)
- *                    or "learned"
+ * settings: attention_create
+ *   "row_tolerance"  how far a row's sum may be from 1 (default: what rounding explains, to the
+ *                    element type or to the shorter one that the values show)
+ *   "missing_mass"   error: refuse rows that sum to less than 1 beyond rounding; node: add a first
+ *                    node that takes all the missing mass and keeps it, for models with a learned
+ *                    sink logit (default: "error")
+ *   "weights_from"   what reports call the weights of sg_attention_set_weights() (default:
+ *                    "given")
  *   "reading"        how the arrays were read, for the first lines of reports: {"arrays": [[shape,
- *                    "head,query,key"], ...], "each": "layer" or "sample", "by_default": true} */
+ *                    "head,query,key"], ...], "each": "layer" or "sample", "by_default": true}
+ * end of settings */
 SG_API int sg_attention_create(const char* options, sg_attention** attention);
 
 /* Adds a layer: the array (samples, heads, tokens, tokens) at `data`, whose last axes are query and
@@ -159,14 +162,25 @@ SG_API int sg_attention_set_moved(sg_attention* attention, const char* part, int
 
 /* The attention in a tensor file (docs/formats.md lists the formats), as `synergraph analyze FILE`
  * reads it. Options:
- * - "layers": numbers of layers as outputs show them ("3", "0,2", "4-7"), or a regular expression
- *   for the names of an archive's tensors
- * - "axes": names of the arrays' axes in order, such as "layer,head,query,key". For an archive, one
- *   more name in front, "layer" or "sample", says what each array is.
- * - "range": [begin, end], the tokens that are measured; end may be null
- * - "row_tolerance", "missing_mass": as above
- * - "weights": a file with (heads) or (layers, heads) weights
- * - "out_proj": a file with attention output projections, for learned weights */
+ * settings: attention_open
+ *   "layers"         layers to analyse: numbers as the output shows them, such as 3 or 0,2 or 4-7,
+ *                    or a regular expression for the names of an archive's tensors (default: all);
+ *                    layers come in natural order, 2 before 10
+ *   "axes"           names of the arrays' axes in their order: some of layer,sample,head,query,key
+ *                    (default: the last of these, one for each axis); for an archive, one more
+ *                    name in front, layer or sample, says what each array is
+ *   "range"          analyse tokens A to B-1 only, without padding: rows and columns are cut and
+ *                    what remains of each row is renormalised
+ *   "row_tolerance"  how far a row's sum may be from 1 (default: what rounding explains, to the
+ *                    element type or to the shorter one that the values show)
+ *   "missing_mass"   error: refuse rows that sum to less than 1 beyond rounding; node: add a first
+ *                    node that takes all the missing mass and keeps it, for models with a learned
+ *                    sink logit (default: "error")
+ *   "weights"        head weights: a file with (heads) or (layers, heads) numbers; for the program
+ *                    also uniform, learned, or a list w1,w2,... (default: learned for checkpoints,
+ *                    else uniform)
+ *   "out_proj"       attention output projections (rows = outputs) that learned weights come from
+ * end of settings */
 SG_API int sg_attention_open(const char* path, const char* options, sg_attention** attention);
 
 /* The tensors in a file: the document that `synergraph inspect --json` writes. */
@@ -221,37 +235,66 @@ SG_API int sg_learned_weights(const void* data, int dtype, const int64_t shape[2
 
 typedef struct sg_result sg_result;
 
-/* Measures every layer on every sample. Options, as those of `synergraph analyze`:
- *   "convention"     "exact" (default), "published", "both", or a list of the first two
- *   "normalization"  "per-head", "pooled" or "published": how heads become a walk
- *   "nodes"          "sources" or "all": that count for the minimax fidelity
- *   "horizon"        diffusion steps looked at, or "certified"
- *   "eps"            threshold of the mixing time, or a list of them (0.25)
- *   "cutoff"         steps at which truncated hitting times are cut (100)
- *   "step_limit"     steps after which an uncertified fidelity is an interval (0: none)
- *   "from_tokens"    tokens whose fidelity counts: a number, a list, or a text such as "0-7" (all)
- *   "per_head"       true: each head's walk, too, and the mixing synergy (false)
- *   "per_node"       true: keep the numbers of every token (false)
- *   "edges"          "attention" (default), "norm" or "contribution": see sg_attention_set_moved();
- *                    of a model they come from the model */
+/* Measures every layer on every sample, as `synergraph analyze` does. Options:
+ * settings: measure
+ *   "convention"     definitions to measure by. exact: normalised walk, and certified fidelity
+ *                    over the sources. published: as for the paper's tables (walk not normalised,
+ *                    fidelity over all nodes and 100 steps) (default: "exact")
+ *   "normalization"  how the heads are combined into one walk: per-head (as in the theory),
+ *                    pooled, or published (default: pooled; per-head for graphs; published with
+ *                    the published convention)
+ *   "nodes"          nodes that count for the minimax fidelity: sources or all (default: sources;
+ *                    with the published convention: all)
+ *   "horizon"        number of diffusion steps to search, or 'certified': as many as the proof
+ *                    needs (default: certified; 100 with the published convention)
+ *   "eps"            threshold of T_mix, or a list of thresholds (the program takes 0.25,0.01)
+ *                    (default: 0.25)
+ *   "cutoff"         cutoff for truncated hitting times, in steps (default: 100)
+ *   "step_limit"     limit on diffusion steps; a fidelity that is not certified by then is
+ *                    reported as an interval. 0: no limit, later steps are searched by squaring
+ *                    (default: 0)
+ *   "per_head"       also measure each head alone, and the mixing synergy
+ *   "per_node"       keep the numbers of every token
+ * end of settings */
 SG_API int sg_measure(sg_attention* attention, const char* options, const sg_call* call,
                       sg_result** result);
 
 /* What each head adds: measures every subset of the heads of every layer on every sample, or, of
- * many heads, random orders of them. Options, as those of `synergraph heads`: those of
- * sg_measure(), with one convention and without "per_head" and "per_node"; also
- *   "values"         what heads are worth: "fidelity", "speed", or a list (both)
- *   "keep"           share of the value of all heads that the smallest subset keeps (0.95)
- *   "null_samples"   samples whose heads are also measured with permuted rows (100)
- *   "loss"           whether a checkpoint's loss is divided among heads: "yes", "no" ("auto")
- *   "weight_samples" samples that the best weights are sought for (20; 0: not sought)
- *   "exact_heads"    layers of more heads than this are sampled (20)
- *   "precision"      of those: the standard error wanted, as a share of the value of all heads
- *   "orders"         of those: orders of the heads that are drawn for a sample at most
- *   "stack"          true: also follow signals through all layers, each applied once (false)
- *   "residual"       then: share that passes each layer beside its heads (0.5)
- *   "follow"         then: token whose way is kept; unless given, each sample's weakest
- *   "method"         then: "signal" (default), "rollout" or "flow", as in sg_attention_stack()
+ * many heads, random orders of them, as `synergraph heads` does. Options:
+ * settings: heads
+ *   "convention"     definitions to measure by. exact: normalised walk, and certified fidelity
+ *                    over the sources. published: as for the paper's tables (walk not normalised,
+ *                    fidelity over all nodes and 100 steps) (default: "exact")
+ *   "normalization"  how the heads are combined into one walk: per-head (as in the theory),
+ *                    pooled, or published (default: pooled; per-head for graphs; published with
+ *                    the published convention)
+ *   "nodes"          nodes that count for the minimax fidelity: sources or all (default: sources;
+ *                    with the published convention: all)
+ *   "horizon"        number of diffusion steps to search, or 'certified': as many as the proof
+ *                    needs (default: certified; 100 with the published convention)
+ *   "eps"            threshold of T_mix, or a list of thresholds (the program takes 0.25,0.01)
+ *                    (default: 0.25)
+ *   "cutoff"         cutoff for truncated hitting times, in steps (default: 100)
+ *   "step_limit"     limit on diffusion steps; a fidelity that is not certified by then is
+ *                    reported as an interval. 0: no limit, later steps are searched by squaring
+ *                    (default: 0)
+ *   "values"         value to measure for every set of heads: fidelity, speed or both (the program
+ *                    takes fidelity,speed) (default: "fidelity", "speed")
+ *   "keep"           share of the value of all heads that the smallest subset keeps (default:
+ *                    0.95)
+ *   "weight_samples" number of first samples used to search for the best weights, and for the best
+ *                    subsets of sampled layers; 0: no search for weights (default: 20)
+ *   "exact_heads"    largest number of heads for which all subsets of a layer are measured; larger
+ *                    layers are sampled (default: 20)
+ *   "precision"      standard error at which sampling stops, as a share of the value of all heads
+ *                    (default: 0.001)
+ *   "orders"         limit on the random orders of heads drawn per sample of a sampled layer
+ *                    (drawn in whole balanced sets, at least eight) (default: 100000)
+ *   "stack"          also follow signals through all layers, each applied once
+ *   "residual"       share of the signal that bypasses the heads of each layer (default: 0.5)
+ *   "follow"         token whose path through the heads is shown, counted from the first measured
+ *                    token (default: the weakest token of each sample)
+ * end of settings
  *
  * The result's arrays have the names of the document's fields, the value's before them,
  * "fidelity/shapley" and "fidelity/shapley_error" (layer, head), "speed/pairs" (layer, head, head),
@@ -324,32 +367,56 @@ SG_API void sg_result_free(sg_result* result);
 
 /* ---- Systems ------------------------------------------------------------------------------- */
 
-/* A system is the heads of one layer on one sample. Each function of this section takes the options
- * of sg_measure() with one convention and without "per_head" and "per_node"; also
- *   "weights"        weights of the heads, instead of those of the attention; normalised
- *   "head_names"     names of the heads; unless given, those of the graph, or numbers from 0
- *   "node_names"     names of the nodes; unless given, those of the graph, or numbers from 0 */
+/* A system is the heads of one layer on one sample. Each function of this section takes these
+ * options:
+ * settings: system
+ *   "convention"     definitions to measure by. exact: normalised walk, and certified fidelity
+ *                    over the sources. published: as for the paper's tables (walk not normalised,
+ *                    fidelity over all nodes and 100 steps) (default: "exact")
+ *   "normalization"  how the heads are combined into one walk: per-head (as in the theory),
+ *                    pooled, or published (default: pooled; per-head for graphs; published with
+ *                    the published convention)
+ *   "nodes"          nodes that count for the minimax fidelity: sources or all (default: sources;
+ *                    with the published convention: all)
+ *   "horizon"        number of diffusion steps to search, or 'certified': as many as the proof
+ *                    needs (default: certified; 100 with the published convention)
+ *   "eps"            threshold of T_mix, or a list of thresholds (the program takes 0.25,0.01)
+ *                    (default: 0.25)
+ *   "cutoff"         cutoff for truncated hitting times, in steps (default: 100)
+ *   "step_limit"     limit on diffusion steps; a fidelity that is not certified by then is
+ *                    reported as an interval. 0: no limit, later steps are searched by squaring
+ *                    (default: 0)
+ *   "weights"        head weights, one per head; they are normalised (default: the weights of the
+ *                    graph or of the attention)
+ *   "head_names"     names of the heads (default: the names in the graph, or numbers from 0)
+ *   "node_names"     names of the nodes (default: the names in the graph, or numbers from 0)
+ * end of settings */
 
 /* Measures each head and all heads together: the result of sg_graph_measure(). */
 SG_API int sg_system_measure(sg_attention* attention, int64_t layer, int64_t sample,
                              const char* options, const sg_call* call, sg_result** result);
 
-/* Computes curves over time. Options:
- *   "steps"          last step (100)
- *   "signal"         false: leave "signal" out (true)
+/* Computes curves over time. Further options:
+ * settings: system_curves
+ *   "steps"          last step of the curves (default: 100)
+ *   "signal"         also compute the signal of every node (default: true)
+ * end of settings
  * The result has these arrays. The last entry of the axis "head" stands for all heads together.
- *   "survival"          (head, step): largest probability over the nodes that a walk from the node
- *                       has not reached the sink; T_mix is the first step at which it is at most
- * eps "mean_survival"     (head, step): mean of that probability over the nodes "minimax_fidelity"
- * (head, step): minimax fidelity within the first steps, up to the horizon "signal" (head, step,
- * node): signal of the node at the sink, (D^t)[sink][node] sg_result_json() gives the names,
- * {"heads": [...], "nodes": [...]}. There is no table and no CSV. */
+ * - "survival" (head, step): largest probability over the nodes that a walk from the node has not
+ *   reached the sink; T_mix is the first step at which it is at most eps
+ * - "mean_survival" (head, step): mean of that probability over the nodes
+ * - "minimax_fidelity" (head, step): minimax fidelity within the first steps, up to the horizon
+ * - "signal" (head, step, node): signal of the node at the sink, (D^t)[sink][node]
+ * sg_result_json() gives the names, {"heads": [...], "nodes": [...]}. There is no table and no
+ * CSV. */
 SG_API int sg_system_curves(sg_attention* attention, int64_t layer, int64_t sample,
                             const char* options, const sg_call* call, sg_result** result);
 
-/* Computes the matrices of the walk and of the diffusion. Options:
- *   "powers"         true: also compute the powers 0 to "steps" of both matrices (false)
- *   "steps"          highest power (0)
+/* Computes the matrices of the walk and of the diffusion. Further options:
+ * settings: system_steps
+ *   "steps"          highest power (default: 0)
+ *   "powers"         also compute the powers of both matrices
+ * end of settings
  * The result has these arrays. The last entry of the axis "head" stands for all heads together.
  *   "walk"           (head, from, to): probability of a step
  *   "diffusion"      (head, to, from): share that a node takes from another one
@@ -448,9 +515,27 @@ SG_API int sg_graph_json(const sg_graph* graph, char** text);
 SG_API int sg_graph_text(const sg_graph* graph, char** text);
 SG_API int sg_graph_dot(const sg_graph* graph, char** text);
 
-/* Measures the heads and all together. Options: those of sg_measure(), with one convention and
- * without "per_head" and "per_node", which are always true; also
- *   "weights"        of the heads, instead of the graph's */
+/* Measures the heads and all together, as `synergraph graph` does. Options:
+ * settings: graph
+ *   "convention"     definitions to measure by. exact: normalised walk, and certified fidelity
+ *                    over the sources. published: as for the paper's tables (walk not normalised,
+ *                    fidelity over all nodes and 100 steps) (default: "exact")
+ *   "normalization"  how the heads are combined into one walk: per-head (as in the theory),
+ *                    pooled, or published (default: pooled; per-head for graphs; published with
+ *                    the published convention)
+ *   "nodes"          nodes that count for the minimax fidelity: sources or all (default: sources;
+ *                    with the published convention: all)
+ *   "horizon"        number of diffusion steps to search, or 'certified': as many as the proof
+ *                    needs (default: certified; 100 with the published convention)
+ *   "eps"            threshold of T_mix, or a list of thresholds (the program takes 0.25,0.01)
+ *                    (default: 0.25)
+ *   "cutoff"         cutoff for truncated hitting times, in steps (default: 100)
+ *   "step_limit"     limit on diffusion steps; a fidelity that is not certified by then is
+ *                    reported as an interval. 0: no limit, later steps are searched by squaring
+ *                    (default: 0)
+ *   "weights"        head weights, one per head; they are normalised (default: the weights of the
+ *                    graph or of the attention)
+ * end of settings */
 SG_API int sg_graph_measure(const sg_graph* graph, const char* options, const sg_call* call,
                             sg_result** result);
 
@@ -465,7 +550,10 @@ SG_API void sg_graph_free(sg_graph* graph);
 typedef struct sg_model sg_model;
 
 /* Options:
- *   "heads"          of a checkpoint that does not say how many */
+ * settings: model_open
+ *   "heads"          heads of a checkpoint that does not say how many (default: the H of a file
+ *                    name H_heads_...)
+ * end of settings */
 SG_API int sg_model_open(const char* path, const char* options, sg_model** model);
 
 /* Its sizes, as in the JSON of `synergraph analyze`: vocabulary, length, width, heads, layers,
@@ -478,11 +566,14 @@ SG_API int sg_model_run(const sg_model* model, const int32_t* tokens, int64_t sa
 
 /* The attention that a model makes on such sequences, which are copied. With tokens NULL, and
  * samples and length 0, they are drawn. The model may be freed before. Options:
- *   "task"           a task's name, as `synergraph help train` lists them: judge the model by it,
- *                    and draw its sequences
- *   "samples"        sequences to draw (50)
- *   "seed"           of those (1)
- *   "range"          [begin, end]: tokens that are measured; end may be null */
+ * settings: model_attention
+ *   "task"           judge a checkpoint by this task, and without tokens draw its sequences: copy,
+ *                    cycle or zero
+ *   "samples"        sequences to draw (default: 50)
+ *   "seed"           seed of the random sequences (default: 1)
+ *   "range"          analyse tokens A to B-1 only, without padding: rows and columns are cut and
+ *                    what remains of each row is renormalised
+ * end of settings */
 SG_API int sg_model_attention(const sg_model* model, const int32_t* tokens, int64_t samples,
                               int64_t length, const char* options, sg_attention** attention);
 
@@ -501,14 +592,39 @@ typedef struct sg_pairs {
 /* Trains a model, as `synergraph train --out directory` does: the directory gets model.safetensors
  * and what is needed to continue, now and then, at the end, and when the call is stopped. Pairs
  * NULL: those of the task; validation NULL: as the program judges without. Options:
- *   "task"           a task's name, as `synergraph help train` lists them ("copy")
- *   "resume"         true: continue the run in the directory, or start one; settings that are not
- *                    given are its (false)
- *   "heads", "epochs", "sequences", "seed", "layers", "width", "hidden", "vocabulary", "length",
- *   "batch", "dropout", "learning_rate", "beta1", "beta2", "epsilon"  as `synergraph help train`
- *   "track"          measure every layer every so many epochs, into metrics.jsonl (0: never)
- *   "checkpoint_every"  seconds (60)
- *   "device", "precision"  "auto", "cpu", "cuda", ...; "tf32" or "float32"
+ * settings: train
+ *   "heads"          attention heads per layer; must divide the width (default: 4)
+ *   "epochs"         passes over the training sequences (default: 200)
+ *   "sequences"      number of training sequences (default: 5000)
+ *   "seed"           seed of data, initialisation, order and dropout (default: 0)
+ *   "layers"         number of layers (default: 4)
+ *   "width"          features per token (default: 64)
+ *   "hidden"         hidden units of each MLP (default: 128)
+ *   "vocabulary"     number of different tokens (default: 256)
+ *   "length"         tokens per sequence (default: 100)
+ *   "batch"          sequences per step (default: 50)
+ *   "dropout"        dropout rate of attention probabilities and after each MLP (default: 0.1)
+ *   "learning_rate"  learning rate of Adam (default: 0.001)
+ *   "beta1"          Adam's decay rate of the mean gradient (default: 0.9)
+ *   "beta2"          Adam's decay rate of the mean squared gradient (default: 0.999)
+ *   "epsilon"        number that Adam adds to the root of the mean squared gradient (default:
+ *                    1e-08)
+ *   "task"           task to learn: copy (answer each token with itself), cycle (answer each token
+ *                    with the one before it, the first with the last), zero (answer every token
+ *                    with 0) (default: "copy")
+ *   "resume"         continue the run in the directory, or start one if there is none; settings
+ *                    that are not given are those of the run
+ *   "checkpoint_every" seconds between the checkpoints of a training; there is also one at the end
+ *                    and when it is stopped (default: 60.0)
+ *   "track"          measure mixing time and fidelity of every layer every N epochs, and log them;
+ *                    0: never (default: 0)
+ *   "device"         device that runs or trains models: cpu, cuda (the first GPU), cuda:1 (the
+ *                    second), ..., or auto: a GPU if there is one that can, else the CPU.
+ *                    Measuring a checkpoint on a GPU saves the forward pass, a few percent of the
+ *                    time (default: "auto")
+ *   "precision"      precision of products on a GPU: tf32 (operands of eleven bits), or float32 at
+ *                    about half the speed. The CPU computes in float32 (default: "tf32")
+ * end of settings
  * The outcome is a JSON object: model (a path), steps, loss, accuracy, held_out_loss and
  * held_out_accuracy (training_pairs_... where none are held out), seconds. Progress counts steps.
  */
@@ -517,13 +633,49 @@ SG_API int sg_train(const char* directory, const char* options, const sg_pairs* 
 
 /* Trains and measures the paper's grid of models, as `synergraph reproduce --out directory` does;
  * what is done already is kept. Options:
- *   "preset"         "quick" (default) or "paper"
- *   "tasks", "heads" lists
- *   "seeds"          1 to this many; or "seed_list"
- *   "epochs", "sequences", "layers", ...  of training, as above
- *   "samples", "subset_samples", "eps", "cutoff", "horizon"  of measuring
- *   "jobs", "checkpoint_every", "device", "precision"
- *   "figures"        true: draw them, with gnuplot (false) */
+ * settings: reproduce
+ *   "preset"         quick: 4 epochs, up to 200 sequences measured; paper: 200 epochs, all
+ *                    sequences measured (default: "quick")
+ *   "tasks"          list of tasks to train (default: copy,cycle)
+ *   "heads"          list of numbers of heads (default: 1,4,8,16)
+ *   "seeds"          number of seeds: seeds 1 to K are used (default: 1)
+ *   "seed_list"      list of seeds
+ *   "epochs"         passes over the training sequences
+ *   "sequences"      number of training sequences
+ *   "layers"         number of layers (default: 4)
+ *   "width"          features per token (default: 64)
+ *   "hidden"         hidden units of each MLP (default: 128)
+ *   "vocabulary"     number of different tokens (default: 256)
+ *   "length"         tokens per sequence (default: 100)
+ *   "batch"          sequences per step (default: 50)
+ *   "dropout"        dropout rate of attention probabilities and after each MLP (default: 0.1)
+ *   "learning_rate"  learning rate of Adam (default: 0.001)
+ *   "beta1"          Adam's decay rate of the mean gradient (default: 0.9)
+ *   "beta2"          Adam's decay rate of the mean squared gradient (default: 0.999)
+ *   "epsilon"        number that Adam adds to the root of the mean squared gradient (default:
+ *                    1e-08)
+ *   "samples"        number of training sequences to measure, from the first (the paper: 50;
+ *                    default: the preset's)
+ *   "eps"            threshold of T_mix, or a list of thresholds (the program takes 0.25,0.01)
+ *                    (default: 0.25)
+ *   "cutoff"         cutoff for truncated hitting times, in steps (default: 100)
+ *   "horizon"        diffusion steps looked at for the published fidelity (default: 100)
+ *   "subset_samples" number of sequences on which all subsets of up to 20 heads are measured; 0:
+ *                    none (default: the preset's)
+ *   "jobs"           cells to run at the same time; they share the threads. On a GPU: sets of up
+ *                    to 64 cells of one shape. 0: one; on a GPU more if they are small (default:
+ *                    0)
+ *   "checkpoint_every" seconds between the checkpoints of a training; there is also one at the end
+ *                    and when it is stopped (default: 60.0)
+ *   "device"         device that runs or trains models: cpu, cuda (the first GPU), cuda:1 (the
+ *                    second), ..., or auto: a GPU if there is one that can, else the CPU.
+ *                    Measuring a checkpoint on a GPU saves the forward pass, a few percent of the
+ *                    time (default: "auto")
+ *   "precision"      precision of products on a GPU: tf32 (operands of eleven bits), or float32 at
+ *                    about half the speed. The CPU computes in float32 (default: "tf32")
+ *   "figures"        draw figures, with gnuplot (default: false; in Python true where gnuplot is
+ *                    installed)
+ * end of settings */
 SG_API int sg_reproduce(const char* directory, const char* options, const sg_call* call,
                         sg_result** result);
 

@@ -17,8 +17,6 @@
 namespace synergraph::capi {
 namespace {
 
-constexpr std::int64_t kMostSteps = 1000000;
-
 std::vector<std::string> numbered(std::vector<std::string> names, int count, const char* key) {
   if (names.empty())
     for (int k = 0; k < count; ++k) names.push_back(fmt::format("{}", k));
@@ -122,10 +120,6 @@ NamedArray array_of(HeadSource& heads, const char* name, const char* axes,
   return {name, std::string("head ") + axes, std::move(shape), {}, {}};
 }
 
-int take_steps(Options& options, std::int64_t unless_given) {
-  return static_cast<int>(options.take_count("steps", 0, kMostSteps).value_or(unless_given));
-}
-
 SystemArrays steps_of(HeadSource& heads, const SystemRequest& request, int steps, bool powers,
                       const Execution& execution) {
   const int n = heads.nodes();
@@ -148,21 +142,25 @@ SystemArrays steps_of(HeadSource& heads, const SystemRequest& request, int steps
   return result;
 }
 
-/// The body of a function that computes something of one layer on one sample. `take` takes further
-/// options, and `work` has what was taken.
-template <class Take, class Work>
+/// The settings of calls that have none but those of a request.
+struct NoSettings {};
+template <class Visit>
+void visit_settings(NoSettings& /*settings*/, const Visit& /*visit*/) {}
+
+/// The body of a function that computes something of one layer on one sample. `work` has the
+/// further settings of the call.
+template <class Settings, class Work>
 int of_system(sg_attention* attention, int64_t layer, int64_t sample, const char* options,
-              const sg_call* call, sg_result** result, const Take& take, const Work& work) {
+              const sg_call* call, sg_result** result, const Work& work) {
   return making(result, [&] {
     require(attention, "attention");
     Options given(options);
     const SystemRequest request(*attention, layer, given);
-    const auto taken = take(given);
-    given.finish();
+    const auto settings = take_settings<Settings>(given);
     std::optional<sg_result::Report> made;
     run_call(call, kAttentionMemory, [&](const Execution& execution) {
       visit_heads(*attention, layer, sample,
-                  [&](HeadSource& heads) { made = work(heads, request, taken, execution); });
+                  [&](HeadSource& heads) { made = work(heads, request, settings, execution); });
     });
     return new sg_result(std::move(made.value()));
   });
@@ -171,19 +169,23 @@ int of_system(sg_attention* attention, int64_t layer, int64_t sample, const char
 }  // namespace
 
 SystemRequest::SystemRequest(const sg_attention& attention, std::int64_t layer, Options& options) {
+  SystemSettings settings;
+  visit_settings(settings, TakeSettings(options));
   // A graph's heads walk along their own edges.
   const bool graph = !attention.head_names.empty();
-  convention =
-      take_metrics(options, graph ? graph_options : convention_options).conventions.front();
+  convention = settings.metrics.resolve(settings.metrics.convention.names.front(),
+                                        graph ? graph_options : convention_options);
   convention.fidelity.every_node = true;
   const AttentionLayer& of = layer_of(attention, layer);
   place_sources(convention.fidelity, {of});
-  head_names = numbered(options.take_texts("head_names").value_or(attention.head_names), of.heads,
-                        "head_names");
-  node_names = options.take_texts("node_names").value_or(attention.token_names);
-  const auto given = options.take_numbers("weights", 0.0, std::numeric_limits<double>::max());
-  weights = given ? normalised_weights(*given, head_names.size())
-                  : attention.layer_weights()[static_cast<std::size_t>(layer)];
+  const auto or_else = [](const std::vector<std::string>& given,
+                          const std::vector<std::string>& own) {
+    return given.empty() ? own : given;
+  };
+  head_names = numbered(or_else(settings.head_names, attention.head_names), of.heads, "head_names");
+  node_names = or_else(settings.node_names, attention.token_names);
+  weights = settings.weights.empty() ? attention.layer_weights()[static_cast<std::size_t>(layer)]
+                                     : normalised_weights(settings.weights, head_names.size());
 }
 
 std::vector<std::string> SystemRequest::names_of_nodes(int nodes) const {
@@ -202,9 +204,6 @@ GraphReport SystemRequest::measure(HeadSource& heads, const Execution& execution
                                  .front());
   return report;
 }
-
-CurveSettings::CurveSettings(Options& options)
-    : steps(take_steps(options, 100)), signal(options.take_bool("signal").value_or(true)) {}
 
 SystemArrays curves_of(HeadSource& heads, const SystemRequest& request,
                        const CurveSettings& settings, const Execution& execution) {
@@ -235,39 +234,33 @@ using namespace synergraph::capi;  // NOLINT
 
 int sg_system_measure(sg_attention* attention, int64_t layer, int64_t sample, const char* options,
                       const sg_call* call, sg_result** result) {
-  return of_system(
-      attention, layer, sample, options, call, result, [](Options&) { return 0; },
-      [](HeadSource& heads, const SystemRequest& request, int, const Execution& execution) {
+  return of_system<NoSettings>(
+      attention, layer, sample, options, call, result,
+      [](HeadSource& heads, const SystemRequest& request, NoSettings, const Execution& execution) {
         return request.measure(heads, execution);
       });
 }
 
 int sg_system_curves(sg_attention* attention, int64_t layer, int64_t sample, const char* options,
                      const sg_call* call, sg_result** result) {
-  return of_system(
-      attention, layer, sample, options, call, result,
-      [](Options& given) { return CurveSettings(given); }, curves_of);
+  return of_system<CurveSettings>(attention, layer, sample, options, call, result, curves_of);
 }
 
 int sg_system_steps(sg_attention* attention, int64_t layer, int64_t sample, const char* options,
                     const sg_call* call, sg_result** result) {
-  return of_system(
-      attention, layer, sample, options, call, result,
-      [](Options& given) {
-        const int steps = take_steps(given, 0);
-        return std::pair(steps, given.take_bool("powers").value_or(false));
-      },
-      [](HeadSource& heads, const SystemRequest& request, const std::pair<int, bool>& taken,
-         const Execution& execution) {
-        return steps_of(heads, request, taken.first, taken.second, execution);
-      });
+  return of_system<StepSettings>(attention, layer, sample, options, call, result,
+                                 [](HeadSource& heads, const SystemRequest& request,
+                                    const StepSettings& settings, const Execution& execution) {
+                                   return steps_of(heads, request, settings.steps, settings.powers,
+                                                   execution);
+                                 });
 }
 
 int sg_system_matrix(sg_attention* attention, int64_t layer, int64_t sample, int64_t head,
                      const char* options, const sg_call* call, sg_result** result) {
-  return of_system(
-      attention, layer, sample, options, call, result, [](Options&) { return 0; },
-      [head](HeadSource& heads, const SystemRequest& request, int, const Execution&) {
+  return of_system<NoSettings>(
+      attention, layer, sample, options, call, result,
+      [head](HeadSource& heads, const SystemRequest& request, NoSettings, const Execution&) {
         if (head < -1 || head >= heads.heads())
           throw UsageError(
               fmt::format("head {} was asked for, there are 0:{}", head, heads.heads()));

@@ -8,14 +8,14 @@
 #include "capi/arrays.h"
 #include "capi/attention.h"
 #include "capi/options.h"
+#include "synergraph/analysis/system_settings.h"
 #include "synergraph/heads/measure.h"
 
 namespace synergraph::capi {
 
 /// How one layer on one sample is measured, and what its heads and nodes are called.
 struct SystemRequest {
-  /// Takes "weights", "head_names" and "node_names" beside the options of sg_measure(). UsageError
-  /// if the layer is not there.
+  /// Takes SystemSettings. UsageError if the layer is not there.
   SystemRequest(const sg_attention& attention, std::int64_t layer, Options& options);
 
   /// Measures heads in memory or from their source, each head's numbers being taken from `measured`
@@ -32,13 +32,6 @@ struct SystemRequest {
 };
 
 /// What sg_system_curves() computes.
-struct CurveSettings {
-  explicit CurveSettings(Options& options);
-
-  int steps;
-  bool signal;
-};
-
 SystemArrays curves_of(HeadSource& heads, const SystemRequest& request,
                        const CurveSettings& settings, const Execution& execution);
 

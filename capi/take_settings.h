@@ -1,59 +1,92 @@
 #pragma once
 
-#include <concepts>
-#include <type_traits>
+#include <optional>
+#include <string>
+#include <vector>
 
 #include "capi/options.h"
+#include "synergraph/analysis/array_readings.h"
+#include "synergraph/heads/attention_source.h"
 #include "synergraph/heads/metrics_settings.h"
 
 namespace synergraph::capi {
 
-/// Takes settings out of the options of a call by their descriptions:
-///   visit_settings(settings, TakeSettings{options});
-struct TakeSettings {
-  Options& options;
+/// Takes settings out of the options of a call by their descriptions, see take_settings().
+class TakeSettings {
+ public:
+  explicit TakeSettings(Options& options) : options_(options) {}
 
-  /// Of a number, or of one that need not be there.
-  template <class Target, class Number>
-  void operator()(const Setting& setting, Target& target, const NumberRange<Number>& range) const {
-    using Wide = std::conditional_t<std::integral<Number>, std::int64_t, double>;
-    if (const auto value = options.take(setting.key))
-      target = static_cast<Number>(
-          checked(setting.key, *value, NumberRange<Wide>{range.least, range.most, range.above}));
+  template <class Target, class... Range>
+  void operator()(const Setting& setting, Target& target, const Range&... range) const {
+    if (!setting.offered(face::kC)) return;
+    if (const std::optional<nlohmann::json> value = options_.take(setting.key))
+      read(setting.key, *value, target, range...);
+    if (!setting.excludes.empty() && options_.given(setting.key) &&
+        options_.given(setting.excludes))
+      throw UsageError(fmt::format("{} and {} exclude each other", option_mark(setting.key),
+                                   option_mark(setting.excludes)));
+  }
+
+ private:
+  using Key = std::string_view;
+  using Json = nlohmann::json;
+
+  template <class Number>
+  static void read(Key key, const Json& value, Number& target, const NumberRange<Number>& range) {
+    target = checked(key, value, range);
+  }
+  template <class Number>
+  static void read(Key key, const Json& value, std::optional<Number>& target,
+                   const NumberRange<Number>& range) {
+    target = checked(key, value, range);
   }
   /// One, or a list.
-  void operator()(const Setting& setting, std::vector<double>& target,
-                  const NumberRange<double>& range) const;
-  void operator()(const Setting& setting, bool& target) const {
-    target = options.take_bool(setting.key).value_or(target);
-  }
-  template <Named Enum>
-  void operator()(const Setting& setting, std::optional<Enum>& target) const {
-    if (const auto name = options.take_text(setting.key))
-      target = named_option<Enum>(setting.key, *name);
-  }
-  template <Named Enum>
-  void operator()(const Setting& setting, std::vector<Enum>& target) const {
-    const auto names = options.take_texts(setting.key);
-    if (!names) return;
+  template <class Number>
+  static void read(Key key, const Json& value, std::vector<Number>& target,
+                   const NumberRange<Number>& range) {
     target.clear();
-    for (const std::string& name : *names) target.push_back(named_option<Enum>(setting.key, name));
+    for (const Json& one : listed(key, value)) target.push_back(checked(key, one, range));
   }
-  void operator()(const Setting& setting, ConventionChoice& target) const;
-  void operator()(const Setting& setting, std::optional<Horizon>& target) const;
+  static void read(Key key, const Json& value, bool& target);
+  static void read(Key key, const Json& value, std::optional<bool>& target);
+  static void read(Key key, const Json& value, std::string& target);
+  static void read(Key key, const Json& value, std::vector<std::string>& target);
+  template <Named Enum>
+  static void read(Key key, const Json& value, Enum& target) {
+    target = named_option<Enum>(key, text_in(key, value));
+  }
+  template <Named Enum>
+  static void read(Key key, const Json& value, std::optional<Enum>& target) {
+    target = named_option<Enum>(key, text_in(key, value));
+  }
+  template <Named Enum>
+  static void read(Key key, const Json& value, std::vector<Enum>& target) {
+    target.clear();
+    for (const Json& one : listed(key, value))
+      target.push_back(named_option<Enum>(key, text_in(key, one)));
+  }
+  static void read(Key key, const Json& value, ConventionChoice& target);
+  static void read(Key key, const Json& value, std::optional<Horizon>& target);
+  static void read(Key key, const Json& value, std::optional<TokenRange>& target);
   /// A text, a token, or a list of tokens.
-  void operator()(const Setting& setting, TokenChoice& target) const;
+  static void read(Key key, const Json& value, TokenChoice& target);
+  static void read(Key key, const Json& value, std::optional<GivenReading>& target);
+
+  Options& options_;
 };
 
-/// How to measure: conventions by their names, and what each is.
-struct MetricsChoice {
-  std::vector<Convention> names;
-  std::vector<MetricsOptions> conventions;
-};
-
-/// MetricsSettings, over what `options_of` says of a convention. `several`: more than one
-/// convention may be asked for.
-MetricsChoice take_metrics(Options& options, MetricsOptions (*options_of)(Convention),
-                           bool several = false);
+/// The settings of a call that has no others.
+template <class Settings>
+Settings take_settings(Options& options) {
+  Settings settings;
+  visit_settings(settings, TakeSettings(options));
+  options.finish();
+  return settings;
+}
+template <class Settings>
+Settings take_settings(const char* text) {
+  Options options(text);
+  return take_settings<Settings>(options);
+}
 
 }  // namespace synergraph::capi

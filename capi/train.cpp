@@ -1,6 +1,7 @@
 #include <fmt/core.h>
 
-#include <algorithm>
+#include <functional>
+#include <limits>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <utility>
@@ -9,12 +10,12 @@
 #include "capi/options.h"
 #include "capi/result.h"
 #include "capi/status.h"
-#include "capi/train_options.h"
+#include "capi/take_settings.h"
 #include "synergraph/core/error.h"
 #include "synergraph/io/own_file.h"
 #include "synergraph/train/checkpoint.h"
 #include "synergraph/train/run_directory.h"
-#include "synergraph/train/trainer.h"
+#include "synergraph/train/run_settings.h"
 
 using namespace synergraph;        // NOLINT: the function below is its interface
 using namespace synergraph::capi;  // NOLINT
@@ -36,40 +37,30 @@ Pairs pairs_of(const sg_pairs& given) {
   return {copied(given.inputs), copied(given.targets)};
 }
 
-/// What a run is, where it is not a new one what it was.
-struct Request {
-  TrainSettings settings;
-  TrainOptions options;
-  DeviceChoice device;
-};
+using Given = std::function<bool(std::string_view key)>;
 
-Request take_request(const char* directory, Options& given, bool own_pairs) {
+/// What a run is, where it is not a new one what it was.
+RunSettings take_run(const char* directory, Options& options, bool own_pairs) {
   require(directory, "directory");
   if (*directory == '\0') throw UsageError("the directory has no name");
-  Request request;
-  TrainOptions& options = request.options;
-  options.directory = user_directory(directory);
-  options.resume = given.take_bool("resume").value_or(false);
-  if (options.resume && has_run(options.directory)) {
-    request.settings = read_settings(options.directory);
-    if (request.settings.task == "data" && !own_pairs)
-      throw UsageError(fmt::format("{}: the run was trained on pairs of its own: give them again",
-                                   state_path(options.directory)));
-    if (const auto notes = read_notes(options.directory)) options.track_every = notes->track_every;
-  }
-  const auto task = given.take_text("task");
-  if (task && own_pairs) throw UsageError("options: task and pairs exclude each other");
-  request.settings.task = task.value_or(request.settings.task);
-  options.checkpoint_interval = take_checkpoint_interval(given);
-  options.track_every = static_cast<int>(
-      given.take_count("track", 0, std::numeric_limits<int>::max()).value_or(options.track_every));
-  request.device = take_device(given);
-  return request;
+  RunSettings run;
+  visit_settings(run, TakeSettings(options));
+  options.finish();
+  if (options.given("task") && own_pairs)
+    throw UsageError(fmt::format("{} and pairs exclude each other", option_mark("task")));
+  run.out = user_directory(directory);
+  if (!run.resume || !has_run(run.out)) return run;
+  run.resume_run([&](std::string_view key) { return options.given(key); });
+  if (run.train.task == "data" && !own_pairs)
+    throw UsageError(fmt::format("{}: the run was trained on pairs of its own: give them again",
+                                 state_path(run.out)));
+  return run;
 }
 
 /// The pairs, and the settings that follow from them unless they are given.
-TrainingData data_of(const sg_pairs* pairs, const sg_pairs* validation, const Given& has,
-                     TrainSettings& settings) {
+TrainingData data_of(const sg_pairs* pairs, const sg_pairs* validation, const Given& given,
+                     RunSettings& run) {
+  const TrainSettings& settings = run.train;
   if (pairs == nullptr) {
     if (validation != nullptr) throw UsageError("validation pairs go with training pairs");
     validate(settings);
@@ -78,26 +69,19 @@ TrainingData data_of(const sg_pairs* pairs, const sg_pairs* validation, const Gi
   TrainingData data =
       pair_data(pairs_of(*pairs),
                 validation != nullptr ? std::optional(pairs_of(*validation)) : std::nullopt);
-  if (has.sequences && settings.sequences != data.inputs.count)
-    throw UsageError(fmt::format("options: {} sequences, but there are {} pairs",
-                                 settings.sequences, data.inputs.count));
-  settings.sequences = data.inputs.count;
-  if (!has.length) settings.model.length = data.inputs.length;
-  if (!has.batch) settings.batch = std::min(settings.batch, settings.sequences);
-  settings.task = "data";
-  settings.data = fingerprint(data);
+  run.fit(data, given);
   return data;
 }
 
-TrainOutcome train_in(const Request& request, const TrainingData& data, const sg_call* call) {
+TrainOutcome train_in(const RunSettings& run, const TrainingData& data, const sg_call* call) {
   std::optional<TrainOutcome> outcome;
   run_call(call, WorkingMemory().bytes(), [&](const Execution& execution) {
-    TrainOptions options = request.options;
-    const FleetSettings shape = fleet_settings(request.settings);
-    options.device = request.device.choose({&shape, 1}, request.settings.sequences);
+    TrainOptions options = run.options();
+    const FleetSettings shape = fleet_settings(run.train);
+    options.device = run.choose({&shape, 1}, run.train.sequences);
     options.execution = execution;
     try {
-      outcome = train(request.settings, data, options);
+      outcome = train(run.train, data, options);
     } catch (const RunConflict& conflict) {
       throw UsageError(std::string(conflict.what()) +
                        (conflict.kind() == RunConflict::Kind::kExists
@@ -115,13 +99,12 @@ int sg_train(const char* directory, const char* options, const sg_pairs* pairs,
              const sg_pairs* validation, const sg_call* call, char** outcome) {
   return making(outcome, [&] {
     Options given(options);
-    Request request = take_request(directory, given, pairs != nullptr);
-    const Given has = take_settings(given, request.settings, {});
-    given.finish();
-    const TrainingData data = data_of(pairs, validation, has, request.settings);
-    const TrainOutcome done = train_in(request, data, call);
+    RunSettings run = take_run(directory, given, pairs != nullptr);
+    const TrainingData data = data_of(
+        pairs, validation, [&](std::string_view key) { return given.given(key); }, run);
+    const TrainOutcome done = train_in(run, data, call);
     const char* judged = data.held_out ? "held_out" : "training_pairs";
-    const nlohmann::ordered_json json = {{"model", model_path(request.options.directory)},
+    const nlohmann::ordered_json json = {{"model", model_path(run.out)},
                                          {"steps", done.step},
                                          {"loss", done.loss},
                                          {"accuracy", done.accuracy},

@@ -1,11 +1,10 @@
-#include <fmt/core.h>
-
 #include <memory>
 
 #include "cli/attention_command.h"
 #include "cli/commands.h"
 #include "cli/execution_options.h"
 #include "cli/page_documents.h"
+#include "cli/setting_option.h"
 #include "synergraph/core/error.h"
 #include "synergraph/report/analyze_figure.h"
 #include "synergraph/report/analyze_report.h"
@@ -13,11 +12,6 @@
 
 namespace synergraph::cli {
 namespace {
-
-struct AnalyzeArguments : AttentionCommand {
-  bool per_head = false;
-  bool page_heads = false;  ///< the page has what heads are worth, too
-};
 
 constexpr const char* kAnalyzeAbout =
     "How fast and how faithfully each layer of attention moves information to the last token";
@@ -37,53 +31,52 @@ constexpr const char* kAnalyzeDetails =
     "  srun -n 64 synergraph analyze maps.npy --shard-dir /shared/maps --json maps.json\n"
     "  synergraph analyze attention.npy --page attention.html";
 
-void run_analyze(const AnalyzeArguments& arguments) {
-  const FigureOptions figure = arguments.check();
-  if (arguments.page_heads && arguments.shared.wanted())
+void run_analyze(const CLI::App& app, AnalyzeSettings& settings) {
+  const AttentionCommand command(app, settings);
+  const FigureOptions figure = command.check();
+  if (settings.page_heads && command.shared.wanted())
     throw UsageError(
         "--page-heads and --shard-dir exclude each other. Run heads with --shard-dir and --page: "
-        "its "
-        "page shows both");
+        "its page shows both");
+  const MetricsSettings& metrics = settings.measured.metrics;
   AnalyzeReport report;
-  report.range = arguments.input.parse_range();
-  report.per_head = arguments.per_head;
-  report.conventions = arguments.metrics.chosen_conventions();
+  report.range = command.input.token_range();
+  report.per_head = settings.measured.per_head;
+  report.conventions = metrics.convention.names;
   AnalysisOptions options;
-  options.execution.threads = arguments.metrics.execution.threads;
-  options.execution.memory = kAttentionMemory;
-  if (!arguments.quiet) options.execution.progress.stream = stderr;
+  options.execution = command.execution(kAttentionMemory);
   options.conventions.clear();
   for (const Convention convention : report.conventions) {
-    options.conventions.push_back(arguments.metrics.resolve(convention));
-    options.conventions.back().per_head_walks = arguments.per_head || arguments.page.wanted();
+    options.conventions.push_back(metrics.resolve(convention, convention_options));
+    options.conventions.back().per_head_walks = report.per_head || command.page.wanted();
   }
 
-  const AttentionInput input = arguments.input.open(report.range, arguments.shared.local_rank());
-  if (arguments.figure.wanted())
+  const AttentionInput input = command.input.open(report.range, command.shared.local_rank());
+  if (!settings.figure.figure.empty())
     check_layer_figure(input.source->layers(), report.conventions.size(), figure);
-  const TokenNames names = arguments.page.read_names(input);
+  const TokenNames names = command.page.read_names(input);
   std::vector<std::string> also;
   const auto write = [&](Analysis analysis) {
     report.analysis = std::move(analysis);
-    arguments.input.describe(input, report);
+    command.input.describe(input, report);
     Page page{"analyze", {}, {}, also};
     if (report.model && !report.task.empty() && has_published_size(*report.model))
       page.published = {{report.task, report.model->heads}};
-    const auto draw = [&] { draw_layer_figure(arguments.figure.file, report, figure); };
-    arguments.write(report, draw, std::move(page), input, names);
+    const auto draw = [&] { draw_layer_figure(settings.figure.figure, report, figure); };
+    command.write(report, draw, std::move(page), input, names);
   };
-  if (arguments.shared.wanted()) {
-    const SharedSamples how = arguments.sharing(input);
-    return arguments.shared.run(options.execution, [&] {
+  if (command.shared.wanted()) {
+    const SharedSamples how = command.sharing(input);
+    return command.shared.run(options.execution, [&] {
       return analyse_shared(*input.source, input.weights, options, how, write);
     });
   }
   Analysis analysis;
   run_until_stopped(options.execution, [&] {
     analysis = analyse(*input.source, input.weights, options);
-    if (!arguments.page_heads) return;
-    arguments.input.describe(input, report);
-    also = {heads_document(input, report, arguments.metrics, options.execution)};
+    if (!settings.page_heads) return;
+    command.input.describe(input, report);
+    also = {heads_document(input, report, metrics, options.execution)};
   });
   write(std::move(analysis));
 }
@@ -91,26 +84,11 @@ void run_analyze(const AnalyzeArguments& arguments) {
 }  // namespace
 
 void add_analyze_command(CLI::App& app) {
-  auto arguments = std::make_shared<AnalyzeArguments>();
+  const auto settings = std::make_shared<AnalyzeSettings>();
   CLI::App& command = *app.add_subcommand("analyze", kAnalyzeAbout);
   command.footer(kAnalyzeDetails);
-  arguments->input.add_to(command);
-  arguments->metrics.options_of = convention_options;
-  arguments->metrics.add_to(command, true);
-  command
-      .add_flag(
-          "--per-head", arguments->per_head,
-          "also measure each head alone, and the mixing synergy, as for --page, and show them")
-      ->group("Output");
-  arguments->table.option = "--per-sample";
-  arguments->add_outputs_to(command, "every sample's numbers", "table",
-                            "draw speed and fidelity by layer");
-  command
-      .add_flag("--page-heads", arguments->page_heads,
-                "add the results of the command heads (the values of the heads) to the page")
-      ->needs("--page")
-      ->group("Output");
-  command.callback([arguments] { run_analyze(*arguments); });
+  add_settings(command, *settings);
+  command.callback([&command, settings] { run_analyze(command, *settings); });
 }
 
 }  // namespace synergraph::cli

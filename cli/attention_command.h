@@ -1,54 +1,61 @@
 #pragma once
 
 #include "cli/attention_input.h"
+#include "cli/execution_options.h"
 #include "cli/figure_options.h"
 #include "cli/input.h"
-#include "cli/metrics_options.h"
 #include "cli/output.h"
 #include "cli/page_options.h"
 #include "cli/shared_samples_options.h"
 #include "synergraph/core/error.h"
+#include "synergraph/report/command_settings.h"
 
 namespace synergraph::cli {
 
 /// What the commands that measure attention have in common: what is read and where a report goes.
-struct AttentionCommand {
-  AttentionArguments input;
-  MetricsArguments metrics;
-  NamedPath table;  ///< of CSV
-  std::string json;
-  FigureArguments figure;
-  PageArguments page;
-  bool quiet = false;
-  SharedSamplesArguments shared;
+class AttentionCommand {
+ public:
+  /// Of settings that were given to a command.
+  template <class Settings>
+  AttentionCommand(const CLI::App& command, Settings& settings, bool graphs = false)
+      : input(settings.input, settings.measured.edges, graphs),
+        page(settings.page),
+        shared(command, settings.shared, described_settings(settings)),
+        settings_(settings),
+        table_(option_name(Settings::kTable.key)) {}
 
-  /// `rows`: what the table has; `printed`: what is printed unless something else is.
-  void add_outputs_to(CLI::App& command, const std::string& rows, const std::string& printed,
-                      const std::string& drawn) {
-    const std::string instead = "; - for standard output instead of the " + printed;
-    add_output(command, table.option.c_str(), table.path, "write " + rows + " as CSV" + instead);
-    add_output(command, "--json", json, "write everything as JSON" + instead);
-    figure.add_to(command, drawn, "layers");
-    page.add_to(command, true);
-    command.add_flag("--quiet", quiet, "print no progress on stderr")->group("Output");
-    shared.add_to(command);
-  }
+  AttentionArguments input;
+  PageArguments page;
+  SharedSamplesArguments shared;
 
   /// To fail before any work.
   FigureOptions check() const {
-    FigureOptions drawing = figure.resolve();
-    check_outputs({{"--figure", figure.file}, table, {"--json", json}, {"--page", page.file}},
+    FigureOptions drawing = figure_options(settings_.figure, settings_.figure.figure_names);
+    const std::string& figure = settings_.figure.figure;
+    check_outputs({{"--figure", figure},
+                   {table_, settings_.table},
+                   {"--json", settings_.json},
+                   {"--page", page.file()}},
                   page.inputs(input.files()));
-    if (figure.wanted()) check_figure(figure.file);
-    to_standard_output({table.path, json, page.file});
+    if (!figure.empty()) check_figure(figure);
+    to_standard_output({settings_.table, settings_.json, page.file()});
     shared.check();
-    if (page.wanted() && input.edges.moved())
+    if (page.wanted() && input.edges().moved())
       throw UsageError("--page shows attention edges; leave --page or --edges out");
     return drawing;
   }
 
+  /// How work runs.
+  Execution execution(const WorkingMemory& memory) const {
+    Execution execution = execution_of(settings_.execution);
+    execution.memory = memory;
+    return execution;
+  }
+
   SharedSamples sharing(const AttentionInput& from) const {
-    return shared.resolve(input.files(), {figure.file, table.path, json, page.file}, from.device);
+    return shared.resolve(input.files(),
+                          {settings_.figure.figure, settings_.table, settings_.json, page.file()},
+                          from.device);
   }
 
   /// Writes a report to wherever it is wanted; `names` are of the page's tokens.
@@ -56,11 +63,11 @@ struct AttentionCommand {
   void write(const Report& report, const Draw& draw, Page shown, const AttentionInput& from,
              const TokenNames& names) const {
     write_page(report, std::move(shown), from, names);  // first: it may find that FILE has changed
-    if (figure.wanted()) draw();
-    if (!table.path.empty()) write_output(table.path, format_csv(csv_table(report)));
-    if (!json.empty()) write_output(json, json_report(report));
-    if (!to_standard_output({table.path, json, page.file}))
-      print(format_report(report, output_columns()));
+    if (!settings_.figure.figure.empty()) draw();
+    if (!settings_.table.empty()) write_output(settings_.table, format_csv(csv_table(report)));
+    if (!settings_.json.empty()) write_output(settings_.json, json_report(report));
+    if (!to_standard_output({settings_.table, settings_.json, page.file()}))
+      print(spelled(format_report(report, output_columns()), OptionSpelling::kProgram));
   }
 
  private:
@@ -68,10 +75,13 @@ struct AttentionCommand {
   void write_page(const Report& report, Page shown, const AttentionInput& from,
                   const TokenNames& names) const {
     if (!page.wanted()) return;
-    shown.title = input_title(input.file);
+    shown.title = input_title(settings_.input.file);
     shown.document = json_report(report);
     page.write(std::move(shown), from, names);
   }
+
+  const AttentionCommandSettings& settings_;
+  std::string table_;
 };
 
 }  // namespace synergraph::cli

@@ -6,15 +6,14 @@
 #include <filesystem>
 
 #include "cli/input.h"
-#include "cli/metrics_options.h"
 #include "cli/number_option.h"
-#include "cli/setting_option.h"
 #include "synergraph/analysis/attention_file.h"
 #include "synergraph/analysis/graph_source.h"
 #include "synergraph/analysis/model_attention.h"
 #include "synergraph/analysis/moved_arrays.h"
 #include "synergraph/analysis/padded_sequences.h"
 #include "synergraph/core/error.h"
+#include "synergraph/core/parse_number.h"
 #include "synergraph/core/split.h"
 #include "synergraph/core/terminal.h"
 #include "synergraph/graph/multi_head_graph.h"
@@ -25,11 +24,6 @@
 
 namespace synergraph::cli {
 namespace {
-
-/// A token position or an end of a range.
-std::int64_t parse_position(const std::string& text, const char* option) {
-  return parse_option<std::int64_t>(option, text, {0});
-}
 
 bool is_checkpoint(const TensorFile& file) {
   return std::any_of(file.tensors().begin(), file.tensors().end(), [](const Tensor& tensor) {
@@ -47,6 +41,18 @@ bool is_list(const std::string& weights) {
   return weights.find_first_not_of("0123456789.,+-eE") == std::string::npos;
 }
 
+/// "0.5,0.3,0.2" as numbers. UsageError names the part that is none.
+std::vector<double> parse_numbers(const std::string& list, const std::string& what) {
+  std::vector<double> values;
+  for (const std::string_view part : split(list, ',')) {
+    double value = 0.0;
+    if (!parse_number(part, value))
+      throw UsageError(fmt::format("{}: {} is not a number", what, quoted_text(part)));
+    values.push_back(value);
+  }
+  return values;
+}
+
 void check_weights_file(const std::string& weights) {
   if (std::error_code unknown; !std::filesystem::exists(weights, unknown))
     throw InputError(fmt::format(
@@ -57,98 +63,89 @@ void check_weights_file(const std::string& weights) {
 }  // namespace
 
 std::vector<NamedPath> AttentionArguments::files() const {
-  return {{"FILE", file},         {"--tokens", tokens},
-          {"--weights", weights}, {"--out-proj", projections},
-          {"--lengths", lengths}, {"--moved", moved}};
+  return {{"FILE", given_.file},         {"--tokens", given_.tokens},
+          {"--weights", given_.weights}, {"--out-proj", given_.out_proj},
+          {"--lengths", given_.lengths}, {"--moved", given_.moved}};
 }
 
-TokenRange AttentionArguments::parse_range() const {
-  if (lengths.empty() && !padding.empty())
-    throw UsageError("--padding needs --lengths, the number of real tokens per sample");
-  if (!lengths.empty() && !range.empty())
-    throw UsageError("--lengths and --range exclude each other");
-  TokenRange chosen;
-  if (!lengths.empty()) return chosen;
-  if (!range.empty()) {
-    const std::size_t colon = range.find(':');
-    if (colon == std::string::npos)
-      throw UsageError(fmt::format("--range: expected A:B, got '{}'", range));
-    const std::string begin = range.substr(0, colon);
-    const std::string end = range.substr(colon + 1);
-    if (!begin.empty()) chosen.begin = parse_position(begin, "--range");
-    if (!end.empty()) chosen.end = parse_position(end, "--range");
-    if (chosen.end && *chosen.end <= chosen.begin)
-      throw UsageError(fmt::format("--range: {} is empty", range));
-  }
+TokenRange AttentionArguments::token_range() const {
+  const std::string& lengths = given_.lengths;
+  if (lengths.empty() && given_.padding)
+    throw UsageError(fmt::format("{} needs {}, the number of real tokens per sample",
+                                 option_mark("padding"), option_mark("lengths")));
+  if (!lengths.empty() && given_.range)
+    throw UsageError(
+        fmt::format("{} and {} exclude each other", option_mark("lengths"), option_mark("range")));
+  if (!lengths.empty()) return {};
+  TokenRange chosen = given_.range.value_or(TokenRange());
   const std::optional<std::int64_t> sink = range_sink();
   if (!sink) return chosen;
   if (*sink < chosen.begin || (chosen.end && *sink >= *chosen.end))
-    throw UsageError(fmt::format("--to: token {} is outside the range", *sink));
+    throw UsageError(fmt::format("{}: token {} is outside the range", option_mark("sink"), *sink));
   chosen.end = *sink + 1;
   return chosen;
 }
 
 std::optional<std::int64_t> AttentionArguments::range_sink() const {
-  const std::optional<std::int64_t> single = to.single();
-  return single && *single >= 0 && lengths.empty() ? single : std::nullopt;
-}
-
-MissingMass AttentionArguments::missing() const {
-  return parse_name<MissingMass>(missing_mass).value();
+  const std::optional<std::int64_t> single = given_.sink.single();
+  return single && *single >= 0 && given_.lengths.empty() ? single : std::nullopt;
 }
 
 bool AttentionArguments::runs_elsewhere() const {
-  return device != name_of(DeviceKind::kCpu) && device != kAutomatic;
+  return given_.device != name_of(DeviceKind::kCpu) && given_.device != kAutomatic;
 }
 
 AttentionInput AttentionArguments::open_checkpoint(const TensorFile& tensors,
                                                    const TokenRange& token_range,
                                                    int worker) const {
-  if (!layers.empty() || !axes.empty() || row_tolerance || missing() != MissingMass::kError ||
-      !lengths.empty())
+  if (!given_.layers.empty() || !given_.axes.empty() || given_.row_tolerance ||
+      given_.missing_mass != MissingMass::kError || !given_.lengths.empty())
     throw UsageError(
         fmt::format("{} is a checkpoint: --layers, --axes, --lengths, --row-tolerance and "
                     "--missing-mass are for files of attention",
                     tensors.path()));
-  if (tokens.empty() && task.empty())
+  if (given_.tokens.empty() && given_.task.empty())
     throw UsageError(
         fmt::format("{} is a checkpoint: give --tokens FILE or --task NAME", tensors.path()));
-  if (!tokens.empty() && (samples || seed))
+  if (!given_.tokens.empty() && (given_.samples || given_.seed))
     throw UsageError("--samples and --seed draw sequences: they exclude --tokens");
-  const Task* judge = task.empty() ? nullptr : &find_task(task);
+  const Task* judge = given_.task.empty() ? nullptr : &find_task(given_.task);
   AttentionInput input;
-  input.model = std::make_unique<Model>(load_model(tensors, heads));
+  input.model = std::make_unique<Model>(load_model(tensors, given_.heads.value_or(0)));
   const ModelConfig& config = input.model->config();
   FleetSettings shape;
   shape.model = config;
   shape.batch = 1;
-  const Device chosen = choose_device(device, Precision::kFloat32, {&shape, 1}, worker);
+  const Device chosen = choose_device(given_.device, Precision::kFloat32, {&shape, 1}, worker);
   if (chosen.kind != DeviceKind::kCpu) input.device = synergraph::describe(chosen);
-  Sequences sequences = judge != nullptr && tokens.empty()
-                            ? random_inputs(*judge, seed.value_or(1), samples.value_or(50),
-                                            config.length, config.vocabulary)
-                            : read_sequences(tokens);
-  input.source =
-      std::make_unique<ModelAttention>(*input.model, std::move(sequences), judge, token_range,
-                                       evaluator_factory(chosen, *input.model),
-                                       range_sink() ? TokenChoice() : to);
-  input.heads_from_name = head_count(tensors, heads).from_name;
+  Sequences sequences =
+      judge != nullptr && given_.tokens.empty()
+          ? random_inputs(*judge, given_.seed.value_or(1), given_.samples.value_or(50),
+                          config.length, config.vocabulary)
+          : read_sequences(given_.tokens);
+  input.source = std::make_unique<ModelAttention>(
+      *input.model, std::move(sequences), judge, token_range,
+      evaluator_factory(chosen, *input.model), range_sink() ? TokenChoice() : given_.sink);
+  input.heads_from_name = head_count(tensors, given_.heads.value_or(0)).from_name;
   return input;
 }
 
 AttentionInput AttentionArguments::open_attention(const TensorFile& tensors,
                                                   const TokenRange& token_range) const {
-  if (!tokens.empty() || !task.empty() || heads != 0 || samples || seed || runs_elsewhere())
+  if (!given_.tokens.empty() || !given_.task.empty() || given_.heads || given_.samples ||
+      given_.seed || runs_elsewhere())
     throw UsageError(fmt::format(
         "{} holds attention: --tokens, --task, --samples, --seed, --heads and --device are for "
         "checkpoints",
         tensors.path()));
   AttentionInput input;
   std::unique_ptr<SequenceSource> source =
-      open_attention_file(tensors, {layers, token_range, row_tolerance,
-                                    axes.empty() ? AttentionAxes() : parse_axes(axes), missing()});
-  if (chooses_sequences() && !range.empty())
-    throw UsageError("--range and several sinks (--to) exclude each other");
+      open_attention_file(tensors, {given_.layers, token_range, given_.row_tolerance,
+                                    given_.axes.empty() ? AttentionAxes() : parse_axes(given_.axes),
+                                    given_.missing_mass});
+  if (chooses_sequences() && given_.range)
+    throw UsageError(fmt::format("{} and several sinks ({}) exclude each other",
+                                 option_mark("range"), option_mark("sink")));
   if (chooses_sequences()) try {
       choose_sequences(*source);
     } catch (const InputError& error) {
@@ -160,21 +157,22 @@ AttentionInput AttentionArguments::open_attention(const TensorFile& tensors,
 
 void AttentionArguments::choose_sequences(SequenceSource& source) const {
   SequenceChoice choice;
-  choice.to = to;
-  if (lengths.empty()) return source.choose(padded_sequences(source.whole_layers(), choice));
-  if (is_length_list(lengths))
-    for (const std::string_view length : split(lengths, ','))
+  choice.to = given_.sink;
+  if (given_.lengths.empty()) return source.choose(padded_sequences(source.whole_layers(), choice));
+  if (is_length_list(given_.lengths))
+    for (const std::string_view length : split(given_.lengths, ','))
       choice.lengths.push_back(parse_option<std::int64_t>("--lengths", length, {1}));
   else
-    choice.lengths = lengths_of_file(lengths);
-  if (!padding.empty()) choice.padding = parse_name<PaddingSide>(padding).value();
+    choice.lengths = lengths_of_file(given_.lengths);
+  choice.padding = given_.padding.value_or(choice.padding);
   source.choose(padded_sequences(source.whole_layers(), choice));
 }
 
 AttentionInput AttentionArguments::open_graph(const ByteSource& bytes) const {
-  if (!layers.empty() || !axes.empty() || row_tolerance || !tokens.empty() || !task.empty() ||
-      heads != 0 || samples || seed || !to.empty() || !range.empty() || !projections.empty() ||
-      missing() != MissingMass::kError || !lengths.empty() || runs_elsewhere())
+  if (!given_.layers.empty() || !given_.axes.empty() || given_.row_tolerance ||
+      !given_.tokens.empty() || !given_.task.empty() || given_.heads || given_.samples ||
+      given_.seed || !given_.sink.empty() || given_.range || !given_.out_proj.empty() ||
+      given_.missing_mass != MissingMass::kError || !given_.lengths.empty() || runs_elsewhere())
     throw UsageError(fmt::format("{} is a graph: of the options on input only --weights is for it",
                                  bytes.name()));
   if (bytes.size() > kMostGraphBytes)
@@ -199,11 +197,11 @@ AttentionInput AttentionArguments::open_graph(const ByteSource& bytes) const {
 
 void AttentionArguments::choose_weights(AttentionInput& input) const {
   const std::vector<AttentionLayer>& of = input.source->layers();
-  const bool learned_possible = input.model != nullptr || !projections.empty();
-  if (weights.empty() && !input.weights_from.empty()) return;
+  const bool learned_possible = input.model != nullptr || !given_.out_proj.empty();
+  if (given_.weights.empty() && !input.weights_from.empty()) return;
   std::string& from = input.weights_from;
-  from = weights.empty() ? (learned_possible ? "learned" : "uniform") : weights;
-  if (!projections.empty() && from != "learned")
+  from = given_.weights.empty() ? (learned_possible ? "learned" : "uniform") : given_.weights;
+  if (!given_.out_proj.empty() && from != "learned")
     throw UsageError("--out-proj goes with --weights learned");
   if (from == "uniform") {
     input.weights = uniform_weights(of);
@@ -211,16 +209,16 @@ void AttentionArguments::choose_weights(AttentionInput& input) const {
     if (!input.head_names.empty()) throw UsageError("--weights learned: a graph has none");
     if (!learned_possible)
       throw UsageError("--weights learned: attention has none: give --out-proj FILE");
-    input.weights = projections.empty() ? weights_of_model(*input.model)
-                                        : weights_of_projections(of, projections);
+    input.weights = given_.out_proj.empty() ? weights_of_model(*input.model)
+                                            : weights_of_projections(of, given_.out_proj);
   } else {
     from = "given";
-    if (!is_list(weights)) {
-      check_weights_file(weights);
-      input.weights = weights_of_file(of, weights);
+    if (!is_list(given_.weights)) {
+      check_weights_file(given_.weights);
+      input.weights = weights_of_file(of, given_.weights);
       return;
     }
-    const std::vector<double> raw = parse_numbers(weights, "--weights");
+    const std::vector<double> raw = parse_numbers(given_.weights, "--weights");
     try {
       input.weights = given_weights(of, raw);
     } catch (const InputError& error) {
@@ -230,7 +228,7 @@ void AttentionArguments::choose_weights(AttentionInput& input) const {
 }
 
 AttentionInput AttentionArguments::open(const TokenRange& token_range, int worker) const {
-  const ByteSourcePtr bytes = open_input(file);
+  const ByteSourcePtr bytes = open_input(given_.file);
   AttentionInput input;
   if (graphs_ && !is_tensor_file(*bytes)) {
     input = open_graph(*bytes);
@@ -245,39 +243,42 @@ AttentionInput AttentionArguments::open(const TokenRange& token_range, int worke
 }
 
 void AttentionArguments::choose_edges(AttentionInput& input) const {
-  if (!edges.moved()) {
-    if (!moved.empty()) throw UsageError("--moved needs --edges norm or contribution");
+  if (!edges_.moved()) {
+    if (!given_.moved.empty())
+      throw UsageError(fmt::format("{} needs {} norm or contribution", option_mark("moved"),
+                                   option_mark("edges")));
     return;
   }
-  const std::string_view kind = name_of(edges.kind());
-  if (!weights.empty() || !projections.empty())
+  const std::string edges = fmt::format("{} {}", option_mark("edges"), name_of(edges_.kind()));
+  if (!given_.weights.empty() || !given_.out_proj.empty())
     throw UsageError(
-        fmt::format("--edges {}: the weights of the heads follow from what they move; leave "
-                    "--weights and --out-proj out",
-                    kind));
+        fmt::format("{}: the weights of the heads follow from what they move; leave {} and {} out",
+                    edges, option_mark("weights"), option_mark("out_proj")));
   MovedReader reader;
   if (input.model) {
-    if (!moved.empty())
-      throw UsageError("--moved is for files of attention; a checkpoint has its own values");
+    if (!given_.moved.empty())
+      throw UsageError(fmt::format("{} is for files of attention; a checkpoint has its own values",
+                                   option_mark("moved")));
     if (!input.device.empty())
-      throw UsageError(fmt::format("--edges {} of a checkpoint needs --device cpu", kind));
+      throw UsageError(
+          fmt::format("{} of a checkpoint needs {} cpu", edges, option_mark("device")));
   } else {
     const auto* source = dynamic_cast<const SequenceSource*>(input.source.get());
-    if (source == nullptr) throw UsageError(fmt::format("--edges {}: a graph moves nothing", kind));
-    if (moved.empty())
-      throw UsageError(
-          fmt::format("--edges {} needs --moved FILE, the values and output projections", kind));
-    reader = MovedArrays::of_file(moved).reader(*source);
+    if (source == nullptr) throw UsageError(fmt::format("{}: a graph moves nothing", edges));
+    if (given_.moved.empty())
+      throw UsageError(fmt::format("{} needs {} FILE, the values and output projections", edges,
+                                   option_mark("moved")));
+    reader = MovedArrays::of_file(given_.moved).reader(*source);
   }
   input.weights = uniform_weights(input.source->layers());
   input.attention = std::move(input.source);
-  input.source = std::make_unique<EdgeSource>(*input.attention, edges.kind(), std::move(reader));
+  input.source = std::make_unique<EdgeSource>(*input.attention, edges_.kind(), std::move(reader));
 }
 
 void AttentionArguments::describe(const AttentionInput& input, InputReport& report) const {
-  report.edges = edges.kind();
-  report.weights = edges.moved() ? "moved" : input.weights_from;
-  report.reading = input.source->reading();
+  report.edges = edges_.kind();
+  report.weights = edges_.moved() ? "moved" : input.weights_from;
+  report.reading = spelled(input.source->reading(), OptionSpelling::kProgram);
   if (const auto* source = dynamic_cast<const SequenceSource*>(&input.source->base());
       source != nullptr && chooses_sequences()) {
     if (const auto common = source->common_range())
@@ -289,117 +290,12 @@ void AttentionArguments::describe(const AttentionInput& input, InputReport& repo
   report.model = input.model->config();
   report.device = input.device;
   report.heads_from_name = input.heads_from_name;
-  report.task = task;
+  report.task = given_.task;
   if (const auto* attention = dynamic_cast<const ModelAttention*>(&input.source->base())) {
     report.evaluation = attention->evaluation();
     report.control = attention->control();
     report.sequences = attention->sequences();
   }
-}
-
-void AttentionArguments::add_to(CLI::App& command, bool graphs) {
-  graphs_ = graphs;
-  const char* group = "Input";
-  command
-      .add_option("FILE", file,
-                  graphs ? "attention, a checkpoint, or a graph; - for standard input"
-                         : "attention, or a checkpoint; - for standard input")
-      ->required()
-      ->group(group);
-  command
-      .add_option(
-          "--layers", layers,
-          "layers to analyse: numbers as the output shows them, such as 3 or 0,2 or 4-7, or "
-          "a regular expression for the names of an archive's tensors (default: all); "
-          "layers come in natural order, 2 before 10")
-      ->type_name("LAYERS")
-      ->group(group);
-  command
-      .add_option("--axes", axes,
-                  "names of the arrays' axes in their order: some of layer,sample,head,query,key "
-                  "(default: the last of these, one for each axis); for an archive, one more name "
-                  "in front, layer or sample, says what each array is")
-      ->type_name("LIST")
-      ->group(group);
-  command
-      .add_option_function<std::string>(
-          "--to,--sink", [this](const std::string& text) { to = TokenChoice(text, "--to"); },
-          "sinks, the tokens where information arrives: such as 63, 0-7, 15,31 or ::4; each ends a "
-          "prefix of the sample, and numbers are means over the prefixes; negative numbers count "
-          "from the end (default: the last token)")
-      ->type_name("TOKENS")
-      ->group(group);
-  command
-      .add_option(
-          "--range", range,
-          "analyse tokens A to B-1 only, without padding: rows and columns are cut and what "
-          "remains of each row is renormalised")
-      ->type_name("A:B")
-      ->group(group);
-  command
-      .add_option("--lengths", lengths,
-                  "number of real tokens per sample, as a list or a file; one number holds for all "
-                  "samples; padding is ignored, even if it holds NaN")
-      ->type_name("LIST")
-      ->group(group);
-  command.add_option("--padding", padding, "side of the padding, with --lengths (default: right)")
-      ->check(CLI::IsMember(all_names<PaddingSide>()))
-      ->group(group);
-  add_number(command, "--row-tolerance", row_tolerance,
-             "how far a row's sum may be from 1 (default: what rounding explains, to the file's "
-             "element type or to the shorter one that the values show)",
-             {0.0, 1.0})
-      ->group(group);
-  command
-      .add_option(
-          "--missing-mass", missing_mass,
-          "error: refuse rows that sum to less than 1 beyond rounding; node: add a first node that "
-          "takes all the missing mass and keeps it, for models with a learned sink logit")
-      ->check(CLI::IsMember(all_names<MissingMass>()))
-      ->capture_default_str()
-      ->group(group);
-  command.add_option("--tokens", tokens, "sequences (samples, n) for a checkpoint")
-      ->type_name("FILE")
-      ->group(group);
-  std::string names;
-  for (const Task& one : tasks()) names += (names.empty() ? "" : ", ") + one.name;
-  command
-      .add_option(
-          "--task", task,
-          "task that judges a checkpoint, and without --tokens draws its sequences: " + names)
-      ->group(group);
-  add_number(command, "--samples", samples, "sequences to draw (default: 50)", {1, 100000000})
-      ->group(group);
-  add_number(command, "--seed", seed, "seed of the random sequences (default: 1)")->group(group);
-  command
-      .add_option("--device", device,
-                  "what runs a checkpoint: cpu, cuda, cuda:1, ... or auto. A GPU saves the forward "
-                  "pass, a few percent of the time")
-      ->capture_default_str()
-      ->group(group);
-  add_number(command, "--heads", heads,
-             "heads of a checkpoint that does not say how many (default: the H of a file name "
-             "H_heads_...)",
-             {1, 1 << 20})
-      ->default_str("")
-      ->group(group);
-  command
-      .add_option("--weights", weights,
-                  "head weights: uniform, learned, a list w1,w2,..., or a file with (heads) or "
-                  "(layers, heads) numbers (default: learned for checkpoints, else uniform)")
-      ->group(group);
-  command
-      .add_option("--out-proj", projections,
-                  "attention output projections (rows = outputs) that learned weights come from")
-      ->type_name("FILE")
-      ->group(group);
-  visit_settings(edges, SettingOptions{command});
-  command
-      .add_option("--moved", moved,
-                  "archive of what the heads move, for --edges norm and contribution: arrays "
-                  "values, out_proj, residual, and out_proj_bias; or norms")
-      ->type_name("FILE")
-      ->group(group);
 }
 
 }  // namespace synergraph::cli

@@ -1,6 +1,5 @@
 #pragma once
 
-#include <CLI/CLI.hpp>
 #include <memory>
 #include <optional>
 #include <string>
@@ -8,13 +7,13 @@
 
 #include "cli/output_paths.h"
 #include "synergraph/analysis/head_weights.h"
+#include "synergraph/analysis/input_settings.h"
 #include "synergraph/graph/multi_head_graph.h"
 #include "synergraph/heads/attention_source.h"
 #include "synergraph/heads/edges.h"
 #include "synergraph/io/tensor_file.h"
 #include "synergraph/model/parameters.h"
 #include "synergraph/report/input_report.h"
-#include "synergraph/train/device.h"
 
 namespace synergraph::cli {
 
@@ -32,37 +31,20 @@ struct AttentionInput {
   std::optional<MultiHeadGraph> graph = {};   ///< where it is one
 };
 
-/// The options that say what attention is read, and how its heads are weighted; shared by the
-/// commands that read it.
-struct AttentionArguments {
-  std::string file;
-  std::string layers;
-  std::string axes;
-  std::string tokens;
-  std::string task;
-  std::optional<int> samples;
-  std::optional<std::uint64_t> seed;
-  std::string device{name_of(DeviceKind::kCpu)};
-  int heads = 0;
-  std::string weights;
-  std::string projections;
-  TokenChoice to;
-  std::string range;
-  std::optional<double> row_tolerance;
-  std::string missing_mass = "error";
-  EdgeSettings edges;
-  std::string moved;
-  std::string lengths;
-  std::string padding;
-
+/// The attention that a command reads, and how its heads are weighted.
+class AttentionArguments {
+ public:
   /// `graphs`: files of graphs are read, too.
-  void add_to(CLI::App& command, bool graphs = false);
+  AttentionArguments(const InputSettings& settings, const EdgeSettings& edges, bool graphs = false)
+      : given_(settings), edges_(edges), graphs_(graphs) {}
+
+  const EdgeSettings& edges() const { return edges_; }
 
   /// Files that are read, and the options that name them.
   std::vector<NamedPath> files() const;
 
   /// The range of tokens that is read; with lengths all of them, of which sequences are chosen.
-  TokenRange parse_range() const;
+  TokenRange token_range() const;
 
   /// Opens the file. On a machine with several GPUs the worker of this number takes one of its own,
   /// see choose_device().
@@ -72,7 +54,6 @@ struct AttentionArguments {
   void describe(const AttentionInput& input, InputReport& report) const;
 
  private:
-  MissingMass missing() const;
   /// Whether a device is asked for that is not the CPU.
   bool runs_elsewhere() const;
   AttentionInput open_checkpoint(const TensorFile& tensors, const TokenRange& token_range,
@@ -82,14 +63,18 @@ struct AttentionArguments {
   /// The sink that ends the range that is read; nothing: the last token, or several sinks.
   std::optional<std::int64_t> range_sink() const;
   /// Whether samples are sequences that are chosen: without padding, or with several sinks.
-  bool chooses_sequences() const { return !lengths.empty() || (!to.empty() && !range_sink()); }
+  bool chooses_sequences() const {
+    return !given_.lengths.empty() || (!given_.sink.empty() && !range_sink());
+  }
   /// Leaves padding out, and ends sequences at their sinks.
   void choose_sequences(SequenceSource& source) const;
   void choose_weights(AttentionInput& input) const;
   /// Turns attention into other edges, where they are asked for.
   void choose_edges(AttentionInput& input) const;
 
-  bool graphs_ = false;
+  const InputSettings& given_;
+  const EdgeSettings& edges_;
+  bool graphs_;
 };
 
 }  // namespace synergraph::cli

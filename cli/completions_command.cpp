@@ -5,6 +5,8 @@
 #include "cli/commands.h"
 #include "cli/describe.h"
 #include "cli/output.h"
+#include "cli/setting_option.h"
+#include "synergraph/report/command_settings.h"
 
 namespace synergraph::cli {
 namespace {
@@ -210,19 +212,22 @@ std::string fish(const CommandText& program, const std::vector<CommandText>& com
 }  // namespace
 
 void add_completions_command(CLI::App& app) {
-  const auto shell = std::make_shared<std::string>();
-  CLI::App* command = app.add_subcommand(
+  const auto settings = std::make_shared<CompletionsSettings>();
+  CLI::App& command = *app.add_subcommand(
       "completions", "Print what a shell needs to complete commands, options and their values");
-  command->footer(kCompletionsFooter);
-  command->add_option("SHELL", *shell, "bash, zsh or fish")
-      ->required()
-      ->check(CLI::IsMember({"bash", "zsh", "fish"}));
-  command->callback([&app, shell] {
+  command.footer(kCompletionsFooter);
+  add_settings(command, *settings);
+  command.callback([&app, settings] {
     const CommandText program = describe(app);
     const std::vector<CommandText> commands = describe_commands(app);
-    print(*shell == "bash"  ? bash(program, commands)
-          : *shell == "zsh" ? zsh(program, commands)
-                            : fish(program, commands));
+    switch (settings->shell.value()) {
+      case Shell::kBash:
+        return print(bash(program, commands));
+      case Shell::kZsh:
+        return print(zsh(program, commands));
+      case Shell::kFish:
+        return print(fish(program, commands));
+    }
   });
 }
 

@@ -6,11 +6,13 @@
 #include "cli/commands.h"
 #include "cli/input.h"
 #include "cli/output.h"
+#include "cli/setting_option.h"
 #include "synergraph/core/error.h"
 #include "synergraph/io/atomic_file.h"
 #include "synergraph/io/file_writer.h"
 #include "synergraph/io/tensor_file.h"
 #include "synergraph/io/tensor_stream.h"
+#include "synergraph/report/command_settings.h"
 
 namespace synergraph::cli {
 namespace {
@@ -56,20 +58,15 @@ void convert(const std::string& from, const std::string& to) {
 }  // namespace
 
 void add_convert_command(CLI::App& app) {
-  struct Arguments {
-    std::string from;
-    std::string to;
-  };
-  auto arguments = std::make_shared<Arguments>();
+  const auto settings = std::make_shared<ConvertSettings>();
   CLI::App& command = *app.add_subcommand(
       "convert",
       fmt::format("Write the tensors of a file ({}) in another format. Element types and names "
                   "stay, except that bfloat16 becomes float32 in NumPy formats. Only .safetensors "
                   "keeps the metadata, such as a checkpoint's number of heads.",
                   listed_endings()));
-  command.add_option("IN", arguments->from, "file to read; - for standard input")->required();
-  command.add_option("OUT", arguments->to, "file to write: " + written_endings())->required();
-  command.callback([arguments] { convert(arguments->from, arguments->to); });
+  add_settings(command, *settings);
+  command.callback([settings] { convert(settings->from, settings->to); });
 }
 
 }  // namespace synergraph::cli

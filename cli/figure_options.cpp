@@ -2,41 +2,17 @@
 
 #include <fmt/core.h>
 
-#include "cli/number_option.h"
-#include "cli/output_paths.h"
+#include <algorithm>
+#include <utility>
+
 #include "synergraph/core/error.h"
 #include "synergraph/core/parse_number.h"
 
 namespace synergraph::cli {
 
-void FigureArguments::add_style_to(CLI::App& command, const char* group) {
-  command
-      .add_option("--figure-size", size,
-                  "size of the figure in inches (default: what its panels need)")
-      ->type_name("WxH")
-      ->group(group);
-  command.add_option("--figure-title", title, "title above the panels of the figure")
-      ->type_name("TEXT")
-      ->group(group);
-}
-
-void FigureArguments::add_to(CLI::App& command, const std::string& draws,
-                             const std::string& named) {
-  const char* group = "Output";
-  CLI::Option* figure =
-      command.add_option("--figure", file, draws + ": a path that ends in .svg, .pdf or .png");
-  figure->type_name("FILE")->group(group);
-  add_style_to(command, group);
-  as_list(command.add_option("--figure-names", names,
-                             fmt::format("names of the {} in it, separated by commas", named)))
-      ->type_name("A,B,...")
-      ->group(group);
-  for (const char* option : {"--figure-size", "--figure-title", "--figure-names"})
-    command.get_option(option)->needs(figure);
-}
-
-FigureOptions FigureArguments::resolve() const {
-  FigureOptions options{{}, title, names};
+FigureOptions figure_options(const FigureLook& look, std::vector<std::string> names) {
+  const std::string& size = look.figure_size;
+  FigureOptions options{{}, look.figure_title, std::move(names)};
   if (size.empty()) return options;
   constexpr double kMost = 40.0;
   const auto side = [&](const std::string& text) {

@@ -7,7 +7,6 @@
 #include "cli/execution_options.h"
 #include "cli/page_documents.h"
 #include "cli/setting_option.h"
-#include "synergraph/analysis/head_value_settings.h"
 #include "synergraph/analysis/head_values.h"
 #include "synergraph/analysis/stack_analysis.h"
 #include "synergraph/core/error.h"
@@ -16,13 +15,6 @@
 
 namespace synergraph::cli {
 namespace {
-
-struct HeadsArguments : AttentionCommand {
-  HeadValueOptions head_values;
-  LossSettings loss;
-  StackSettings through;
-  bool verbose = false;
-};
 
 constexpr const char* kHeadsAbout =
     "What each head adds to the attention graph: every subset of a layer's heads, which are "
@@ -40,68 +32,71 @@ constexpr const char* kHeadsDetails =
     "  synergraph heads maps.safetensors --stack --values fidelity\n"
     "  synergraph heads graph.txt --weights 1,2,1";
 
-void run_heads(HeadsArguments& arguments) {
-  const FigureOptions figure = arguments.check();
-  arguments.through.check(option_name, arguments.input.edges);
+void run_heads(const CLI::App& app, HeadsCommandSettings& settings) {
+  const AttentionCommand command(app, settings, true);
+  const FigureOptions figure = command.check();
+  const StackSettings& through = settings.measured.through;
+  const EdgeSettings& edges = settings.measured.edges;
+  through.check(edges);
+  const MetricsSettings& metrics = settings.measured.metrics;
 
   HeadsReport report;
-  report.verbose = arguments.verbose;
-  report.range = arguments.input.parse_range();
-  report.convention = arguments.metrics.chosen_conventions().front();
-  AttentionInput input = arguments.input.open(report.range, arguments.shared.local_rank());
-  if (!input.head_names.empty()) arguments.metrics.options_of = graph_options;
-  HeadValueOptions& options = arguments.head_values;
-  options.convention = arguments.metrics.resolve(report.convention);
+  report.verbose = settings.verbose;
+  report.range = command.input.token_range();
+  report.convention = metrics.convention.names.front();
+  const AttentionInput input = command.input.open(report.range, command.shared.local_rank());
+  const bool graph = !input.head_names.empty();
+  HeadValueOptions options = settings.measured.head_values;
+  options.convention =
+      metrics.resolve(report.convention, graph ? graph_options : convention_options);
   options.values = ordered_values(options.values);
-  options.execution.threads = arguments.metrics.execution.threads;
-  if (!arguments.quiet) options.execution.progress.stream = stderr;
+  options.execution = command.execution(options.execution.memory);
   report.head_names = input.head_names;
   report.token_names = input.token_names;
-  StackOptions stack = arguments.through.options();
-  if (arguments.through.follow) try {
-      stack.token = followed_node(input.source->layers(), *arguments.through.follow);
+  StackOptions stack = through.options();
+  if (through.follow) try {
+      stack.token = followed_node(input.source->layers(), *through.follow);
     } catch (const InputError& error) {
-      throw InputError(fmt::format("{}: {}", input_name(arguments.input.file), error.what()));
+      throw InputError(fmt::format("{}: {}", input_name(settings.input.file), error.what()));
     }
-  if (arguments.figure.wanted())
-    check_heads_figure(input.source->layers(), options, arguments.through.stack, figure);
-  const TokenNames names = arguments.page.read_names(input);
+  const std::string& drawn = settings.figure.figure;
+  if (!drawn.empty()) check_heads_figure(input.source->layers(), options, through.stack, figure);
+  const TokenNames names = command.page.read_names(input);
 
-  const bool rollout = arguments.through.method == StackMethod::kRollout;
+  const bool rollout = through.method == StackMethod::kRollout;
   const LayerWeights equal = uniform_weights(input.source->layers());
   const LayerWeights& stack_weights = rollout ? equal : input.weights;
-  if (arguments.input.edges.moved()) options.weight_samples = 0;
+  if (edges.moved()) options.weight_samples = 0;
   std::vector<std::string> also;
   const auto measure_layers = [&] {
-    if (!arguments.page.wanted() || input.graph) return;
-    arguments.input.describe(input, report);
-    also = {layers_document(input, report, arguments.metrics, options.execution)};
+    if (!command.page.wanted() || input.graph) return;
+    command.input.describe(input, report);
+    also = {layers_document(input, report, metrics, options.execution)};
   };
   const auto write = [&](HeadValues head_values, std::optional<StackAnalysis> through_layers) {
     report.head_values = std::move(head_values);
     report.stack = std::move(through_layers);
-    arguments.input.describe(input, report);
+    command.input.describe(input, report);
     report.loss = losses_of_heads(*input.source, report.head_values.layer_values,
-                                  arguments.loss.choice(), options.execution);
-    if (arguments.shared.wanted()) measure_layers();
-    const auto draw = [&] { draw_heads_figure(arguments.figure.file, report, figure); };
-    arguments.write(report, draw, {"heads", {}, {}, also}, input, names);
+                                  settings.measured.loss.choice(), options.execution);
+    if (command.shared.wanted()) measure_layers();
+    const auto draw = [&] { draw_heads_figure(drawn, report, figure); };
+    command.write(report, draw, {"heads", {}, {}, also}, input, names);
   };
-  if (arguments.shared.wanted()) {
-    const SharedSamples how = arguments.sharing(input);
-    return arguments.shared.run(options.execution, [&] {
+  if (command.shared.wanted()) {
+    const SharedSamples how = command.sharing(input);
+    return command.shared.run(options.execution, [&] {
       stack.execution = options.execution;
       return value_heads_shared(*input.source, input.weights, options,
-                                arguments.through.stack ? std::optional(stack) : std::nullopt,
-                                stack_weights, how, write);
+                                through.stack ? std::optional(stack) : std::nullopt, stack_weights,
+                                how, write);
     });
   }
   HeadValues head_values;
   std::optional<StackAnalysis> through_layers;
   run_until_stopped(options.execution, [&] {
     stack.execution = options.execution;
-    if (arguments.through.stack)
-      through_layers = analyse_stack(*input.source, stack_weights, stack);
+    if (through.stack) through_layers = analyse_stack(*input.source, stack_weights, stack);
     head_values = value_heads(*input.source, input.weights, options);
     measure_layers();
   });
@@ -111,21 +106,11 @@ void run_heads(HeadsArguments& arguments) {
 }  // namespace
 
 void add_heads_command(CLI::App& app) {
-  auto arguments = std::make_shared<HeadsArguments>();
+  const auto settings = std::make_shared<HeadsCommandSettings>();
   CLI::App& command = *app.add_subcommand("heads", kHeadsAbout);
   command.footer(kHeadsDetails);
-  arguments->input.add_to(command, true);
-  arguments->metrics.options_of = convention_options;
-  arguments->metrics.add_to(command);
-  visit_settings(arguments->head_values, SettingOptions{command});
-  visit_settings(arguments->loss, SettingOptions{command});
-  visit_settings(arguments->through, SettingOptions{command});
-  arguments->table.option = "--csv";
-  arguments->add_outputs_to(command, "a row for every layer, value and head", "report",
-                            "draw pruning curves and interactions by layer");
-  command.add_flag("--verbose", arguments->verbose, "print the tables of every head and pair")
-      ->group("Output");
-  command.callback([arguments] { run_heads(*arguments); });
+  add_settings(command, *settings);
+  command.callback([&command, settings] { run_heads(command, *settings); });
 }
 
 }  // namespace synergraph::cli

@@ -7,18 +7,15 @@
 #include "cli/commands.h"
 #include "cli/input.h"
 #include "cli/output.h"
+#include "cli/setting_option.h"
 #include "synergraph/core/terminal.h"
 #include "synergraph/io/tensor_file.h"
+#include "synergraph/report/command_settings.h"
 #include "synergraph/report/inspect_report.h"
 #include "synergraph/report/table.h"
 
 namespace synergraph::cli {
 namespace {
-
-struct InspectOptions {
-  std::string path;
-  bool json = false;
-};
 
 /// "1.5 MiB".
 std::string readable_size(std::int64_t bytes) {
@@ -76,16 +73,13 @@ void print_table(const TensorFile& file) {
 }  // namespace
 
 void add_inspect_command(CLI::App& app) {
-  const auto options = std::make_shared<InspectOptions>();
-  CLI::App* command = app.add_subcommand(
+  const auto settings = std::make_shared<InspectSettings>();
+  CLI::App& command = *app.add_subcommand(
       "inspect", "List the tensors and the metadata in a file: " + listed_endings());
-  command->add_option("file", options->path, "file to list; - for standard input")
-      ->required()
-      ->type_name("FILE");
-  command->add_flag("--json", options->json, "print JSON");
-  command->callback([options] {
-    const TensorFile file = open_tensors(options->path);
-    if (options->json)
+  add_settings(command, *settings);
+  command.callback([settings] {
+    const TensorFile file = open_tensors(settings->file);
+    if (settings->json)
       print(json_report(file));
     else
       print_table(file);

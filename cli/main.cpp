@@ -9,6 +9,7 @@
 #include "cli/program.h"
 #include "cli/stop_signals.h"
 #include "synergraph/core/error.h"
+#include "synergraph/core/setting.h"
 #include "synergraph/io/system_error.h"
 
 namespace {
@@ -18,7 +19,8 @@ constexpr int kBadUsage = 2;
 
 /// One line on stderr, broken on a terminal alone, whatever bytes a file put into the message.
 int fail(const std::string& message, int status) {
-  synergraph::cli::print_error("synergraph: " + message);
+  synergraph::cli::print_error("synergraph: " +
+                               synergraph::spelled(message, synergraph::OptionSpelling::kProgram));
   return status;
 }
 

@@ -13,11 +13,6 @@
 
 namespace synergraph::cli {
 
-inline constexpr NumberRange<int> kThreadCounts{0, 4096};
-inline constexpr const char* kThreadsHelp =
-    "number of threads; 0: all CPUs. Results do not depend on it";
-inline constexpr NumberRange<double> kSeconds{0.0};
-
 /// All of `text` as a number of the range. Anything else, such as NaN, a number that overflows or a
 /// sign that would wrap around, is a UsageError that names the option and what it takes: a number,
 /// or what the caller has already looked for, `other`.

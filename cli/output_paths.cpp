@@ -16,11 +16,6 @@ bool is_file(const NamedPath& named) {
 
 }  // namespace
 
-CLI::Option* add_output(CLI::App& command, const char* option, std::string& path,
-                        const std::string& about) {
-  return command.add_option(option, path, about)->type_name("FILE")->group("Output");
-}
-
 void check_outputs(const std::vector<NamedPath>& outputs, const std::vector<NamedPath>& inputs) {
   for (std::size_t k = 0; k < outputs.size(); ++k) {
     const auto& [option, path] = outputs[k];

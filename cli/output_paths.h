@@ -1,14 +1,9 @@
 #pragma once
 
-#include <CLI/CLI.hpp>
 #include <string>
 #include <vector>
 
 namespace synergraph::cli {
-
-/// An option that names a file to write, among the options on output.
-CLI::Option* add_output(CLI::App& command, const char* option, std::string& path,
-                        const std::string& about);
 
 /// A path and the option that it was given by.
 struct NamedPath {

@@ -7,17 +7,17 @@
 namespace synergraph::cli {
 
 std::string layers_document(const AttentionInput& input, const InputReport& about,
-                            const MetricsArguments& metrics, const Execution& execution) {
+                            const MetricsSettings& metrics, const Execution& execution) {
   AnalyzeReport report;
   static_cast<InputReport&>(report) = about;
   report.per_head = true;
-  report.conventions = metrics.chosen_conventions();
+  report.conventions = metrics.convention.names;
   AnalysisOptions options;
   options.execution = execution;
   options.execution.memory = kAttentionMemory;
   options.conventions.clear();
   for (const Convention convention : report.conventions) {
-    options.conventions.push_back(metrics.resolve(convention));
+    options.conventions.push_back(metrics.resolve(convention, convention_options));
     options.conventions.back().per_head_walks = true;
   }
   report.analysis = analyse(*input.source, input.weights, options);
@@ -25,12 +25,12 @@ std::string layers_document(const AttentionInput& input, const InputReport& abou
 }
 
 std::string heads_document(const AttentionInput& input, const InputReport& about,
-                           const MetricsArguments& metrics, const Execution& execution) {
+                           const MetricsSettings& metrics, const Execution& execution) {
   HeadsReport report;
   static_cast<InputReport&>(report) = about;
-  report.convention = metrics.chosen_conventions().front();
+  report.convention = metrics.convention.names.front();
   HeadValueOptions options;
-  options.convention = metrics.resolve(report.convention);
+  options.convention = metrics.resolve(report.convention, convention_options);
   options.execution = execution;
   options.execution.memory = Execution{}.memory;
   report.head_values = value_heads(*input.source, input.weights, options);

@@ -3,7 +3,7 @@
 #include <string>
 
 #include "cli/attention_input.h"
-#include "cli/metrics_options.h"
+#include "synergraph/heads/metrics_settings.h"
 #include "synergraph/report/input_report.h"
 
 namespace synergraph::cli {
@@ -12,10 +12,10 @@ namespace synergraph::cli {
 
 /// Of `analyze --per-head`. `about`: the input, as the command's own report has it.
 std::string layers_document(const AttentionInput& input, const InputReport& about,
-                            const MetricsArguments& metrics, const Execution& execution);
+                            const MetricsSettings& metrics, const Execution& execution);
 
 /// Of `heads`, with its defaults and by the first of the conventions.
 std::string heads_document(const AttentionInput& input, const InputReport& about,
-                           const MetricsArguments& metrics, const Execution& execution);
+                           const MetricsSettings& metrics, const Execution& execution);
 
 }  // namespace synergraph::cli

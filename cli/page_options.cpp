@@ -5,41 +5,19 @@
 #include <algorithm>
 #include <utility>
 
-#include "cli/number_option.h"
 #include "cli/output.h"
 #include "synergraph/core/error.h"
 #include "synergraph/io/atomic_file.h"
 
 namespace synergraph::cli {
 
-void PageArguments::add_to(CLI::App& command, bool attention, const char* group) {
-  CLI::Option* page =
-      add_output(command, "--page", file,
-                 "write everything as an interactive page, one HTML file that needs "
-                 "no network; - for standard output instead of the table");
-  page->group(group);
-  if (!attention) return;
-  add_number(command, "--page-samples", samples,
-             "samples whose attention is in the page (default: 10, or as many as 64 MiB hold)",
-             {0, 100000000})
-      ->needs(page)
-      ->group(group);
-  command
-      .add_option(
-          "--page-tokens", tokens,
-          "file with the names of tokens for the page: text with one name per line, or .json "
-          "or .jsonl with one list of names for all samples or one list per sample")
-      ->type_name("FILE")
-      ->needs(page)
-      ->group(group);
-}
-
 std::vector<NamedPath> PageArguments::inputs(std::vector<NamedPath> files) const {
-  files.push_back({"--page-tokens", tokens});
+  files.push_back({"--page-tokens", settings_.page_tokens});
   return files;
 }
 
 TokenNames PageArguments::read_names(const AttentionInput& input) const {
+  const std::string& tokens = settings_.page_tokens;
   if (tokens.empty()) return {};
   if (input.graph) throw UsageError("--page-tokens: a graph has names of its own");
   constexpr std::size_t kMostBytes = std::size_t{16} << 20U;
@@ -54,8 +32,9 @@ TokenNames PageArguments::read_names(const AttentionInput& input) const {
   return names;
 }
 
-void PageArguments::write(const Page& page) const {
-  const std::string left_out = write_page(file == "-" ? "/dev/stdout" : file, page);
+void write_page(const PageSettings& settings, const Page& page) {
+  const std::string& file = settings.page;
+  const std::string left_out = synergraph::write_page(file == "-" ? "/dev/stdout" : file, page);
   if (!left_out.empty()) print_note(left_out);
 }
 
@@ -65,14 +44,15 @@ void PageArguments::write(Page page, const AttentionInput& input, TokenNames nam
     for (std::size_t h = 0; input.weights_from != "graph" && h < graph.heads.size(); ++h)
       graph.heads[h].weight = input.weights.front()[h];
     page.graph = format_graph_text(graph);
-    return write(page);
+    return write_page(settings_, page);
   }
-  page.attention = {input.source.get(), input.weights, {}, samples, std::move(names)};
+  page.attention = {
+      input.source.get(), input.weights, {}, settings_.page_samples, std::move(names)};
   if (input.weights_from == "learned")
     page.attention->learned = input.weights;
   else if (input.model)
     page.attention->learned = weights_of_model(*input.model);
-  write(page);
+  write_page(settings_, page);
 }
 
 }  // namespace synergraph::cli

@@ -1,26 +1,25 @@
 #pragma once
 
-#include <CLI/CLI.hpp>
-#include <optional>
 #include <string>
 #include <vector>
 
 #include "cli/attention_input.h"
 #include "cli/output_paths.h"
+#include "synergraph/report/output_settings.h"
 #include "synergraph/report/page.h"
 
 namespace synergraph::cli {
 
-/// --page, shared by the commands that have one.
-struct PageArguments {
-  std::string file;
-  std::string tokens;  ///< a file with their names (page_tokens.h)
-  std::optional<int> samples;
+/// Writes a page to where it is wanted, and notes what was left out.
+void write_page(const PageSettings& settings, const Page& page);
 
-  /// `attention`: the page holds attention, of --page-samples samples, with --page-tokens.
-  void add_to(CLI::App& command, bool attention = false, const char* group = "Output");
+/// The page of a command that measures attention.
+class PageArguments {
+ public:
+  explicit PageArguments(const AttentionPageSettings& settings) : settings_(settings) {}
 
-  bool wanted() const { return !file.empty(); }
+  const std::string& file() const { return settings_.page; }
+  bool wanted() const { return !file().empty(); }
 
   /// What is read, with these files.
   std::vector<NamedPath> inputs(std::vector<NamedPath> files) const;
@@ -28,11 +27,11 @@ struct PageArguments {
   /// The names of --page-tokens. UsageError or InputError unless they fit the attention.
   TokenNames read_names(const AttentionInput& input) const;
 
-  /// Writes it, and notes what was left out.
-  void write(const Page& page) const;
-
-  /// The same with the attention, or the graph, that was read, and names of tokens.
+  /// Writes it with the attention, or the graph, that was read, and names of tokens.
   void write(Page page, const AttentionInput& input, TokenNames names) const;
+
+ private:
+  const AttentionPageSettings& settings_;
 };
 
 }  // namespace synergraph::cli

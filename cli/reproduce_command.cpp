@@ -7,21 +7,19 @@
 #include "cli/commands.h"
 #include "cli/execution_options.h"
 #include "cli/figure_options.h"
-#include "cli/number_option.h"
 #include "cli/output.h"
 #include "cli/output_paths.h"
 #include "cli/page_options.h"
 #include "cli/setting_option.h"
-#include "cli/shard_options.h"
+#include "cli/shared_samples_options.h"
 #include "cli/stop_signals.h"
-#include "cli/training_options.h"
 #include "synergraph/core/error.h"
 #include "synergraph/core/terminal.h"
 #include "synergraph/io/atomic_file.h"
 #include "synergraph/io/file_stamp.h"
+#include "synergraph/report/command_settings.h"
 #include "synergraph/report/reproduce_report.h"
 #include "synergraph/report/study_sections.h"
-#include "synergraph/study/grid_request.h"
 #include "synergraph/study/grid_run.h"
 
 namespace synergraph::cli {
@@ -60,38 +58,28 @@ Examples
   synergraph reproduce --preset paper --tasks cycle --heads 1,4 --samples 50 --out cycle
   srun -n 64 synergraph reproduce --preset paper --seeds 100 --out /shared/paper)";
 
-struct ReproduceArguments {
-  GridRequest request;
-  GridOptions options;
-  FigureArguments figures;
-  bool no_figures = false;
-  DeviceArguments device;
-  ShardArguments shard;
-  PageArguments page;
-};
-
 /// To fail before any work. The page may lie in the study's directory, which is made for it, but
 /// takes no place of what else is written there.
-void check_page(const PageArguments& page, const std::string& directory) {
+void check_page(const std::string& page, const std::string& directory) {
   namespace fs = std::filesystem;
-  if (!page.wanted()) return;
+  if (page.empty()) return;
   for (const char* name : {"results.json", "report.html"})
-    if (is_same_file(page.file, directory + '/' + name))
-      throw UsageError(fmt::format("--page: {} is {} of --out", quoted_text(page.file), name));
+    if (is_same_file(page, directory + '/' + name))
+      throw UsageError(fmt::format("--page: {} is {} of --out", quoted_text(page), name));
   std::error_code none;
-  const fs::path folder = fs::absolute(page.file, none).parent_path();
+  const fs::path folder = fs::absolute(page, none).parent_path();
   const fs::path study = fs::absolute(directory, none);
   if (fs::weakly_canonical(folder / "", none) == fs::weakly_canonical(study / "", none))
     make_directory(directory);
-  check_outputs({{"--page", page.file}}, {});
+  check_outputs({{"--page", page}}, {});
 }
 
-void write_page(const PageArguments& arguments, const ReproduceReport& report) {
+void write_study_page(const PageSettings& settings, const ReproduceReport& report) {
   Page page{"reproduce", "The paper's tables, again", json_report(report)};
   page.report = study_sections(report);
   for (const std::string& task : report.grid.tasks)
     for (const int heads : report.grid.heads) page.published.push_back({task, heads});
-  arguments.write(page);
+  write_page(settings, page);
 }
 
 /// What a study consists of: files that are there, and those that must be.
@@ -117,32 +105,31 @@ void show(const ReproduceReport& report, const std::string& directory, bool figu
                 output_columns(), 2));
 }
 
-void run_reproduce(const ReproduceArguments& arguments) {
+void run_reproduce(const ReproduceSettings& settings) {
   ReproduceReport report;
-  report.grid = grid_settings(arguments.request);
-  StudyFigures figures{!arguments.no_figures, arguments.figures.resolve()};
+  report.grid = grid_settings(settings.request);
+  const StudyFigures figures{!settings.no_figures, figure_options(settings.look)};
   if (figures.draw) check_study_figures(report.grid, figures);
-  GridOptions options = arguments.options;
+  GridOptions options = settings.options();
+  options.execution = execution_of(settings.execution);
   options.execution.stop = StopOnSignals::requested;
-  options.wait = !arguments.shard.leave;
-  options.timeout = arguments.shard.timeout;
-  if (!options.merge_only) options.place = arguments.shard.place();
+  if (!options.merge_only) options.place = parse_shard(settings.workers.shard);
   share_threads(options.execution, options.place);
-  check_page(arguments.page, options.directory);
-  const bool printed = to_standard_output({arguments.page.file});
-  choose_grid_device(report.grid, arguments.device.name,
-                     *parse_name<Precision>(arguments.device.precision), options);
+  const std::string& page = settings.page.page;
+  check_page(page, options.directory);
+  const bool printed = to_standard_output({page});
+  choose_grid_device(report.grid, settings.device, settings.precision, options);
   const GridMerge merge{[&] {
                           const std::string study = files_stamp(
                               study_files(options.directory, figures.draw), NamedBy::kProgram);
-                          const std::string page = files_stamp({arguments.page.file});
-                          return study.empty() || page.empty() ? "" : study + ", " + page;
+                          const std::string shown = files_stamp({page});
+                          return study.empty() || shown.empty() ? "" : study + ", " + shown;
                         },
                         [&](std::vector<CellResult> results) {
                           report.results = std::move(results);
                           report.findings = derive_findings(report.results);
                           write_study(report, options.directory, figures);
-                          if (arguments.page.wanted()) write_page(arguments.page, report);
+                          if (!page.empty()) write_study_page(settings.page, report);
                         }};
   GridEnd end = GridEnd::kStopped;
   {
@@ -163,102 +150,14 @@ void run_reproduce(const ReproduceArguments& arguments) {
   }
 }
 
-void add_grid_options(CLI::App& command, ReproduceArguments& arguments) {
-  const char* group = "Grid";
-  command.add_option("--preset", arguments.request.preset, "quick or paper; see below")
-      ->check(CLI::IsMember({"quick", "paper"}))
-      ->capture_default_str()
-      ->group(group);
-  as_list(command.add_option("--tasks", arguments.request.tasks,
-                             "tasks to train, separated by commas (default: copy,cycle)"))
-      ->group(group);
-  add_number(command, "--heads", arguments.request.heads,
-             "numbers of heads, separated by commas (default: 1,4,8,16)")
-      ->group(group);
-  CLI::Option* count =
-      add_number(command, "--seeds", arguments.request.seeds,
-                 "number of seeds: seeds 1 to K are used (default: 1)", {1, 1000000});
-  count->type_name("K")->group(group);
-  add_number(command, "--seed-list", arguments.request.seed_list,
-             "list of seeds, separated by commas")
-      ->excludes(count)
-      ->group(group);
-}
-
-void add_training_options(CLI::App& command, ReproduceArguments& arguments) {
-  const char* group = "Training";
-  add_number(command, "--epochs", arguments.request.epochs, "passes over the training sequences")
-      ->group(group);
-  add_number(command, "--sequences", arguments.request.sequences,
-             "number of training sequences (default: 5000)")
-      ->group(group);
-  add_training_settings(command, arguments.request.train, {"heads", "epochs", "sequences", "seed"});
-}
-
-void add_measuring_options(CLI::App& command, ReproduceArguments& arguments) {
-  MeasureSettings& measure = arguments.request.measure;
-  const char* group = "Measuring";
-  add_number(command, "--samples", arguments.request.samples,
-             "number of training sequences to measure, from the first (the paper: 50; default: the "
-             "preset's)",
-             {1})
-      ->group(group);
-  add_number(command, "--eps", measure.eps, help_of_metric("eps"), kThresholdRange)->group(group);
-  add_number(command, "--cutoff", measure.cutoff, help_of_metric("cutoff"), kStepRange)
-      ->group(group);
-  add_number(command, "--horizon", measure.horizon,
-             "diffusion steps looked at for the published fidelity", kStepRange)
-      ->group(group);
-  add_number(command, "--subset-samples", arguments.request.subset_samples,
-             "number of sequences on which all subsets of up to 20 heads are measured; 0: none "
-             "(default: the preset's)",
-             {0})
-      ->group(group);
-}
-
 }  // namespace
 
 void add_reproduce_command(CLI::App& app) {
-  const auto arguments = std::make_shared<ReproduceArguments>();
-  GridOptions& options = arguments->options;
+  const auto settings = std::make_shared<ReproduceSettings>();
   CLI::App& command = *app.add_subcommand("reproduce", kReproduceAbout);
   command.footer(kReproduceFooter);
-  add_grid_options(command, *arguments);
-  add_training_options(command, *arguments);
-  add_measuring_options(command, *arguments);
-  const char* group = "Run";
-  command
-      .add_option("--out", options.directory, "directory of the study; created if it is missing")
-      ->required()
-      ->type_name("DIR")
-      ->group(group);
-  add_number(
-      command, "--jobs", options.jobs,
-      "cells to run at the same time; they share the threads. On a GPU: sets of up to 64 cells of "
-      "one shape. 0: one; on a GPU more if they are small",
-      {0, 4096})
-      ->group(group);
-  add_number(command, "--checkpoint-every", options.checkpoint_interval,
-             "seconds between checkpoints of a training", kSeconds)
-      ->group(group);
-  arguments->page.add_to(command, false, group);
-  arguments->device.add_to(command, group);
-  add_execution_options(command, options.execution, group);
-  const char* workers = "Workers";
-  arguments->shard.add_to(command, workers);
-  command
-      .add_flag("--merge", options.merge_only,
-                "only write the tables and figures from results that are already there")
-      ->group(workers);
-  const char* look = "Figures";
-  arguments->figures.add_style_to(command, look);
-  command
-      .add_flag("--no-figures", arguments->no_figures,
-                "draw no figures; gnuplot is not needed then")
-      ->excludes("--figure-size")
-      ->excludes("--figure-title")
-      ->group(look);
-  command.callback([arguments] { run_reproduce(*arguments); });
+  add_settings(command, *settings);
+  command.callback([settings] { run_reproduce(*settings); });
 }
 
 }  // namespace synergraph::cli

@@ -4,10 +4,9 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <array>
 #include <cstring>
 #include <filesystem>
-#include <string_view>
+#include <utility>
 
 #include "cli/execution_options.h"
 #include "cli/input.h"
@@ -21,15 +20,6 @@
 
 namespace synergraph::cli {
 namespace {
-
-/// Options that change no number: how and where it is done, files (their bytes count), the device
-/// (what was chosen counts), and outputs.
-constexpr std::array<std::string_view, 10> kHow = {
-    "--threads",   "--quiet",  "--shard",    "--leave", "--claim-timeout",
-    "--shard-dir", "--tokens", "--out-proj", "FILE",    "--device"};
-constexpr std::array<std::string_view, 10> kOutputs = {
-    "--json",         "--csv",          "--per-sample", "--figure",       "--figure-size",
-    "--figure-title", "--figure-names", "--page",       "--page-samples", "--page-tokens"};
 
 /// Changes with the bytes of a file: with all of them, or of a large one with some everywhere and
 /// with its time.
@@ -56,55 +46,52 @@ std::string content_of(const std::string& path) {
   return content;
 }
 
-/// "--eps=0.1": the options that were given, those on output or those that change a number.
-std::string given(const CLI::App& command, bool on_output) {
-  const auto among = [](const auto& names, const std::string& name) {
-    return std::find(names.begin(), names.end(), name) != names.end();
-  };
+}  // namespace
+
+void share_threads(Execution& execution, const WorkerPlace& place) {
+  if (place.alone()) return;
+  if (execution.threads == 0) execution.threads = worker_threads(place);
+  execution.progress.prefix = fmt::format("{}/{}: ", place.rank + 1, place.size);
+}
+
+SharedSamplesArguments::SharedSamplesArguments(const CLI::App& command,
+                                               const SharedSamplesSettings& settings,
+                                               std::vector<Setting> all)
+    : command_(command), settings_(settings), all_(std::move(all)) {}
+
+std::string SharedSamplesArguments::given(SettingEffect effect) const {
   std::string text;
-  for (const CLI::Option* option : command.get_options()) {
-    const std::string name = option->get_name();
-    if (option->count() > 0 && !among(kHow, name) && among(kOutputs, name) == on_output)
-      text += fmt::format("{}={}\n", name, fmt::join(option->results(), ","));
+  for (const Setting& setting : all_) {
+    if (!setting.offered(face::kProgram) || setting.effect != effect || setting.positional)
+      continue;
+    const CLI::Option* option = command_.get_option(option_name(setting.key));
+    if (option->count() > 0)
+      text += fmt::format("{}={}\n", option->get_name(), fmt::join(option->results(), ","));
   }
   return text;
 }
 
-}  // namespace
-
-void SharedSamplesArguments::add_to(CLI::App& command) {
-  const char* group = "Workers";
-  command_ = &command;
-  command
-      .add_option("--shard-dir", directory,
-                  "directory through which several workers, started with the same command, share "
-                  "the samples; the last one writes the outputs. What is there of the same options "
-                  "and the same FILE is used again; above 16 MiB its size, times and blocks "
-                  "everywhere in it say whether it is the same")
-      ->type_name("DIR")
-      ->group(group);
-  shard.add_to(command, group);
-}
-
 void SharedSamplesArguments::check() const {
   if (wanted()) return;
-  for (const char* option : {"--shard", "--leave", "--claim-timeout"})
-    if (command_->count(option) > 0 &&
-        !(option == std::string_view("--shard") && (shard.shard == "off" || shard.shard == "auto")))
-      throw UsageError(fmt::format("{} goes with --shard-dir", option));
+  const auto refuse = [](std::string_view key) {
+    throw UsageError(fmt::format("{} goes with {}", option_mark(key), option_mark("shard_dir")));
+  };
+  if (settings_.shard != "off" && settings_.shard != "auto") refuse("shard");
+  for (const char* key : {"leave", "claim_timeout"})
+    if (command_.count(option_name(key)) > 0) refuse(key);
 }
 
 SharedSamples SharedSamplesArguments::resolve(const std::vector<NamedPath>& inputs,
                                               const std::vector<std::string>& outputs,
                                               const std::string& device) const {
   SharedSamples how;
-  how.directory = directory;
-  how.place = shard.place();
-  how.wait = !shard.leave;
-  how.timeout = shard.timeout;
-  how.settings = fmt::format("{} {}\n", command_->get_name(), kVersion);
+  how.directory = settings_.shard_dir;
+  how.place = place();
+  how.wait = !settings_.leave;
+  how.timeout = settings_.claim_timeout;
+  how.settings = fmt::format("{} {}\n", command_.get_name(), kVersion);
   std::vector<std::string> files;
-  how.title = command_->get_name();
+  how.title = command_.get_name();
   for (const NamedPath& input : inputs) {
     if (input.path == kStandardInput)
       throw UsageError("--shard-dir: workers cannot share standard input");
@@ -120,10 +107,10 @@ SharedSamples SharedSamplesArguments::resolve(const std::vector<NamedPath>& inpu
     how.title += ' ' + std::filesystem::path(input.path).filename().string();
   }
   how.input_stamp = [files] { return files_stamp(files); };
-  how.settings += given(*command_, false);
+  how.settings += given(SettingEffect::kNumbers);
   if (!device.empty()) how.settings += device + '\n';
-  if (command_->count("--page") > 0) how.settings += "--page\n";  // measures each head alone
-  how.outputs = given(*command_, true);
+  if (command_.count("--page") > 0) how.settings += "--page\n";  // measures each head alone
+  how.outputs = given(SettingEffect::kOutput);
   how.stamp = [outputs] { return files_stamp(outputs); };
   how.prints = true;
   return how;
@@ -131,8 +118,8 @@ SharedSamples SharedSamplesArguments::resolve(const std::vector<NamedPath>& inpu
 
 void SharedSamplesArguments::run(Execution& execution,
                                  const std::function<SharedEnd()>& work) const {
-  const std::string name = shard.place().name();
-  share_threads(execution, shard.place());
+  const std::string name = place().name();
+  share_threads(execution, place());
   SharedEnd end = SharedEnd::kMerged;
   run_until_stopped(execution, [&] { end = work(); });
   if (end == SharedEnd::kFinished)

@@ -4,9 +4,11 @@
 
 #include "cli/commands.h"
 #include "cli/output.h"
+#include "cli/setting_option.h"
 #include "synergraph/cluster/work_status.h"
 #include "synergraph/core/error.h"
 #include "synergraph/core/terminal.h"
+#include "synergraph/report/command_settings.h"
 #include "synergraph/train/checkpoint.h"
 
 namespace synergraph::cli {
@@ -53,15 +55,11 @@ void run_status(const std::string& directory, bool finished) {
 }  // namespace
 
 void add_status_command(CLI::App& app) {
-  const auto directory = std::make_shared<std::string>();
+  const auto settings = std::make_shared<StatusSettings>();
   CLI::App& command = *app.add_subcommand("status", kStatusAbout);
   command.footer(kStatusFooter);
-  command.add_option("DIR", *directory, "directory that the workers share")
-      ->required()
-      ->type_name("DIR");
-  const auto finished = std::make_shared<bool>(false);
-  command.add_flag("--finished", *finished, "exit with status 3 where not all is done yet");
-  command.callback([directory, finished] { run_status(*directory, *finished); });
+  add_settings(command, *settings);
+  command.callback([settings] { run_status(settings->directory, settings->finished); });
 }
 
 }  // namespace synergraph::cli

@@ -1,23 +1,21 @@
 #include <fmt/core.h>
 
+#include <functional>
 #include <memory>
 #include <string>
 
 #include "cli/commands.h"
 #include "cli/execution_options.h"
-#include "cli/number_option.h"
 #include "cli/output.h"
-#include "cli/output_paths.h"
+#include "cli/setting_option.h"
 #include "cli/shell_text.h"
 #include "cli/stop_signals.h"
-#include "cli/training_options.h"
 #include "synergraph/core/error.h"
 #include "synergraph/core/terminal.h"
 #include "synergraph/io/own_file.h"
 #include "synergraph/train/checkpoint.h"
-#include "synergraph/train/make_fleet.h"
 #include "synergraph/train/run_directory.h"
-#include "synergraph/train/trainer.h"
+#include "synergraph/train/run_settings.h"
 
 namespace synergraph::cli {
 namespace {
@@ -49,76 +47,48 @@ Examples
                                         With --validation x2.npy y2.npy they are judged by pairs
                                         that are not trained on)";
 
-/// What the command line says.
-struct TrainArguments {
-  TrainSettings settings;
-  TrainOptions options;
-  PairFiles pairs;
-  std::vector<std::string> validation;  ///< inputs and targets, or nothing
-  DeviceArguments device;
-};
+using Given = std::function<bool(std::string_view key)>;
 
 /// What was not given takes the value the run in the directory has.
-void inherit_settings(const CLI::App& command, TrainArguments& arguments) {
-  const TrainSettings stored = read_settings(arguments.options.directory);
-  TrainSettings& settings = arguments.settings;
-  const auto inherit = [&](const std::string& name, auto& value, const auto& old) {
-    if (command.count(name) == 0) value = old;
-  };
-  visit_training_settings([&](const std::string& option, auto get, auto...) {
-    inherit(option, get(settings), get(stored));
-  });
-  const auto notes = read_notes(arguments.options.directory);
-  if (notes) inherit("--track", arguments.options.track_every, notes->track_every);
-  if (stored.task == "data") {
-    if (arguments.pairs.inputs.empty() && command.count("--task") == 0)
-      throw UsageError(
-          fmt::format("{}: the run was trained on your own pairs: give them again with --data and "
-                      "--targets",
-                      state_path(arguments.options.directory)));
-  } else if (arguments.pairs.inputs.empty()) {
-    inherit("--task", settings.task, stored.task);
-  }
+void resume_run(const Given& given, RunSettings& run) {
+  if (run.pairs.inputs.empty() && !given("task") && read_settings(run.out).task == "data")
+    throw UsageError(
+        fmt::format("{}: the run was trained on your own pairs: give them again with --data and "
+                    "--targets",
+                    state_path(run.out)));
+  run.resume_run(given);
 }
 
-TrainingData make_data(const CLI::App& command, TrainArguments& arguments) {
-  TrainSettings& settings = arguments.settings;
-  if (arguments.pairs.inputs.empty()) {
+TrainingData make_data(const Given& given, RunSettings& run) {
+  TrainSettings& settings = run.train;
+  if (run.pairs.inputs.empty()) {
     validate(settings);
     return task_data(find_task(settings.task), settings.seed, settings.sequences, settings.model);
   }
-  const std::vector<std::string>& judges = arguments.validation;
-  TrainingData data =
-      file_data(arguments.pairs,
-                judges.empty() ? std::nullopt : std::optional(PairFiles{judges[0], judges[1]}));
-  if (command.count("--sequences") > 0 && settings.sequences != data.inputs.count)
-    throw UsageError(fmt::format("--sequences {}, but {} holds {}", settings.sequences,
-                                 arguments.pairs.inputs, data.inputs.count));
-  if (command.count("--length") == 0) settings.model.length = data.inputs.length;
-  if (command.count("--batch") == 0) settings.batch = std::min(settings.batch, data.inputs.count);
-  settings.sequences = data.inputs.count;
-  settings.task = "data";
-  settings.data = fingerprint(data);
+  const std::vector<std::string>& judges = run.validation;
+  TrainingData data = file_data(
+      run.pairs, judges.empty() ? std::nullopt : std::optional(PairFiles{judges[0], judges[1]}));
+  run.fit(data, given);
   return data;
 }
 
 /// The command that continues the run.
-std::string resume_command(const TrainArguments& arguments) {
-  std::string command =
-      "synergraph train --resume --out " + shell_word(arguments.options.directory);
-  if (!arguments.pairs.inputs.empty())
-    command += fmt::format(" --data {} --targets {}", shell_word(arguments.pairs.inputs),
-                           shell_word(arguments.pairs.targets));
-  if (!arguments.validation.empty())
-    command += fmt::format(" --validation {} {}", shell_word(arguments.validation[0]),
-                           shell_word(arguments.validation[1]));
+std::string resume_command(const RunSettings& run) {
+  std::string command = "synergraph train --resume --out " + shell_word(run.out);
+  if (!run.pairs.inputs.empty())
+    command += fmt::format(" --data {} --targets {}", shell_word(run.pairs.inputs),
+                           shell_word(run.pairs.targets));
+  if (!run.validation.empty())
+    command += fmt::format(" --validation {} {}", shell_word(run.validation[0]),
+                           shell_word(run.validation[1]));
   return command;
 }
 
-TrainOutcome train_until_signal(const TrainArguments& arguments, const TrainingData& data) {
+TrainOutcome train_until_signal(const TrainSettings& settings, const TrainingData& data,
+                                const TrainOptions& options) {
   const StopOnSignals signals;
   try {
-    return train(arguments.settings, data, arguments.options);
+    return train(settings, data, options);
   } catch (const RunConflict& conflict) {
     throw UsageError(std::string(conflict.what()) +
                      (conflict.kind() == RunConflict::Kind::kExists
@@ -127,21 +97,23 @@ TrainOutcome train_until_signal(const TrainArguments& arguments, const TrainingD
   }
 }
 
-void run_train(const CLI::App& command, TrainArguments& arguments) {
-  TrainOptions& options = arguments.options;
-  options.directory = user_directory(options.directory);
-  if (options.resume && has_run(options.directory))
-    inherit_settings(command, arguments);
-  else if (options.resume)
-    print_note(fmt::format("{}: no run there: starting one", options.directory));
-  const TrainingData data = make_data(command, arguments);
-  const FleetSettings shape = fleet_settings(arguments.settings);
-  options.device = arguments.device.choose({&shape, 1}, arguments.settings.sequences);
+void run_train(const CLI::App& command, RunSettings& run) {
+  const Given given = [&](std::string_view key) { return command.count(option_name(key)) > 0; };
+  run.out = user_directory(run.out);
+  if (run.resume && has_run(run.out))
+    resume_run(given, run);
+  else if (run.resume)
+    print_note(fmt::format("{}: no run there: starting one", run.out));
+  const TrainingData data = make_data(given, run);
+  const FleetSettings shape = fleet_settings(run.train);
+  TrainOptions options = run.options();
+  options.device = run.choose({&shape, 1}, run.train.sequences);
+  options.execution = execution_of(run.execution);
   options.execution.stop = StopOnSignals::requested;
-  const TrainOutcome outcome = train_until_signal(arguments, data);
+  const TrainOutcome outcome = train_until_signal(run.train, data, options);
   if (!outcome.finished) {
-    print_note(fmt::format("stopped at step {}; continue with: {}", outcome.step,
-                           resume_command(arguments)));
+    print_note(
+        fmt::format("stopped at step {}; continue with: {}", outcome.step, resume_command(run)));
     StopOnSignals::end_program();
   }
   print(wrapped(
@@ -161,53 +133,11 @@ void run_train(const CLI::App& command, TrainArguments& arguments) {
 }  // namespace
 
 void add_train_command(CLI::App& app) {
-  const auto arguments = std::make_shared<TrainArguments>();
-  TrainOptions& options = arguments->options;
-  CLI::App* command = app.add_subcommand("train", kTrainAbout);
-  command->footer(kTrainFooter);
-
-  std::string names;
-  for (const Task& task : tasks())
-    names += fmt::format("{}{} ({})", names.empty() ? "" : ", ", task.name, task.description);
-  CLI::Option* task =
-      command->add_option("--task", arguments->settings.task, "task to learn: " + names);
-  task->capture_default_str()->group("Data");
-  CLI::Option* inputs =
-      command->add_option("--data", arguments->pairs.inputs, "file with your own input sequences");
-  CLI::Option* targets = command->add_option("--targets", arguments->pairs.targets,
-                                             "file with the targets of --data, of the same shape");
-  command
-      ->add_option(
-          "--validation", arguments->validation,
-          "inputs and targets to evaluate the model on, not used for training (default: the "
-          "first 100 training pairs)")
-      ->expected(2)
-      ->type_name("FILE FILE")
-      ->group("Data")
-      ->needs(inputs);
-  inputs->type_name("FILE")->group("Data")->needs(targets)->excludes(task);
-  targets->type_name("FILE")->group("Data")->needs(inputs);
-
-  add_training_settings(*command, arguments->settings);
-  command->add_option("--out", options.directory, "directory of the run; created if it is missing")
-      ->required()
-      ->type_name("DIR")
-      ->group("Run");
-  command
-      ->add_flag("--resume", options.resume,
-                 "continue the run in DIR, or start one if there is none")
-      ->group("Run");
-  add_number(*command, "--checkpoint-every", options.checkpoint_interval,
-             "seconds between checkpoints; the program also writes one at the end and on signals",
-             kSeconds)
-      ->group("Run");
-  add_number(*command, "--track", options.track_every,
-             "measure mixing time and fidelity of every layer every N epochs, and log them", {0})
-      ->default_str("")
-      ->group("Run");
-  arguments->device.add_to(*command, "Run");
-  add_execution_options(*command, options.execution, "Run");
-  command->callback([command, arguments] { run_train(*command, *arguments); });
+  const auto run = std::make_shared<RunSettings>();
+  CLI::App& command = *app.add_subcommand("train", kTrainAbout);
+  command.footer(kTrainFooter);
+  add_settings(command, *run);
+  command.callback([&command, run] { run_train(command, *run); });
 }
 
 }  // namespace synergraph::cli

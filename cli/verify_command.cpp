@@ -4,10 +4,11 @@
 
 #include "cli/commands.h"
 #include "cli/execution_options.h"
-#include "cli/number_option.h"
 #include "cli/output.h"
 #include "cli/output_paths.h"
+#include "cli/setting_option.h"
 #include "synergraph/core/error.h"
+#include "synergraph/report/command_settings.h"
 #include "synergraph/report/verify_report.h"
 
 namespace synergraph::cli {
@@ -28,22 +29,18 @@ Examples
   synergraph verify --checkpoints models
   synergraph verify --checkpoints models --samples 5000 --json verify.json)";
 
-struct VerifyArguments {
-  std::string directory;
-  VerifyOptions options;
-  std::string json;
-};
-
-void run_verify(VerifyArguments& arguments) {
+void run_verify(VerifySettings& settings) {
   std::vector<NamedPath> checkpoints;
-  for (const std::string& path : published_checkpoints(arguments.directory))
+  for (const std::string& path : published_checkpoints(settings.checkpoints))
     checkpoints.push_back({"a checkpoint", path});
-  check_outputs({{"--json", arguments.json}}, checkpoints);
+  check_outputs({{"--json", settings.json}}, checkpoints);
+  VerifyOptions& options = settings.options;
+  options.execution = execution_of(settings.execution);
   std::vector<VerifiedModel> models;
-  run_until_stopped(arguments.options.execution,
-                    [&] { models = verify_checkpoints(arguments.directory, arguments.options); });
-  if (!arguments.json.empty()) write_output(arguments.json, json_report(models, arguments.options));
-  if (arguments.json != "-") print(format_report(models, arguments.options, output_columns()));
+  run_until_stopped(options.execution,
+                    [&] { models = verify_checkpoints(settings.checkpoints, options); });
+  if (!settings.json.empty()) write_output(settings.json, json_report(models, options));
+  if (settings.json != "-") print(format_report(models, options, output_columns()));
   int disagreeing = 0;
   for (const VerifiedModel& model : models) disagreeing += model.agrees() ? 0 : 1;
   if (disagreeing > 0)
@@ -54,22 +51,11 @@ void run_verify(VerifyArguments& arguments) {
 }  // namespace
 
 void add_verify_command(CLI::App& app) {
-  const auto arguments = std::make_shared<VerifyArguments>();
-  VerifyOptions& options = arguments->options;
+  const auto settings = std::make_shared<VerifySettings>();
   CLI::App& command = *app.add_subcommand("verify", kVerifyAbout);
   command.footer(kVerifyFooter);
-  command.add_option("--checkpoints", arguments->directory, "directory of the authors' models")
-      ->required()
-      ->type_name("DIR");
-  add_number(command, "--samples", options.samples, "number of random sequences to measure on",
-             {2, 10000000});
-  add_number(command, "--seed", options.seed, "seed of the random sequences");
-  command
-      .add_option("--json", arguments->json,
-                  "write everything as JSON; - for standard output instead of the tables")
-      ->type_name("FILE");
-  add_execution_options(command, options.execution);
-  command.callback([arguments] { run_verify(*arguments); });
+  add_settings(command, *settings);
+  command.callback([settings] { run_verify(*settings); });
 }
 
 }  // namespace synergraph::cli

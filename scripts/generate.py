@@ -1,11 +1,13 @@
 #!/usr/bin/env python3
-"""Writes what is made from the program's descriptions of settings: Python's keyword arguments and the tables of the docs.
+"""Writes what is made from the program's descriptions of settings: Python's keyword arguments, the comments of the C header, the page's
+types and the tables of the docs.
 
     scripts/generate.py            writes them
     scripts/generate.py --check    fails where what is there differs
 
-The program is build/release/cli/synergraph, or what the environment's SYNERGRAPH_CLI names. Blocks between "settings: NAME" and "end of
-settings" are replaced.
+The program is build/release/cli/synergraph, or what the environment's SYNERGRAPH_CLI names. Blocks between "settings: CALL" and "end of
+settings" are replaced. Behind CALL, "-key" leaves a setting out, and the name of a group leaves out the others: "settings: heads
+Measurement -convention".
 """
 
 import json
@@ -23,16 +25,24 @@ WIDTH = 139
 
 def schema(name):
     program = os.environ.get("SYNERGRAPH_CLI") or ROOT / "build/release/cli/synergraph"
-    return json.loads(subprocess.run([program, "schema", name], check=True, capture_output=True, text=True).stdout)["properties"]
+    return json.loads(subprocess.run([program, "schema", name], check=True, capture_output=True, text=True).stdout)
+
+
+def settings_of_calls():
+    """By the call: its settings."""
+    all_schemas = {name: schema(name) for name in schema("schema")["properties"]["name"]["enum"]}
+    return {name: one["properties"] for name, one in all_schemas.items() if one.get("title", "").startswith("settings of ")}
 
 
 def kind(setting):
     """What Python checks before the library does."""
     if "anyOf" in setting:
         first = setting["anyOf"][0]
-        if first.get("type") == "integer":
+        if first.get("type") == "integer" and len(setting["anyOf"]) == 3:
             return "tokens"
-        return "steps" if "const" in first else "names" if "enum" in first else "numbers"
+        if "const" in first:
+            return "steps"
+        return "names" if "enum" in first else {"integer": "integers", "number": "numbers", "string": "names"}[first["type"]]
     return "name" if "enum" in setting else setting["type"]
 
 
@@ -41,11 +51,26 @@ TYPES = {
     "names": "Union[str, Sequence[str], None] = None",
     "tokens": "Union[int, str, Sequence[int], None] = None",
     "numbers": "Union[float, Sequence[float], None] = None",
+    "integers": "Union[int, Sequence[int], None] = None",
     "name": "Optional[str] = None",
+    "string": "Optional[str] = None",
     "integer": "Optional[int] = None",
     "number": "Optional[float] = None",
-    "boolean": "bool = False",
 }
+# What Python takes in more forms than the program.
+OWN_TYPES = {"axes": "Axes = None", "lengths": "Any = None", "padding": 'str = "right"', "sink": "Any = None"}
+
+
+def python_type(key, setting):
+    if key == "layers" and kind(setting) == "string":
+        return "LayerNumbers = None"
+    if kind(setting) == "boolean":
+        return "bool = False" if "default" in setting else "Optional[bool] = None"
+    return OWN_TYPES.get(key) or TYPES[kind(setting)]
+
+
+def offered(settings, face):
+    return {key: setting for key, setting in settings.items() if face in setting["faces"]}
 
 
 def shown_default(setting):
@@ -55,14 +80,18 @@ def shown_default(setting):
 
 def python_module(schemas):
     lines = ['"""The settings of the library\'s calls. Made by scripts/generate.py: do not edit."""', "",
-             "from typing import Dict, Tuple", "", "# By the call: the key of each setting, its kind and what it is.",
-             "SETTINGS: Dict[str, Dict[str, Tuple[str, str]]] = {"]
+             "from typing import Dict, Tuple", "", "# By the call: the key of each setting, its kind, whether the call of the C interface takes it, and what it is.",
+             "SETTINGS: Dict[str, Dict[str, Tuple[str, bool, str]]] = {"]
+    texts = "".join(path.read_text() for path in PACKAGE.glob("*.py"))
     for name, settings in schemas.items():
+        of_python = offered(settings, "python")
+        if f"# settings: {name}" not in texts:
+            continue
         lines.append(f'    "{name}": {{')
-        for key, setting in settings.items():
+        for key, setting in of_python.items():
             text = setting["description"] + shown_default(setting)
             parts = textwrap.wrap(text, WIDTH - 14, drop_whitespace=False)
-            lines.append(f'        "{key}": ("{kind(setting)}", (')
+            lines.append(f'        "{key}": ("{kind(setting)}", {"c" in setting["faces"]}, (')
             lines += [f"            {json.dumps(part)}" for part in parts]
             lines[-1] += ")),"
         lines.append("    },")
@@ -71,7 +100,37 @@ def python_module(schemas):
 
 def parameters(settings, indent):
     """Every setting but the convention, which functions have in a place of its own."""
-    return [f"{indent}{key}: {TYPES[kind(setting)]},\n" for key, setting in settings.items() if key != "convention"]
+    return [f"{indent}{key}: {python_type(key, setting)},\n" for key, setting in offered(settings, "python").items() if key != "convention"]
+
+
+def c_comment(settings, _indent):
+    """The lines of a comment."""
+    lines = []
+    for key, setting in offered(settings, "c").items():
+        text = setting["description"] + shown_default(setting)
+        name = f' *   "{key}" '.ljust(22)
+        lines += textwrap.wrap(text, 99, initial_indent=name, subsequent_indent=" *" + " " * 20, break_long_words=False, break_on_hyphens=False)
+    return [line + "\n" for line in lines]
+
+
+def script_type(setting):
+    of = kind(setting)
+    if of == "steps":
+        return "number | 'certified'"
+    if of in ("names", "numbers", "integers"):
+        return script_type(setting["anyOf"][0]) + " | " + script_type(setting["anyOf"][0]) + "[]"
+    if of == "name":
+        return " | ".join(f"'{name}'" for name in setting["enum"])
+    return {"integer": "number", "string": "string"}.get(of, of)
+
+
+def script_module(schemas):
+    lines = ["/** How to measure: the options of the C interface, by its names. Made by scripts/generate.py: do not edit. */", "",
+             "export interface MeasureOptions {"]
+    for key, setting in offered(schemas["graph"], "c").items():
+        if key != "weights":
+            lines += [f"  /** {setting['description']}{shown_default(setting)} */", f"  {key}?: {script_type(setting)};"]
+    return "\n".join(lines + ["}", ""])
 
 
 def value_text(setting):
@@ -85,6 +144,8 @@ def value_text(setting):
         return ", ".join(f"`{name}`" for name in setting["enum"])
     if setting["type"] == "boolean":
         return "flag"
+    if setting["type"] in ("string", "array"):
+        return {"string": "text", "array": "begin and end"}[setting["type"]]
     least = setting.get("minimum", setting.get("exclusiveMinimum"))
     least = "" if least is None else f" {'above' if 'exclusiveMinimum' in setting else 'from'} {least:g}"
     most = f" to {setting['maximum']:.10g}" if "maximum" in setting else ""
@@ -92,9 +153,20 @@ def value_text(setting):
 
 
 def table(settings, _indent):
-    rows = [f"| `{key}` | {value_text(setting)} | {shown_default(setting)[11:-1]} | {setting['description']} |\n"
-            for key, setting in settings.items()]
-    return ["| setting | values | default | meaning |\n", "|---|---|---|---|\n", *rows]
+    names = {"program": "program", "c": "C", "python": "Python"}
+    rows = []
+    for key, setting in settings.items():
+        shown = setting.get("argument") or (f"--{key.replace('_', '-')}" if setting["faces"] == ["program"] else key)
+        faces = "" if len(setting["faces"]) == 3 else ", ".join(names[face] for face in setting["faces"])
+        rows.append(f"| `{shown}` | {value_text(setting)} | {shown_default(setting)[11:-1]} | {setting['description']} | {faces} |\n")
+    return ["| setting | values | default | meaning | only in |\n", "|---|---|---|---|---|\n", *rows]
+
+
+def chosen(settings, words):
+    """The settings that a block is about."""
+    groups = [word.replace("_", " ") for word in words if not word.startswith("-")]
+    return {key: setting for key, setting in settings.items()
+            if "-" + key not in words and (not groups or setting["group"] in groups)}
 
 
 def replaced(text, schemas, make):
@@ -105,9 +177,9 @@ def replaced(text, schemas, make):
             skipping = False
         if not skipping:
             lines.append(line)
-        into = re.fullmatch(r"(\s*)(?:# |<!-- )settings: (\w+)(?: -->)?\n", line)
+        into = re.fullmatch(r"(\s*)(?:# |<!-- |\* )settings: (\w+)([ \w-]*?)(?: -->)?\n", line)
         if into:
-            lines += make(schemas[into[2]], into[1])
+            lines += make(chosen(schemas[into[2]], into[3].split()), into[1])
             skipping = True
     if skipping:
         raise SystemExit("generate: a block has no end")
@@ -118,13 +190,16 @@ def main():
     check = sys.argv[1:] == ["--check"]
     if sys.argv[1:] and not check:
         raise SystemExit("usage: scripts/generate.py [--check]")
-    schemas = {name: schema(name) for name in ("ablate", "graph", "heads", "measure")}
+    schemas = settings_of_calls()
     files = {PACKAGE / "_settings.py": python_module(schemas)}
     for path in sorted(PACKAGE.glob("*.py")):
         if path.name != "_settings.py":
             files[path] = replaced(path.read_text(), schemas, parameters)
     for path in sorted((ROOT / "docs").glob("*.md")):
         files[path] = replaced(path.read_text(), schemas, table)
+    header = ROOT / "capi" / "synergraph.h"
+    files[header] = replaced(header.read_text(), schemas, c_comment)
+    files[ROOT / "web" / "src" / "core" / "settings.ts"] = script_module(schemas)
     different = [path for path, text in files.items() if not path.exists() or path.read_text() != text]
     for path in different:
         if check:

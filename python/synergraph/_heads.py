@@ -114,11 +114,14 @@ def heads(
     weights: Any = None,
     convention: str = "exact",
     *,
+    # settings: heads
+    layers: LayerNumbers = None,
     axes: Axes = None,
+    sink: Any = None,
     lengths: Any = None,
     padding: str = "right",
-    sink: Any = None,
-    # settings: heads
+    row_tolerance: Optional[float] = None,
+    missing_mass: Optional[str] = None,
     normalization: Optional[str] = None,
     nodes: Optional[str] = None,
     from_tokens: Union[int, str, Sequence[int], None] = None,
@@ -141,9 +144,6 @@ def heads(
     method: Optional[str] = None,
     # end of settings
     moved: Optional[Dict[str, Any]] = None,
-    row_tolerance: Optional[float] = None,
-    missing_mass: Optional[str] = None,
-    layers: LayerNumbers = None,
     threads: Optional[int] = None,
     memory: Optional[int] = None,
     progress: Progress = None,
@@ -164,8 +164,9 @@ def heads(
     >>> result.fidelity["smallest"]                # two heads keep 90 %
     array([1, 1, 0])
 
+    - `axes`, `layers`, `lengths`, `padding`, `sink`: as in `measure`, with one convention.
     (settings)
-    - The other options are those of `measure`, with one convention. Of several sinks, numbers are means over them.
+    - `weights`, `moved`, `threads`, `memory`, `progress`: as in `measure`. Of several sinks, numbers are means over them.
 
     "Which head carries token 5 to token 20?" is `heads(attention, from_tokens=5, sink=20).fidelity["shapley"]`.
     """

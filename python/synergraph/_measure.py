@@ -24,31 +24,36 @@ Function = TypeVar("Function", bound=Callable[..., Any])
 def settings_of(call: str, given: Mapping[str, Any]) -> Dict[str, Any]:
     """The settings of a call of the library among the arguments of a function, `locals()`, as the library's options."""
     options: Dict[str, Any] = {}
-    for key, (kind, _) in SETTINGS[call].items():
+    for key, (kind, taken, _) in SETTINGS[call].items():
+        if not taken or key not in given:
+            continue
         value = given[key]
         if value is not None and kind == "numbers":
             value = numbers(value, key).tolist() if np.ndim(value) else number(value, key)
         elif value is not None and kind == "tokens" and not isinstance(value, str):
             value = whole_numbers(value, key).ravel().tolist()
+        elif value is not None and kind == "integers":
+            value = [whole(one, key) for one in np.ravel(value)]
         elif value is not None and (kind == "names" or key == "convention"):
             value = texts(value, key, "a name, or a list of names")
-        elif kind == "boolean":
+        elif value is not None and kind == "boolean":
             value = flag(value, key)
         options[key] = value
     return options
 
 
 def with_settings(call: str) -> Callable[[Function], Function]:
-    """Puts what is said of a call's settings where the documentation of a function has "(settings)"."""
-    lines = [f"- `{key}`: {help}." for key, (_, help) in SETTINGS[call].items() if key != "convention"]
-
+    """Puts what is said of a call's settings where the documentation of a function has "(settings)", but for those that it explains."""
     def documented(function: Function) -> Function:
+        text = function.__doc__ or ""
+        lines = [f"- `{key}`: {help}." for key, (_, _, help) in SETTINGS[call].items()
+                 if key != "convention" and not re.search(rf"^ *- (`\w+`, )*`{key}`", text, re.MULTILINE)]
+
         def listed(place: "re.Match[str]") -> str:
             return "\n".join(textwrap.fill(line, 132, initial_indent=place[1], subsequent_indent=place[1] + "  ",
                                            break_on_hyphens=False) for line in lines)
 
-        if function.__doc__:
-            function.__doc__ = re.sub(r"( *)\(settings\)", listed, function.__doc__)
+        function.__doc__ = re.sub(r"( *)\(settings\)", listed, text)
         return function
 
     return documented
@@ -77,13 +82,14 @@ def measure(
     weights: Any = None,
     convention: Convention = "exact",
     *,
+    # settings: measure
+    layers: LayerNumbers = None,
     axes: Axes = None,
-    per_head: bool = False,
-    per_node: bool = False,
+    sink: Any = None,
     lengths: Any = None,
     padding: str = "right",
-    sink: Any = None,
-    # settings: measure
+    row_tolerance: Optional[float] = None,
+    missing_mass: Optional[str] = None,
     normalization: Optional[str] = None,
     nodes: Optional[str] = None,
     from_tokens: Union[int, str, Sequence[int], None] = None,
@@ -91,12 +97,10 @@ def measure(
     eps: Union[float, Sequence[float], None] = None,
     cutoff: Optional[int] = None,
     step_limit: Optional[int] = None,
-    edges: Optional[str] = None,
+    per_head: bool = False,
+    per_node: bool = False,
     # end of settings
     moved: Optional[Dict[str, Any]] = None,
-    row_tolerance: Optional[float] = None,
-    missing_mass: Optional[str] = None,
-    layers: LayerNumbers = None,
     threads: Optional[int] = None,
     memory: Optional[int] = None,
     progress: Progress = None,
@@ -123,14 +127,13 @@ def measure(
 
     - `weights`: of the heads, (heads) or (layers, heads); unless given, equal ones.
     - `convention`: "exact", "published", or several: then results have an axis more.
-    - `per_head`: also measure the walk of each head, and the mixing synergy. `per_node`: keep the numbers of every token.
+    - `axes`: names of the axes, as above.
     - `lengths`: of the samples' sequences, where they are padded, on the `padding` side.
     - `sink`: the token that information moves to, instead of each sequence's last; of several, results have an axis more.
     (settings)
     - `moved`: what the heads move, for `edges`: a dictionary of arrays of the whole attention, or of lists of one array a layer:
       `values` (samples, key heads, tokens, width), `out_proj` (E, heads x width) and its `out_proj_bias`, `residual` (samples, tokens,
       E); of several layers with an axis more, the first. Norm edges take the lengths `norms` (samples, heads, tokens) instead.
-    - `row_tolerance`, `missing_mass` are the options of the program, `synergraph help analyze`.
     - `layers`: the layers to measure. Give the numbers that results show, `3`, `[1, 4]` or `"4-7"`, or a regular expression for the
       names in a dictionary or a file.
     - `threads`, `memory` (bytes): how much of each is used; results do not depend on it.
@@ -143,7 +146,6 @@ def measure(
         opened.set_weights(weights)
     if moved is not None:
         opened.set_moved(moved)
-    options.update(per_head=flag(per_head, "per_head"), per_node=flag(per_node, "per_node"))
     return measure_attention(opened, options, threads=threads, memory=memory, progress=progress)
 
 

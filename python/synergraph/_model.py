@@ -85,10 +85,13 @@ class Model:
         return np.stack([made.read(layer, sample) for sample in range(made.shape(layer)[0])])
 
     def measure(
-        self, tokens: Any = None, *, task: Optional[str] = None, samples: Optional[int] = None, seed: Optional[int] = None,
-        sink: Optional[int] = None, weights: Any = None, convention: Convention = "exact", per_head: bool = False,
-        per_node: bool = False,
-        # settings: measure
+        self, tokens: Any = None, *, sink: Optional[int] = None, weights: Any = None, convention: Convention = "exact",
+        # settings: model_attention
+        task: Optional[str] = None,
+        samples: Optional[int] = None,
+        seed: Optional[int] = None,
+        # end of settings
+        # settings: measure Measurement
         normalization: Optional[str] = None,
         nodes: Optional[str] = None,
         from_tokens: Union[int, str, Sequence[int], None] = None,
@@ -97,6 +100,8 @@ class Model:
         cutoff: Optional[int] = None,
         step_limit: Optional[int] = None,
         edges: Optional[str] = None,
+        per_head: bool = False,
+        per_node: bool = False,
         # end of settings
         threads: Optional[int] = None, memory: Optional[int] = None, progress: Progress = None,
     ) -> Measurement:
@@ -108,13 +113,16 @@ class Model:
         """
         options = settings_of("measure", locals())
         attention = self._weighted(self._attention(tokens, task, samples, seed, sink), weights)
-        options.update(per_head=_options.flag(per_head, "per_head"), per_node=_options.flag(per_node, "per_node"))
         return measure_attention(attention, options, threads=threads, memory=memory, progress=progress)
 
     def value_heads(
-        self, tokens: Any = None, *, task: Optional[str] = None, samples: Optional[int] = None, seed: Optional[int] = None,
-        sink: Optional[int] = None, weights: Any = None, convention: str = "exact",
-        # settings: heads
+        self, tokens: Any = None, *, sink: Optional[int] = None, weights: Any = None, convention: str = "exact",
+        # settings: model_attention
+        task: Optional[str] = None,
+        samples: Optional[int] = None,
+        seed: Optional[int] = None,
+        # end of settings
+        # settings: heads Measurement Through_the_layers
         normalization: Optional[str] = None,
         nodes: Optional[str] = None,
         from_tokens: Union[int, str, Sequence[int], None] = None,

@@ -2,127 +2,252 @@
 
 from typing import Dict, Tuple
 
-# By the call: the key of each setting, its kind and what it is.
-SETTINGS: Dict[str, Dict[str, Tuple[str, str]]] = {
-    "ablate": {
-        "keep": ("number", (
-            "share of the value of all heads that the smallest subset keeps (default: 0.95)")),
-        "exact_heads": ("integer", (
-            "largest number of heads for which all subsets of a layer are run; larger layers are sampled (default: 10)")),
-        "precision": ("number", (
-            "standard error by orders at which sampling stops, as a share of the value of all heads (default: 0.01)")),
-        "orders": ("integer", (
-            "limit on the random orders of heads drawn for a sampled layer (drawn in whole balanced sets of 2 orders per head, at least "
-            "four sets) (default: 256)")),
-        "seed": ("integer", (
-            "seed of the random orders (default: 0)")),
-        "pairs": ("boolean", (
-            "also estimate interactions of pairs in sampled layers, with two to three times as many passes")),
-    },
-    "graph": {
-        "convention": ("name", (
+# By the call: the key of each setting, its kind, whether the call of the C interface takes it, and what it is.
+SETTINGS: Dict[str, Dict[str, Tuple[str, bool, str]]] = {
+    "measure": {
+        "layers": ("string", False, (
+            "layers to analyse: numbers as the output shows them, such as 3 or 0,2 or 4-7, or a regular expression for the names of an "
+            "archive's tensors (default: all); layers come in natural order, 2 before 10")),
+        "axes": ("string", False, (
+            "names of the arrays' axes in their order: some of layer,sample,head,query,key (default: the last of these, one for each "
+            "axis); for an archive, one more name in front, layer or sample, says what each array is")),
+        "sink": ("integer", False, (
+            "analyse the prefix that ends at this token, counted from 0 (default: the last)")),
+        "lengths": ("string", False, (
+            "number of real tokens per sample, as a list or a file; one number holds for all samples; padding is ignored, even if it holds"
+            " NaN")),
+        "padding": ("name", False, (
+            "side of the padding, where lengths are given (default: right)")),
+        "row_tolerance": ("number", False, (
+            "how far a row's sum may be from 1 (default: what rounding explains, to the element type or to the shorter one that the values"
+            " show)")),
+        "missing_mass": ("name", False, (
+            "error: refuse rows that sum to less than 1 beyond rounding; node: add a first node that takes all the missing mass and keeps "
+            "it, for models with a learned sink logit (default: \"error\")")),
+        "convention": ("names", True, (
             "definitions to measure by. exact: normalised walk, and certified fidelity over the sources. published: as for the paper's "
             "tables (walk not normalised, fidelity over all nodes and 100 steps) (default: \"exact\")")),
-        "normalization": ("name", (
+        "normalization": ("name", True, (
             "how the heads are combined into one walk: per-head (as in the theory), pooled, or published (default: pooled; per-head for "
             "graphs; published with the published convention)")),
-        "nodes": ("name", (
+        "nodes": ("name", True, (
             "nodes that count for the minimax fidelity: sources or all (default: sources; with the published convention: all)")),
-        "from_tokens": ("tokens", (
-            "tokens whose fidelity counts, counted from the first measured token: such as 5, 0-7, 0,3,9 or ::4; negative numbers count "
-            "from the end. Of several, the weakest counts (default: all nodes)")),
-        "horizon": ("steps", (
+        "horizon": ("steps", True, (
             "number of diffusion steps to search, or 'certified': as many as the proof needs (default: certified; 100 with the published "
             "convention)")),
-        "eps": ("numbers", (
+        "eps": ("numbers", True, (
             "threshold of T_mix, or a list of thresholds (the program takes 0.25,0.01) (default: 0.25)")),
-        "cutoff": ("integer", (
+        "cutoff": ("integer", True, (
             "cutoff for truncated hitting times, in steps (default: 100)")),
-        "step_limit": ("integer", (
+        "step_limit": ("integer", True, (
             "limit on diffusion steps; a fidelity that is not certified by then is reported as an interval. 0: no limit, later steps are "
             "searched by squaring (default: 0)")),
+        "per_head": ("boolean", True, (
+            "also measure each head alone, and the mixing synergy")),
+        "per_node": ("boolean", True, (
+            "keep the numbers of every token")),
     },
     "heads": {
-        "convention": ("name", (
+        "layers": ("string", False, (
+            "layers to analyse: numbers as the output shows them, such as 3 or 0,2 or 4-7, or a regular expression for the names of an "
+            "archive's tensors (default: all); layers come in natural order, 2 before 10")),
+        "axes": ("string", False, (
+            "names of the arrays' axes in their order: some of layer,sample,head,query,key (default: the last of these, one for each "
+            "axis); for an archive, one more name in front, layer or sample, says what each array is")),
+        "sink": ("integer", False, (
+            "analyse the prefix that ends at this token, counted from 0 (default: the last)")),
+        "lengths": ("string", False, (
+            "number of real tokens per sample, as a list or a file; one number holds for all samples; padding is ignored, even if it holds"
+            " NaN")),
+        "padding": ("name", False, (
+            "side of the padding, where lengths are given (default: right)")),
+        "row_tolerance": ("number", False, (
+            "how far a row's sum may be from 1 (default: what rounding explains, to the element type or to the shorter one that the values"
+            " show)")),
+        "missing_mass": ("name", False, (
+            "error: refuse rows that sum to less than 1 beyond rounding; node: add a first node that takes all the missing mass and keeps "
+            "it, for models with a learned sink logit (default: \"error\")")),
+        "convention": ("name", True, (
             "definitions to measure by. exact: normalised walk, and certified fidelity over the sources. published: as for the paper's "
             "tables (walk not normalised, fidelity over all nodes and 100 steps) (default: \"exact\")")),
-        "normalization": ("name", (
+        "normalization": ("name", True, (
             "how the heads are combined into one walk: per-head (as in the theory), pooled, or published (default: pooled; per-head for "
             "graphs; published with the published convention)")),
-        "nodes": ("name", (
+        "nodes": ("name", True, (
             "nodes that count for the minimax fidelity: sources or all (default: sources; with the published convention: all)")),
-        "from_tokens": ("tokens", (
-            "tokens whose fidelity counts, counted from the first measured token: such as 5, 0-7, 0,3,9 or ::4; negative numbers count "
-            "from the end. Of several, the weakest counts (default: all nodes)")),
-        "horizon": ("steps", (
+        "horizon": ("steps", True, (
             "number of diffusion steps to search, or 'certified': as many as the proof needs (default: certified; 100 with the published "
             "convention)")),
-        "eps": ("numbers", (
+        "eps": ("numbers", True, (
             "threshold of T_mix, or a list of thresholds (the program takes 0.25,0.01) (default: 0.25)")),
-        "cutoff": ("integer", (
+        "cutoff": ("integer", True, (
             "cutoff for truncated hitting times, in steps (default: 100)")),
-        "step_limit": ("integer", (
+        "step_limit": ("integer", True, (
             "limit on diffusion steps; a fidelity that is not certified by then is reported as an interval. 0: no limit, later steps are "
             "searched by squaring (default: 0)")),
-        "edges": ("name", (
-            "what the edges are: attention, norm (attention times the norm of what the head moves) or contribution (share of each moved "
-            "value in the output). With norm and contribution the weights of the heads follow from the edges (default: attention)")),
-        "values": ("names", (
+        "values": ("names", True, (
             "value to measure for every set of heads: fidelity, speed or both (the program takes fidelity,speed) (default: \"fidelity\", "
             "\"speed\")")),
-        "keep": ("number", (
+        "keep": ("number", True, (
             "share of the value of all heads that the smallest subset keeps (default: 0.95)")),
-        "weight_samples": ("integer", (
+        "weight_samples": ("integer", True, (
             "number of first samples used to search for the best weights, and for the best subsets of sampled layers; 0: no search for "
             "weights (default: 20)")),
-        "null_samples": ("integer", (
-            "number of first samples whose heads are also measured with the weights of each row permuted, to tell structure from chance; "
-            "doubles the time of these samples. 0: no claims about pairs, better sets or other weights (default: 100)")),
-        "exact_heads": ("integer", (
+        "exact_heads": ("integer", True, (
             "largest number of heads for which all subsets of a layer are measured; larger layers are sampled (default: 20)")),
-        "precision": ("number", (
+        "precision": ("number", True, (
             "standard error at which sampling stops, as a share of the value of all heads (default: 0.001)")),
-        "orders": ("integer", (
+        "orders": ("integer", True, (
             "limit on the random orders of heads drawn per sample of a sampled layer (drawn in whole balanced sets, at least eight) "
             "(default: 100000)")),
-        "loss": ("name", (
-            "whether to divide the loss of a checkpoint with a task among its heads, beside their structure: yes, no or auto, which "
-            "measures up to 100000 subsets of heads on sequences (default: auto)")),
-        "stack": ("boolean", (
+        "stack": ("boolean", True, (
             "also follow signals through all layers, each applied once")),
-        "residual": ("number", (
+        "residual": ("number", True, (
             "share of the signal that bypasses the heads of each layer (default: 0.5)")),
-        "follow": ("integer", (
+        "follow": ("integer", True, (
             "token whose path through the heads is shown, counted from the first measured token (default: the weakest token of each "
             "sample)")),
         "method": ("name", (
             "signal: with the weights of the heads. rollout: attention rollout, with equal weights and residual 0.5. flow: also attention "
             "flow, the maximum flow of each token to the sink (default: signal)")),
     },
-    "measure": {
-        "convention": ("names", (
+    "graph": {
+        "convention": ("name", True, (
             "definitions to measure by. exact: normalised walk, and certified fidelity over the sources. published: as for the paper's "
             "tables (walk not normalised, fidelity over all nodes and 100 steps) (default: \"exact\")")),
-        "normalization": ("name", (
+        "normalization": ("name", True, (
             "how the heads are combined into one walk: per-head (as in the theory), pooled, or published (default: pooled; per-head for "
             "graphs; published with the published convention)")),
-        "nodes": ("name", (
+        "nodes": ("name", True, (
             "nodes that count for the minimax fidelity: sources or all (default: sources; with the published convention: all)")),
-        "from_tokens": ("tokens", (
-            "tokens whose fidelity counts, counted from the first measured token: such as 5, 0-7, 0,3,9 or ::4; negative numbers count "
-            "from the end. Of several, the weakest counts (default: all nodes)")),
-        "horizon": ("steps", (
+        "horizon": ("steps", True, (
             "number of diffusion steps to search, or 'certified': as many as the proof needs (default: certified; 100 with the published "
             "convention)")),
-        "eps": ("numbers", (
+        "eps": ("numbers", True, (
             "threshold of T_mix, or a list of thresholds (the program takes 0.25,0.01) (default: 0.25)")),
-        "cutoff": ("integer", (
+        "cutoff": ("integer", True, (
             "cutoff for truncated hitting times, in steps (default: 100)")),
-        "step_limit": ("integer", (
+        "step_limit": ("integer", True, (
             "limit on diffusion steps; a fidelity that is not certified by then is reported as an interval. 0: no limit, later steps are "
             "searched by squaring (default: 0)")),
         "edges": ("name", (
             "what the edges are: attention, norm (attention times the norm of what the head moves) or contribution (share of each moved "
             "value in the output). With norm and contribution the weights of the heads follow from the edges (default: attention)")),
+    },
+    "train": {
+        "heads": ("integer", True, (
+            "attention heads per layer; must divide the width (default: 4)")),
+        "epochs": ("integer", True, (
+            "passes over the training sequences (default: 200)")),
+        "sequences": ("integer", True, (
+            "number of training sequences (default: 5000)")),
+        "seed": ("integer", True, (
+            "seed of data, initialisation, order and dropout (default: 0)")),
+        "layers": ("integer", True, (
+            "number of layers (default: 4)")),
+        "width": ("integer", True, (
+            "features per token (default: 64)")),
+        "hidden": ("integer", True, (
+            "hidden units of each MLP (default: 128)")),
+        "vocabulary": ("integer", True, (
+            "number of different tokens (default: 256)")),
+        "length": ("integer", True, (
+            "tokens per sequence (default: 100)")),
+        "batch": ("integer", True, (
+            "sequences per step (default: 50)")),
+        "dropout": ("number", True, (
+            "dropout rate of attention probabilities and after each MLP (default: 0.1)")),
+        "learning_rate": ("number", True, (
+            "learning rate of Adam (default: 0.001)")),
+        "beta1": ("number", True, (
+            "Adam's decay rate of the mean gradient (default: 0.9)")),
+        "beta2": ("number", True, (
+            "Adam's decay rate of the mean squared gradient (default: 0.999)")),
+        "epsilon": ("number", True, (
+            "number that Adam adds to the root of the mean squared gradient (default: 1e-08)")),
+        "task": ("string", True, (
+            "task to learn: copy (answer each token with itself), cycle (answer each token with the one before it, the first with the "
+            "last), zero (answer every token with 0) (default: \"copy\")")),
+        "resume": ("boolean", True, (
+            "continue the run in the directory, or start one if there is none; settings that are not given are those of the run")),
+        "checkpoint_every": ("number", True, (
+            "seconds between the checkpoints of a training; there is also one at the end and when it is stopped (default: 60.0)")),
+        "track": ("integer", True, (
+            "measure mixing time and fidelity of every layer every N epochs, and log them; 0: never (default: 0)")),
+        "device": ("string", True, (
+            "device that runs or trains models: cpu, cuda (the first GPU), cuda:1 (the second), ..., or auto: a GPU if there is one that "
+            "can, else the CPU. Measuring a checkpoint on a GPU saves the forward pass, a few percent of the time (default: \"auto\")")),
+        "precision": ("name", True, (
+            "precision of products on a GPU: tf32 (operands of eleven bits), or float32 at about half the speed. The CPU computes in "
+            "float32 (default: \"tf32\")")),
+    },
+    "reproduce": {
+        "preset": ("name", True, (
+            "quick: 4 epochs, up to 200 sequences measured; paper: 200 epochs, all sequences measured (default: \"quick\")")),
+        "tasks": ("names", True, (
+            "list of tasks to train (default: copy,cycle)")),
+        "heads": ("integers", True, (
+            "list of numbers of heads (default: 1,4,8,16)")),
+        "seeds": ("integer", True, (
+            "number of seeds: seeds 1 to K are used (default: 1)")),
+        "seed_list": ("integers", True, (
+            "list of seeds")),
+        "epochs": ("integer", True, (
+            "passes over the training sequences")),
+        "sequences": ("integer", True, (
+            "number of training sequences")),
+        "layers": ("integer", True, (
+            "number of layers (default: 4)")),
+        "width": ("integer", True, (
+            "features per token (default: 64)")),
+        "hidden": ("integer", True, (
+            "hidden units of each MLP (default: 128)")),
+        "vocabulary": ("integer", True, (
+            "number of different tokens (default: 256)")),
+        "length": ("integer", True, (
+            "tokens per sequence (default: 100)")),
+        "batch": ("integer", True, (
+            "sequences per step (default: 50)")),
+        "dropout": ("number", True, (
+            "dropout rate of attention probabilities and after each MLP (default: 0.1)")),
+        "learning_rate": ("number", True, (
+            "learning rate of Adam (default: 0.001)")),
+        "beta1": ("number", True, (
+            "Adam's decay rate of the mean gradient (default: 0.9)")),
+        "beta2": ("number", True, (
+            "Adam's decay rate of the mean squared gradient (default: 0.999)")),
+        "epsilon": ("number", True, (
+            "number that Adam adds to the root of the mean squared gradient (default: 1e-08)")),
+        "samples": ("integer", True, (
+            "number of training sequences to measure, from the first (the paper: 50; default: the preset's)")),
+        "eps": ("numbers", True, (
+            "threshold of T_mix, or a list of thresholds (the program takes 0.25,0.01) (default: 0.25)")),
+        "cutoff": ("integer", True, (
+            "cutoff for truncated hitting times, in steps (default: 100)")),
+        "horizon": ("integer", True, (
+            "diffusion steps looked at for the published fidelity (default: 100)")),
+        "subset_samples": ("integer", True, (
+            "number of sequences on which all subsets of up to 20 heads are measured; 0: none (default: the preset's)")),
+        "jobs": ("integer", True, (
+            "cells to run at the same time; they share the threads. On a GPU: sets of up to 64 cells of one shape. 0: one; on a GPU more "
+            "if they are small (default: 0)")),
+        "checkpoint_every": ("number", True, (
+            "seconds between the checkpoints of a training; there is also one at the end and when it is stopped (default: 60.0)")),
+        "device": ("string", True, (
+            "device that runs or trains models: cpu, cuda (the first GPU), cuda:1 (the second), ..., or auto: a GPU if there is one that "
+            "can, else the CPU. Measuring a checkpoint on a GPU saves the forward pass, a few percent of the time (default: \"auto\")")),
+        "precision": ("name", True, (
+            "precision of products on a GPU: tf32 (operands of eleven bits), or float32 at about half the speed. The CPU computes in "
+            "float32 (default: \"tf32\")")),
+        "figures": ("boolean", True, (
+            "draw figures, with gnuplot (default: false; in Python true where gnuplot is installed)")),
+    },
+    "model_attention": {
+        "task": ("string", True, (
+            "judge a checkpoint by this task, and without tokens draw its sequences: copy, cycle or zero")),
+        "samples": ("integer", True, (
+            "sequences to draw (default: 50)")),
+        "seed": ("integer", True, (
+            "seed of the random sequences (default: 1)")),
     },
 }

@@ -11,9 +11,10 @@ from typing import TYPE_CHECKING, Any, Dict, List, Optional, Sequence, Tuple, Un
 import numpy as np
 from numpy.typing import NDArray
 
-from . import _library, _options
+from . import _library
 from ._attention import Path
 from ._errors import InputError
+from ._measure import settings_of, with_settings
 from ._model import Model, load_model
 from ._progress import Progress, progress_function
 from ._result import Document
@@ -74,13 +75,13 @@ class Training:
                 f"{judged}: {self.judged_loss:.4g}, {self.judged_accuracy:.4f}; {self.path}>")
 
 
+@with_settings("train")
 def train(
     out: Path,
     *,
-    task: Optional[str] = None,
     data: Any = None,
     validation: Any = None,
-    resume: bool = False,
+    # settings: train
     heads: Optional[int] = None,
     epochs: Optional[int] = None,
     sequences: Optional[int] = None,
@@ -96,19 +97,24 @@ def train(
     beta1: Optional[float] = None,
     beta2: Optional[float] = None,
     epsilon: Optional[float] = None,
-    track: Optional[int] = None,
+    task: Optional[str] = None,
+    resume: bool = False,
     checkpoint_every: Optional[float] = None,
+    track: Optional[int] = None,
     device: Optional[str] = None,
     precision: Optional[str] = None,
+    # end of settings
     threads: Optional[int] = None,
     progress: Progress = None,
 ) -> Training:
     """Trains a model, as `synergraph train` does, and leaves it in the directory `out`.
 
-    On a `task` ("copy", "cycle", "recall", ...: docs/tasks.md lists them), or on your own pairs, `data=(inputs, targets)` of shape
-    (sequences, length), with `validation` pairs to judge by. Targets of -1 count neither for the loss nor for the accuracy. Unless
-    given, settings are the paper's, or with `resume` those of the run in the directory.
-    Ctrl-C leaves a checkpoint: call again with `resume=True`. Options are those of `synergraph help train`.
+    On a `task` ("copy", "cycle", "recall", ...: docs/tasks.md lists them), or on pairs of one's own, `data=(inputs, targets)` of
+    shape (sequences, length), with `validation` pairs to judge by. Targets of -1 count neither for the loss nor for the accuracy.
+    Unless given, settings are the paper's, or with `resume` those of the run in the directory.
+    Ctrl-C leaves a checkpoint: call again with `resume=True`.
+
+    (settings)
 
     >>> import tempfile
     >>> with tempfile.TemporaryDirectory() as out:
@@ -116,11 +122,7 @@ def train(
     ...     run.steps, run.model
     (1, <synergraph.Model: 1 layers of 2 heads, width 8, 6 tokens of 4 kinds>)
     """
-    options = dict(
-        task=task, resume=_options.flag(resume, "resume"), heads=heads, epochs=epochs, sequences=sequences, seed=seed, layers=layers, width=width,
-        hidden=hidden, vocabulary=vocabulary, length=length, batch=batch, dropout=dropout, learning_rate=learning_rate,
-        beta1=beta1, beta2=beta2, epsilon=epsilon, track=track, checkpoint_every=checkpoint_every, device=device,
-        precision=precision)
+    options = settings_of("train", locals())
     keep: List[Any] = []
     given: List[Any] = []
     for pairs, what in ((data, "data"), (validation, "validation")):
@@ -163,18 +165,18 @@ class Study(Document):
         return pandas.json_normalize(self.to_dict()["findings"]["summaries"])
 
 
+@with_settings("reproduce")
 def reproduce(
     out: Path,
     *,
-    preset: str = "quick",
+    # settings: reproduce
+    preset: Optional[str] = None,
     tasks: Union[str, Sequence[str], None] = None,
     heads: Union[int, Sequence[int], None] = None,
     seeds: Optional[int] = None,
-    seed_list: Optional[Sequence[int]] = None,
+    seed_list: Union[int, Sequence[int], None] = None,
     epochs: Optional[int] = None,
     sequences: Optional[int] = None,
-    samples: Optional[int] = None,
-    subset_samples: Optional[int] = None,
     layers: Optional[int] = None,
     width: Optional[int] = None,
     hidden: Optional[int] = None,
@@ -183,31 +185,33 @@ def reproduce(
     batch: Optional[int] = None,
     dropout: Optional[float] = None,
     learning_rate: Optional[float] = None,
+    beta1: Optional[float] = None,
+    beta2: Optional[float] = None,
+    epsilon: Optional[float] = None,
+    samples: Optional[int] = None,
     eps: Union[float, Sequence[float], None] = None,
     cutoff: Optional[int] = None,
     horizon: Optional[int] = None,
-    figures: Optional[bool] = None,
+    subset_samples: Optional[int] = None,
     jobs: Optional[int] = None,
     checkpoint_every: Optional[float] = None,
     device: Optional[str] = None,
     precision: Optional[str] = None,
+    figures: Optional[bool] = None,
+    # end of settings
     threads: Optional[int] = None,
     progress: Progress = None,
 ) -> Study:
     """Trains the paper's grid of models, measures it, and shows the paper's tables beside ours, as `synergraph reproduce` does.
 
     The directory `out` gets results, tables, a page and, where gnuplot is there (or `figures` is True), figures. What is done
-    already is kept: after Ctrl-C, call again. Options are those of `synergraph help reproduce`.
-    """
-    def listed(value: Any) -> Any:
-        return [value] if np.ndim(value) == 0 and isinstance(value, (int, float, np.generic)) else value
+    already is kept: after Ctrl-C, call again.
 
-    options = dict(
-        preset=preset, tasks=listed(tasks), heads=listed(heads), seeds=seeds, seed_list=listed(seed_list), epochs=epochs,
-        sequences=sequences, samples=samples, subset_samples=subset_samples, layers=layers, width=width, hidden=hidden,
-        vocabulary=vocabulary, length=length, batch=batch, dropout=dropout, learning_rate=learning_rate, eps=listed(eps),
-        cutoff=cutoff, horizon=horizon, figures=shutil.which("gnuplot") is not None if figures is None else figures, jobs=jobs,
-        checkpoint_every=checkpoint_every, device=device, precision=precision)
+    (settings)
+    """
+    options = settings_of("reproduce", locals())
+    if figures is None:
+        options["figures"] = shutil.which("gnuplot") is not None
     with progress_function(progress, "step") as hear:
         handle = _library.run_made("result", "sg_reproduce", (_library.path_bytes(out, "out"), _library.encoded(options)), threads=threads,
                                    progress=hear)

@@ -250,8 +250,10 @@ class Watch:
         return parts
 
     def result(
-        self, *, weights: Any = None, convention: Convention = "exact", per_head: bool = False, per_node: bool = False,
-        # settings: measure
+        self, *, weights: Any = None, convention: Convention = "exact",
+        # settings: measure -axes -layers -lengths -padding -sink
+        row_tolerance: Optional[float] = None,
+        missing_mass: Optional[str] = None,
         normalization: Optional[str] = None,
         nodes: Optional[str] = None,
         from_tokens: Union[int, str, Sequence[int], None] = None,
@@ -260,8 +262,10 @@ class Watch:
         cutoff: Optional[int] = None,
         step_limit: Optional[int] = None,
         edges: Optional[str] = None,
+        per_head: bool = False,
+        per_node: bool = False,
         # end of settings
-        row_tolerance: Optional[float] = None, missing_mass: Optional[str] = None, threads: Optional[int] = None,
+        threads: Optional[int] = None,
         memory: Optional[int] = None, progress: Progress = None,
     ) -> Measurement:
         """Measures what was seen, every layer on every sample: what `measure` gives, and with its options.
@@ -270,12 +274,13 @@ class Watch:
         """
         options = settings_of("measure", locals())
         attention, memory = self._attention(weights, row_tolerance, missing_mass, memory, edges)
-        options.update(per_head=flag(per_head, "per_head"), per_node=flag(per_node, "per_node"))
         return measure_attention(attention, options, threads=threads, memory=memory, progress=progress)
 
     def heads(
         self, *, weights: Any = None, convention: str = "exact",
-        # settings: heads
+        # settings: heads -axes -layers -lengths -padding -sink
+        row_tolerance: Optional[float] = None,
+        missing_mass: Optional[str] = None,
         normalization: Optional[str] = None,
         nodes: Optional[str] = None,
         from_tokens: Union[int, str, Sequence[int], None] = None,
@@ -297,7 +302,7 @@ class Watch:
         follow: Optional[int] = None,
         method: Optional[str] = None,
         # end of settings
-        row_tolerance: Optional[float] = None, missing_mass: Optional[str] = None, threads: Optional[int] = None,
+        threads: Optional[int] = None,
         memory: Optional[int] = None, progress: Progress = None,
     ) -> HeadValues:
         """What heads add in what was seen: what `heads` gives, and with its options; `weights` as in `result`."""

@@ -35,6 +35,21 @@ def program():
     return run
 
 
+@pytest.fixture(scope="session")
+def program_error():
+    """Runs the program, which must fail, and returns what it says."""
+    path = os.environ.get("SYNERGRAPH_CLI")
+    if not path:
+        pytest.skip("SYNERGRAPH_CLI does not name the program")
+
+    def run(*arguments):
+        done = subprocess.run([path, *map(str, arguments)], capture_output=True, text=True)
+        assert done.returncode != 0
+        return done.stderr
+
+    return run
+
+
 @pytest.fixture
 def document(program, tmp_path):
     """The document of a command ("analyze", "heads") for an array."""

@@ -1,4 +1,5 @@
 #include "synergraph/analysis/array_readings.h"
+#include "synergraph/core/setting.h"
 
 #include <fmt/format.h>
 
@@ -44,10 +45,11 @@ std::string ArrayReadings::text(const std::string& each, bool by_default) const 
   // Sequences of several lengths are seldom layers.
   AttentionAxes samples = readings_.front().axes;
   if (!listed || !other_tokens_ || readings_.size() > 1)
-    return text + " (default; change with --axes=...)";
+    return text + " (default; change with " + option_mark("axes") + "=...)";
   if (!has(samples, AttentionAxis::kSample))
     samples.insert(samples.begin(), AttentionAxis::kSample);
-  return text + fmt::format(" (default; --axes='{}' reads samples)", axes_list(samples));
+  return text +
+         fmt::format(" (default; {}='{}' reads samples)", option_mark("axes"), axes_list(samples));
 }
 
 }  // namespace synergraph

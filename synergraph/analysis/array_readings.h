@@ -1,6 +1,7 @@
 #pragma once
 
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "synergraph/analysis/attention_axes.h"
@@ -29,6 +30,13 @@ class ArrayReadings {
   std::vector<Reading> readings_;
   std::int64_t tokens_ = -1;  // of the first array
   bool other_tokens_ = false;
+};
+
+/// How a caller says that it has read arrays: their shapes and axes, and the rest as for text().
+struct GivenReading {
+  std::vector<std::pair<Shape, std::string>> arrays;
+  std::string each;
+  bool by_default = false;
 };
 
 }  // namespace synergraph

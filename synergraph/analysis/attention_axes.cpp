@@ -7,6 +7,7 @@
 #include <limits>
 
 #include "synergraph/core/error.h"
+#include "synergraph/core/setting.h"
 #include "synergraph/core/split.h"
 #include "synergraph/core/terminal.h"
 
@@ -17,8 +18,8 @@ constexpr std::size_t kAxes = kNamesOf<AttentionAxis>.size();
 
 AttentionAxis axis_named(std::string_view name) {
   if (const auto axis = parse_name<AttentionAxis>(name)) return *axis;
-  throw UsageError(fmt::format("--axes: {} is no axis: expected some of {}", quoted_text(name),
-                               fmt::join(all_names<AttentionAxis>(), ",")));
+  throw UsageError(fmt::format("{}: {} is no axis: expected some of {}", option_mark("axes"),
+                               quoted_text(name), fmt::join(all_names<AttentionAxis>(), ",")));
 }
 
 std::vector<std::string_view> names_of(const AttentionAxes& axes) {
@@ -44,12 +45,12 @@ AttentionAxes parse_axes(std::string_view list) {
   for (const std::string_view name : split(separated, ',')) {
     const AttentionAxis axis = axis_named(name);
     if (std::find(axes.begin(), axes.end(), axis) != axes.end())
-      throw UsageError(fmt::format("--axes: {} is given twice", name_of(axis)));
+      throw UsageError(fmt::format("{}: {} is given twice", option_mark("axes"), name_of(axis)));
     axes.push_back(axis);
   }
   for (const AttentionAxis axis : {AttentionAxis::kQuery, AttentionAxis::kKey})
     if (std::find(axes.begin(), axes.end(), axis) == axes.end())
-      throw UsageError(fmt::format("--axes: {} is missing", name_of(axis)));
+      throw UsageError(fmt::format("{}: {} is missing", option_mark("axes"), name_of(axis)));
   return axes;
 }
 
@@ -70,8 +71,8 @@ std::string to_string(const AttentionAxes& axes) {
 OrderedAttention order_attention(const Tensor& tensor, const AttentionAxes& axes) {
   const std::string where = fmt::format("{}: shape {}", tensor.where(), to_string(tensor.shape()));
   if (tensor.shape().size() != axes.size())
-    throw InputError(
-        fmt::format("{} has {} axes, --axes names {}", where, tensor.shape().size(), axes.size()));
+    throw InputError(fmt::format("{} has {} axes, {} names {}", where, tensor.shape().size(),
+                                 option_mark("axes"), axes.size()));
   if (tensor.info().elements() == 0) throw InputError(where + " has no elements");
   std::vector<std::size_t> order;
   std::array<std::int64_t, kAxes> extents{1, 1, 1, 1, 1};

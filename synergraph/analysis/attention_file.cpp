@@ -11,6 +11,7 @@
 #include "synergraph/analysis/shape_diagnosis.h"
 #include "synergraph/core/error.h"
 #include "synergraph/core/parse_number.h"
+#include "synergraph/core/setting.h"
 #include "synergraph/core/terminal.h"
 #include "synergraph/graph/attention_rounding.h"
 #include "synergraph/heads/lower_triangle.h"
@@ -46,7 +47,7 @@ std::string swapped_axes(AttentionAxes axes) {
     axis = axis == AttentionAxis::kQuery ? AttentionAxis::kKey
            : axis == AttentionAxis::kKey ? AttentionAxis::kQuery
                                          : axis;
-  return "give --axes " + axes_list(axes);
+  return "give " + option_mark("axes") + ' ' + axes_list(axes);
 }
 
 /// A tensor in a file: (layers, samples, heads, columns, columns) elements, whatever its own axes.
@@ -165,7 +166,9 @@ bool has_equal_extents(const Shape& shape) {
   for (const Tensor& tensor : file.tensors())
     (fits_attention(tensor, axes) ? fitting : others).push_back(tensor.name());
   if (fitting.empty())
-    throw InputError(error + (has_equal_extents(wrong.shape()) ? "; change this with --axes" : ""));
+    throw InputError(error + (has_equal_extents(wrong.shape())
+                                  ? "; change this with " + option_mark("axes")
+                                  : ""));
   std::sort(fitting.begin(), fitting.end(), natural_less);
   throw InputError(fmt::format("{}. {}", error, layers_advice(fitting, others)));
 }
@@ -397,16 +400,18 @@ void AttentionFile::read(int layer, int sample, int head, Matrix& into, bool adv
   const int columns = array.columns;
   // Integers are exact, as far as double precision is.
   const FloatType type = float_type(array.tensor.info().dtype).value_or(FloatType::kFloat64);
-  AttentionCheck check = attention_check(type, columns, options_.row_tolerance, "--row-tolerance");
-  check.axes =
-      fmt::format(", with the axes read as {}; change this with --axes", to_string(array.axes));
+  AttentionCheck check =
+      attention_check(type, columns, options_.row_tolerance, option_mark("row_tolerance"));
+  check.axes = fmt::format(", with the axes read as {}; change this with {}", to_string(array.axes),
+                           option_mark("axes"));
   check.options.swap = swapped_axes(array.axes);
   check.name = array.where + stored_[static_cast<std::size_t>(layer)].number;
   if (stored_[static_cast<std::size_t>(layer)].samples.empty() ||
       has_axis(array.axes, AttentionAxis::kSample))
     check.name += fmt::format(", sample {}", of.sample);
   check.name += fmt::format(", head {}", head);
-  check.missing_hint = "; --missing-mass node assigns the missing mass to an extra node";
+  check.missing_hint =
+      "; " + option_mark("missing_mass") + " node assigns the missing mass to an extra node";
   if (advise) check.diagnosis = [this, layer] { return advice_on_layer(layer); };
 
   const int block_rows = rows_of_block(columns, of.end - of.begin);

@@ -9,6 +9,7 @@
 #include "synergraph/core/names.h"
 #include "synergraph/core/setting.h"
 #include "synergraph/heads/edges.h"
+#include "synergraph/heads/metrics_settings.h"
 #include "synergraph/heads/stack.h"
 
 namespace synergraph {
@@ -16,34 +17,34 @@ namespace synergraph {
 /// See Setting. The convention is set by MetricsSettings.
 template <class Visit>
 void visit_settings(HeadValueOptions& options, Visit&& visit) {
-  constexpr const char* kGroup = "Measurement";
   visit(
-      Setting{"values", kGroup,
+      Setting{"values", kMeasurementGroup,
               "value to measure for every set of heads: fidelity, speed or both (the program takes "
               "fidelity,speed)"},
       options.values);
-  visit(Setting{"keep", kGroup, "share of the value of all heads that the smallest subset keeps"},
+  visit(Setting{"keep", kMeasurementGroup,
+                "share of the value of all heads that the smallest subset keeps"},
         options.keep, NumberRange<double>{0.0, 1.0});
-  visit(Setting{"weight_samples", kGroup,
+  visit(Setting{"weight_samples", kMeasurementGroup,
                 "number of first samples used to search for the best weights, and for the best "
                 "subsets of sampled layers; 0: no search for weights"},
         options.weight_samples, NumberRange<int>{0, 1000000});
   visit(
-      Setting{"null_samples", kGroup,
+      Setting{"null_samples", kMeasurementGroup,
               "number of first samples whose heads are also measured with the weights of each row "
               "permuted, to tell structure from chance; doubles the time of these samples. 0: no "
               "claims about pairs, better sets or other weights"},
       options.null_samples, NumberRange<int>{0, 1000000});
   visit(
       Setting{
-          "exact_heads", kGroup,
+          "exact_heads", kMeasurementGroup,
           "largest number of heads for which all subsets of a layer are measured; larger layers "
           "are sampled"},
       options.exact_heads, NumberRange<int>{1, kMaxExactHeads});
-  visit(Setting{"precision", kGroup,
+  visit(Setting{"precision", kMeasurementGroup,
                 "standard error at which sampling stops, as a share of the value of all heads"},
         options.sampling.precision, NumberRange<double>{0.0, 1.0, true});
-  visit(Setting{"orders", kGroup,
+  visit(Setting{"orders", kMeasurementGroup,
                 "limit on the random orders of heads drawn per sample of a sampled layer (drawn in "
                 "whole balanced sets, at least eight)"},
         options.sampling.max_permutations, NumberRange<std::int64_t>{1, 1000000000});
@@ -59,7 +60,7 @@ struct LossSettings {
 /// See Setting.
 template <class Visit>
 void visit_settings(LossSettings& settings, Visit&& visit) {
-  visit(Setting{"loss", "Measurement",
+  visit(Setting{"loss", kMeasurementGroup,
                 "whether to divide the loss of a checkpoint with a task among its heads, beside "
                 "their structure: yes, no or auto, which measures up to 100000 subsets of heads on "
                 "sequences (default: auto)"},
@@ -86,23 +87,21 @@ struct StackSettings {
   std::optional<int> follow;  ///< a token
   std::optional<StackMethod> method;
 
-  /// UsageError where one is set without `stack`, or what the edges measure; `name` spells a key.
-  template <class Name>
-  void check(const Name& name, const EdgeSettings& edges) const {
+  /// UsageError where one is set without `stack`, or what the edges measure.
+  void check(const EdgeSettings& edges) const {
     if (!stack && (residual || follow || method))
-      throw UsageError(std::string(name("residual")) + ", " + std::string(name("follow")) +
-                       " and " + std::string(name("method")) + " need " +
-                       std::string(name("stack")));
+      throw UsageError(option_mark("residual") + ", " + option_mark("follow") + " and " +
+                       option_mark("method") + " need " + option_mark("stack"));
     if (residual && edges.kind() == EdgeKind::kContribution)
-      throw UsageError(std::string(name("residual")) + ": " + std::string(name("edges")) +
+      throw UsageError(option_mark("residual") + ": " + option_mark("edges") +
                        " contribution measures the share of the residual; leave one of them out");
     if (method != StackMethod::kRollout) return;
     if (residual)
-      throw UsageError(std::string(name("method")) + " rollout has the residual share 0.5; leave " +
-                       std::string(name("residual")) + " out");
+      throw UsageError(option_mark("method") + " rollout has the residual share 0.5; leave " +
+                       option_mark("residual") + " out");
     if (edges.moved())
-      throw UsageError(std::string(name("method")) + " rollout is defined for " +
-                       std::string(name("edges")) + " attention");
+      throw UsageError(option_mark("method") + " rollout is defined for " + option_mark("edges") +
+                       " attention");
   }
 
   /// How the stack is measured, but for the token that is followed.
@@ -134,6 +133,38 @@ void visit_settings(StackSettings& settings, Visit&& visit) {
                 "weights and residual 0.5. flow: also attention flow, the maximum flow of each "
                 "token to the sink (default: signal)"},
         settings.method);
+}
+
+/// How signals are followed through all layers alone: sg_attention_stack().
+struct SignalSettings {
+  EdgeSettings edges;
+  StackSettings through;
+};
+
+/// See Setting.
+template <class Visit>
+void visit_settings(SignalSettings& settings, Visit&& visit) {
+  visit_settings(settings.edges, visit);
+  visit_settings(settings.through, visit);
+}
+
+/// What heads are worth: sg_heads() and the command heads.
+struct HeadsSettings {
+  MetricsSettings metrics;
+  HeadValueOptions head_values;
+  LossSettings loss;
+  EdgeSettings edges;
+  StackSettings through;
+};
+
+/// See Setting.
+template <class Visit>
+void visit_settings(HeadsSettings& settings, Visit&& visit) {
+  visit_settings(settings.metrics, visit);
+  visit_settings(settings.head_values, visit);
+  visit_settings(settings.loss, visit);
+  visit_settings(settings.edges, visit);
+  visit_settings(settings.through, visit);
 }
 
 }  // namespace synergraph

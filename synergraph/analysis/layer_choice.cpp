@@ -7,6 +7,7 @@
 
 #include "synergraph/core/error.h"
 #include "synergraph/core/parse_number.h"
+#include "synergraph/core/setting.h"
 #include "synergraph/core/shorten_names.h"
 #include "synergraph/core/split.h"
 #include "synergraph/core/terminal.h"
@@ -94,8 +95,8 @@ LayerChoice::LayerChoice(const std::string& text) : text_(text) {
     const bool last =
         hyphen == range.size() || parse_number(trimmed(range.substr(hyphen + 1)), parsed.last);
     if (!first || !last || parsed.last < parsed.first || parsed.last < 0)
-      throw UsageError(fmt::format("--layers: {} is neither a number nor a range such as 4-7",
-                                   quoted_text(part)));
+      throw UsageError(fmt::format("{}: {} is neither a number nor a range such as 4-7",
+                                   option_mark("layers"), quoted_text(part)));
     ranges_.push_back(parsed);
   }
 }
@@ -106,16 +107,17 @@ std::vector<std::size_t> LayerChoice::places(const std::vector<std::string>& nam
     for (std::size_t k = 0; k < names.size(); ++k)
       if (!pattern_ || pattern_->matches(names[k])) chosen.push_back(k);
     if (chosen.empty() && pattern_)
-      throw InputError(fmt::format("--layers: no layer's name matches {}; the names are {}",
-                                   quoted_text(text_), names_to_choose_from(names)));
+      throw InputError(fmt::format("{}: no layer's name matches {}; the names are {}",
+                                   option_mark("layers"), quoted_text(text_),
+                                   names_to_choose_from(names)));
     return chosen;
   }
   const std::vector<std::int64_t> numbers = numbers_of(names);
   for (const Range& range : ranges_)
     for (const std::int64_t end : {range.first, range.last})
       if (std::find(numbers.begin(), numbers.end(), end) == numbers.end())
-        throw InputError(
-            fmt::format("--layers: there is no layer {}: {}", end, shown_numbers(numbers)));
+        throw InputError(fmt::format("{}: there is no layer {}: {}", option_mark("layers"), end,
+                                     shown_numbers(numbers)));
   for (std::size_t k = 0; k < numbers.size(); ++k)
     if (std::any_of(ranges_.begin(), ranges_.end(), [&](const Range& range) {
           return range.first <= numbers[k] && numbers[k] <= range.last;
@@ -152,8 +154,8 @@ std::string layers_for(const std::vector<std::string>& names,
 std::string layers_advice(const std::vector<std::string>& names,
                           const std::vector<std::string>& others, const char* what) {
   const std::string choice = layers_for(names, others);
-  return fmt::format("These arrays {}: {}. Select them with --layers={}", what,
-                     names_to_choose_from(names),
+  return fmt::format("These arrays {}: {}. Select them with {}={}", what,
+                     names_to_choose_from(names), option_mark("layers"),
                      choice.empty() ? std::string("REGEX") : fmt::format("'{}'", choice));
 }
 

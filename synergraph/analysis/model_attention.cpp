@@ -8,6 +8,7 @@
 
 #include "synergraph/core/array_math.h"
 #include "synergraph/core/error.h"
+#include "synergraph/core/setting.h"
 #include "synergraph/graph/attention_rounding.h"
 #include "synergraph/heads/lower_triangle.h"
 #include "synergraph/heads/sample_heads.h"
@@ -94,7 +95,7 @@ class ModelAttention::Reader : public AttentionReader {
   ModelAttention& source_;
   std::unique_ptr<SequenceEvaluator> evaluator_;
   WorkingMemory memory_;
-  std::optional<SampleHeads> heads_;  // of samples of one length
+  std::optional<SampleHeads> heads_;                        // of samples of one length
   std::vector<std::shared_ptr<const Matrix>> projections_;  // of layers, once they are asked for
   int sample_ = 0;
   int layer_ = 0;
@@ -117,7 +118,8 @@ std::shared_ptr<const Matrix> ModelAttention::Reader::projection(int layer) {
 std::optional<MovedValues> ModelAttention::Reader::moved() {
   const auto* evaluator = dynamic_cast<const Evaluator*>(evaluator_.get());
   if (evaluator == nullptr)
-    throw InputError("norm and contribution edges of a checkpoint run on the CPU: --device cpu");
+    throw InputError("norm and contribution edges of a checkpoint run on the CPU: " +
+                     option_mark("device") + " cpu");
   const ModelConfig& config = source_.model_.config();
   const SequencePass& pass = evaluator->pass();
   const LayerActivations& activations = pass.layer(layer_);
@@ -149,16 +151,16 @@ ModelAttention::ModelAttention(const Model& model, Sequences inputs, const Task*
   if (sinks.empty())
     ends_ = {static_cast<int>(end)};
   else
-    for (const int sink : sinks.places(static_cast<int>(end), "--to")) {
+    for (const int sink : sinks.places(static_cast<int>(end), option_mark("sink"))) {
       if (sink < begin_)
-        throw InputError(
-            fmt::format("--to: token {} is before the range, which begins at {}", sink, begin_));
+        throw InputError(fmt::format("{}: token {} is before the range, which begins at {}",
+                                     option_mark("sink"), sink, begin_));
       ends_.push_back(sink + 1);
     }
   const auto each = static_cast<int>(ends_.size());
   if (inputs_.count > std::numeric_limits<int>::max() / 2 / each)
-    throw InputError(
-        fmt::format("--to: {} sinks of {} sequences are too many", each, inputs_.count));
+    throw InputError(fmt::format("{}: {} sinks of {} sequences are too many", option_mark("sink"),
+                                 each, inputs_.count));
   for (int layer = 0; layer < config.layers; ++layer) {
     layers_.push_back(
         {fmt::format("{}", layer), inputs_.count * each, config.heads, ends_.back() - begin_});

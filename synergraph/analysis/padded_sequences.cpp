@@ -6,6 +6,7 @@
 #include <limits>
 
 #include "synergraph/core/error.h"
+#include "synergraph/core/setting.h"
 #include "synergraph/io/tensor_file.h"
 
 namespace synergraph {
@@ -16,14 +17,14 @@ void require_one_size(const std::vector<AttentionLayer>& layers) {
   for (const AttentionLayer& layer : layers) {
     if (!layer.same_length)
       throw InputError(fmt::format(
-          "layer {}: its samples differ in length; --to and --lengths need samples of one "
-          "length",
-          layer.name));
+          "layer {}: its samples differ in length; {} and {} need samples of one length",
+          layer.name, option_mark("sink"), option_mark("lengths")));
     if (layer.samples != first.samples || layer.tokens != first.tokens)
       throw InputError(fmt::format(
-          "layer {} has {} samples of {} tokens, the first layer has {} of {}; --to and "
-          "--lengths need layers of one size",
-          layer.name, layer.samples, layer.tokens, first.samples, first.tokens));
+          "layer {} has {} samples of {} tokens, the first layer has {} of {}; {} and {} need "
+          "layers of one size",
+          layer.name, layer.samples, layer.tokens, first.samples, first.tokens, option_mark("sink"),
+          option_mark("lengths")));
   }
 }
 
@@ -53,11 +54,12 @@ std::vector<TokenSpan> padded_sequences(const std::vector<AttentionLayer>& layer
   const auto given = static_cast<std::int64_t>(choice.lengths.size());
   if (given > 1 && given != samples)
     throw InputError(
-        fmt::format("--lengths: {} lengths for {} sample{}; give one length, or one per sample",
-                    given, samples, samples == 1 ? "" : "s"));
+        fmt::format("{}: {} lengths for {} sample{}; give one length, or one per sample",
+                    option_mark("lengths"), given, samples, samples == 1 ? "" : "s"));
   for (const std::int64_t length : choice.lengths)
     if (length < 1 || length > tokens)
-      throw InputError(fmt::format("--lengths: {} is not a length from 1 to {}", length, tokens));
+      throw InputError(fmt::format("{}: {} is not a length from 1 to {}", option_mark("lengths"),
+                                   length, tokens));
   const auto sinks = static_cast<std::int64_t>(std::max<std::size_t>(choice.sinks.size(), 1));
   if (samples > std::numeric_limits<int>::max() / 2 / sinks)
     throw InputError(fmt::format("{} sinks of {} samples are too many", sinks, samples));
@@ -73,15 +75,15 @@ std::vector<TokenSpan> padded_sequences(const std::vector<AttentionLayer>& layer
     }
     std::vector<std::int64_t> chosen = choice.sinks;
     if (!choice.to.empty())
-      for (const int sink : choice.to.places(static_cast<int>(whole.end), "--to"))
+      for (const int sink : choice.to.places(static_cast<int>(whole.end), option_mark("sink")))
         chosen.push_back(sink);
     if (chosen.empty()) sequences.push_back(whole);
     for (const std::int64_t sink : chosen) {
       const std::int64_t at = sink >= 0 ? sink : whole.end + sink;
       if (at < whole.begin || at >= whole.end)
-        throw InputError(
-            fmt::format("--to: token {} is not in sample {}, which has tokens {} to {}", sink,
-                        sample, whole.begin, whole.end - 1));
+        throw InputError(fmt::format("{}: token {} is not in sample {}, which has tokens {} to {}",
+                                     option_mark("sink"), sink, sample, whole.begin,
+                                     whole.end - 1));
       sequences.push_back({sample, whole.begin, at + 1});
     }
   }

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "synergraph/core/error.h"
+#include "synergraph/core/setting.h"
 #include "synergraph/heads/visit_systems.h"
 
 namespace synergraph {
@@ -93,8 +94,8 @@ int followed_node(const std::vector<AttentionLayer>& layers, std::int64_t token)
   if (layers.empty()) throw InputError("there are no layers to measure");
   const AttentionLayer& first = layers.front();
   if (token < 0 || token >= first.tokens)
-    throw InputError(
-        fmt::format("--follow: token {} was asked for, there are 0:{}", token, first.tokens));
+    throw InputError(fmt::format("{}: token {} was asked for, there are 0:{}",
+                                 option_mark("follow"), token, first.tokens));
   return static_cast<int>(token) + first.nodes() - first.tokens;
 }
 

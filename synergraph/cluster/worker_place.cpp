@@ -11,6 +11,7 @@
 #include "synergraph/core/error.h"
 #include "synergraph/core/parallel.h"
 #include "synergraph/core/parse_number.h"
+#include "synergraph/core/setting.h"
 #include "synergraph/core/split.h"
 #include "synergraph/core/terminal.h"
 
@@ -116,8 +117,8 @@ WorkerPlace parse_shard(std::string_view text, const Environment& environment) {
   if (slash != std::string_view::npos && parse_number(text.substr(0, slash), number) &&
       parse_number(text.substr(slash + 1), size) && number >= 1 && number <= size)
     return {number - 1, size};
-  throw UsageError(fmt::format("--shard: expected I/N with I from 1 to N, off or auto, got {}",
-                               quoted_text(std::string(text))));
+  throw UsageError(fmt::format("{}: expected I/N with I from 1 to N, off or auto, got {}",
+                               option_mark("shard"), quoted_text(std::string(text))));
 }
 
 std::string launch_name(const Environment& environment) {

@@ -4,6 +4,8 @@
 
 #include <algorithm>
 
+#include <utility>
+
 namespace synergraph {
 
 template <class Number>
@@ -30,14 +32,47 @@ template std::string described(const NumberRange<int>&);
 template std::string described(const NumberRange<std::int64_t>&);
 template std::string described(const NumberRange<std::uint64_t>&);
 
+namespace {
+
+/// Keys whose option has another name: Python has the word `from` for itself, and a program's user
+/// says from whom to whom.
+constexpr std::pair<std::string_view, std::string_view> kOptionNames[] = {{"from_tokens", "--from"},
+                                                                          {"sink", "--to"}};
+
+}  // namespace
+
 std::string option_name(std::string_view key) {
+  for (const auto& [named, option] : kOptionNames)
+    if (key == named) return std::string(option);
+
   std::string name = "--" + std::string(key);
   std::replace(name.begin(), name.end(), '_', '-');
   return name;
 }
 
-std::string option_name(const Setting& setting) {
-  return setting.option.empty() ? option_name(setting.key) : std::string(setting.option);
+namespace {
+
+// U+2060, word joiner: what() reads well where nobody spells it.
+constexpr std::string_view kMark = "\xe2\x81\xa0";
+
+}  // namespace
+
+std::string option_mark(std::string_view key) {
+  return fmt::format("{}{}{}", kMark, key, kMark);
+}
+
+std::string spelled(std::string_view message, OptionSpelling spelling) {
+  std::string text;
+  for (bool key = false;; key = !key) {
+    const std::size_t end = message.find(kMark);
+    const std::string_view part = message.substr(0, end);
+    if (key && end != std::string_view::npos && spelling == OptionSpelling::kProgram)
+      text += option_name(part);
+    else
+      text += part;
+    if (end == std::string_view::npos) return text;
+    message.remove_prefix(end + kMark.size());
+  }
 }
 
 }  // namespace synergraph

@@ -5,6 +5,7 @@
 #include <numeric>
 
 #include "synergraph/core/error.h"
+#include "synergraph/core/setting.h"
 
 namespace synergraph {
 
@@ -16,12 +17,13 @@ std::vector<int> minimax_nodes(const FidelityOptions& options, int nodes) {
     std::iota(all.begin(), all.end(), 0);
     return all;
   }
-  std::vector<int> chosen = options.from.places(nodes - options.first_token, "--from");
+  std::vector<int> chosen =
+      options.from.places(nodes - options.first_token, option_mark("from_tokens"));
   for (int& node : chosen) node += options.first_token;
   if (chosen.back() >= count) chosen.pop_back();
   if (chosen.empty())
     throw InputError(
-        fmt::format("--from: {} is the last token of a sequence, where information arrives; choose "
+        fmt::format("{}: {} is the last token of a sequence, where information arrives; choose "
                     "an earlier one, or use --nodes all",
                     sink - options.first_token));
   return chosen;

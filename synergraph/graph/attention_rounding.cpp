@@ -6,6 +6,9 @@
 #include <bit>
 #include <cmath>
 #include <cstdint>
+#include <string>
+
+#include "synergraph/core/setting.h"
 
 namespace synergraph {
 namespace {
@@ -66,12 +69,15 @@ RowTolerance rounding_shown(FloatType type, int columns, const double* row, int 
 AttentionCheck attention_check(FloatType type, int columns, std::optional<double> row_tolerance,
                                std::string_view option) {
   AttentionCheck check = rounding_check(type, columns);
+  check.options = {.swap = "give " + option_mark("axes") + " with key before query",
+                   .lengths = option_mark("lengths") + " 5,8",
+                   .left = ' ' + option_mark("padding") + " left"};
   if (row_tolerance)
     check.row_tolerance = *row_tolerance;
   else
-    check.second_look = [=](const double* row, int count) {
+    check.second_look = [type, columns, name = std::string(option)](const double* row, int count) {
       RowTolerance shown = rounding_shown(type, columns, row, count);
-      shown.remedy = fmt::format(": {} allows more", option);
+      shown.remedy = fmt::format(": {} allows more", name);
       return shown;
     };
   return check;

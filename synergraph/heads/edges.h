@@ -38,7 +38,7 @@ struct EdgeSettings {
 /// See Setting.
 template <class Visit>
 void visit_settings(EdgeSettings& settings, Visit&& visit) {
-  visit(Setting{"edges", "Measurement",
+  visit(Setting{"edges", kMeasurementGroup,
                 "what the edges are: attention, norm (attention times the norm of what the head "
                 "moves) or contribution (share of each moved value in the output). With norm and "
                 "contribution the weights of the heads follow from the edges (default: attention)"},

@@ -36,47 +36,51 @@ struct MetricsSettings {
   MetricsOptions resolve(Convention of, MetricsOptions (*options_of)(Convention)) const;
 };
 
+inline constexpr const char* kMeasurementGroup = "Measurement";
+inline constexpr Setting kEpsSetting{
+    "eps", kMeasurementGroup,
+    "threshold of T_mix, or a list of thresholds (the program takes 0.25,0.01)"};
+inline constexpr Setting kCutoffSetting{"cutoff", kMeasurementGroup,
+                                        "cutoff for truncated hitting times, in steps"};
+
 /// See Setting.
 template <class Visit>
 void visit_settings(MetricsSettings& settings, Visit&& visit) {
-  constexpr const char* kGroup = "Measurement";
   visit(
       Setting{
-          "convention", kGroup,
+          "convention", kMeasurementGroup,
           "definitions to measure by. exact: normalised walk, and certified fidelity over the "
           "sources. published: as for the paper's tables (walk not normalised, fidelity over all "
           "nodes and 100 steps)"},
       settings.convention);
-  visit(Setting{"normalization", kGroup,
+  visit(Setting{"normalization", kMeasurementGroup,
                 "how the heads are combined into one walk: per-head (as in the theory), pooled, or "
                 "published (default: pooled; per-head for graphs; published with the published "
                 "convention)"},
         settings.normalization);
   visit(
       Setting{
-          "nodes", kGroup,
+          "nodes", kMeasurementGroup,
           "nodes that count for the minimax fidelity: sources or all (default: sources; with the "
           "published convention: all)"},
       settings.nodes);
-  visit(Setting{"from_tokens", kGroup,
-                "tokens whose fidelity counts, counted from the first measured token: such as 5, "
-                "0-7, 0,3,9 or ::4; negative numbers count from the end. Of several, the weakest "
-                "counts (default: all nodes)",
-                "TOKENS", "--from"},
+  visit(Setting{.key = "from_tokens",
+                .group = kMeasurementGroup,
+                .help = "tokens whose fidelity counts, counted from the first measured token: such "
+                        "as 5, 0-7, 0,3,9 or ::4; negative numbers count from the end. Of several, "
+                        "the weakest counts (default: all nodes)",
+                .value = "TOKENS"},
         settings.from);
-  visit(Setting{"horizon", kGroup,
+  visit(Setting{"horizon", kMeasurementGroup,
                 "number of diffusion steps to search, or 'certified': as many as the proof needs "
                 "(default: certified; 100 with the published convention)",
                 "N|certified"},
         settings.horizon);
-  visit(Setting{"eps", kGroup,
-                "threshold of T_mix, or a list of thresholds (the program takes 0.25,0.01)"},
-        settings.eps, kThresholdRange);
-  visit(Setting{"cutoff", kGroup, "cutoff for truncated hitting times, in steps"}, settings.cutoff,
-        kStepRange);
+  visit(kEpsSetting, settings.eps, kThresholdRange);
+  visit(kCutoffSetting, settings.cutoff, kStepRange);
   visit(
       Setting{
-          "step_limit", kGroup,
+          "step_limit", kMeasurementGroup,
           "limit on diffusion steps; a fidelity that is not certified by then is reported as an "
           "interval. 0: no limit, later steps are searched by squaring"},
       settings.step_limit, NumberRange<std::int64_t>{0, 1000000000000});

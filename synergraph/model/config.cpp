@@ -5,6 +5,7 @@
 #include <cstdint>
 
 #include "synergraph/core/error.h"
+#include "synergraph/core/setting.h"
 
 namespace synergraph {
 namespace {
@@ -12,9 +13,10 @@ namespace {
 constexpr int kLargestSize = 1 << 20;
 constexpr std::int64_t kLargestModel = std::int64_t{1} << 31U;
 
-void require_size(const char* name, int value) {
+void require_size(const char* key, int value) {
   if (value < 1 || value > kLargestSize)
-    throw UsageError(fmt::format("{} must be between 1 and {}, not {}", name, kLargestSize, value));
+    throw UsageError(
+        fmt::format("{} must be between 1 and {}, not {}", option_mark(key), kLargestSize, value));
 }
 
 }  // namespace

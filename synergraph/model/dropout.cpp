@@ -8,6 +8,7 @@
 #include "synergraph/core/error.h"
 #include "synergraph/core/kernels/kernels.h"
 #include "synergraph/core/random.h"
+#include "synergraph/core/setting.h"
 
 namespace synergraph {
 namespace {
@@ -18,7 +19,7 @@ constexpr double kUnits = 65536.0;
 
 Dropout::Dropout(double rate, std::uint64_t seed, std::uint32_t step) : seed_(seed), step_(step) {
   if (!(rate >= 0.0 && rate < 1.0))
-    throw UsageError(fmt::format("dropout must be in [0, 1), not {}", rate));
+    throw UsageError(fmt::format("{} must be in [0, 1), not {}", option_mark("dropout"), rate));
   threshold_ = static_cast<std::uint32_t>(std::min(std::lround(rate * kUnits), 65535L));
   scale_ = static_cast<float>(kUnits / (kUnits - threshold_));
 }

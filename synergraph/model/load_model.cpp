@@ -8,6 +8,7 @@
 
 #include "synergraph/core/error.h"
 #include "synergraph/core/parse_number.h"
+#include "synergraph/core/setting.h"
 #include "synergraph/core/terminal.h"
 
 namespace synergraph {
@@ -37,16 +38,15 @@ HeadCount head_count(const TensorFile& file, int heads) {
       throw InputError(fmt::format("{}: metadata 'heads' is {}, expected a positive integer",
                                    file.path(), quoted_text(entry->second)));
     if (heads > 0 && heads != *value)
-      throw InputError(
-          fmt::format("{}: the file says that it has {} heads, not {}: leave out --heads",
-                      file.path(), *value, heads));
+      throw InputError(fmt::format("{}: the file says that it has {} heads, not {}: leave out {}",
+                                   file.path(), *value, heads, option_mark("heads")));
     return {*value};
   }
   if (heads > 0) return {heads};
   const auto value = heads_in_name(file.path());
   if (!value)
-    throw InputError(fmt::format("{}: the number of heads is not in the file: give it with --heads",
-                                 file.path()));
+    throw InputError(fmt::format("{}: the number of heads is not in the file: give it with {}",
+                                 file.path(), option_mark("heads")));
   return {*value, true};
 }
 

@@ -3,6 +3,7 @@
 #include <fmt/core.h>
 
 #include "synergraph/core/error.h"
+#include "synergraph/core/setting.h"
 #include "synergraph/core/terminal.h"
 
 namespace synergraph {
@@ -39,10 +40,11 @@ Canvas begin_figure(FigureLayout layout, const FigureOptions& options) {
     canvas.panel = {(options.size->width - around_x) / layout.columns,
                     (options.size->height - around_y) / layout.rows};
     if (canvas.panel.width < kSmallest || canvas.panel.height < kSmallest)
-      throw UsageError(fmt::format(
-          "--figure-size: {}x{} inches are too few for {} by {} panels, which need {:.1f}x{:.1f}",
-          options.size->width, options.size->height, layout.columns, layout.rows,
-          around_x + kSmallest * layout.columns + 0.05, around_y + kSmallest * layout.rows + 0.05));
+      throw UsageError(
+          fmt::format("{}: {}x{} inches are too few for {} by {} panels, which need {:.1f}x{:.1f}",
+                      option_mark("figure_size"), options.size->width, options.size->height,
+                      layout.columns, layout.rows, around_x + kSmallest * layout.columns + 0.05,
+                      around_y + kSmallest * layout.rows + 0.05));
   }
   canvas.size = {around_x + canvas.panel.width * layout.columns,
                  around_y + canvas.panel.height * layout.rows};
@@ -117,7 +119,7 @@ std::string legend(const Canvas& canvas, FigurePlace place,
 
 void check_names(const FigureOptions& options, std::size_t count, const char* what) {
   if (!options.names.empty() && options.names.size() != count)
-    throw UsageError(fmt::format("--figure-names: {} for {}",
+    throw UsageError(fmt::format("{}: {} for {}", option_mark("figure_names"),
                                  counted(static_cast<std::int64_t>(options.names.size()), "name"),
                                  counted(static_cast<std::int64_t>(count), what)));
 }

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "synergraph/core/setting.h"
 #include "synergraph/core/ties.h"
 #include "synergraph/heads/quantity_rows.h"
 #include "synergraph/report/head_numbers.h"
@@ -343,8 +344,10 @@ std::string format_report(const HeadsReport& report, std::size_t columns) {
                           ? loss_text(report)
                           : input_text(report, head_values.layers) +
                                 convention_text(report.convention, head_values.options.convention);
-  about += report.verbose ? errors_text(head_values)
-                          : "tables of every head and pair: --verbose, --csv or --json\n";
+  about += report.verbose
+               ? errors_text(head_values)
+               : fmt::format("tables of every head and pair: {}, {} or {}\n",
+                             option_mark("verbose"), option_mark("csv"), option_mark("json"));
   std::string text = summary_text(report, columns, about);
   if (!report.verbose) return text;
   const std::size_t layers = head_values.layer_values.size();
@@ -354,7 +357,9 @@ std::string format_report(const HeadsReport& report, std::size_t columns) {
   for (std::size_t l = 0; l < layers && layers <= kEveryLayer; ++l)
     text += layer_tables(report, names, l, columns);
   if (layers > kEveryLayer)
-    text += '\n' + wrapped("the heads of every layer: --csv and --json\n", columns, 2);
+    text += '\n' + wrapped(fmt::format("the heads of every layer: {} and {}\n", option_mark("csv"),
+                                       option_mark("json")),
+                           columns, 2);
   if (report.stack)
     text += stack_text(*report.stack, report.edges != EdgeKind::kAttention, names, columns);
   return text;

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
+#include "synergraph/core/setting.h"
 #include "synergraph/report/json_parts.h"
 #include "synergraph/report/layer_labels.h"
 
@@ -36,8 +37,8 @@ std::string input_text(const InputReport& input, const std::vector<AttentionLaye
                         name_of(input.edges)));
   if (!input.reading.empty()) text += input.reading + '\n';
   if (input.model && input.heads_from_name)
-    text += fmt::format("heads: {}, from the file's name (change this with --heads)\n",
-                        input.model->heads);
+    text += fmt::format("heads: {}, from the file's name (change this with {})\n",
+                        input.model->heads, option_mark("heads"));
   if (input.evaluation)
     text += fmt::format("task {}: accuracy {:.4f}, loss {:.6g}\n", input.task,
                         input.evaluation->accuracy, input.evaluation->loss);

@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
+#include "synergraph/core/setting.h"
 #include "synergraph/graph/multi_head_graph.h"
 #include "synergraph/io/atomic_file.h"
 #include "synergraph/io/own_file.h"
@@ -207,7 +208,7 @@ std::string json_report(const ReproduceReport& report) {
 
 void check_study_figures(const GridSettings& grid, const StudyFigures& figures) {
   check_study_figure(grid.tasks.size(), figures.options);
-  require_gnuplot("reproduce (or give --no-figures)");
+  require_gnuplot("reproduce (or give " + option_mark("no_figures") + ")");
 }
 
 void write_study(const ReproduceReport& report, const std::string& directory,

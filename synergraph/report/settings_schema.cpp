@@ -2,16 +2,14 @@
 
 #include <fmt/format.h>
 
-#include <functional>
 #include <nlohmann/json.hpp>
 #include <type_traits>
 #include <utility>
 
 #include "synergraph/analysis/game_settings.h"
-#include "synergraph/analysis/head_value_settings.h"
 #include "synergraph/core/names.h"
-#include "synergraph/heads/metrics_settings.h"
 #include "synergraph/heads/quantity_rows.h"
+#include "synergraph/report/command_settings.h"
 #include "synergraph/report/json_text.h"
 
 namespace synergraph {
@@ -46,96 +44,149 @@ std::vector<std::string> names_of(const std::vector<Enum>& values) {
   return names;
 }
 
+ordered_json face_names(unsigned faces) {
+  ordered_json names = ordered_json::array();
+  if ((faces & face::kProgram) != 0) names.push_back("program");
+  if ((faces & face::kC) != 0) names.push_back("c");
+  if ((faces & face::kPython) != 0) names.push_back("python");
+  return names;
+}
+
 /// Collects the properties of a schema from descriptions of settings.
 struct SchemaProperties {
   ordered_json& properties;
 
-  template <class Number>
-  void operator()(const Setting& setting, Number& target, const NumberRange<Number>& range) const {
-    add(setting, number_type(range), target);
-  }
-  template <class Number>
-  void operator()(const Setting& setting, std::optional<Number>& /*target*/,
-                  const NumberRange<Number>& range) const {
-    add(setting, number_type(range));
-  }
-  void operator()(const Setting& setting, std::vector<double>& target,
-                  const NumberRange<double>& range) const {
-    add(setting, one_or_some(number_type(range)), target);
-  }
-  void operator()(const Setting& setting, bool& target) const {
-    add(setting, {{"type", "boolean"}}, target);
-  }
-  template <Named Enum>
-  void operator()(const Setting& setting, std::optional<Enum>& /*target*/) const {
-    add(setting, names_type<Enum>());
-  }
-  template <Named Enum>
-  void operator()(const Setting& setting, std::vector<Enum>& target) const {
-    add(setting, one_or_some(names_type<Enum>()), names_of(target));
-  }
-  void operator()(const Setting& setting, ConventionChoice& target) const {
-    ordered_json type = names_type<Convention>();
-    if (target.several) {
-      type["enum"].push_back("both");
-      type = one_or_some(std::move(type));
-    }
-    add(setting, std::move(type), name_of(target.names.front()));
-  }
-  void operator()(const Setting& setting, std::optional<Horizon>& /*target*/) const {
-    add(setting, {{"anyOf", {{{"const", "certified"}}, number_type(kStepRange)}}});
-  }
-  void operator()(const Setting& setting, TokenChoice& /*target*/) const {
-    ordered_json type = {{"type", "integer"}};
-    const ordered_json list = {{"type", "array"}, {"items", type}, {"minItems", 1}};
-    add(setting, {{"anyOf", {std::move(type), {{"type", "string"}}, list}}});
+  template <class Target, class... Range>
+  void operator()(const Setting& setting, const Target& target, const Range&... range) const {
+    if (setting.faces == 0) return;
+    ordered_json property = type_of(target, range...);
+    if (ordered_json value = standard(target); !value.is_null())
+      property["default"] = std::move(value);
+    property["description"] = setting.help;
+    property["group"] = setting.group;
+    property["faces"] = face_names(setting.faces);
+    if (setting.positional) property["argument"] = setting.value;
+    if (setting.required) property["required_by"] = {"program"};
+    properties[std::string(setting.key)] = std::move(property);
   }
 
  private:
-  void add(const Setting& setting, ordered_json type, const ordered_json& standard = {}) const {
-    if (!standard.is_null()) type["default"] = standard;
-    type["description"] = setting.help;
-    properties[std::string(setting.key)] = std::move(type);
+  template <class Number>
+  static ordered_json type_of(const Number&, const NumberRange<Number>& range) {
+    return number_type(range);
+  }
+  template <class Number>
+  static ordered_json type_of(const std::optional<Number>&, const NumberRange<Number>& range) {
+    return number_type(range);
+  }
+  template <class Number>
+  static ordered_json type_of(const std::vector<Number>&, const NumberRange<Number>& range) {
+    return one_or_some(number_type(range));
+  }
+  static ordered_json type_of(const bool&) { return {{"type", "boolean"}}; }
+  static ordered_json type_of(const std::optional<bool>&) { return {{"type", "boolean"}}; }
+  static ordered_json type_of(const std::string&) { return {{"type", "string"}}; }
+  static ordered_json type_of(const std::vector<std::string>&) {
+    return one_or_some({{"type", "string"}});
+  }
+  template <Named Enum>
+  static ordered_json type_of(const Enum&) {
+    return names_type<Enum>();
+  }
+  template <Named Enum>
+  static ordered_json type_of(const std::optional<Enum>&) {
+    return names_type<Enum>();
+  }
+  template <Named Enum>
+  static ordered_json type_of(const std::vector<Enum>&) {
+    return one_or_some(names_type<Enum>());
+  }
+  static ordered_json type_of(const ConventionChoice& choice) {
+    ordered_json type = names_type<Convention>();
+    if (!choice.several) return type;
+    type["enum"].push_back("both");
+    return one_or_some(std::move(type));
+  }
+  static ordered_json type_of(const std::optional<Horizon>&) {
+    return {{"anyOf", {{{"const", "certified"}}, number_type(kStepRange)}}};
+  }
+  static ordered_json type_of(const TokenChoice&) {
+    const ordered_json token = {{"type", "integer"}};
+    return {
+        {"anyOf",
+         {token, {{"type", "string"}}, {{"type", "array"}, {"items", token}, {"minItems", 1}}}}};
+  }
+  static ordered_json type_of(const std::optional<TokenRange>&) {
+    const ordered_json end = {
+        {"anyOf", {{{"type", "integer"}, {"minimum", 0}}, {{"type", "null"}}}}};
+    return {{"type", "array"},
+            {"prefixItems", {{{"type", "integer"}, {"minimum", 0}}, end}},
+            {"minItems", 2},
+            {"maxItems", 2}};
+  }
+  static ordered_json type_of(const std::optional<GivenReading>&) { return {{"type", "object"}}; }
+
+  template <class Target>
+  static ordered_json standard(const Target& value) {
+    return value;
+  }
+  template <class Target>
+  static ordered_json standard(const std::optional<Target>& /*value*/) {
+    return nullptr;
+  }
+  static ordered_json standard(const TokenChoice& /*tokens*/) { return nullptr; }
+  template <class Target>
+  static ordered_json standard(const std::vector<Target>& values) {
+    return values.empty() ? ordered_json() : ordered_json(values);
+  }
+  static ordered_json standard(const std::string& value) {
+    return value.empty() ? ordered_json() : ordered_json(value);
+  }
+  template <Named Enum>
+  static ordered_json standard(const Enum& value) {
+    return name_of(value);
+  }
+  template <Named Enum>
+  static ordered_json standard(const std::vector<Enum>& values) {
+    return names_of(values);
+  }
+  static ordered_json standard(const ConventionChoice& choice) {
+    return name_of(choice.names.front());
   }
 };
 
-void add_metrics(const SchemaProperties& into, bool several) {
-  MetricsSettings settings;
-  settings.convention.several = several;
+using Collect = void (*)(const SchemaProperties& into);
+
+template <class Settings>
+void collect(const SchemaProperties& into) {
+  Settings settings;
   visit_settings(settings, into);
 }
 
-void add_edges(const SchemaProperties& into) {
-  EdgeSettings edges;
-  visit_settings(edges, into);
-}
-
-void add_heads(const SchemaProperties& into) {
-  add_metrics(into, false);
-  add_edges(into);
-  HeadValueOptions head_values;
-  visit_settings(head_values, into);
-  LossSettings loss;
-  visit_settings(loss, into);
-  StackSettings stack;
-  visit_settings(stack, into);
-}
-
-void add_ablation(const SchemaProperties& into) {
-  GameSettings settings;
-  visit_settings(settings, into);
-}
-
-/// By the calls' names.
-const std::vector<std::pair<std::string, std::function<void(const SchemaProperties&)>>> kCalls = {
-    {"ablate", add_ablation},
-    {"graph", [](const SchemaProperties& into) { add_metrics(into, false); }},
-    {"heads", add_heads},
-    {"measure",
-     [](const SchemaProperties& into) {
-       add_metrics(into, true);
-       add_edges(into);
-     }},
+/// The commands, and the calls of the C interface that have no command. The program's analyze is
+/// sg_measure().
+const std::vector<std::pair<std::string, Collect>> kCalls = {
+    {"ablate", collect<AblationSettings>},
+    {"agreement", collect<AgreementSettings>},
+    {"measure", collect<AnalyzeSettings>},
+    {"heads", collect<HeadsCommandSettings>},
+    {"graph", collect<GraphSettings>},
+    {"train", collect<RunSettings>},
+    {"reproduce", collect<ReproduceSettings>},
+    {"verify", collect<VerifySettings>},
+    {"inspect", collect<InspectSettings>},
+    {"convert", collect<ConvertSettings>},
+    {"status", collect<StatusSettings>},
+    {"completions", collect<CompletionsSettings>},
+    {"schema", collect<SchemaSettings>},
+    {"attention_create", collect<ArraySettings>},
+    {"attention_open", collect<AttentionFileSettings>},
+    {"attention_stack", collect<SignalSettings>},
+    {"model_open", collect<CheckpointSettings>},
+    {"model_attention", collect<ModelAttentionSettings>},
+    {"system", collect<SystemSettings>},
+    {"system_curves", collect<CurveSettings>},
+    {"system_steps", collect<StepSettings>},
 };
 
 constexpr const char* kQuantities = "quantities";
@@ -174,6 +225,7 @@ std::string settings_schema(const std::string& name) {
     if (known != name) continue;
     ordered_json properties = ordered_json::object();
     add(SchemaProperties{properties});
+    if (name == "schema") properties["name"]["enum"] = schema_names();
     return json_text({{"$schema", "https://json-schema.org/draft/2020-12/schema"},
                       {"title", fmt::format("settings of {}", name)},
                       {"type", "object"},

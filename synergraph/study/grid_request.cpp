@@ -1,13 +1,9 @@
 #include "synergraph/study/grid_request.h"
 
-#include <fmt/core.h>
-
 #include <algorithm>
 #include <limits>
 #include <numeric>
 
-#include "synergraph/core/error.h"
-#include "synergraph/core/terminal.h"
 #include "synergraph/train/data.h"
 #include "synergraph/train/make_fleet.h"
 
@@ -22,10 +18,7 @@ constexpr int kCudaCells = 5;
 }  // namespace
 
 GridSettings grid_settings(const GridRequest& request) {
-  const bool paper = request.preset == "paper";
-  if (!paper && request.preset != "quick")
-    throw UsageError(
-        fmt::format("preset: {} is neither quick nor paper", quoted_text(request.preset)));
+  const bool paper = request.preset == Preset::kPaper;
   GridSettings grid;
   grid.train = request.train;
   grid.measure = request.measure;

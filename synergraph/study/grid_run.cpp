@@ -14,6 +14,7 @@
 #include "synergraph/cluster/shared_work.h"
 #include "synergraph/core/error.h"
 #include "synergraph/core/parallel.h"
+#include "synergraph/core/setting.h"
 #include "synergraph/core/task_queue.h"
 #include "synergraph/core/terminal.h"
 #include "synergraph/io/atomic_file.h"
@@ -239,7 +240,8 @@ class GridRun {
       throw;
     } catch (const InputError& error) {
       if (options_.merge_only)
-        throw InputError(fmt::format("{}; without --merge it is measured again", error.what()));
+        throw InputError(
+            fmt::format("{}; without {} it is measured again", error.what(), option_mark("merge")));
       progress_->note(fmt::format("{}; set aside and measured again", error.what()));
       set_aside(path);
       return std::nullopt;

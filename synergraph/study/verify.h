@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "synergraph/core/setting.h"
 #include "synergraph/statistics/intervals.h"
 #include "synergraph/study/measure_model.h"
 #include "synergraph/study/published.h"
@@ -61,6 +62,21 @@ struct VerifyOptions {
   MeasureSettings measure;
   Execution execution;
 };
+
+/// See Setting.
+template <class Visit>
+void visit_settings(VerifyOptions& options, Visit&& visit) {
+  visit(Setting{.key = "samples",
+                .group = "Measurement",
+                .help = "number of random sequences to measure on",
+                .faces = face::kProgram},
+        options.samples, NumberRange<int>{2, 10000000});
+  visit(Setting{.key = "seed",
+                .group = "Measurement",
+                .help = "seed of the random sequences",
+                .faces = face::kProgram},
+        options.seed, NumberRange<std::uint64_t>{});
+}
 
 /// The checkpoints in a directory that verify_checkpoints() measures, in its order.
 std::vector<std::string> published_checkpoints(const std::string& directory);

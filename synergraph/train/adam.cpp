@@ -6,12 +6,13 @@
 
 #include "synergraph/core/error.h"
 #include "synergraph/core/kernels/kernels.h"
+#include "synergraph/core/setting.h"
 
 namespace synergraph {
 namespace {
 
-void require(bool good, const char* name, const char* range, double value) {
-  if (!good) throw UsageError(fmt::format("{} must be {}, not {}", name, range, value));
+void require(bool good, const char* key, const char* range, double value) {
+  if (!good) throw UsageError(fmt::format("{} must be {}, not {}", option_mark(key), range, value));
 }
 
 }  // namespace
@@ -19,7 +20,7 @@ void require(bool good, const char* name, const char* range, double value) {
 void validate(const AdamOptions& options) {
   const auto decay = [](double beta) { return beta >= 0.0 && beta < 1.0; };
   const auto positive = [](double value) { return value > 0.0 && std::isfinite(value); };
-  require(positive(options.learning_rate), "learning rate", "positive", options.learning_rate);
+  require(positive(options.learning_rate), "learning_rate", "positive", options.learning_rate);
   require(decay(options.beta1), "beta1", "in [0, 1)", options.beta1);
   require(decay(options.beta2), "beta2", "in [0, 1)", options.beta2);
   // Where a gradient has always been zero, nothing else is divided by.

@@ -3,6 +3,8 @@
 #include <fmt/core.h>
 
 #include <limits>
+#include <type_traits>
+#include <utility>
 
 #include "synergraph/core/error.h"
 #include "synergraph/core/parse_number.h"
@@ -23,9 +25,10 @@ bool parse(const std::string& text, Number& value) {
   return parse_number(text, value);
 }
 
-void require(const char* name, std::int64_t value, std::int64_t least, std::int64_t most) {
+void require(const char* key, std::int64_t value, std::int64_t least, std::int64_t most) {
   if (value < least || value > most)
-    throw UsageError(fmt::format("{} must be between {} and {}, not {}", name, least, most, value));
+    throw UsageError(
+        fmt::format("{} must be between {} and {}, not {}", option_mark(key), least, most, value));
 }
 
 }  // namespace
@@ -48,10 +51,21 @@ void validate(const TrainSettings& settings) {
     require_sizes(find_task(settings.task), settings.model.length, settings.model.vocabulary);
 }
 
+std::string_view task_help() {
+  static const std::string help = [] {
+    std::string names;
+    for (const Task& task : tasks())
+      names += fmt::format("{}{} ({})", names.empty() ? "" : ", ", task.name, task.description);
+    return "task to learn: " + names;
+  }();
+  return help;
+}
+
 std::map<std::string, std::string> to_metadata(const TrainSettings& settings) {
+  TrainSettings read = settings;
   std::map<std::string, std::string> metadata;
-  visit_settings([&](const char* name, auto get, auto...) {
-    metadata[name] = fmt::format("{}", get(settings));
+  visit_settings(read, [&](const Setting& setting, const auto& value, auto&&...) {
+    metadata[std::string(setting.key)] = fmt::format("{}", value);
   });
   return metadata;
 }
@@ -59,27 +73,40 @@ std::map<std::string, std::string> to_metadata(const TrainSettings& settings) {
 TrainSettings from_metadata(const std::map<std::string, std::string>& metadata,
                             const std::string& where) {
   TrainSettings settings;
-  visit_settings([&](const char* name, auto get, auto...) {
-    const auto entry = metadata.find(name);
+  visit_settings(settings, [&](const Setting& setting, auto& value, auto&&...) {
+    const auto entry = metadata.find(std::string(setting.key));
     if (entry == metadata.end())
-      throw InputError(fmt::format("{}: metadata '{}' is missing", where, name));
-    if (!parse(entry->second, get(settings)))
-      throw InputError(fmt::format("{}: metadata '{}' is {}, not a number", where, name,
+      throw InputError(fmt::format("{}: metadata '{}' is missing", where, setting.key));
+    if (!parse(entry->second, value))
+      throw InputError(fmt::format("{}: metadata '{}' is {}, not a number", where, setting.key,
                                    quoted_text(entry->second)));
   });
   try {
     validate(settings);
   } catch (const UsageError& error) {
-    throw InputError(fmt::format("{}: {}", where, error.what()));
+    throw InputError(fmt::format("{}: {}", where, spelled(error.what(), OptionSpelling::kKey)));
   }
   return settings;
 }
 
+void inherit(TrainSettings& settings, TrainSettings stored,
+             const std::function<bool(std::string_view key)>& given) {
+  visit_settings(stored, [&](const Setting& kept, auto& old, auto&&...) {
+    visit_settings(settings, [&](const Setting& setting, auto& value, auto&&...) {
+      if constexpr (std::is_same_v<decltype(old), decltype(value)>)
+        if (setting.key == kept.key && given(kept.key)) old = value;
+    });
+  });
+  settings = std::move(stored);
+}
+
 std::string difference(const TrainSettings& stored, const TrainSettings& wanted) {
   const auto other = to_metadata(wanted);
+  TrainSettings read = stored;
   std::string found;
-  visit_settings([&](const std::string& name, auto get, auto...) {
-    const std::string text = fmt::format("{}", get(stored));
+  visit_settings(read, [&](const Setting& setting, const auto& value, auto&&...) {
+    const std::string name(setting.key);
+    const std::string text = fmt::format("{}", value);
     if (!found.empty() || name == "epochs" || text == other.at(name)) return;
     if (name == "data")
       found = "other training data";

@@ -1,9 +1,12 @@
 #pragma once
 
+#include <functional>
 #include <map>
 #include <string>
+#include <string_view>
 #include <vector>
 
+#include "synergraph/core/setting.h"
 #include "synergraph/train/fleet.h"
 
 #pragma GCC visibility push(default)
@@ -28,41 +31,55 @@ struct TrainSettings {
   }
 };
 
-/// The one list of all settings: visit(name, get, group, help), where get(settings) is a reference
-/// to the setting. The name is that in metadata and, with hyphens, that of an option.
+/// The help of the setting "task": the tasks and what they are.
+std::string_view task_help();
+
+/// See Setting. Sizes and rates have further limits: see validate().
 template <class Visit>
-void visit_settings(const Visit& visit) {
-  const auto model = [&](const char* name, auto member, const char* help) {
-    visit(
-        name, [member](auto& of) -> auto& { return of.model.*member; }, "Model", help);
-  };
-  const auto training = [&](const char* name, auto member, const char* help) {
-    visit(
-        name, [member](auto& of) -> auto& { return of.*member; }, "Training", help);
-  };
-  const auto adam = [&](const char* name, auto member, const char* help) {
-    visit(
-        name, [member](auto& of) -> auto& { return of.adam.*member; }, "Training", help);
-  };
-  model("heads", &ModelConfig::heads, "attention heads per layer; must divide the width");
-  training("epochs", &TrainSettings::epochs, "passes over the training sequences");
-  training("sequences", &TrainSettings::sequences, "number of training sequences");
-  training("seed", &TrainSettings::seed, "seed of data, initialisation, order and dropout");
-  model("layers", &ModelConfig::layers, "number of layers");
-  model("width", &ModelConfig::width, "features per token");
-  model("hidden", &ModelConfig::hidden, "hidden units of each MLP");
-  model("vocabulary", &ModelConfig::vocabulary, "number of different tokens");
-  model("length", &ModelConfig::length, "tokens per sequence");
-  training("batch", &TrainSettings::batch, "sequences per step");
-  training("dropout", &TrainSettings::dropout,
-           "dropout rate of attention probabilities and after each MLP");
-  adam("learning_rate", &AdamOptions::learning_rate, "learning rate of Adam");
-  adam("beta1", &AdamOptions::beta1, "Adam's decay rate of the mean gradient");
-  adam("beta2", &AdamOptions::beta2, "Adam's decay rate of the mean squared gradient");
-  adam("epsilon", &AdamOptions::epsilon,
-       "number that Adam adds to the root of the mean squared gradient");
-  training("task", &TrainSettings::task, "task to learn");
-  training("data", &TrainSettings::data, "fingerprint of the user's own pairs");
+void visit_model_and_rates(TrainSettings& settings, Visit&& visit) {
+  constexpr const char* kModel = "Model";
+  constexpr const char* kTraining = "Training";
+  const NumberRange<int> size;
+  const NumberRange<double> any;
+  ModelConfig& model = settings.model;
+  AdamOptions& adam = settings.adam;
+  visit(Setting{"layers", kModel, "number of layers"}, model.layers, size);
+  visit(Setting{"width", kModel, "features per token"}, model.width, size);
+  visit(Setting{"hidden", kModel, "hidden units of each MLP"}, model.hidden, size);
+  visit(Setting{"vocabulary", kModel, "number of different tokens"}, model.vocabulary, size);
+  visit(Setting{"length", kModel, "tokens per sequence"}, model.length, size);
+  visit(Setting{"batch", kTraining, "sequences per step"}, settings.batch, size);
+  visit(Setting{"dropout", kTraining, "dropout rate of attention probabilities and after each MLP"},
+        settings.dropout, any);
+  visit(Setting{"learning_rate", kTraining, "learning rate of Adam"}, adam.learning_rate, any);
+  visit(Setting{"beta1", kTraining, "Adam's decay rate of the mean gradient"}, adam.beta1, any);
+  visit(Setting{"beta2", kTraining, "Adam's decay rate of the mean squared gradient"}, adam.beta2,
+        any);
+  visit(Setting{"epsilon", kTraining,
+                "number that Adam adds to the root of the mean squared gradient"},
+        adam.epsilon, any);
+}
+
+inline constexpr Setting kEpochsSetting{"epochs", "Training", "passes over the training sequences"};
+inline constexpr Setting kSequencesSetting{"sequences", "Training", "number of training sequences"};
+
+/// See Setting. All of a run; the metadata of a checkpoint have the same keys.
+template <class Visit>
+void visit_settings(TrainSettings& settings, Visit&& visit) {
+  visit(Setting{"heads", "Model", "attention heads per layer; must divide the width"},
+        settings.model.heads, NumberRange<int>{});
+  visit(kEpochsSetting, settings.epochs, NumberRange<int>{});
+  visit(kSequencesSetting, settings.sequences, NumberRange<int>{});
+  visit(Setting{"seed", "Training", "seed of data, initialisation, order and dropout"},
+        settings.seed, NumberRange<std::uint64_t>{});
+  visit_model_and_rates(settings, visit);
+  visit(Setting{.key = "task", .group = "Data", .help = task_help(), .excludes = "data"},
+        settings.task);
+  visit(Setting{.key = "data",
+                .group = "Data",
+                .help = "fingerprint of the user's own pairs",
+                .faces = 0},
+        settings.data);
 }
 
 /// What its model has in common with others that can be trained in one fleet.
@@ -76,6 +93,10 @@ std::map<std::string, std::string> to_metadata(const TrainSettings& settings);
 /// The reverse; InputError, beginning with `where`, when an entry is missing or malformed.
 TrainSettings from_metadata(const std::map<std::string, std::string>& metadata,
                             const std::string& where);
+
+/// Gives every setting of a run that is resumed its stored value, unless it was given anew.
+void inherit(TrainSettings& settings, TrainSettings stored,
+             const std::function<bool(std::string_view key)>& given);
 
 /// The first setting that keeps a run from being continued under other settings, as "heads 4, not
 /// 8"; empty when there is none. The number of epochs may differ.

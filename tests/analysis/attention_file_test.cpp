@@ -161,7 +161,10 @@ TEST_F(AttentionFileTest, AxesMayBeMissing) {
 
 TEST_F(AttentionFileTest, ItSaysHowItReadTheAxes) {
   const std::string file = write({2, 3, 3}, stack(2, 3, 5));
-  EXPECT_EQ(open(file)->reading(),
+  const auto reading = [&](const std::string& of) {
+    return spelled(open(of)->reading(), OptionSpelling::kProgram);
+  };
+  EXPECT_EQ(reading(file),
             "shape (2, 3, 3) read as (head, query, key) (default; change with --axes=...)");
   EXPECT_EQ(open(file, {.axes = parse_axes("layer,query,key")})->reading(),
             "shape (2, 3, 3) read as (layer, query, key)");
@@ -170,7 +173,7 @@ TEST_F(AttentionFileTest, ItSaysHowItReadTheAxes) {
                                            tensor_data("b", {1, 3, 3}, values.data()),
                                            tensor_data("c", {3, 3}, values.data())};
   write_safetensors(path("a.safetensors"), tensors);
-  EXPECT_EQ(open(path("a.safetensors"))->reading(),
+  EXPECT_EQ(reading(path("a.safetensors")),
             "2 arrays of shape (2, 3, 3) and others read as (head, query, key), shape (3, 3) read "
             "as (query, key), a layer each (default; change with --axes=...)");
   const auto layers =

@@ -8,6 +8,7 @@
 #include <limits>
 
 #include "synergraph/core/error.h"
+#include "synergraph/core/setting.h"
 #include "synergraph/io/safetensors.h"
 
 namespace synergraph {
@@ -36,7 +37,7 @@ class LoadModelTest : public testing::Test {
     try {
       load(name, metadata, heads);
     } catch (const InputError& error) {
-      return error.what();
+      return spelled(error.what(), OptionSpelling::kProgram);
     }
     return "";
   }

@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "synergraph/core/error.h"
+#include "synergraph/core/setting.h"
 
 namespace synergraph {
 namespace {
@@ -36,7 +37,7 @@ TEST(Parameters, ImpossibleSizesAreRefused) {
     try {
       const Model model(config);
     } catch (const UsageError& error) {
-      return error.what();
+      return spelled(error.what(), OptionSpelling::kKey);
     }
     return "";
   };

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "synergraph/core/error.h"
+#include "synergraph/core/setting.h"
 #include "synergraph/train/data.h"
 
 namespace synergraph {
@@ -46,7 +47,7 @@ TEST(Settings, BadMetadataIsRefused) {
     try {
       from_metadata(metadata, "file");
     } catch (const InputError& error) {
-      return error.what();
+      return spelled(error.what(), OptionSpelling::kKey);
     }
     return "";
   };
@@ -64,7 +65,7 @@ TEST(Settings, RunsThatCannotBeAreRefused) {
     try {
       validate(settings);
     } catch (const UsageError& error) {
-      return error.what();
+      return spelled(error.what(), OptionSpelling::kKey);
     }
     return "";
   };
@@ -76,7 +77,7 @@ TEST(Settings, RunsThatCannotBeAreRefused) {
   EXPECT_THAT(message([](TrainSettings& s) { s.epochs = 999999999; }), HasSubstr("2^32 steps"));
   EXPECT_THAT(message([](TrainSettings& s) { s.dropout = 1.0; }), HasSubstr("dropout must be"));
   EXPECT_THAT(message([](TrainSettings& s) { s.adam.learning_rate = -1; }),
-              HasSubstr("learning rate must be positive"));
+              HasSubstr("learning_rate must be positive"));
   EXPECT_THAT(message([](TrainSettings& s) { s.adam.epsilon = 1e-50; }),
               HasSubstr("epsilon must be positive as a float32, not 1e-50"));
 }

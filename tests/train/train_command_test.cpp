@@ -304,7 +304,7 @@ TEST_F(TrainCommandTest, BadUsageIsOneLineAndTouchesNothing) {
   expect_refused("--vocabulary 0", 2, "vocabulary must be between 1 and");
   expect_refused("--batch 6000", 2, "batch must be between 1 and 5000, not 6000");
   expect_refused("--dropout 1", 2, "dropout must be in [0, 1), not 1");
-  expect_refused("--learning-rate 0", 2, "learning rate must be positive, not 0");
+  expect_refused("--learning-rate 0", 2, "--learning-rate must be positive, not 0");
   expect_refused("--task sort", 2, "unknown task 'sort': expected one of copy, cycle, zero");
   expect_refused("--data x.npy", 2, "--data requires --targets");
   expect_refused("--heads two", 2, "--heads: expected a whole number of at least 0, got 'two'");

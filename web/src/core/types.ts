@@ -7,12 +7,12 @@ import type {
   GraphContents,
   HeadValue,
   InspectDocument,
-  MeasureOptions,
   Metrics,
   MixerSubsets,
   Settings,
   SystemDocument,
 } from './documents';
+import type { MeasureOptions } from './settings';
 
 export type Normalization = Settings['normalization'];
 
@@ -57,6 +57,8 @@ export interface FileSystem {
 
 /** A multi-head system: heads on the same nodes, the last of which is the sink. */
 export type System = ArraySystem | GraphSystem | FileSystem;
+
+export type { MeasureOptions } from './settings';
 
 /** How a call that may take long is carried out. */
 export interface CallOptions {

@@ -1,0 +1,20 @@
+#include "synergraph/analysis/input_settings.h"
+
+#include "synergraph/model/tasks.h"
+
+namespace synergraph {
+
+std::string_view task_help() {
+  static const std::string help = [] {
+    std::string text = "task that judges a checkpoint, and without tokens draws its sequences";
+    const char* separator = ": ";
+    for (const Task& task : tasks()) {
+      text += separator + task.name;
+      separator = ", ";
+    }
+    return text;
+  }();
+  return help;
+}
+
+}  // namespace synergraph

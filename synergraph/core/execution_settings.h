@@ -1,0 +1,53 @@
+#pragma once
+
+#include "synergraph/core/execution.h"
+#include "synergraph/core/setting.h"
+
+namespace synergraph {
+
+inline constexpr NumberRange<int> kThreadCounts{0, 4096};
+
+struct ThreadSettings {
+  int threads = 0;
+};
+
+/// See Setting. The C interface takes threads with every call (sg_call).
+template <class Visit>
+void visit_settings(ThreadSettings& settings, Visit&& visit) {
+  visit(Setting{.key = "threads",
+                .group = "Execution",
+                .help = "number of threads; 0: all CPUs. Results do not depend on it",
+                .faces = face::kProgram,
+                .effect = SettingEffect::kExecution},
+        settings.threads, kThreadCounts);
+}
+
+struct ExecutionSettings : ThreadSettings {
+  bool quiet = false;
+};
+
+/// See Setting.
+template <class Visit>
+void visit_settings(ExecutionSettings& settings, Visit&& visit) {
+  visit_settings(static_cast<ThreadSettings&>(settings), visit);
+  visit(Setting{.key = "quiet",
+                .group = "Execution",
+                .help = "print no progress on stderr",
+                .faces = face::kProgram,
+                .effect = SettingEffect::kExecution},
+        settings.quiet);
+}
+
+/// Returns the description of a device's name, for commands that run or train models.
+constexpr Setting device_setting(std::string_view group, unsigned faces) {
+  return {.key = "device",
+          .group = group,
+          .help =
+              "device that runs or trains models: cpu, cuda (the first GPU), cuda:1 (the "
+              "second), ..., or auto: a GPU if there is one that can, else the CPU. Measuring "
+              "a checkpoint on a GPU saves the forward pass, a few percent of the time",
+          .faces = faces,
+          .effect = SettingEffect::kExecution};
+}
+
+}  // namespace synergraph
