@@ -216,10 +216,8 @@ SG_API int sg_attention_curves(sg_attention* attention, int64_t layer, int64_t s
 
 /* What reaches the sink of every token through all layers, each applied once: (samples, tokens).
  * Options:
- *   "method"    "signal" (default): with the weights of the heads; "rollout": attention rollout,
- *               with equal weights and residual 0.5; "flow": attention flow, the maximum flow
- *   "residual"  share that bypasses the heads of each layer (0.5)
- *   "edges"     as those of sg_measure() */
+ * settings: attention_stack
+ * end of settings */
 SG_API int sg_attention_stack(sg_attention* attention, const char* options, const sg_call* call,
                               double* into, size_t count);
 
