@@ -23,9 +23,9 @@ std::vector<int> minimax_nodes(const FidelityOptions& options, int nodes) {
   if (chosen.back() >= count) chosen.pop_back();
   if (chosen.empty())
     throw InputError(
-        fmt::format("{}: {} is the last token of a sequence, where information arrives; choose "
-                    "an earlier one, or use --nodes all",
-                    sink - options.first_token));
+        fmt::format("{}: {} is the last token of a sequence, where information arrives; choose an "
+                    "earlier one, or use {} all",
+                    option_mark("from_tokens"), sink - options.first_token, option_mark("nodes")));
   return chosen;
 }
 

@@ -8,6 +8,7 @@
 #include "synergraph/core/names.h"
 #include "synergraph/core/setting.h"
 #include "synergraph/heads/attention_source.h"
+#include "synergraph/heads/metrics_settings.h"
 #include "synergraph/heads/moved_values.h"
 
 #pragma GCC visibility push(default)
