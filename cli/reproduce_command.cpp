@@ -9,18 +9,14 @@
 #include "cli/figure_options.h"
 #include "cli/number_option.h"
 #include "cli/output.h"
-#include "cli/output_paths.h"
-#include "cli/page_options.h"
 #include "cli/setting_option.h"
 #include "cli/shard_options.h"
 #include "cli/stop_signals.h"
 #include "cli/training_options.h"
 #include "synergraph/core/error.h"
 #include "synergraph/core/terminal.h"
-#include "synergraph/io/atomic_file.h"
 #include "synergraph/io/file_stamp.h"
 #include "synergraph/report/reproduce_report.h"
-#include "synergraph/report/study_sections.h"
 #include "synergraph/study/grid_request.h"
 #include "synergraph/study/grid_run.h"
 
@@ -40,9 +36,8 @@ DIR gets
   results.json         everything, in the schema of docs/formats.md
   tables/*.{md,csv,tex}  the six tables beside the published values, two on subsets of heads
   figures/*.{svg,pdf,png}  mixing time and fidelity by layer, and the diffusion example
-  report.html          all of it on one page
+  report.html          the interactive page with all of it
   cells/               the trained models and their measurements; who works on which
---page FILE writes an interactive page with all of it, wherever FILE is.
 A cell that is done is kept: interrupt at any time, run again, and only what is missing is done. The
 same settings give the same results on one kind of device, interrupted or not, with any number of
 threads. A cell that fails is named at the end (exit status 1), after the others.
@@ -66,32 +61,7 @@ struct ReproduceArguments {
   bool no_figures = false;
   DeviceArguments device;
   ShardArguments shard;
-  PageArguments page;
 };
-
-/// To fail before any work. The page may lie in the study's directory, which is made for it, but
-/// takes no place of what else is written there.
-void check_page(const PageArguments& page, const std::string& directory) {
-  namespace fs = std::filesystem;
-  if (!page.wanted()) return;
-  for (const char* name : {"results.json", "report.html"})
-    if (is_same_file(page.file, directory + '/' + name))
-      throw UsageError(fmt::format("--page: {} is {} of --out", quoted_text(page.file), name));
-  std::error_code none;
-  const fs::path folder = fs::absolute(page.file, none).parent_path();
-  const fs::path study = fs::absolute(directory, none);
-  if (fs::weakly_canonical(folder / "", none) == fs::weakly_canonical(study / "", none))
-    make_directory(directory);
-  check_outputs({{"--page", page.file}}, {});
-}
-
-void write_page(const PageArguments& arguments, const ReproduceReport& report) {
-  Page page{"reproduce", "The paper's tables, again", json_report(report)};
-  page.report = study_sections(report);
-  for (const std::string& task : report.grid.tasks)
-    for (const int heads : report.grid.heads) page.published.push_back({task, heads});
-  arguments.write(page);
-}
 
 /// What a study consists of: files that are there, and those that must be.
 std::vector<std::string> study_files(const std::string& directory, bool figures) {
@@ -127,22 +97,15 @@ void run_reproduce(const ReproduceArguments& arguments) {
   options.timeout = arguments.shard.timeout;
   if (!options.merge_only) options.place = arguments.shard.place();
   share_threads(options.execution, options.place);
-  check_page(arguments.page, options.directory);
-  const bool printed = to_standard_output({arguments.page.file});
   choose_grid_device(report.grid, arguments.device.name,
                      *parse_name<Precision>(arguments.device.precision), options);
-  const GridMerge merge{[&] {
-                          const std::string study = files_stamp(
-                              study_files(options.directory, figures.draw), NamedBy::kProgram);
-                          const std::string page = files_stamp({arguments.page.file});
-                          return study.empty() || page.empty() ? "" : study + ", " + page;
-                        },
-                        [&](std::vector<CellResult> results) {
-                          report.results = std::move(results);
-                          report.findings = derive_findings(report.results);
-                          write_study(report, options.directory, figures);
-                          if (arguments.page.wanted()) write_page(arguments.page, report);
-                        }};
+  const GridMerge merge{
+      [&] { return files_stamp(study_files(options.directory, figures.draw), NamedBy::kProgram); },
+      [&](std::vector<CellResult> results) {
+        report.results = std::move(results);
+        report.findings = derive_findings(report.results);
+        write_study(report, options.directory, figures);
+      }};
   GridEnd end = GridEnd::kStopped;
   {
     const StopOnSignals signals;
@@ -150,7 +113,7 @@ void run_reproduce(const ReproduceArguments& arguments) {
   }
   switch (end) {
     case GridEnd::kMerged:
-      if (!printed) show(report, options.directory, figures.draw);
+      show(report, options.directory, figures.draw);
       return;
     case GridEnd::kFinished:
       return print_note(options.place.name() + " is done; another has written the results");
@@ -240,7 +203,6 @@ void add_reproduce_command(CLI::App& app) {
   add_number(command, "--checkpoint-every", options.checkpoint_interval,
              "seconds between checkpoints of a training", kSeconds)
       ->group(group);
-  arguments->page.add_to(command, false, group);
   arguments->device.add_to(command, group);
   add_execution_options(command, options.execution, group);
   const char* workers = "Workers";

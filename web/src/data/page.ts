@@ -26,15 +26,26 @@ export interface EmbeddedAttention {
   layers: EmbeddedLayer[];
 }
 
-/** A table of the static report; the first row has the columns' names. */
+/** A table of a study's report; the first row has the columns' names. */
 export interface ReportTable {
+  title: string;
+  /** What its numbers are. */
   caption: string;
   rows: string[][];
+  /** Cells that stand out: row, counted without the first, and column. */
+  bold?: [row: number, column: number][];
 }
 
-/** The static report of a study as text and tables. */
+/** A figure of the study's folder: the text of an SVG file. */
+export interface ReportFigure {
+  caption: string;
+  svg: string;
+}
+
+/** What the report of a study has beside its document. */
 export interface Report {
-  sections: { title: string; paragraphs: string[]; tables: ReportTable[] }[];
+  sections: { title: string; tables: ReportTable[] }[];
+  figures?: ReportFigure[];
 }
 
 /** A value that the paper has printed: the mean over 50 sequences. */

@@ -92,7 +92,14 @@ describe.skipIf(program === undefined)('measured as the data were', () => {
 });
 
 describe('settings', () => {
-  const settings: Settings = { normalization: 'published', cutoff: 7, eps: [0.1, 0.5], fidelity_nodes: 'all', horizon: 100, step_limit: 9 };
+  const settings: Settings = {
+    normalization: 'published',
+    cutoff: 7,
+    eps: [0.1, 0.5],
+    fidelity_nodes: 'all',
+    horizon: 100,
+    step_limit: 9,
+  };
   it('are all given', () =>
     expect(optionsOf(settings)).toEqual({
       normalization: 'published',
