@@ -145,7 +145,7 @@ function ofAnalyze(session: Session, convention: Convention): LayerTable {
     })),
     headNames: names(most, session.attention?.layers[0]?.heads),
     conventions: conventions.map((one) => one.convention),
-    bestHeadAbout: 'the head with the largest fidelity alone in most samples; in brackets: in how many',
+    bestHeadAbout: 'the head with the largest fidelity alone in most samples; brackets: share of these samples',
     bestHead: (l) => {
       const { heads, best_head: head, best_head_undecided: open = 0, samples } = layers[l]!;
       if (heads.length < 2) return null;

@@ -1,6 +1,7 @@
 /**
- * Means over samples. Every number is measured on each sample and then averaged, as `synergraph analyze` does; nothing is
- * measured on mean attention. Infinite numbers are counted beside the mean of the others, and so are those that do not exist.
+ * Means over samples, for display. The core measures every number on each sample; this file only averages, as `synergraph analyze` does, and
+ * computes no metric. Nothing is measured on mean attention. Infinite numbers, and numbers that do not exist, are counted beside the
+ * mean of the others.
  */
 import type { Curves, Maybe, Metrics, Mix, Subsets, SystemDocument, Together } from '../core';
 import type { Spread } from './layers';
@@ -158,7 +159,7 @@ export const meanCurves = (samples: readonly Curves[]): Curves => ({
   }),
 });
 
-/** The best set of every size. */
+/** The set of every size whose mean value is largest: a choice among values of the core. */
 function bestSets(table: Float64Array, heads: number): { subset: number; value: number }[] {
   const best = Array.from({ length: heads + 1 }, () => ({ subset: 0, value: -Infinity }));
   table.forEach((value, subset) => {

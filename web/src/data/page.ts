@@ -114,6 +114,6 @@ export function readPage(page: Document): PageData | null {
   const data = JSON.parse(text) as PageData | null;
   if (data === null) return null;
   if (data.format !== 'synergraph.page' || data.version !== 1)
-    throw new Error(`this page shows data of synergraph.page, version 1; these are of ${data.format}, version ${data.version}`);
+    throw new Error(`this page shows data of synergraph.page, version 1; it contains ${data.format}, version ${data.version}`);
   return data;
 }

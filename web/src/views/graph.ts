@@ -58,7 +58,7 @@ class GraphView implements Mounted {
       headRow(
         (session.graph && session.title) || 'Graphs',
         note(
-          'Every edge points forward, the last node is the sink. How fast does a walk get there, and how much of each node’s signal arrives? Draw, or type; several heads make one graph.',
+          'Every edge points forward; the last node is the sink. How fast does a walk reach the sink, and how much of each node’s signal arrives? Draw the graph or type it. Several heads make one graph.',
         ),
         this.source.element,
       ),
@@ -121,7 +121,7 @@ class GraphView implements Mounted {
     this.now = null;
     this.hide(true);
     this.text.without(
-      `${this.context.session.title} has the numbers of its graph and not its edges, so it cannot be drawn, played or mixed. Open the graph’s text (synergraph graph --text), or a page of it (--page).`,
+      `${this.context.session.title} has the numbers of its graph but not its edges, so the page cannot draw, play or mix it. Open the text of the graph (synergraph graph --text), or a page with it (--page).`,
     );
     this.source.update('');
     this.measured.update(document);

@@ -18,7 +18,7 @@ describe('Graphs', () => {
     const page = await open(`${empty}#graph`);
     await ready(page);
     await page.getByLabel('Begin with').selectOption('1');
-    await page.getByText('No head alone gets everything there.').waitFor();
+    await page.getByText('With one head alone, some walks never arrive.').waitFor();
     const row = page.locator('tr.marked');
     const document = JSON.parse(program('graph', '--example', '1', '--json')) as SystemDocument;
     expect(document.combined.mixing_time[0]!.steps).toBe(10);

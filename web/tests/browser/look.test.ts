@@ -96,7 +96,7 @@ describe('the map of layers and heads', () => {
       return new Set(fills.filter(([, fill]) => shade(fill!) <= dark).map(([row]) => row)).size;
     };
     expect(await darkest()).toBeLessThan(12);
-    await page.getByLabel('Each layer its own').check();
+    await page.getByLabel('One scale per layer').check();
     await page.waitForFunction(() => location.hash.includes('scale=layer'));
     await expect.poll(darkest).toBe(12);
     await page.locator(map).getByText('layer’s largest').waitFor();
