@@ -60,7 +60,7 @@ describe('Mixer', () => {
     const value = digits(withWeights('1,1,0,0').combined['minimax_fidelity']!.mean!);
     await expect.poll(() => reading(page, 'Minimax fidelity')).toBe(value);
     await page.getByRole('link', { name: 'Layer' }).click();
-    await page.getByText('with the weights of the mixer').waitFor();
+    await page.getByText('All heads together have the weights of the mixer').waitFor();
     await expect.poll(() => reading(page, 'Minimax fidelity')).toBe(value);
   });
 
