@@ -7,7 +7,7 @@ import type { Page } from 'playwright-core';
 import type { Analyze } from '../../src/data/documents';
 import type { SystemDocument } from '../../src/core';
 import { digits } from '../../src/quantities';
-import { useBrowser } from './browser';
+import { csvRows, useBrowser } from './browser';
 import { attention, base, embed, folder, program, writeNpy, writePage } from './pages';
 
 const { open } = useBrowser();
@@ -39,10 +39,7 @@ describe('the data’s settings', () => {
     it(`are those of Layer and Mixer: ${flags.join(' ')}`, async () => {
       const document = JSON.parse(program('analyze', file, '--quiet', '--per-head', '--json', '-', ...flags)) as Analyze;
       const csv = program('analyze', file, '--quiet', '--per-sample', '-', ...flags);
-      const [titles, ...rows] = csv
-        .trim()
-        .split('\n')
-        .map((line) => line.split(','));
+      const [titles, ...rows] = csvRows(csv);
       const row = rows.find((one) => one[1] === '1' && one[2] === '1' && one[3] === 'combined')!;
       const value = (name: string) => Number(row[titles!.indexOf(name)]);
       const { attention: embedded, bytes } = embed(made);

@@ -2,7 +2,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import type { Page } from 'playwright-core';
-import { download, useBrowser } from './browser';
+import { csvRows, download, useBrowser } from './browser';
 import { base, folder, program, writePage } from './pages';
 import type { SystemDocument } from '../../src/core';
 
@@ -91,17 +91,12 @@ describe('Graphs', () => {
       page.locator('section:has-text("Measured")').getByRole('button', { name: 'Save the numbers as CSV' }).click(),
     );
     expect(name).toBe('graph.csv');
-    const rows = (text: string) =>
-      text
-        .trim()
-        .split('\n')
-        .map((line) => line.split(','));
-    const [ours, theirs] = [rows(bytes.toString()), rows(program('graph', 'never.txt', '--csv'))];
+    const [ours, theirs] = [csvRows(bytes.toString()), csvRows(program('graph', 'never.txt', '--csv'))];
     const same = {
       'T_mix(0.25)': 'mixing_time_0.25',
       'hit mean': 'hitting_mean',
       'hit max': 'hitting_max',
-      'at t': 'minimax_time',
+      'at step': 'minimax_time',
     };
     for (const [label, column] of Object.entries(same)) {
       const [a, b] = [ours[0]!.indexOf(label), theirs[0]!.indexOf(column)];
