@@ -91,7 +91,7 @@ describe('a document of a graph', () => {
     writeFileSync(join(folder, 'gr.json'), program('graph', '--example', '1', '--json'));
     const page = await open(empty);
     await page.locator('input[type=file]').setInputFiles(join(folder, 'gr.json'));
-    await page.getByText(/gr\.json has the numbers of its graph and not its edges/).waitFor();
+    await page.getByText(/gr\.json has the numbers of its graph but not its edges/).waitFor();
     expect(await page.locator('h1').innerText()).toBe('gr.json');
     expect(await page.locator('tr.marked td').nth(2).innerText()).toBe('10');
     expect(await page.locator('figure:has-text("The graph")').isVisible()).toBe(false);
