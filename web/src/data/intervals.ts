@@ -27,7 +27,7 @@ export function synergyNote(of: Synergy): string {
   if (of.synergy !== null) return '';
   if (of.synergy_present === null) return 'undecided: the heads may or may not beat it';
   if (of.synergy_lower !== null) return of.synergy_present ? 'present' : 'absent';
-  return of.synergy_present ? 'present: the best head delivers nothing' : 'none: no head delivers anything';
+  return of.synergy_present ? 'present: the best head delivers nothing' : 'no head delivers anything';
 }
 
 /** The best head by its fidelity alone, and whether that is settled. */

@@ -113,10 +113,7 @@ function ownFiles(context: Context, status: HTMLElement): HTMLElement {
   };
   const mass = segments<'error' | 'node'>(
     'Rows that sum to less than 1',
-    [
-      { value: 'error', label: 'are an error' },
-      { value: 'node', label: 'give the rest to a node' },
-    ],
+    { error: 'are an error', node: 'give the rest to a node' },
     (value) => {
       how.missing = value;
     },
@@ -142,7 +139,7 @@ function ownFiles(context: Context, status: HTMLElement): HTMLElement {
         'controls spaced',
         field('Axes', typed('axes', 'layer,sample,head,query,key', 30)),
         field('Tensors that match (regular expression)', typed('layers', 'all', 16)),
-        mass.element,
+        mass,
       ),
     ),
   );

@@ -91,14 +91,7 @@ export function generatorCard({ say }: Context, edits: Edits, now: () => Graph |
     'section',
     { class: 'card screen-only' },
     h('h2', { class: 'small' }, 'Add a head'),
-    div(
-      'controls',
-      choice.element,
-      field('Nodes', count),
-      parameterField,
-      button('Add to this graph', add),
-      button('New graph', create),
-    ),
+    div('controls', choice, field('Nodes', count), parameterField, button('Add to this graph', add), button('New graph', create)),
   );
 }
 

@@ -51,8 +51,8 @@ class GraphView implements Mounted {
     this.figures = graphFigures(context, this.edits, () => new Playing(this.now!, store.get()));
     this.measured = measuredCard(context, () => ({ now: this.now, document: this.now?.document ?? this.document }));
     this.text = textCard((text) => store.set({ graph: text, step: 0 }));
-    const [drawn, ...curves] = this.figures.list.map(({ element }) => element);
-    this.graphOnly = div('stack', this.measured.element, div('grid', ...curves));
+    const [drawn, ...curves] = this.figures.list;
+    this.graphOnly = div('stack', this.measured, div('grid', ...curves));
     fill(
       root,
       headRow(
@@ -60,12 +60,12 @@ class GraphView implements Mounted {
         note(
           'Every edge points forward; the last node is the sink. How fast does a walk reach the sink, and how much of each node’s signal arrives? Draw the graph or type it. Several heads make one graph.',
         ),
-        this.source.element,
+        this.source,
       ),
       div(
         'graph-grid',
-        div('stack', drawn, this.player.element, this.graphOnly),
-        div('stack', this.text.element, generatorCard(context, this.edits, parsed)),
+        div('stack', drawn, this.player, this.graphOnly),
+        div('stack', this.text, generatorCard(context, this.edits, parsed)),
       ),
     );
     this.hide(true);
@@ -207,7 +207,7 @@ function measuredCard(context: Context, get: () => { now: Played | null; documen
     update(document: SystemDocument): void {
       const data = measuredTable(document);
       if (shown) shown.update(data);
-      else fill(numbers, (shown = table(data)).element, glossaryOf([...measuredQuantities(document), 'synergy']));
+      else fill(numbers, (shown = table(data)), glossaryOf([...measuredQuantities(document), 'synergy']));
       fill(words, inWords(document));
     },
   };

@@ -88,10 +88,7 @@ export class LayerMatrix {
     const best = several && measured?.document.best_head_decided ? measured.document.best_head : null;
     this.buttons = list.map((head) => this.headButton(head, small, head !== 'all' && info.heads[head] === best));
     this.matrices = [];
-    fill(
-      this.strip,
-      this.buttons.map((one) => one.element),
-    );
+    fill(this.strip, this.buttons);
     this.strip.hidden = !several;
     if (!small) return;
     void this.small.run(

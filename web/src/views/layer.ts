@@ -4,8 +4,8 @@ import { layerOptions, leftOut, sampleOptions, sampleWords, selected, type Sampl
 import { measurementOf } from '../data/settings';
 import { fill, h } from '../dom';
 import type { State } from '../state';
-import { choose, readings, segments, type Reading } from '../ui/controls';
-import { glossary } from '../ui/glossary';
+import { choose, segments, type Reading } from '../ui/controls';
+import { explainedReadings } from '../ui/glossary';
 import { button, div, link, note } from '../ui/parts';
 import { saveJson } from '../ui/save';
 import type { Context, Mounted, View } from '../view';
@@ -32,8 +32,7 @@ class LayerView implements Mounted {
   private readonly controls: ReturnType<typeof layerControls>;
   private readonly matrix: LayerMatrix;
   private readonly figures: ReturnType<typeof layerFigures>;
-  private readonly numbers = readings();
-  private readonly words = glossary();
+  private readonly numbers = explainedReadings();
   private readonly where = h('p', { class: 'print-only' });
   private readonly wait = div('card');
   private readonly weightsNote = note();
@@ -61,13 +60,8 @@ class LayerView implements Mounted {
       this.matrix.strip,
       this.weightsNote,
       this.meanNote,
-      this.numbers.element,
-      this.words.element,
-      div(
-        'layer-grid',
-        div('stack', this.matrix.figure.element, fidelity.element),
-        div('stack', this.wait, signal.element, survival.element),
-      ),
+      this.numbers.elements,
+      div('layer-grid', div('stack', this.matrix.figure, fidelity), div('stack', this.wait, signal, survival)),
     );
   }
 
@@ -148,7 +142,6 @@ class LayerView implements Mounted {
     this.wait.hidden = shown !== null;
     this.controls.saves(shown !== null && now.sample !== 'mean');
     this.numbers.update(list);
-    this.words.update(list.map(({ id }) => id));
     fill(this.meanNote, means && meanNoteWords(means, now));
     this.meanNote.hidden = !means;
     this.figures.update(shown);
@@ -163,21 +156,15 @@ function layerControls(context: Context, save: () => void) {
   const { store, session } = context;
   const layers = choose<number>('Layer', layerOptions(session.attention!), (value) => store.set({ layer: value }));
   const samples = choose<Sample>('Sample', [], (sample) => store.set({ sample }));
-  const colours = segments<State['colours']>(
-    'Colours',
-    [
-      { value: 'linear', label: 'Linear' },
-      { value: 'root', label: 'Root' },
-      { value: 'log', label: 'Log' },
-    ],
-    (value) => store.set({ colours: value }),
+  const colours = segments<State['colours']>('Colours', { linear: 'Linear', root: 'Root', log: 'Log' }, (value) =>
+    store.set({ colours: value }),
   );
   const conventions = conventionControl(context);
   const measuredWith = settingsNote(session);
   const saveButton = button('Save JSON', save);
-  const controls = [layers, samples, conventions, colours].map(({ element }) => element);
+  const controls = [layers, samples, conventions, colours];
   return {
-    elements: [sessionHeader(session, session.title, ...controls, saveButton), measuredWith.element],
+    elements: [sessionHeader(session, session.title, ...controls, saveButton), measuredWith],
     saves: (possible: boolean) => (saveButton.disabled = !possible),
     update(state: State, { info, sample }: Selection): void {
       layers.update(info.index);

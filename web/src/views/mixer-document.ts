@@ -9,14 +9,7 @@ import { pruningFigure } from './pruning';
 import { worthFigures, worthOfDocument } from './worth';
 
 export const valueControl = ({ store }: Context): Control<HeadValue> =>
-  segments<HeadValue>(
-    'Values of heads by',
-    [
-      { value: 'fidelity', label: 'Fidelity' },
-      { value: 'speed', label: 'Speed' },
-    ],
-    (value) => store.set({ value }),
-  );
+  segments<HeadValue>('Values of heads by', { fidelity: 'Fidelity', speed: 'Speed' }, (value) => store.set({ value }));
 
 /** The mixer without attention at hand: what the document says. */
 export function mountDocument(root: HTMLElement, context: Context): Mounted {
@@ -38,13 +31,10 @@ export function mountDocument(root: HTMLElement, context: Context): Mounted {
   measuredWith.update(store.get().convention);
   fill(
     root,
-    sessionHeader(session, session.title, layers.element, values.element),
-    measuredWith.element,
+    sessionHeader(session, session.title, layers, values),
+    measuredWith,
     note('The attention itself is not in this page. So weights cannot be moved; this is what the document says.'),
-    div(
-      'grid',
-      [...worth.list, pruning].map(({ element }) => element),
-    ),
+    div('grid', [...worth.list, pruning]),
   );
   return {
     update(state) {

@@ -40,10 +40,7 @@ export function headRows(model: MixerModel) {
     /** For other heads. */
     draw(): void {
       controls = model.heads.map((_, head) => row(head));
-      fill(
-        element,
-        controls.map((one) => one.element),
-      );
+      fill(element, controls);
     },
     fits: () => controls.length === model.heads.length,
   };

@@ -4,8 +4,8 @@ import { bits } from '../data/mix';
 import { layerOptions, leftOut, sampleOptions, type Sample } from '../data/selection';
 import { fill, h } from '../dom';
 import type { State } from '../state';
-import { choose, readings } from '../ui/controls';
-import { glossary } from '../ui/glossary';
+import { choose } from '../ui/controls';
+import { explainedReadings } from '../ui/glossary';
 import { button, card, div, note } from '../ui/parts';
 import { saveJson } from '../ui/save';
 import type { Context, Mounted, View } from '../view';
@@ -42,8 +42,7 @@ class MixerView implements Mounted {
   private readonly presets: ReturnType<typeof presetButtons>;
   private readonly outside = note();
   private readonly where = h('p', { class: 'print-only' });
-  private readonly numbers = readings();
-  private readonly words = glossary();
+  private readonly numbers = explainedReadings();
   private readonly tokens: ReturnType<typeof tokenFigure>;
   private readonly sets: ReturnType<typeof setFigures>;
   private readonly worth: ReturnType<typeof worthFigures>;
@@ -74,17 +73,14 @@ class MixerView implements Mounted {
         ),
     );
     const about = note('The share of each head in the mix. If one share changes, the others keep their proportions.');
-    const mix = card(h('h2', {}, 'Heads'), about, this.outside, this.presets.element, this.rows.element, this.seeker.element);
+    const mix = card(h('h2', {}, 'Heads'), about, this.outside, this.presets, this.rows, this.seeker);
     fill(
       root,
       this.controls.elements,
       this.where,
-      div('mixer-grid', mix, div('stack', this.numbers.element, this.words.element, this.tokens.element)),
+      div('mixer-grid', mix, div('stack', this.numbers.elements, this.tokens)),
       this.ask,
-      div(
-        'grid',
-        [...this.sets.list, ...this.worth.list, this.pruning].map(({ element }) => element),
-      ),
+      div('grid', [...this.sets.list, ...this.worth.list, this.pruning]),
     );
   }
 
@@ -211,7 +207,6 @@ class MixerView implements Mounted {
     const { mix, opened, heads } = this.model;
     const list = mix ? mixReadings(mix, opened!.reference, heads.length, this.model.weakestPhrase) : [];
     this.numbers.update(list);
-    this.words.update(list.map(({ id }) => id));
     this.tokens.element.hidden = !mix;
     if (!mix || this.frame) return;
     this.frame = requestAnimationFrame(() => {
@@ -245,9 +240,9 @@ function mixerControls(model: MixerModel) {
         model.fail,
       ),
   );
-  const controls = [layers, samples, conventions, values].map(({ element }) => element);
+  const controls = [layers, samples, conventions, values];
   return {
-    elements: [sessionHeader(session, session.title, ...controls, save), measuredWith.element],
+    elements: [sessionHeader(session, session.title, ...controls, save), measuredWith],
     update({ value, convention }: State): void {
       const { info, sample } = model.now;
       layers.update(info.index);

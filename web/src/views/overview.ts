@@ -25,20 +25,15 @@ export const overview: View = {
     const quantities = choose<string>('Quantity', options(shown.table), (quantity) => store.set({ quantity }));
     const conventions = conventionControl(context);
     const measuredWith = settingsNote(session);
-    const scales = segments<State['scale']>(
-      'Colours',
-      [
-        { value: 'all', label: 'One scale' },
-        { value: 'layer', label: 'One scale per layer' },
-      ],
-      (scale) => store.set({ scale }),
+    const scales = segments<State['scale']>('Colours', { all: 'One scale', layer: 'One scale per layer' }, (scale) =>
+      store.set({ scale }),
     );
     const figures = [mapFigure(context, () => shown), courseFigure(context, () => shown)];
     const numbers = table(allNumbers(shown, context));
     const meanings = glossary();
     const missing = missingWords(session);
     if (shown.table.headNames.length > MANY_HEADS) for (const { element } of figures) element.classList.add('whole-row');
-    const controls = [quantities, conventions, scales].map(({ element }) => element);
+    const controls = [quantities, conventions, scales];
     const head = cardHead(
       'All numbers',
       csvButton(() => allNumbers(shown, context)),
@@ -47,13 +42,10 @@ export const overview: View = {
     fill(
       root,
       sessionHeader(session, session.title, ...controls),
-      measuredWith.element,
+      measuredWith,
       session.heads && findings('In words', session.heads.summary),
-      div(
-        'grid wide',
-        figures.map(({ element }) => element),
-      ),
-      card(head, note(`Best head: ${shown.table.bestHeadAbout}.`), meanings.element, numbers.element),
+      div('grid wide', figures),
+      card(head, note(`Best head: ${shown.table.bestHeadAbout}.`), meanings, numbers),
       missing && div('screen-only', note(missing)),
     );
     return {

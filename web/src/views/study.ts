@@ -46,26 +46,18 @@ export const study: View = {
       quantities.map((value) => ({ value, label: quantityOf(value).label })),
       (quantity) => store.set({ quantity }),
     );
-    const conventions = segments<Convention>(
-      'Convention',
-      [
-        { value: 'exact', label: 'Exact' },
-        { value: 'published', label: 'Published' },
-      ],
-      (convention) => store.set({ convention }),
+    const conventions = segments<Convention>('Convention', { exact: 'Exact', published: 'Published' }, (convention) =>
+      store.set({ convention }),
     );
     const figures = studyFigures(session, chosen);
     fill(
       root,
-      sessionHeader(session, session.title || 'Study', choice.element, conventions.element),
+      sessionHeader(session, session.title || 'Study', choice, conventions),
       findings('What the data say', of.findings.statements, note(HOW.conventions, ' ', HOW.layers)),
-      div(
-        'grid wide',
-        figures.list.map((one) => one.element),
-      ),
+      div('grid wide', figures.list),
       glossaryOf(quantities),
       tables(session),
-      session.report?.figures?.map(savedFigure),
+      div('grid wide', session.report?.figures?.map(savedFigure)),
       div(
         'controls',
         button('Save results.json', () => saveJson('results', of)),
@@ -97,7 +89,7 @@ function tables({ study: of, report }: Session): Child {
 function tableCard(data: TableData, about = ''): HTMLElement | null {
   if (data.rows.length === 0) return null;
   const save = csvButton(() => data, `${data.caption}: save as CSV`);
-  const made = card(cardHead(data.caption, save), about && note(about.replace(/\.?$/, '.')), table(data).element);
+  const made = card(cardHead(data.caption, save), about && note(about.replace(/\.?$/, '.')), table(data));
   made.classList.add('titled');
   return made;
 }
