@@ -8,18 +8,14 @@
 #include "cli/execution_options.h"
 #include "cli/figure_options.h"
 #include "cli/output.h"
-#include "cli/output_paths.h"
-#include "cli/page_options.h"
 #include "cli/setting_option.h"
 #include "cli/shared_samples_options.h"
 #include "cli/stop_signals.h"
 #include "synergraph/core/error.h"
 #include "synergraph/core/terminal.h"
-#include "synergraph/io/atomic_file.h"
 #include "synergraph/io/file_stamp.h"
 #include "synergraph/report/command_settings.h"
 #include "synergraph/report/reproduce_report.h"
-#include "synergraph/report/study_sections.h"
 #include "synergraph/study/grid_run.h"
 
 namespace synergraph::cli {
@@ -39,9 +35,8 @@ DIR gets
   tables/*.{md,csv,tex}  the six tables beside the published values, two on subsets of heads, and
                        two on accuracy with heads switched off
   figures/*.{svg,pdf,png}  mixing time and fidelity by layer, and the diffusion example
-  report.html          all of it on one page
+  report.html          the interactive page with all of it
   cells/               the trained models and their measurements; who works on which
---page FILE writes an interactive page with all of it, wherever FILE is.
 A cell that is done is kept: interrupt at any time, run again, and only what is missing is done. The
 same settings give the same results on one kind of device, interrupted or not, with any number of
 threads. A cell that fails is named at the end (exit status 1), after the others.
@@ -57,30 +52,6 @@ Examples
   synergraph reproduce --preset paper --seeds 5 --out paper
   synergraph reproduce --preset paper --tasks cycle --heads 1,4 --samples 50 --out cycle
   srun -n 64 synergraph reproduce --preset paper --seeds 100 --out /shared/paper)";
-
-/// To fail before any work. The page may lie in the study's directory, which is made for it, but
-/// takes no place of what else is written there.
-void check_page(const std::string& page, const std::string& directory) {
-  namespace fs = std::filesystem;
-  if (page.empty()) return;
-  for (const char* name : {"results.json", "report.html"})
-    if (is_same_file(page, directory + '/' + name))
-      throw UsageError(fmt::format("--page: {} is {} of --out", quoted_text(page), name));
-  std::error_code none;
-  const fs::path folder = fs::absolute(page, none).parent_path();
-  const fs::path study = fs::absolute(directory, none);
-  if (fs::weakly_canonical(folder / "", none) == fs::weakly_canonical(study / "", none))
-    make_directory(directory);
-  check_outputs({{"--page", page}}, {});
-}
-
-void write_study_page(const PageSettings& settings, const ReproduceReport& report) {
-  Page page{"reproduce", "The paper's tables, again", json_report(report)};
-  page.report = study_sections(report);
-  for (const std::string& task : report.grid.tasks)
-    for (const int heads : report.grid.heads) page.published.push_back({task, heads});
-  write_page(settings, page);
-}
 
 /// What a study consists of: files that are there, and those that must be.
 std::vector<std::string> study_files(const std::string& directory, bool figures) {
@@ -115,22 +86,14 @@ void run_reproduce(const ReproduceSettings& settings) {
   options.execution.stop = StopOnSignals::requested;
   if (!options.merge_only) options.place = parse_shard(settings.workers.shard);
   share_threads(options.execution, options.place);
-  const std::string& page = settings.page.page;
-  check_page(page, options.directory);
-  const bool printed = to_standard_output({page});
   choose_grid_device(report.grid, settings.device, settings.precision, options);
-  const GridMerge merge{[&] {
-                          const std::string study = files_stamp(
-                              study_files(options.directory, figures.draw), NamedBy::kProgram);
-                          const std::string shown = files_stamp({page});
-                          return study.empty() || shown.empty() ? "" : study + ", " + shown;
-                        },
-                        [&](std::vector<CellResult> results) {
-                          report.results = std::move(results);
-                          report.findings = derive_findings(report.results);
-                          write_study(report, options.directory, figures);
-                          if (!page.empty()) write_study_page(settings.page, report);
-                        }};
+  const GridMerge merge{
+      [&] { return files_stamp(study_files(options.directory, figures.draw), NamedBy::kProgram); },
+      [&](std::vector<CellResult> results) {
+        report.results = std::move(results);
+        report.findings = derive_findings(report.results);
+        write_study(report, options.directory, figures);
+      }};
   GridEnd end = GridEnd::kStopped;
   {
     const StopOnSignals signals;
@@ -138,7 +101,7 @@ void run_reproduce(const ReproduceSettings& settings) {
   }
   switch (end) {
     case GridEnd::kMerged:
-      if (!printed) show(report, options.directory, figures.draw);
+      show(report, options.directory, figures.draw);
       return;
     case GridEnd::kFinished:
       return print_note(options.place.name() + " is done; another has written the results");

@@ -150,7 +150,7 @@ class Study(Document):
 
     @property
     def page(self) -> FilePath:
-        """All of it on one page."""
+        """The report of the study: an interactive page in one file."""
         return self.directory / "report.html"
 
     @property

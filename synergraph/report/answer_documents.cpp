@@ -16,15 +16,8 @@ Fields page_data() {
       {"left_out", or_null(text()), "what is not in the page", kSince},
       {"attention", or_null(part("EmbeddedAttention")), "attention of some samples"},
       {"graphs", or_null(text()), "text of a graph, with the weights that were measured"},
-      {"report",
-       or_null(
-           object({{"sections",
-                    list(object({{"title", text()},
-                                 {"paragraphs", list(text())},
-                                 {"tables", list(object({{"caption", text()},
-                                                         {"rows", list(list(text())),
-                                                          "the first names the columns"}}))}}))}})),
-       "for reproduce: the report as text and tables"},
+      {"report", or_null(part("StudyReport")),
+       "for reproduce: what the report has beside the document"},
       {"published", list(part("PublishedValue")), "the paper's values for these models", kSince},
       {"document", document, "document of the command; for analyze the one of --per-head"},
       {"also", list(document), "other documents of the same input", kSince}};
@@ -58,6 +51,24 @@ Fields embedded_attention() {
 std::vector<Part> answer_parts() {
   return {
       {"EmbeddedAttention", "Attention of some samples in a page.", object(embedded_attention())},
+      {"StudyReport", "Tables and figures of a study.",
+       object(
+           {{"sections",
+             list(object({{"title", text(), "heading of the section"},
+                          {"tables",
+                           list(object({{"title", text(), "heading of the table"},
+                                        {"caption", text(), "what its numbers are"},
+                                        {"rows", list(list(text())), "the first names the columns"},
+                                        {"bold", list(tuple(count(), 2)),
+                                         "cells that stand out: row, counted without the first, "
+                                         "and column",
+                                         kSometimes}})),
+                           "tables of the section"}})),
+             "tables that the document does not have"},
+            {"figures",
+             list(object({{"caption", text(), "what the figure shows"},
+                          {"svg", text(), "the figure as SVG"}})),
+             "figures of the study's directory", kSometimes}})},
       {"PublishedValue", "A value of the paper.",
        object({{"task", text()},
                {"heads", count()},

@@ -216,7 +216,6 @@ struct ReproduceSettings : StudySettings {
   FigureLook look;
   bool no_figures = false;
   std::optional<bool> figures;
-  PageSettings page;
 };
 
 /// See Setting.
@@ -235,7 +234,6 @@ void visit_settings(ReproduceSettings& settings, Visit&& visit) {
                         "is installed)",
                 .faces = face::kLibrary},
         settings.figures);
-  visit_settings(settings.page, visit);
 }
 
 struct VerifySettings {

@@ -32,21 +32,27 @@ std::pair<std::string_view, std::string_view> opened(std::string_view element) {
   return {element.substr(0, element.find('>') + 1), element.substr(end)};
 }
 
-std::string json_sections(const std::vector<ReportSection>& sections) {
-  ordered_json list = ordered_json::array();
-  for (const ReportSection& section : sections) {
+ordered_json json_table(const ReportTable& table) {
+  ordered_json rows = ordered_json::array({table.table.header});
+  for (const auto& row : table.table.rows) rows.push_back(row);
+  return {{"title", table.title},
+          {"caption", table.caption},
+          {"rows", std::move(rows)},
+          {"bold", table.table.bold}};
+}
+
+std::string json_of_report(const Page& page) {
+  if (page.report.empty()) return "null";
+  ordered_json sections = ordered_json::array();
+  for (const ReportSection& section : page.report) {
     ordered_json tables = ordered_json::array();
-    for (const ReportTable& table : section.tables) {
-      ordered_json rows = ordered_json::array({table.table.header});
-      for (const auto& row : table.table.rows) rows.push_back(row);
-      tables.push_back({{"caption", table.caption.empty() ? section.title : table.caption},
-                        {"rows", std::move(rows)}});
-    }
-    list.push_back({{"title", section.title},
-                    {"paragraphs", section.paragraphs},
-                    {"tables", std::move(tables)}});
+    for (const ReportTable& table : section.tables) tables.push_back(json_table(table));
+    sections.push_back({{"title", section.title}, {"tables", std::move(tables)}});
   }
-  return ordered_json({{"sections", std::move(list)}})
+  ordered_json figures = ordered_json::array();
+  for (const auto& [caption, svg] : page.figures)
+    figures.push_back({{"caption", caption}, {"svg", svg}});
+  return ordered_json({{"sections", std::move(sections)}, {"figures", std::move(figures)}})
       .dump(-1, ' ', false, ordered_json::error_handler_t::replace);
 }
 
@@ -67,10 +73,10 @@ std::string json_published(const std::vector<PublishedModel>& models) {
 
 }  // namespace
 
-std::string write_page(const std::string& path, const Page& page) {
+std::string write_page(const std::string& path, const Page& page, NamedBy named_by) {
   std::optional<PlacedAttention> attention;
   if (page.attention) attention.emplace(*page.attention);
-  std::string left_out = attention ? attention->left_out() : "";
+  std::string left_out = attention ? attention->left_out() : page.left_out;
   const bool graph = !page.graph.empty() && page.graph.size() <= kPageBytes;
   if (!page.graph.empty() && !graph)
     left_out = fmt::format("the page has no graph: its text takes {} MiB, and a page holds {}",
@@ -78,7 +84,7 @@ std::string write_page(const std::string& path, const Page& page) {
 
   const auto [before_data, after_data] = around(embedded_page(), kPageData);
   const auto [before_arrays, after_arrays] = around(after_data, kPageArrays);
-  PageWriter writer(path);
+  PageWriter writer(path, named_by);
   const auto field = [&](const char* name, std::string_view json) {
     writer.json(fmt::format(",\n\"{}\": ", name));
     writer.json(json);
@@ -96,7 +102,7 @@ std::string write_page(const std::string& path, const Page& page) {
   field("attention", "");
   attention ? attention->write_json(writer) : writer.json("null");
   text("graphs", page.graph, graph);
-  field("report", page.report.empty() ? "null" : json_sections(page.report));
+  field("report", json_of_report(page));
   field("published", json_published(page.published));
   field("document", page.document);
   field("also", "[");

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "synergraph/io/named_by.h"
 #include "synergraph/report/page_attention.h"
 #include "synergraph/report/report_section.h"
 
@@ -27,12 +28,15 @@ struct Page {
   std::optional<PageAttention> attention = {};
   std::string graph = {};  ///< in the text format
   std::vector<ReportSection> report = {};
+  std::vector<ReportFigure> figures = {};
   std::vector<PublishedModel> published = {};
+  std::string left_out = {};  ///< one line: what the document lacks because of its size
 };
 
-/// Writes a page of one file that holds data and program. Says in a line what was left out, if
-/// anything was.
-std::string write_page(const std::string& path, const Page& page);
+/// Writes a page of one file that holds data and program. Returns one line that says what was left
+/// out, or nothing.
+std::string write_page(const std::string& path, const Page& page,
+                       NamedBy named_by = NamedBy::kUser);
 
 }  // namespace synergraph
 #pragma GCC visibility pop

@@ -19,7 +19,7 @@ std::string json_strings(const std::vector<std::string>& texts);
 /// Writes a page with data, piece by piece; the file is there after commit().
 class PageWriter {
  public:
-  explicit PageWriter(const std::string& path) : file_(path) {}
+  PageWriter(const std::string& path, NamedBy named_by) : file_(path, named_by) {}
 
   /// As it is.
   void html(std::string_view text);

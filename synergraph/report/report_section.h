@@ -1,6 +1,5 @@
 #pragma once
 
-#include <cstddef>
 #include <string>
 #include <vector>
 
@@ -11,17 +10,21 @@ namespace synergraph {
 
 /// A table in a report.
 struct ReportTable {
-  std::string caption;
+  std::string title;
+  std::string caption;  ///< what the numbers are; may be empty
   Table table;
-  std::vector<std::size_t> rules = {};  ///< rows before which a rule stands
-  bool titled = true;                   ///< the caption is a title and no sentence
 };
 
-/// A part of a report, whatever it becomes.
+/// A titled group of tables.
 struct ReportSection {
   std::string title;
-  std::vector<std::string> paragraphs = {};
   std::vector<ReportTable> tables = {};
+};
+
+/// A figure as the text of an SVG file.
+struct ReportFigure {
+  std::string caption;
+  std::string svg;
 };
 
 }  // namespace synergraph

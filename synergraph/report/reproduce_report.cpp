@@ -11,11 +11,12 @@
 #include "synergraph/io/atomic_file.h"
 #include "synergraph/io/own_file.h"
 #include "synergraph/report/documents.h"
-#include "synergraph/report/findings_tables.h"
 #include "synergraph/report/graph_figure.h"
 #include "synergraph/report/json_parts.h"
+#include "synergraph/report/page.h"
 #include "synergraph/report/statements.h"
 #include "synergraph/report/study_figure.h"
+#include "synergraph/report/study_sections.h"
 #include "synergraph/report/study_tables.h"
 
 namespace synergraph {
@@ -134,9 +135,9 @@ ordered_json json_devices(const std::vector<CellResult>& results) {
 
 /// Draws a figure in the three formats; the SVG is for the page.
 template <class Draw>
-PageFigure draw_all(const std::string& stem, const std::string& caption, const Draw& draw) {
+ReportFigure draw_all(const std::string& stem, const std::string& caption, const Draw& draw) {
   for (const char* ending : {"pdf", "png", "svg"}) draw(fmt::format("{}.{}", stem, ending));
-  return {read_regular_file(stem + ".svg"), caption};
+  return {caption, read_regular_file(stem + ".svg")};
 }
 
 void draw_example(const std::string& path) {
@@ -147,8 +148,8 @@ void draw_example(const std::string& path) {
       {.steps = 20, .node_names = graph.node_names, .figure = {.named_by = NamedBy::kProgram}});
 }
 
-std::vector<PageFigure> draw_figures(const ReproduceReport& report, const std::string& directory,
-                                     FigureOptions options) {
+std::vector<ReportFigure> draw_figures(const ReproduceReport& report, const std::string& directory,
+                                       FigureOptions options) {
   make_directory(directory, NamedBy::kProgram);
   options.named_by = NamedBy::kProgram;
   const auto study = [&](Convention convention) {
@@ -170,9 +171,7 @@ std::vector<PageFigure> draw_figures(const ReproduceReport& report, const std::s
                    draw_example)};
 }
 
-}  // namespace
-
-std::string json_report(const ReproduceReport& report) {
+ordered_json json_of(const ReproduceReport& report) {
   ordered_json cells = ordered_json::array();
   for (const CellResult& result : report.results)
     cells.push_back({{"task", result.cell.train.task},
@@ -188,22 +187,43 @@ std::string json_report(const ReproduceReport& report) {
   ordered_json training = ordered_json::object();
   for (const auto& [name, value] : common_training(report.grid)) training[name] = value;
   const MeasureSettings& measure = report.grid.measure;
-  const ordered_json json =
-      document_of(kStudyDocument, {{"devices", json_devices(report.results)},
-                                   {"results_version", kResultsVersion},
-                                   {"settings",
-                                    {{"tasks", report.grid.tasks},
-                                     {"heads", report.grid.heads},
-                                     {"seeds", report.grid.seeds},
-                                     {"training", std::move(training)},
-                                     {"samples", measure.samples},
-                                     {"eps", measure.eps},
-                                     {"cutoff", measure.cutoff},
-                                     {"horizon", measure.horizon},
-                                     {"subset_samples", measure.subset_samples}}},
-                                   {"cells", std::move(cells)},
-                                   {"findings", json_findings(report.findings, report.results)}});
-  return json.dump(1) + '\n';
+  return document_of(kStudyDocument,
+                     {{"devices", json_devices(report.results)},
+                      {"results_version", kResultsVersion},
+                      {"settings",
+                       {{"tasks", report.grid.tasks},
+                        {"heads", report.grid.heads},
+                        {"seeds", report.grid.seeds},
+                        {"training", std::move(training)},
+                        {"samples", measure.samples},
+                        {"eps", measure.eps},
+                        {"cutoff", measure.cutoff},
+                        {"horizon", measure.horizon},
+                        {"subset_samples", measure.subset_samples}}},
+                      {"cells", std::move(cells)},
+                      {"findings", json_findings(report.findings, report.results)}});
+}
+
+/// The interactive page of a study. Single models are left out where they need too much memory.
+Page page_of(const ReproduceReport& report, ordered_json json, std::vector<ReportFigure> figures) {
+  Page page{"reproduce", "The paper's tables, again", json.dump()};
+  if (page.document.size() > kPageBytes) {
+    page.left_out = fmt::format("the page has no single models: they are in results.json ({} MiB)",
+                                page.document.size() >> 20U);
+    json["cells"] = ordered_json::array();
+    page.document = json.dump();
+  }
+  page.report = study_sections(report.grid, report.results, report.findings);
+  page.figures = std::move(figures);
+  for (const std::string& task : report.grid.tasks)
+    for (const int heads : report.grid.heads) page.published.push_back({task, heads});
+  return page;
+}
+
+}  // namespace
+
+std::string json_report(const ReproduceReport& report) {
+  return json_of(report).dump(1) + '\n';
 }
 
 void check_study_figures(const GridSettings& grid, const StudyFigures& figures) {
@@ -218,17 +238,18 @@ void write_study(const ReproduceReport& report, const std::string& directory,
     write_file(path, text, NamedBy::kProgram);
   };
   make_directory((root / "tables").string(), NamedBy::kProgram);
-  write((root / "results.json").string(), json_report(report));
+  ordered_json json = json_of(report);
+  write((root / "results.json").string(), json.dump(1) + '\n');
   for (const StudyTable& table : study_tables(report.results, report.findings)) {
     const std::string stem = (root / "tables" / table.name).string();
     write(stem + ".md", markdown(table));
     write(stem + ".csv", format_csv(table.data));
     write(stem + ".tex", latex(table));
   }
-  std::vector<PageFigure> page_figures;
-  if (figures.draw)
-    page_figures = draw_figures(report, (root / "figures").string(), figures.options);
-  write((root / "report.html").string(), html_page(report, page_figures));
+  std::vector<ReportFigure> drawn;
+  if (figures.draw) drawn = draw_figures(report, (root / "figures").string(), figures.options);
+  write_page((root / "report.html").string(), page_of(report, std::move(json), std::move(drawn)),
+             NamedBy::kProgram);
 }
 
 }  // namespace synergraph

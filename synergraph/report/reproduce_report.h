@@ -25,14 +25,6 @@ std::string json_report(const ReproduceReport& report);
 /// ones, and which claims the data support.
 std::string format_report(const ReproduceReport& report, std::size_t columns = kUnlimited);
 
-/// One self-contained HTML page: statements, tables beside the published values, figures (given as
-/// SVG texts with their captions), statistics, settings.
-struct PageFigure {
-  std::string svg;
-  std::string caption;
-};
-std::string html_page(const ReproduceReport& report, const std::vector<PageFigure>& figures);
-
 /// Which figures a study gets, and how they look.
 struct StudyFigures {
   bool draw = true;
@@ -43,8 +35,8 @@ struct StudyFigures {
 /// drawn.
 void check_study_figures(const GridSettings& grid, const StudyFigures& figures);
 
-/// Writes results.json, tables/NAME.{md,csv,tex}, figures/NAME.{svg,pdf,png} and report.html into a
-/// directory, in this order, each atomically.
+/// Writes results.json, tables/NAME.{md,csv,tex}, figures/NAME.{svg,pdf,png} and report.html (the
+/// interactive page) into a directory, in this order, each atomically.
 void write_study(const ReproduceReport& report, const std::string& directory,
                  const StudyFigures& figures);
 

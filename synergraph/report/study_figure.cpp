@@ -141,8 +141,8 @@ void draw_study_figure(const std::string& path, const std::vector<CellResult>& r
     return std::all_of(task.second.begin(), task.second.end(),
                        [](const auto& cells) { return cells.second.size() == 1; });
   });
-  layout.note =
-      one_seed ? "mean and 10 to 90 % range over the samples" : "a mark a seed; lines: their means";
+  layout.note = one_seed ? "mean and 10 to 90 % range over samples"
+                         : "each mark is one seed; lines are means over seeds";
   const Canvas canvas = begin_figure(layout, options);
   std::string commands = canvas.commands;
   commands += fmt::format("set xrange [0.5:{}+0.5]\nset xtics 1,{}\n", layers,

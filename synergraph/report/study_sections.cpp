@@ -3,49 +3,42 @@
 #include <fmt/core.h>
 #include <fmt/ranges.h>
 
+#include <map>
+
 #include "synergraph/core/instruction_set.h"
 #include "synergraph/core/version.h"
-#include "synergraph/report/findings_tables.h"
 #include "synergraph/report/study_tables.h"
+#include "synergraph/report/worst_case_table.h"
 
 namespace synergraph {
 namespace {
 
-ReportSection tables(const ReproduceReport& report) {
+/// The title of a table, which is named after its kind and its task: "mixing-copy".
+std::string title_of(const std::string& name) {
+  static const std::map<std::string, std::string> kTitles = {
+      {"mixing", "Mixing time"},
+      {"fidelity", "Minimax fidelity"},
+      {"comparison", "Best head and all heads"},
+      {"subsets", "Subsets of heads"}};
+  const std::size_t end = name.find('-');
+  return fmt::format("{}: {}", kTitles.at(name.substr(0, end)), name.substr(end + 1));
+}
+
+ReportSection tables(const std::vector<CellResult>& results, const Findings& findings) {
   ReportSection section{"Tables"};
-  for (const StudyTable& table : study_tables(report.results, report.findings))
-    section.tables.push_back({table.caption, table.table, table.rules, false});
+  for (const StudyTable& table : study_tables(results, findings))
+    section.tables.push_back({title_of(table.name), table.caption, table.table});
   section.tables.push_back(
-      {"Beyond the paper: worst start, uncut times and T_mix by the exact convention, over samples "
-       "and seeds (never: share of samples in which some token cannot reach the last)",
-       worst_case_table(report.results)});
+      {"Beyond the paper",
+       "Worst start, uncut times and T_mix by the exact convention, over samples and seeds. Never: "
+       "share of samples in which some token cannot reach the last token",
+       worst_case_table(results)});
   return section;
 }
 
-ReportSection statistics(const Findings& findings) {
-  ReportSection section{
-      "Statistics",
-      {"Trends: Jonckheere-Terpstra over the head counts, one value a seed, one-sided; effect: "
-       "Somers' d, +1 when every pair is in the claimed order; corrected by Holm over all trends "
-       "of a convention. Shares: Wilson's 95 % intervals. Correlation: Spearman's, two-sided; "
-       "layers of one model are not independent, so its p-value describes rather than proves."}};
-  for (const Convention convention : {Convention::kPublished, Convention::kExact}) {
-    section.tables.push_back(
-        {fmt::format("Trends along the head count, {} convention", name_of(convention)),
-         trend_table(findings, convention)});
-    const Table synergy = synergy_table(findings, convention);
-    if (!synergy.rows.empty())
-      section.tables.push_back(
-          {fmt::format("Synergy, {} convention", name_of(convention)), synergy});
-  }
-  section.tables.push_back({"Mixing time against fidelity", correlation_table(findings)});
-  return section;
-}
-
-Table settings_table(const ReproduceReport& report) {
+Table settings_table(const GridSettings& grid) {
   Table table;
   table.header = {"setting", "value"};
-  const GridSettings& grid = report.grid;
   table.rows = {{"tasks", fmt::format("{}", fmt::join(grid.tasks, ", "))},
                 {"heads", fmt::format("{}", fmt::join(grid.heads, ", "))},
                 {"seeds", fmt::format("{}", fmt::join(grid.seeds, ", "))},
@@ -60,24 +53,12 @@ Table settings_table(const ReproduceReport& report) {
   return table;
 }
 
-Table model_table(const ReproduceReport& report) {
-  Table table;
-  table.header = {"task", "heads", "seed", "held-out accuracy", "held-out loss", "learned"};
-  for (const CellResult& result : report.results)
-    table.rows.push_back({result.cell.train.task, fmt::format("{}", result.cell.train.model.heads),
-                          fmt::format("{}", result.cell.train.seed),
-                          fmt::format("{:.4f}", result.accuracy), human(result.loss),
-                          has_learned(result) ? "yes" : "no"});
-  return table;
-}
-
 }  // namespace
 
-std::vector<ReportSection> study_sections(const ReproduceReport& report) {
-  return {tables(report),
-          statistics(report.findings),
-          {"Models", {}, {{"", model_table(report)}}},
-          {"Settings", {}, {{"", settings_table(report)}}}};
+std::vector<ReportSection> study_sections(const GridSettings& grid,
+                                          const std::vector<CellResult>& results,
+                                          const Findings& findings) {
+  return {tables(results, findings), {"Settings", {{"Settings", "", settings_table(grid)}}}};
 }
 
 }  // namespace synergraph

@@ -3,14 +3,17 @@
 #include <vector>
 
 #include "synergraph/report/report_section.h"
-#include "synergraph/report/reproduce_report.h"
+#include "synergraph/study/findings.h"
+#include "synergraph/study/grid.h"
 
 #pragma GCC visibility push(default)
 namespace synergraph {
 
-/// What a report on a study has beside statements and figures: tables with the published values,
-/// statistics, models, settings.
-std::vector<ReportSection> study_sections(const ReproduceReport& report);
+/// Tables of a report that its document does not have: those beside the published values, the table
+/// of worst cases, and the settings.
+std::vector<ReportSection> study_sections(const GridSettings& grid,
+                                          const std::vector<CellResult>& results,
+                                          const Findings& findings);
 
 }  // namespace synergraph
 #pragma GCC visibility pop

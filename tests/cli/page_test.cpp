@@ -279,9 +279,6 @@ TEST_F(PageOption, IsCheckedBeforeAnyWork) {
     expect_refusal(command + " none.npy --page x.html", 1, "none.npy");
   }
   expect_refusal("graph --example 1 --page . ", 1, "cannot write");
-  expect_refusal("reproduce --out study --no-figures --page study/report.html", 2,
-                 "--page: 'study/report.html' is report.html of --out");
-  expect_refusal("reproduce --out study --no-figures --page none/x.html", 1, "none/x.html: cannot");
   EXPECT_EQ(run("graph --example 1 --page /dev/full").status, 1);
 }
 

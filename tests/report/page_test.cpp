@@ -130,7 +130,10 @@ TEST_F(PageTest, HostileTextStaysData) {
   ASSERT_THAT(replaced, HasSubstr("\ufffd"));
   Page page{"heads", hostile, json({{replaced, replaced}}).dump()};
   page.graph = hostile;
-  page.report = {{hostile, {hostile}, {{hostile, {{hostile}, {{hostile}, {"1"}}}}}}};
+  Table table{{hostile}, {{hostile}, {"1"}}};
+  table.bold = {{1, 0}};
+  page.report = {{hostile, {{hostile, hostile, table}}}};
+  page.figures = {{hostile, hostile}};
   std::string name = hostile;
   std::erase_if(name, [](char c) { return static_cast<unsigned char>(c) >= 0x80; });
   const auto source = open_random(FloatType::kFloat32, {1, 2, 2}, {name});
@@ -143,9 +146,13 @@ TEST_F(PageTest, HostileTextStaysData) {
   EXPECT_EQ(data.at("graphs"), replaced);
   EXPECT_EQ(data.at("document"), json({{replaced, replaced}}));
   EXPECT_EQ(data.at("attention").at("layers")[0].at("name"), name);
-  const json& section = data.at("report").at("sections")[0];
-  EXPECT_EQ(section.at("paragraphs"), json::array({replaced}));
-  EXPECT_EQ(section.at("tables")[0].at("rows"), json::array({{replaced}, {replaced}, {"1"}}));
+  const json expected = {{"title", replaced},
+                         {"caption", replaced},
+                         {"rows", {{replaced}, {replaced}, {"1"}}},
+                         {"bold", {{1, 0}}}};
+  EXPECT_EQ(data.at("report").at("sections")[0].at("tables"), json::array({expected}));
+  EXPECT_EQ(data.at("report").at("figures"),
+            json::array({{{"caption", replaced}, {"svg", replaced}}}));
 }
 
 TEST_F(PageTest, ArraysAreTheInputBitForBit) {

@@ -1,14 +1,15 @@
-/** Elements from data: names and values become attributes and text, never markup. */
+/** Elements from data: names and values become attributes and text, never markup. A component stands for its element. */
 
-export type Child = Node | string | number | null | undefined | false | Child[];
+export type Child = Node | { element: Node } | string | number | null | undefined | false | readonly Child[];
 
 export type Attributes = Record<string, string | number | boolean | null | undefined | ((event: never) => void)>;
 
-function append(parent: Element, children: Child[]): void {
+function append(parent: Element, children: readonly Child[]): void {
   for (const child of children) {
     if (child === null || child === undefined || child === false) continue;
-    if (Array.isArray(child)) append(parent, child);
-    else parent.append(child instanceof Node ? child : String(child));
+    if (typeof child !== 'object') parent.append(String(child));
+    else if (child instanceof Node) parent.append(child);
+    else append(parent, 'element' in child ? [child.element] : child);
   }
 }
 

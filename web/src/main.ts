@@ -14,7 +14,7 @@ function ownSession(): { session: Session; problem: string } {
   } catch (error) {
     return {
       session: emptySession(),
-      problem: `The data of this page are damaged. ${error instanceof Error ? error.message : ''}`,
+      problem: `The data in this page are damaged. ${error instanceof Error ? error.message : ''}`,
     };
   }
 }

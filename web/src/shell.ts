@@ -113,7 +113,7 @@ function stage(views: View[], context: Context) {
     fill(
       foot,
       session.program && `Made by ${session.program}. `,
-      'Everything here is computed in this page; it connects to nothing.',
+      'This page computes everything by itself and opens no connection.',
     );
     const mounted = view.mount(place, context);
     shown = { view, session: context.session, mounted };
@@ -133,11 +133,11 @@ function stage(views: View[], context: Context) {
 /** What addresses of the page show, and what they cannot. `data`: what the page has, while the heads of a graph are mixed. */
 function addresses(context: Context, first: Session, data: () => Session, wanted: (state: State) => View) {
   const { store } = context;
-  const nothing = (why: string) => context.say(`Of this address there is nothing to show: ${why}`, 'error');
+  const nothing = (why: string) => context.say(`The address asks for something that the page does not have: ${why}`, 'error');
   /** What an address does not carry. */
   const alone = () =>
     context.session !== first && context.session.attention && !context.session.graphText
-      ? ` The file ${context.session.title} is not in it: who follows it must open that again.`
+      ? ` The address does not contain the file ${context.session.title}: whoever follows it must open the file again.`
       : '';
   /** Whether a state shows the heads of a graph that is not the one at hand. */
   const isAway = (state: State) =>
@@ -162,7 +162,7 @@ function addresses(context: Context, first: Session, data: () => Session, wanted
     if (location.hash.length < 2 || isAway(asked)) return;
     if (asked.view !== wanted(asked).name)
       return context.say(
-        `This address shows a file that is not in the page: open it ${startView(context.session) === 'files' ? 'here' : 'under Open'} first.`,
+        `This address shows a file that is not in the page: open the file ${startView(context.session) === 'files' ? 'here' : 'under Open'} first.`,
       );
     const problems = addressProblems(location.hash, asked, context.session);
     if (problems.length > 0) nothing(`${problems.join(', ')}.`);
@@ -173,7 +173,7 @@ function addresses(context: Context, first: Session, data: () => Session, wanted
       await navigator.clipboard.writeText(location.href);
       context.say(`The address of this view is on the clipboard.${alone()}`);
     } catch {
-      context.say(`The address bar has the address of this view.${alone()}`);
+      context.say(`Copying failed; the address bar has the address of this view.${alone()}`);
     }
   };
   return { follow, heed, share };
@@ -216,7 +216,7 @@ export function startShell(root: HTMLElement, store: Store, first: Session, view
     },
     say,
   };
-  context.core.catch((error: unknown) => say(`The computing core does not open: ${reason(error)}`, 'error'));
+  context.core.catch((error: unknown) => say(`The computing core does not start: ${reason(error)}`, 'error'));
   const { main, nav, foot, wanted, mount, update } = stage(views, context);
   const { follow, heed, share } = addresses(context, first, () => data, wanted);
   fill(

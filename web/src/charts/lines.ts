@@ -1,12 +1,12 @@
-import { bisectCenter } from 'd3-array';
-import { scaleLinear, scaleLog } from 'd3-scale';
-import { area, curveLinear, curveStepAfter, line, symbol, symbolDiamond } from 'd3-shape';
-import { s } from '../dom';
+import { scaleLinear } from 'd3-scale';
+import { area, line, symbol, symbolDiamond } from 'd3-shape';
+import { s, type Attributes } from '../dom';
 import { digits } from '../quantities';
 import type { Theme } from '../theme';
-import { hideTooltip, showTooltip, tipLine } from '../ui/tooltip';
 import { axisTitle, bottomAxis, drawing, group, leftAxis } from './frame';
-import { logTicks, valueScale } from './scale';
+import { lineReader } from './line-reader';
+import { valueScale } from './scale';
+import { shorten } from './text';
 
 export interface Point {
   x: number;
@@ -14,18 +14,42 @@ export interface Point {
   y: number | null;
 }
 
+interface Band {
+  x: number;
+  low: number | null;
+  high: number | null;
+}
+
+interface Level {
+  y: number;
+  label: string;
+  colour?: string;
+}
+
+interface Moment {
+  x: number;
+  label: string;
+  colour?: string;
+}
+
+interface Note extends Point {
+  label: string;
+  colour?: string;
+  side?: 'above' | 'below';
+}
+
 export interface Series {
   name: string;
   colour: string;
   points: Point[];
   /** A band: from low to high. */
-  band?: { x: number; low: number | null; high: number | null }[];
+  band?: Band[];
   /** The band as a bar at each place. */
   bars?: boolean;
   /** So far to the right, on the screen: series that would hide each other. */
   shift?: number;
   /** A wider band, fainter. */
-  outer?: { x: number; low: number | null; high: number | null }[];
+  outer?: Band[];
   marks?: 'dots' | 'diamonds' | 'none';
   line?: boolean;
   width?: number;
@@ -42,384 +66,244 @@ export interface LinesOptions {
   series: Series[];
   /** The numbers of the x axis are names. */
   xNames?: string[];
-  xLog?: boolean;
   logarithmic?: boolean;
   /** Instead of what the values need. */
   yDomain?: [number, number];
-  fromZero?: boolean;
   yFormat?: (value: number | null) => string;
   xFormat?: (value: number) => string;
-  /** Lines across, with what they say. */
-  levels?: { y: number; label: string; colour?: string }[];
-  moments?: { x: number; label: string; colour?: string }[];
-  /** Points with a label of their own. */
-  notes?: { x: number; y: number | null; label: string; colour?: string; side?: 'above' | 'below' }[];
+  levels?: Level[];
+  moments?: Moment[];
+  notes?: Note[];
   height?: number;
-  steps?: boolean;
   /** What a click on a place of the x axis does. */
   go?: (x: number) => void;
   goLabel?: string;
 }
 
-/** Room for a note below the lowest line. */
+/** Room for a note below the lowest line, and for the title of the y axis. */
 const NOTE_HEIGHT = 18;
+const TITLE_HEIGHT = 34;
 
-/** Lines, dots and bands over a common axis. Pointing at it, or the arrow keys, read the numbers at a place. */
-export function lines(options: LinesOptions, width: number, theme: Theme): SVGSVGElement {
+/** Everything that the parts of the figure share. */
+export type Plot = ReturnType<typeof layOut>;
+
+function layOut(options: LinesOptions, width: number, theme: Theme) {
   const named = options.series.filter((one) => !one.faint);
   const legend = layLegend(
     named.map((one) => one.name),
     width,
   );
-  const height = options.height ?? 280;
-  const margin = { top: 34 + (named.length > 1 ? legend.height : 0), right: 22, bottom: 46, left: 62 };
+  const margin = { top: TITLE_HEIGHT + (named.length > 1 ? legend.height : 0), right: 22, bottom: 46, left: 62 };
   const w = Math.max(60, width - margin.left - margin.right);
-  const hgt = height - 34 - margin.bottom;
+  const tall = (options.height ?? 280) - TITLE_HEIGHT - margin.bottom;
   const all = options.series.flatMap((one) => one.points);
   const xs = [...new Set(all.map((p) => p.x))].sort((a, b) => a - b);
   const [x0, x1] = [xs[0] ?? 0, xs.at(-1) ?? 1];
   const pad = options.xNames ? Math.min(0.5, (30 / w) * Math.max(1, x1 - x0)) : 0;
-  const xScale =
-    options.xLog && x0 > 0 && x1 / x0 > 20
-      ? scaleLog().domain([x0, x1]).range([0, w])
-      : scaleLinear()
-          .domain(x0 === x1 ? [x0 - 1, x1 + 1] : [x0 - pad, x1 + pad])
-          .range([0, w]);
-  const y = valueScale(
-    [
-      ...all.map((p) => p.y),
-      ...options.series.flatMap((one) => [...(one.band ?? []), ...(one.outer ?? [])].flatMap((b) => [b.low, b.high])),
-      ...(options.levels ?? []).map((l) => l.y),
-    ],
-    options.logarithmic ?? false,
-    hgt - (options.notes?.some((note) => note.side === 'below') ? NOTE_HEIGHT : 0),
-    0,
-    options.fromZero ?? true,
-  );
+  const x = scaleLinear()
+    .domain(x0 === x1 ? [x0 - 1, x1 + 1] : [x0 - pad, x1 + pad])
+    .range([0, w]);
+  const bands = options.series.flatMap((one) => [...(one.band ?? []), ...(one.outer ?? [])]);
+  const values = [...all.map((p) => p.y), ...bands.flatMap((b) => [b.low, b.high]), ...(options.levels ?? []).map((l) => l.y)];
+  const below = options.notes?.some((note) => note.side === 'below') ? NOTE_HEIGHT : 0;
+  const y = valueScale(values, options.logarithmic ?? false, tall - below, 0);
   if (options.yDomain) y.inner.domain(options.yDomain);
-  const yFormat = options.yFormat ?? ((v) => (v === null ? 'never' : digits(v)));
-  const xFormat = options.xFormat ?? ((v) => options.xNames?.[v] ?? digits(v, 6));
-
-  const svg = drawing(width, height + margin.top - 34, options.label, theme);
-  const plot = group(margin.left, margin.top);
-  svg.append(plot);
-  if (named.length > 1)
-    svg.append(
-      ...named.map((one, i) => {
-        const place = legend.places[i]!;
-        return s(
-          'g',
-          { transform: `translate(${place.x},${place.y})`, 'aria-hidden': 'true' },
-          swatch(one),
-          s('text', { x: 24, dy: '0.35em', fill: theme.ink }, legend.names[i]!),
-        );
-      }),
-    );
-
-  // Axes.
-  const ticks = y.ticks(Math.max(3, Math.floor(hgt / 38)));
-  plot.append(
-    leftAxis(y.inner as never, theme, {
-      grid: w,
-      values: ticks.filter((t) => !t.edge).map((t) => t.value),
-      format: (v) => digits(v, 3),
-    }),
-  );
-  for (const tick of ticks.filter((t) => t.edge))
-    plot.append(
-      s('line', { x1: 0, x2: w, y1: tick.at, y2: tick.at, stroke: theme.line, 'stroke-dasharray': '2 3' }),
-      s(
-        'text',
-        { x: -8, y: tick.at, dy: '0.32em', 'text-anchor': 'end', fill: theme.muted, 'font-size': 11.5 },
-        tick.edge === 'zero' ? '0' : 'never',
-      ),
-    );
-  plot.append(axisTitle(options.yTitle, theme, -margin.left + 2, -14));
-  const whole = xs.every(Number.isInteger) && x1 - x0 <= w / 28;
-  const xValues =
-    options.xNames || whole
-      ? thin(xs.filter(Number.isInteger), Math.max(2, Math.floor(w / (options.xNames ? 46 : 40))))
-      : options.xLog
-        ? logTicks(x0, x1, Math.floor(w / 60))
-        : undefined;
-  plot.append(
-    bottomAxis(xScale as never, hgt, theme, {
-      label: options.xTitle,
-      ticks: Math.max(2, Math.floor(w / 70)),
-      ...(xValues ? { values: xValues } : {}),
-      format: (v) => shorten(xFormat(v), 10),
-    }),
-  );
-
-  // Lines across.
-  for (const level of options.levels ?? []) {
-    const at = y.place(level.y);
-    plot.append(
-      s('line', { x1: 0, x2: w, y1: at, y2: at, stroke: level.colour ?? theme.muted, 'stroke-dasharray': '5 4' }),
-      s(
-        'text',
-        {
-          x: w,
-          y: at - 5,
-          'text-anchor': 'end',
-          fill: level.colour ?? theme.muted,
-          'font-size': 11.5,
-        },
-        level.label,
-      ),
-    );
-  }
-
-  // Bands, lines, marks.
-  const shape = options.steps ? curveStepAfter : curveLinear;
-  const path = line<Point>()
-    .x((p) => xScale(p.x))
-    .y((p) => y.place(p.y))
-    .curve(shape);
-  const bands = area<{ x: number; low: number | null; high: number | null }>()
-    .x((p) => xScale(p.x))
-    .y0((p) => y.place(p.low))
-    .y1((p) => y.place(p.high));
-  const sheets = new Map(options.series.map((one) => [one, group(one.shift ?? 0, 0)]));
-  const sheet = (one: Series) => sheets.get(one)!;
-  for (const one of options.series) {
-    for (const [band, opacity] of [
-      [one.outer, 0.12],
-      [one.band, 0.22],
-    ] as const) {
-      if (!band) continue;
-      if (one.bars) {
-        const bar = ({ x, low, high }: (typeof band)[number]) =>
-          s('line', {
-            x1: xScale(x),
-            x2: xScale(x),
-            y1: y.place(low),
-            y2: y.place(high),
-            stroke: one.colour,
-            'stroke-width': 5,
-            opacity: 0.35,
-          });
-        sheet(one).append(...band.map(bar));
-      } else if (band.length === 1) {
-        const b = band[0]!;
-        sheet(one).append(
-          s('rect', {
-            x: xScale(b.x) - 7,
-            width: 14,
-            y: y.place(b.high),
-            height: Math.max(1, y.place(b.low) - y.place(b.high)),
-            fill: one.colour,
-            opacity,
-          }),
-        );
-      } else sheet(one).append(s('path', { d: bands(band), fill: one.colour, opacity }));
-    }
-  }
-  for (const one of options.series) {
-    if (one.line !== false && one.points.length > 1)
-      sheet(one).append(
-        s('path', {
-          d: path(one.points),
-          fill: 'none',
-          stroke: one.colour,
-          'stroke-width': one.width ?? 2,
-          'stroke-linejoin': 'round',
-          'stroke-dasharray': one.dash,
-          opacity: one.opacity,
-        }),
-      );
-    if (one.marks === 'dots' || (one.points.length === 1 && !one.marks))
-      sheet(one).append(
-        s(
-          'g',
-          { opacity: one.opacity },
-          one.points.map((p) => s('circle', { cx: xScale(p.x), cy: y.place(p.y), r: one.faint ? 2.5 : 3.5, fill: one.colour })),
-        ),
-      );
-    if (one.marks === 'diamonds')
-      sheet(one).append(
-        ...one.points.map((p) =>
-          s('path', {
-            d: symbol(symbolDiamond, 70)(),
-            transform: `translate(${xScale(p.x)},${y.place(p.y)})`,
-            fill: theme.surface,
-            stroke: one.colour,
-            'stroke-width': 1.8,
-          }),
-        ),
-      );
-  }
-  plot.append(...sheets.values());
-  for (const moment of options.moments ?? []) {
-    const at = xScale(moment.x);
-    if (!(at >= -1 && at <= w + 1)) continue;
-    const left = at > w - 90;
-    plot.append(
-      s('line', { x1: at, x2: at, y1: 0, y2: hgt, stroke: moment.colour ?? theme.muted, 'stroke-dasharray': '5 4' }),
-      s(
-        'text',
-        {
-          x: at + (left ? -6 : 6),
-          y: 14,
-          'text-anchor': left ? 'end' : 'start',
-          fill: moment.colour ?? theme.muted,
-          'font-size': 11.5,
-          'paint-order': 'stroke',
-          stroke: theme.surface,
-          'stroke-width': 3,
-        },
-        moment.label,
-      ),
-    );
-  }
-  for (const note of options.notes ?? []) {
-    const [at, up] = [xScale(note.x), y.place(note.y)];
-    const below = note.side === 'below';
-    const left = at > w - (below ? 50 : 110);
-    const anchor = left ? 'end' : below && at > 50 ? 'middle' : 'start';
-    plot.append(
-      s('circle', { cx: at, cy: up, r: 5, fill: 'none', stroke: note.colour ?? theme.warm, 'stroke-width': 2 }),
-      s(
-        'text',
-        {
-          x: at + (below ? 0 : left ? -9 : 9),
-          y: up,
-          dy: below ? '1.55em' : note.side === 'above' ? '-0.9em' : up > hgt - 12 ? '-0.5em' : up < 12 ? '1.1em' : '0.35em',
-          'text-anchor': anchor,
-          fill: note.colour ?? theme.warm,
-          'font-size': 11.5,
-          'font-weight': 600,
-          'paint-order': 'stroke',
-          stroke: theme.surface,
-          'stroke-width': 3,
-        },
-        note.label,
-      ),
-    );
-  }
-  if (xs.length > 0) plot.append(reader());
-  return svg;
-
-  function swatch(one: Series): SVGGElement {
-    const mark =
-      one.marks === 'diamonds'
-        ? s('path', {
-            d: symbol(symbolDiamond, 60)(),
-            transform: 'translate(9,0)',
-            fill: theme.surface,
-            stroke: one.colour,
-            'stroke-width': 1.8,
-          })
-        : one.marks === 'dots'
-          ? s('circle', { cx: 9, cy: 0, r: 3.5, fill: one.colour })
-          : null;
-    return s(
-      'g',
-      {},
-      one.line === false
-        ? null
-        : s('line', {
-            x1: 0,
-            x2: 18,
-            stroke: one.colour,
-            'stroke-width': Math.min(3, one.width ?? 2),
-            'stroke-dasharray': one.dash,
-          }),
-      mark,
-    );
-  }
-
-  /** What reads the numbers at a place: a slider along the x axis. */
-  function reader(): SVGGElement {
-    const cursor = s('line', {
-      y1: 0,
-      y2: hgt,
-      stroke: theme.ink,
-      'stroke-width': 1,
-      'pointer-events': 'none',
-      visibility: 'hidden',
-      'data-screen': '',
-    });
-    let at = 0;
-    const lookup = named.map((one) => new Map(one.points.map((p) => [p.x, p.y])));
-    const at_x = (x: number) => named.map((one, i) => ({ one, value: lookup[i]!.get(x) })).filter((e) => e.value !== undefined);
-    const text = (x: number) =>
-      `${options.xTitle} ${xFormat(x)}: ${at_x(x)
-        .map(({ one, value }) => `${one.name} ${yFormat(value!)}`)
-        .join(', ')}`;
-    const surface = s('rect', {
-      width: w,
-      height: hgt,
-      fill: 'transparent',
-      tabindex: 0,
-      role: 'slider',
-      'aria-label': `${options.label}: read the numbers`,
-      'aria-valuemin': 0,
-      'aria-valuemax': xs.length - 1,
-      'aria-valuenow': 0,
-      'aria-valuetext': text(xs[0]!),
-      'data-key': 'reader',
-      'data-screen': '',
-      class: options.go ? 'reader go' : 'reader',
-    });
-    const read = (index: number, clientX: number, clientY: number) => {
-      at = Math.max(0, Math.min(xs.length - 1, index));
-      const x = xs[at]!;
-      for (const name of ['x1', 'x2']) cursor.setAttribute(name, String(xScale(x)));
-      cursor.setAttribute('visibility', 'visible');
-      surface.setAttribute('aria-valuenow', String(at));
-      surface.setAttribute('aria-valuetext', text(x));
-      showTooltip(
-        clientX,
-        clientY,
-        tipLine(options.xTitle, xFormat(x)),
-        ...at_x(x).map(({ one, value }) => tipLine(one.name, yFormat(value!), one.colour)),
-        options.goLabel ?? null,
-      );
-    };
-    const hide = () => {
-      cursor.setAttribute('visibility', 'hidden');
-      hideTooltip();
-    };
-    const byKey = () => {
-      const box = surface.getBoundingClientRect();
-      read(at, box.left + (xScale(xs[at]!) / w) * box.width, box.top);
-    };
-    surface.addEventListener('pointermove', (event) => {
-      const box = surface.getBoundingClientRect();
-      read(bisectCenter(xs, xScale.invert(((event.clientX - box.left) / box.width) * w)), event.clientX, event.clientY);
-    });
-    // Drawn anew while it is read: where it was.
-    surface.addEventListener('resume', (event) => {
-      at = Math.max(0, Math.min(xs.length - 1, (event as CustomEvent<number>).detail));
-    });
-    surface.addEventListener('pointerleave', hide);
-    surface.addEventListener('blur', hide);
-    surface.addEventListener('focus', () => surface.matches(':focus-visible') && byKey());
-    surface.addEventListener('keydown', (event) => {
-      const big = Math.max(1, Math.round(xs.length / 10));
-      const moves: Record<string, number> = {
-        ArrowLeft: -1,
-        ArrowRight: 1,
-        ArrowDown: -1,
-        ArrowUp: 1,
-        PageDown: -big,
-        PageUp: big,
-        Home: -xs.length,
-        End: xs.length,
-      };
-      if (event.key in moves) {
-        event.preventDefault();
-        at = Math.max(0, Math.min(xs.length - 1, at + moves[event.key]!));
-        byKey();
-      } else if (event.key === 'Enter' && options.go) options.go(xs[at]!);
-    });
-    if (options.go) surface.addEventListener('click', () => options.go!(xs[at]!));
-    return s('g', {}, cursor, surface);
-  }
+  return {
+    options,
+    theme,
+    named,
+    legend,
+    margin,
+    w,
+    tall,
+    xs,
+    x,
+    y,
+    xFormat: options.xFormat ?? ((v: number) => options.xNames?.[v] ?? digits(v, 6)),
+    yFormat: options.yFormat ?? ((v: number | null) => (v === null ? 'never' : digits(v))),
+  };
 }
 
-const shorten = (text: string, length: number) => (text.length > length ? `${text.slice(0, length - 1)}…` : text);
+/** Lines, dots and bands over a common axis. Pointing at it, or the arrow keys, read the numbers at a place. */
+export function lines(options: LinesOptions, width: number, theme: Theme): SVGSVGElement {
+  const plot = layOut(options, width, theme);
+  const { margin, named, tall } = plot;
+  const svg = drawing(width, tall + margin.bottom + margin.top, options.label, theme);
+  svg.append(
+    group(
+      margin.left,
+      margin.top,
+      axes(plot),
+      (options.levels ?? []).map((one) => level(plot, one)),
+      options.series.map((one) => group(one.shift ?? 0, 0, band(plot, one))),
+      options.series.map((one) => group(one.shift ?? 0, 0, curve(plot, one), marks(plot, one))),
+      (options.moments ?? []).map((one) => moment(plot, one)),
+      (options.notes ?? []).map((one) => note(plot, one)),
+      plot.xs.length > 0 && lineReader(plot),
+    ),
+    ...(named.length > 1 ? named.map((_, i) => legendEntry(plot, i)) : []),
+  );
+  return svg;
+}
+
+/** Text in the figure; `over` what is drawn, it has an edge. */
+const label = (theme: Theme, text: string, over: boolean, attributes: Attributes) =>
+  s(
+    'text',
+    {
+      'font-size': 11.5,
+      ...(over ? { 'paint-order': 'stroke', stroke: theme.surface, 'stroke-width': 3 } : {}),
+      ...attributes,
+    },
+    text,
+  );
+
+function axes({ options, theme, margin, w, tall, xs, x, y, xFormat }: Plot): SVGElement[] {
+  const ticks = y.ticks(Math.max(3, Math.floor(tall / 38)));
+  const inner = ticks.filter((tick) => !tick.edge).map((tick) => tick.value);
+  const edges = ticks.filter((tick) => tick.edge);
+  const [x0, x1] = [xs[0] ?? 0, xs.at(-1) ?? 1];
+  const whole = xs.every(Number.isInteger) && x1 - x0 <= w / 28;
+  const values =
+    options.xNames || whole
+      ? thin(xs.filter(Number.isInteger), Math.max(2, Math.floor(w / (options.xNames ? 46 : 40))))
+      : undefined;
+  return [
+    leftAxis(y.inner as never, theme, { grid: w, values: inner, format: (v) => digits(v, 3) }),
+    ...edges.flatMap(({ at, edge }) => [
+      s('line', { x1: 0, x2: w, y1: at, y2: at, stroke: theme.line, 'stroke-dasharray': '2 3' }),
+      label(theme, edge === 'zero' ? '0' : 'never', false, {
+        x: -8,
+        y: at,
+        dy: '0.32em',
+        'text-anchor': 'end',
+        fill: theme.muted,
+      }),
+    ]),
+    axisTitle(options.yTitle, theme, -margin.left + 2, -14),
+    bottomAxis(x as never, tall, theme, {
+      label: options.xTitle,
+      ticks: Math.max(2, Math.floor(w / 70)),
+      ...(values ? { values } : {}),
+      format: (v) => shorten(xFormat(v), 10),
+    }),
+  ];
+}
+
+/** A line across, with what it says. */
+function level({ theme, w, y }: Plot, { y: value, label: text, colour = theme.muted }: Level): SVGElement[] {
+  const at = y.place(value);
+  return [
+    s('line', { x1: 0, x2: w, y1: at, y2: at, stroke: colour, 'stroke-dasharray': '5 4' }),
+    label(theme, text, false, { x: w, y: at - 5, 'text-anchor': 'end', fill: colour }),
+  ];
+}
+
+/** The bands of a series: areas, one box where there is one place, or a bar at each place. */
+function band({ x, y }: Plot, { outer, band: inner, bars, colour }: Series): SVGElement[] {
+  const draw = (list: Band[], opacity: number): SVGElement[] => {
+    if (bars)
+      return list.map((b) =>
+        s('line', {
+          x1: x(b.x),
+          x2: x(b.x),
+          y1: y.place(b.low),
+          y2: y.place(b.high),
+          stroke: colour,
+          'stroke-width': 5,
+          opacity: 0.35,
+        }),
+      );
+    if (list.length === 1) {
+      const [{ x: at, low, high }] = list as [Band];
+      const height = Math.max(1, y.place(low) - y.place(high));
+      return [s('rect', { x: x(at) - 7, width: 14, y: y.place(high), height, fill: colour, opacity })];
+    }
+    const shape = area<Band>()
+      .x((b) => x(b.x))
+      .y0((b) => y.place(b.low))
+      .y1((b) => y.place(b.high));
+    return [s('path', { d: shape(list), fill: colour, opacity })];
+  };
+  return [...(outer ? draw(outer, 0.12) : []), ...(inner ? draw(inner, 0.22) : [])];
+}
+
+function curve({ x, y }: Plot, one: Series): SVGElement | null {
+  if (one.line === false || one.points.length < 2) return null;
+  const path = line<Point>()
+    .x((p) => x(p.x))
+    .y((p) => y.place(p.y));
+  return s('path', {
+    d: path(one.points),
+    fill: 'none',
+    stroke: one.colour,
+    'stroke-width': one.width ?? 2,
+    'stroke-linejoin': 'round',
+    'stroke-dasharray': one.dash,
+    opacity: one.opacity,
+  });
+}
+
+const diamond = (colour: string, theme: Theme, size: number, x: number, y: number) =>
+  s('path', {
+    d: symbol(symbolDiamond, size)(),
+    transform: `translate(${x},${y})`,
+    fill: theme.surface,
+    stroke: colour,
+    'stroke-width': 1.8,
+  });
+
+function marks({ theme, x, y }: Plot, one: Series): SVGElement[] {
+  if (one.marks === 'diamonds') return one.points.map((p) => diamond(one.colour, theme, 70, x(p.x), y.place(p.y)));
+  if (one.marks !== 'dots' && (one.points.length !== 1 || one.marks)) return [];
+  const r = one.faint ? 2.5 : 3.5;
+  const dots = one.points.map((p) => s('circle', { cx: x(p.x), cy: y.place(p.y), r, fill: one.colour }));
+  return [s('g', { opacity: one.opacity }, dots)];
+}
+
+/** A line up, with what it says. */
+function moment({ theme, w, tall, x }: Plot, { x: value, label: text, colour = theme.muted }: Moment): SVGElement[] {
+  const at = x(value);
+  if (!(at >= -1 && at <= w + 1)) return [];
+  const left = at > w - 90;
+  return [
+    s('line', { x1: at, x2: at, y1: 0, y2: tall, stroke: colour, 'stroke-dasharray': '5 4' }),
+    label(theme, text, true, { x: at + (left ? -6 : 6), y: 14, 'text-anchor': left ? 'end' : 'start', fill: colour }),
+  ];
+}
+
+/** A point with a label of its own, beside it, above or below. */
+function note({ theme, w, tall, x, y }: Plot, { x: value, y: of, label: text, colour = theme.warm, side }: Note): SVGElement[] {
+  const [at, up] = [x(value), y.place(of)];
+  const below = side === 'below';
+  const left = at > w - (below ? 50 : 110);
+  const beside = up > tall - 12 ? '-0.5em' : up < 12 ? '1.1em' : '0.35em';
+  return [
+    s('circle', { cx: at, cy: up, r: 5, fill: 'none', stroke: colour, 'stroke-width': 2 }),
+    label(theme, text, true, {
+      x: at + (below ? 0 : left ? -9 : 9),
+      y: up,
+      dy: below ? '1.55em' : side === 'above' ? '-0.9em' : beside,
+      'text-anchor': left ? 'end' : below && at > 50 ? 'middle' : 'start',
+      fill: colour,
+      'font-weight': 600,
+    }),
+  ];
+}
+
+function legendEntry({ named, legend, theme }: Plot, i: number): SVGElement {
+  const one = named[i]!;
+  const { x, y } = legend.places[i]!;
+  const stroke = { stroke: one.colour, 'stroke-width': Math.min(3, one.width ?? 2), 'stroke-dasharray': one.dash };
+  return s(
+    'g',
+    { transform: `translate(${x},${y})`, 'aria-hidden': 'true' },
+    one.line !== false && s('line', { x1: 0, x2: 18, ...stroke }),
+    one.marks === 'diamonds' && diamond(one.colour, theme, 60, 9, 0),
+    one.marks === 'dots' && s('circle', { cx: 9, cy: 0, r: 3.5, fill: one.colour }),
+    s('text', { x: 24, dy: '0.35em', fill: theme.ink }, legend.names[i]!),
+  );
+}
 
 /** At most so many of a list, evenly. */
 function thin(values: number[], count: number): number[] {

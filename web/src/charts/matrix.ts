@@ -331,7 +331,7 @@ export function matrixView(label: string): MatrixView {
   const help = h(
     'p',
     { class: 'matrix-help' },
-    'Wheel or pinch zooms, dragging moves. Keys: arrows go from entry to entry, + and − zoom, 0 shows all.',
+    'Wheel or pinch: zoom. Drag: move. Keys: arrows select an entry, + and − zoom, 0 shows the whole matrix.',
   );
   const element: MatrixView['element'] = div('matrix', canvas, key, readout, help);
   const move = zooming(canvas, scene, ask);
@@ -344,7 +344,7 @@ export function matrixView(label: string): MatrixView {
   };
   const words = (row: number, column: number) => {
     const { data, name } = scene;
-    const value = column > row ? 'not seen (later)' : digits(data.values[row * data.nodes + column]!, 5);
+    const value = column > row ? 'masked (the key is later)' : digits(data.values[row * data.nodes + column]!, 5);
     return `query ${name(row)}, key ${name(column)}: ${value}`;
   };
   listen(canvas, scene, move, (row, column) => {

@@ -14,13 +14,7 @@ export interface ValueScale {
 const EDGE = 16;
 
 /** A scale for these values from `low` (a place) to `high`. Logarithmic where asked for and the values span it. */
-export function valueScale(
-  values: Iterable<number | null>,
-  logarithmic: boolean,
-  low: number,
-  high: number,
-  fromZero = true,
-): ValueScale {
+export function valueScale(values: Iterable<number | null>, logarithmic: boolean, low: number, high: number): ValueScale {
   const all = [...values];
   const finite = all.filter((v): v is number => v !== null && Number.isFinite(v));
   const never = all.some((v) => v === null || v === Infinity);
@@ -38,8 +32,7 @@ export function valueScale(
     scale.domain([10 ** (a - pad), 10 ** (b + pad)]);
   } else {
     let [a = 0, b = 1] = extent(finite);
-    if (fromZero && a > 0 && a < 0.6 * b) a = 0;
-    else if (fromZero && a > 0 && a === b) a = 0;
+    if (a > 0 && (a < 0.6 * b || a === b)) a = 0;
     if (a === b) [a, b] = a === 0 ? [0, 1] : [a - Math.abs(a) / 2, b + Math.abs(b) / 2];
     scale = scaleLinear().domain([a, b]).nice(6).range(inner);
   }

@@ -26,7 +26,7 @@ describe('intervals', () => {
   it('infinite is not none', () => {
     expect(synergyText(synergy(null, null, null, true))).toBe('∞');
     expect(synergyText(synergy(null, null, null, false))).toBe('none');
-    expect(synergyNote(synergy(null, null, null, false))).toBe('neither delivers anything');
+    expect(synergyNote(synergy(null, null, null, false))).toBe('no head delivers anything');
   });
   it('name the best head', () => {
     expect(

@@ -25,9 +25,9 @@ export function synergyText(of: Synergy, precision = 4): string {
 /** What a synergy without a number is. */
 export function synergyNote(of: Synergy): string {
   if (of.synergy !== null) return '';
-  if (of.synergy_present === null) return 'undecided whether they beat it';
+  if (of.synergy_present === null) return 'undecided: the heads may or may not beat it';
   if (of.synergy_lower !== null) return of.synergy_present ? 'present' : 'absent';
-  return of.synergy_present ? 'present: it delivers nothing' : 'neither delivers anything';
+  return of.synergy_present ? 'present: the best head delivers nothing' : 'no head delivers anything';
 }
 
 /** The best head by its fidelity alone, and whether that is settled. */

@@ -105,42 +105,45 @@ export function layerTable(session: Session, convention: Convention): LayerTable
   return { ...analyzed, measures: [...analyzed.measures, ...worth.measures.filter(({ id }) => !known.has(id))] };
 }
 
+/** A measure by what layers and heads have of it; it is of layers, or of heads, if any has it. */
+function measure(id: string, group: string, layers: LayerInfo[], get: Measure['get'], more: Partial<Measure> = {}): Measure {
+  const quantity = quantityOf(id);
+  const heads = (l: number) => [...Array(layers[l]!.heads).keys()];
+  return {
+    id,
+    quantity,
+    label: quantity.label,
+    group,
+    ofHeads: layers.some((_, l) => heads(l).some((head) => get(l, head) !== null)),
+    ofLayers: layers.some((_, l) => get(l, 'all') !== null),
+    get,
+    ...more,
+  };
+}
+
 function ofAnalyze(session: Session, convention: Convention): LayerTable {
   const conventions = session.analyze!.conventions;
   const { layers } = conventions.find((one) => one.convention === convention) ?? conventions[0]!;
-  const most = Math.max(0, ...layers.map((layer) => layer.heads.length));
-  const measure = (
-    id: string,
-    group: string,
-    all: (l: number) => Spread | null,
-    head: (l: number, h: number) => Spread | null,
-  ): Measure => {
-    const quantity = quantityOf(id);
-    return {
-      id,
-      quantity,
-      label: quantity.label,
-      group,
-      ofHeads: layers.some((layer, l) => layer.heads.some((_, h) => head(l, h) !== null)),
-      ofLayers: layers.some((_, l) => all(l) !== null),
-      get: (l, h) => (h === 'all' ? all(l) : head(l, h)),
-    };
-  };
-  const combined = [...new Set(layers.flatMap((layer) => Object.keys(layer.combined)))].filter(
-    (id) => id !== 'minimax_fidelity_upper',
-  );
+  const infos = layers.map(({ name, samples, tokens, heads }) => ({ name, samples, tokens, heads: heads.length }));
   const rank = (id: string) => (id === 'minimax_fidelity' ? -1 : placeOf(id)); // what the page shows first
-  combined.sort((a, b) => rank(a) - rank(b));
+  const combined = [...new Set(layers.flatMap((layer) => Object.keys(layer.combined)))]
+    .filter((id) => id !== 'minimax_fidelity_upper')
+    .sort((a, b) => rank(a) - rank(b));
+  const measured = (id: string): Measure['get'] => {
+    const of = (values: Record<string, unknown> | undefined) => {
+      const value = values?.[id];
+      return isSummary(value) ? withUpper(ofSummary(value), upperOf(id, values)) : null;
+    };
+    return (l, h) => of(h === 'all' ? layers[l]!.combined : layers[l]!.heads[h]);
+  };
+  const number = (id: string): Measure['get'] => {
+    return (l, h) => (h === 'all' ? null : ofNumber(layers[l]!.heads[h]?.[id], layers[l]!.samples));
+  };
   return {
-    layers: layers.map((layer) => ({
-      name: layer.name,
-      samples: layer.samples,
-      tokens: layer.tokens,
-      heads: layer.heads.length,
-    })),
-    headNames: names(most, session.attention?.layers[0]?.heads),
+    layers: infos,
+    headNames: names(Math.max(0, ...infos.map(({ heads }) => heads)), session.attention?.layers[0]?.heads),
     conventions: conventions.map((one) => one.convention),
-    bestHeadAbout: 'the head with the largest fidelity alone in most samples; in brackets: in how many',
+    bestHeadAbout: 'the head with the largest fidelity alone in most samples; brackets: share of these samples',
     bestHead: (l) => {
       const { heads, best_head: head, best_head_undecided: open = 0, samples } = layers[l]!;
       if (heads.length < 2) return null;
@@ -149,33 +152,9 @@ function ofAnalyze(session: Session, convention: Convention): LayerTable {
       return { head, note: notes.join(', ') };
     },
     measures: [
-      ...combined.map((id) =>
-        measure(
-          id,
-          'Each head and all together',
-          (l) => withUpper(ofSummary(layers[l]!.combined[id]), upperOf(id, layers[l]!.combined)),
-          (l, h) => {
-            const value = layers[l]!.heads[h]?.[id];
-            return isSummary(value) ? withUpper(ofSummary(value), upperOf(id, layers[l]!.heads[h])) : null;
-          },
-        ),
-      ),
-      ...COMPARING.map((id) =>
-        measure(
-          id,
-          'All heads together',
-          (l) => openOf(id, layers[l]!),
-          () => null,
-        ),
-      ),
-      ...['weight', 'best_share'].map((id) =>
-        measure(
-          id,
-          'Each head',
-          () => null,
-          (l, h) => ofNumber(layers[l]!.heads[h]?.[id], layers[l]!.samples),
-        ),
-      ),
+      ...combined.map((id) => measure(id, 'Each head and all together', infos, measured(id))),
+      ...COMPARING.map((id) => measure(id, 'All heads together', infos, (l, h) => (h === 'all' ? openOf(id, layers[l]!) : null))),
+      ...['weight', 'best_share'].map((id) => measure(id, 'Each head', infos, number(id))),
     ].filter((one) => one.ofHeads || one.ofLayers),
   };
 }
@@ -195,62 +174,41 @@ function openOf(id: string, layer: LayerDocument): Spread | null {
 }
 
 function ofHeads(session: Session): LayerTable {
-  const { layers, head_names } = session.heads!;
+  const { layers, head_names, stack, convention } = session.heads!;
+  const infos = layers.map(({ name, samples, tokens, weights }) => ({ name, samples, tokens, heads: weights.length }));
   const value = (l: number, name: string) => layers[l]!.values.find((one) => one.value === name);
   const measures: Measure[] = [];
   for (const name of ['fidelity', 'speed'] as const) {
     if (!layers.some((_, l) => value(l, name))) continue;
     const numbers = layers.flatMap((_, l) => Object.keys(value(l, name)?.heads[0] ?? {})).filter((id) => id !== 'head');
     for (const id of new Set(numbers)) {
-      const quantity = quantityOf(id);
-      measures.push({
+      const ofAll = id === 'shapley' || id === 'alone';
+      const get: Measure['get'] = (l, h) => {
+        const of = value(l, name);
+        const head = h === 'all' ? undefined : (of?.heads[h] as Record<string, unknown> | undefined)?.[id];
+        return ofEstimate(h !== 'all' ? (head as Estimate | undefined) : ofAll ? of?.all : undefined, layers[l]!.samples);
+      };
+      const more = {
         id: `${name}/${id}`,
-        quantity,
-        label: `${quantity.label} (${name})`,
-        group: `Values of heads: ${name}`,
+        label: `${quantityOf(id).label} (${name})`,
         whole: `${name === 'fidelity' ? 'Fidelity' : 'Speed'} of all heads together`,
-        convention: session.heads!.convention,
+        convention,
         ofHeads: true,
-        ofLayers: id === 'shapley' || id === 'alone',
-        get: (l, h) => {
-          const of = value(l, name);
-          if (!of) return null;
-          if (h !== 'all') return ofEstimate((of.heads[h] as unknown as Record<string, Estimate>)?.[id], layers[l]!.samples);
-          return id === 'shapley' || id === 'alone' ? ofEstimate(of.all, layers[l]!.samples) : null;
-        },
-      });
+        ofLayers: ofAll,
+      };
+      measures.push(measure(id, `Values of heads: ${name}`, infos, get, more));
     }
   }
-  measures.push({
-    id: 'weight',
-    quantity: quantityOf('weight'),
-    label: quantityOf('weight').label,
-    group: 'Weights',
-    ofHeads: true,
-    ofLayers: false,
-    get: (l, h) => (h === 'all' ? null : ofNumber(layers[l]!.weights[h], layers[l]!.samples)),
-  });
-  const { stack } = session.heads!;
-  if (stack)
-    measures.push({
-      id: 'stack',
-      quantity: quantityOf('stack_share'),
-      label: quantityOf('stack_share').label,
-      group: 'Through all layers',
-      convention: session.heads!.convention,
-      ofHeads: true,
-      ofLayers: false,
-      get: (l, h) => (h === 'all' ? null : ofEstimate(stack.layers[l]?.heads[h], stack.samples)),
-    });
+  const weight: Measure['get'] = (l, h) => (h === 'all' ? null : ofNumber(layers[l]!.weights[h], layers[l]!.samples));
+  measures.push(measure('weight', 'Weights', infos, weight));
+  if (stack) {
+    const share: Measure['get'] = (l, h) => (h === 'all' ? null : ofEstimate(stack.layers[l]?.heads[h], stack.samples));
+    measures.push(measure('stack_share', 'Through all layers', infos, share, { id: 'stack', convention }));
+  }
   return {
-    layers: layers.map((layer) => ({
-      name: layer.name,
-      samples: layer.samples,
-      tokens: layer.tokens,
-      heads: layer.weights.length,
-    })),
-    headNames: names(Math.max(0, ...layers.map((layer) => layer.weights.length)), head_names),
-    conventions: [session.heads!.convention],
+    layers: infos,
+    headNames: names(Math.max(0, ...infos.map(({ heads }) => heads)), head_names),
+    conventions: [convention],
     measures,
     bestHead: (l) => {
       const heads = value(l, 'fidelity')?.heads ?? [];

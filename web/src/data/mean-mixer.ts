@@ -31,7 +31,7 @@ class MeanMixer implements Mixer {
   }
 
   bestWeights(): Promise<BestWeights> {
-    return Promise.reject(new Error('The best weights can only be found for one sample. Choose a sample.'));
+    return Promise.reject(new Error('Best weights exist for single samples only: choose a sample.'));
   }
 
   close(): void {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import type { Subsets } from '../core';
-import { meanSubsets, spreadOf, spreadsOf } from './mean';
+import type { Curves, Subsets } from '../core';
+import { meanCurves, meanSubsets, spreadOf, spreadsOf } from './mean';
 
 describe('means over samples', () => {
   it('are of the finite numbers, and count the others', () => {
@@ -33,5 +33,14 @@ describe('means over samples', () => {
     expect(value!.best.map(({ subset }) => subset)).toEqual([0, 2, 3]);
     expect(value!.shapley).toEqual([0.3, 0.39999999999999997]);
     expect(value!.pairs).toEqual([{ heads: [0, 1], interaction: 0.7 }]);
+  });
+  it('of curves are taken at every step, and what is the same on all samples stays as it is', () => {
+    const curves = (...survival: number[]) => ({
+      steps: 1,
+      nodes: 0.1,
+      series: [{ name: 'a', survival: Float64Array.from(survival) }],
+    });
+    const of = meanCurves([curves(1, 0.5), curves(1, 0.25), curves(1, 0)] as unknown as Curves[]);
+    expect(of).toEqual(curves(1, 0.25));
   });
 });

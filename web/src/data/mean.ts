@@ -1,6 +1,7 @@
 /**
- * Means over samples. Every number is measured on each sample and then averaged, as `synergraph analyze` does; nothing is
- * measured on mean attention. Infinite numbers are counted beside the mean of the others, and so are those that do not exist.
+ * Means over samples, for display. The core measures every number on each sample; this file only averages, as `synergraph analyze` does, and
+ * computes no metric. Nothing is measured on mean attention. Infinite numbers, and numbers that do not exist, are counted beside the
+ * mean of the others.
  */
 import type { Curves, Maybe, Metrics, Mix, Subsets, SystemDocument, Together } from '../core';
 import type { Spread } from './layers';
@@ -55,60 +56,43 @@ export function spreadsOf(samples: readonly Numbers[]): Map<string, Spread> {
   return all;
 }
 
-const meanList = (lists: readonly ArrayLike<number>[]): number[] =>
-  Array.from(lists[0]!, (_, k) => mean(lists.map((list) => list[k]!)));
-
-/** The mean of the finite ones; null: none is. */
-const meanFinite = (values: readonly Maybe[]): Maybe => spreadOf(values).mean;
-const meanLists = (lists: readonly Maybe[][]): Maybe[] => lists[0]!.map((_, k) => meanFinite(lists.map((list) => list[k]!)));
+/**
+ * Documents or curves of the same shape as one: finite numbers at the same place are averaged (null: none is finite), all else is as on
+ * the first sample.
+ */
+function meanOf<T>(samples: readonly T[]): T {
+  const first = samples[0]!;
+  const at = (key: string | number) => samples.map((one) => (one as Record<string | number, unknown>)[key]);
+  const merged = (): unknown => {
+    if (samples.every((one) => one === first)) return first;
+    if (first === null || typeof first === 'number') return spreadOf(samples as readonly Maybe[]).mean;
+    if (first instanceof Float64Array) return first.map((_, k) => mean(at(k) as number[]));
+    if (Array.isArray(first)) return first.map((_, k) => meanOf(at(k)));
+    if (typeof first !== 'object') return first;
+    return Object.fromEntries(Object.keys(first).map((key) => [key, meanOf(at(key))]));
+  };
+  return merged() as T;
+}
 
 /** The place of the least. */
 const least = (values: readonly number[]) => values.reduce((best, value, k) => (value < values[best]! ? k : best), 0);
 
 /** Metrics whose numbers are means. The node is the one with the least mean fidelity; no single step belongs to it. */
 function meanMetrics(samples: readonly Metrics[], nodes: readonly string[]): Metrics {
-  const first = samples[0]!;
-  const hitting = (pick: (of: Metrics) => Metrics['hitting_time']) => ({
-    ...pick(first),
-    mean: meanFinite(samples.map((of) => pick(of).mean)),
-    max: meanFinite(samples.map((of) => pick(of).max)),
-    node: meanLists(samples.map((of) => pick(of).node)),
-  });
-  const node_fidelity = meanList(samples.map((of) => of.node_fidelity));
-  return {
-    ...first,
-    forward_probability: meanFinite(samples.map((of) => of.forward_probability)),
-    mixing_time: first.mixing_time.map(({ eps }, i) => ({
-      eps,
-      steps: meanFinite(samples.map((of) => of.mixing_time[i]!.steps)),
-    })),
-    hitting_time: hitting((of) => of.hitting_time),
-    truncated_hitting_time: hitting((of) => of.truncated_hitting_time),
-    minimax_fidelity: {
-      ...first.minimax_fidelity,
-      value: mean(samples.map((of) => of.minimax_fidelity.value)),
-      upper: mean(samples.map((of) => of.minimax_fidelity.upper)),
-      certified: samples.every((of) => of.minimax_fidelity.certified),
-      node: nodes[least(node_fidelity.slice(0, Math.max(1, nodes.length - 1)))]!,
-      time: null,
-    },
-    node_fidelity,
-    node_fidelity_upper: meanList(samples.map((of) => of.node_fidelity_upper)),
-    optimal_time: meanLists(samples.map((of) => of.optimal_time)),
-  };
+  const of = meanOf(samples);
+  const weakest = nodes[least(of.node_fidelity.slice(0, Math.max(1, nodes.length - 1)))]!;
+  const certified = samples.every(({ minimax_fidelity: one }) => one.certified);
+  return { ...of, minimax_fidelity: { ...of.minimax_fidelity, certified, node: weakest, time: null } };
 }
 
 /** What heads together have, as means. Which head is best differs from sample to sample, so none is. */
 const meanTogether = <T extends Together>(samples: readonly T[], nodes: readonly string[]): T => {
   const numbers = spreadsOf(samples.map(numbersTogether));
+  const combined = samples.map((of) => of.combined);
   return {
-    ...samples[0]!,
-    combined: meanMetrics(
-      samples.map((of) => of.combined),
-      nodes,
-    ),
+    ...meanOf(samples),
+    combined: meanMetrics(combined, nodes),
     best_head_decided: false,
-    best_head_fidelity: mean(samples.map((of) => of.best_head_fidelity)),
     synergy: numbers.get('synergy')!.mean,
     cross_head_share: numbers.get('cross_head_share')!.mean,
   };
@@ -117,16 +101,8 @@ const meanTogether = <T extends Together>(samples: readonly T[], nodes: readonly
 /** The documents of a layer on its samples as one. It is for figures: `spreadsOf` counts what is infinite. */
 export const meanDocument = (samples: readonly SystemDocument[]): SystemDocument => {
   const { nodes, heads } = samples[0]!;
-  return {
-    ...meanTogether(samples, nodes),
-    heads: heads.map((head, h) => ({
-      ...head,
-      ...meanMetrics(
-        samples.map((of) => of.heads[h]!),
-        nodes,
-      ),
-    })),
-  };
+  const head = (h: number) => samples.map((of) => of.heads[h]!);
+  return { ...meanTogether(samples, nodes), heads: heads.map((of, h) => ({ ...of, ...meanMetrics(head(h), nodes) })) };
 };
 
 /** A mix on every sample: means, and the spreads that are shown. */
@@ -141,24 +117,10 @@ export const meanMix = (samples: readonly Mix[], nodes: readonly string[]): Mean
   spreads: spreadsOf(samples.map(numbersTogether)),
 });
 
-const meanArray = (arrays: readonly Float64Array[]) => Float64Array.from(meanList(arrays));
-
 /** Curves of the same steps, averaged at every step. */
-export const meanCurves = (samples: readonly Curves[]): Curves => ({
-  ...samples[0]!,
-  series: samples[0]!.series.map((one, i) => {
-    const of = samples.map((curves) => curves.series[i]!);
-    return {
-      name: one.name,
-      survival: meanArray(of.map((series) => series.survival)),
-      meanSurvival: meanArray(of.map((series) => series.meanSurvival)),
-      signal: meanArray(of.map((series) => series.signal)),
-      minimax: meanArray(of.map((series) => series.minimax)),
-    };
-  }),
-});
+export const meanCurves: (samples: readonly Curves[]) => Curves = meanOf;
 
-/** The best set of every size. */
+/** The set of every size whose mean value is largest: a choice among values of the core. */
 function bestSets(table: Float64Array, heads: number): { subset: number; value: number }[] {
   const best = Array.from({ length: heads + 1 }, () => ({ subset: 0, value: -Infinity }));
   table.forEach((value, subset) => {
@@ -169,19 +131,8 @@ function bestSets(table: Float64Array, heads: number): { subset: number; value: 
 }
 
 /** The mean value of every set. Shapley values and interactions are linear in the values: they are means, too. */
-export const meanSubsets = (samples: readonly Subsets[]): Subsets => ({
-  heads: samples[0]!.heads,
-  gap: Math.max(...samples.map(({ gap }) => gap)),
-  values: samples[0]!.values.map((one, i) => {
-    const of = samples.map(({ values }) => values[i]!);
-    const table = meanArray(of.map((value) => value.table));
-    return {
-      value: one.value,
-      table,
-      shapley: meanList(of.map((value) => value.shapley)),
-      banzhaf: meanList(of.map((value) => value.banzhaf)),
-      pairs: one.pairs.map(({ heads }, k) => ({ heads, interaction: mean(of.map((value) => value.pairs[k]!.interaction)) })),
-      best: bestSets(table, samples[0]!.heads),
-    };
-  }),
-});
+export function meanSubsets(samples: readonly Subsets[]): Subsets {
+  const of = meanOf(samples);
+  const values = of.values.map((one) => ({ ...one, best: bestSets(one.table, of.heads) }));
+  return { ...of, gap: Math.max(...samples.map(({ gap }) => gap)), values };
+}

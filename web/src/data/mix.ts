@@ -1,4 +1,4 @@
-/** Shares of the heads in a mix: not negative, summing to one. A head with 0 is off. */
+/** Shares of the heads in a mix: not negative, summing to one. A head with 0 is off. They are what the reader enters; the core measures. */
 import { headName } from './intervals';
 
 /** Gives a head a share; the others keep their proportions. */

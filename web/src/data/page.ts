@@ -4,10 +4,12 @@ import { checked, isDocument } from './check';
 export type EmbeddedLayer = EmbeddedAttention['layers'][number];
 /** One head on one sample: rows 0 .. n-1, row i with its columns 0 .. i, one after the other, little endian. */
 export type EmbeddedHead = EmbeddedLayer['samples'][number]['heads'][number];
-/** The static report of a study as text and tables. */
+/** What the report of a study has beside its document. */
 export type Report = NonNullable<Embedded['report']>;
-/** A table of the static report; the first row has the columns' names. */
+/** A table of a study's report; the first row has the columns' names. */
 export type ReportTable = Report['sections'][number]['tables'][number];
+/** A figure of the study's folder: the text of an SVG file. */
+export type ReportFigure = NonNullable<Report['figures']>[number];
 
 /** What the program puts into the page (`--page`): the command's document, and others of the same input. */
 export interface PageData extends Omit<Embedded, 'document' | 'also'> {
@@ -62,6 +64,6 @@ export function readPage(page: Document): PageData | null {
   const data = JSON.parse(text) as PageData | null;
   if (data === null) return null;
   if (data.format !== 'synergraph.page' || data.version !== 1)
-    throw new Error(`this page shows data of synergraph.page, version 1; these are of ${data.format}, version ${data.version}`);
+    throw new Error(`this page shows data of synergraph.page, version 1; it contains ${data.format}, version ${data.version}`);
   return checked<PageData>('this page', data, 'synergraph.page');
 }

@@ -46,7 +46,7 @@ export function settingsWords({ convention, settings }: Measurement): string {
     typeof settings.horizon === 'number'
       ? `within ${settings.horizon} steps`
       : settings.step_limit
-        ? `looked for in at most ${settings.step_limit} steps`
+        ? `searched for at most ${settings.step_limit} steps`
         : 'certified';
   return [
     `Measured ${convention ? `by the ${convention} convention` : ''}`.trim(),

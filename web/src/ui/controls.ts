@@ -45,16 +45,18 @@ export function choose<T extends string | number>(label: string, options: Option
   };
 }
 
-/** One of a few, all in sight. */
+/** One of a few, all in sight. `options`: in full, or values with their labels. */
 export function segments<T extends string | number>(
   label: string,
-  options: Option<T>[],
+  options: Option<T>[] | (T extends string ? Record<T, string> : never),
   onchange: (value: T) => void,
 ): Control<T> {
   const name = uniqueId('segments');
   const row = h('div', { class: 'segments' });
   let inputs: HTMLInputElement[] = [];
-  let current = options;
+  let current = Array.isArray(options)
+    ? options
+    : Object.entries<string>(options).map(([value, text]) => ({ value: value as T, label: text }));
   const draw = () => {
     inputs = current.map((option) =>
       h('input', { type: 'radio', name, value: option.value, onchange: () => onchange(option.value) }),

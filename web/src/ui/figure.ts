@@ -71,7 +71,7 @@ function numbersOf(data: () => TableData, place: HTMLElement) {
   const redraw = () => {
     if (element.hidden) return;
     if (shownTable) shownTable.update(data());
-    else fill(element, (shownTable = table(data())).element);
+    else fill(element, (shownTable = table(data())));
   };
   const flip = () => {
     element.hidden = !element.hidden;
@@ -132,7 +132,7 @@ export function figure(options: FigureOptions): Figure {
   );
   const head = div('figure-head', heading, tools);
   const result: Figure = {
-    element: h('figure', { class: 'card', 'aria-labelledby': id }, head, caption, place, numbers.element),
+    element: h('figure', { class: 'card', 'aria-labelledby': id }, head, caption, place, numbers),
     redraw() {
       if (options.body) options.body.redraw?.();
       else if (width > 0) redrawn(place, () => options.draw(Math.floor(width / magnification()), currentTheme()));

@@ -1,5 +1,6 @@
-import { fill, h } from '../dom';
+import { fill, h, type Child } from '../dom';
 import { quantityOf } from '../quantities';
+import { readings, type Reading } from './controls';
 
 /** A list that unfolds: what the quantities in sight mean. Every text is of src/quantities.ts. */
 export function glossary(): { element: HTMLElement; update(ids: Iterable<string>): void } {
@@ -30,6 +31,18 @@ export function glossary(): { element: HTMLElement; update(ids: Iterable<string>
           ),
         ),
       );
+    },
+  };
+}
+
+/** Numbers that are looked at first, and what they mean. */
+export function explainedReadings(): { elements: Child[]; update(list: Reading[]): void } {
+  const [numbers, meanings] = [readings(), glossary()];
+  return {
+    elements: [numbers, meanings],
+    update(list) {
+      numbers.update(list);
+      meanings.update(list.map(({ id }) => id));
     },
   };
 }

@@ -1,12 +1,14 @@
 import { fill, h } from '../dom';
 import { digits, format, quantityOf } from '../quantities';
-import { quiet } from './parts';
+import { link, quiet } from './parts';
 import { saveFile } from './save';
 
 /** What is in a cell: the value in full, and how it is read. */
 export interface Cell {
   value: string | number | null;
   text: string;
+  /** Whether it stands out. */
+  strong?: boolean;
 }
 
 export interface Column {
@@ -128,8 +130,8 @@ export function table(data: TableData): { element: HTMLElement; update(data: Tab
           'tr',
           { class: row.marked ? 'marked' : '' },
           row.cells.map((cell, index) => {
-            const content =
-              index === 0 && row.go ? h('button', { type: 'button', class: 'link', onclick: row.go }, cell.text) : cell.text;
+            const text = cell.strong ? h('strong', {}, cell.text) : cell.text;
+            const content = index === 0 && row.go ? link(text, row.go) : text;
             return index === 0
               ? h('th', { scope: 'row', class: current.columns[0]?.numeric ? 'number' : '' }, content)
               : h('td', { class: current.columns[index]?.numeric ? 'number' : '' }, content);

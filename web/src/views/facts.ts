@@ -5,6 +5,7 @@ import { measurementOf, settingsWords } from '../data/settings';
 import { fill, h, type Child } from '../dom';
 import { percent } from '../quantities';
 import { segments, type Control } from '../ui/controls';
+import { card, headRow, note } from '../ui/parts';
 import type { Context } from '../view';
 
 const range = (values: number[]) => {
@@ -12,64 +13,60 @@ const range = (values: number[]) => {
   return low === high ? String(low) : `${low} to ${high}`;
 };
 
-const count = (values: number[], one: string, many: string) => [range(values), Math.max(...values) === 1 ? one : many] as const;
+const plural = (number: number, one: string) => [String(number), number === 1 ? one : `${one}s`] as const;
 
-/** The title of a view, and its controls beside it. */
-export function sessionHeader(session: Session, title: string, ...controls: Child[]): HTMLElement {
+function factsOf(session: Session): (readonly [string, string])[] {
   const facts: (readonly [string, string])[] = [];
-  const document = session.analyze ?? session.heads;
-  const layers = session.analyze
-    ? session.analyze.conventions[0]!.layers.map((l) => ({ heads: l.heads.length, tokens: l.tokens, samples: l.samples }))
-    : session.heads?.layers.map((l) => ({ heads: l.weights.length, tokens: l.tokens, samples: l.samples }));
-  if (layers && layers.length > 0)
+  const { analyze, heads, study } = session;
+  const document = analyze ?? heads;
+  const layers = analyze
+    ? analyze.conventions[0]!.layers.map((l) => ({ heads: l.heads.length, tokens: l.tokens, samples: l.samples }))
+    : (heads?.layers.map((l) => ({ heads: l.weights.length, tokens: l.tokens, samples: l.samples })) ?? []);
+  if (layers.length > 0)
     facts.push(
-      count([layers.length], 'layer', 'layers'),
-      count(
-        layers.map((l) => l.heads),
-        'head',
-        'heads',
-      ),
-      count(
-        layers.map((l) => l.tokens),
-        'token',
-        'tokens',
-      ),
-      count(
-        layers.map((l) => l.samples),
-        'sample',
-        'samples',
-      ),
+      plural(layers.length, 'layer'),
+      ...(['heads', 'tokens', 'samples'] as const).map((what) => {
+        const counts = layers.map((l) => l[what]);
+        return [range(counts), Math.max(...counts) === 1 ? what.slice(0, -1) : what] as const;
+      }),
     );
   if (document) facts.push([document.weights, 'head weights']);
   if (document?.task?.accuracy != null) facts.push([document.task.name, `task, accuracy ${percent(document.task.accuracy)}`]);
-  if (session.study) {
-    const { cells, settings } = session.study;
+  if (study) {
+    const { tasks, heads: counts, seeds, samples } = study.settings;
     facts.push(
-      [String(cells.length), 'models'],
-      [settings.tasks.join(', '), settings.tasks.length === 1 ? 'task' : 'tasks'],
-      [settings.heads.join(', '), 'heads'],
-      [String(settings.seeds.length), settings.seeds.length === 1 ? 'seed' : 'seeds'],
-      [String(settings.samples), 'sequences each'],
+      ...(study.cells.length > 0 ? [plural(study.cells.length, 'model')] : []),
+      [tasks.join(', '), tasks.length === 1 ? 'task' : 'tasks'],
+      [counts.join(', '), 'heads'],
+      plural(seeds.length, 'seed'),
+      [String(samples), 'sequences each'],
     );
   }
-  return h(
-    'div',
-    { class: 'head-row' },
-    h(
-      'div',
-      { class: 'title' },
-      h('h1', {}, title),
-      facts.length > 0 &&
-        h(
-          'p',
-          { class: 'facts' },
-          facts.map(([number, what]) => h('span', {}, h('b', {}, number), ' ', what)),
-        ),
-      session.leftOut && h('p', { class: 'note' }, `${session.leftOut[0]!.toUpperCase()}${session.leftOut.slice(1)}.`),
-    ),
-    h('div', { class: 'controls' }, controls),
-  );
+  return facts;
 }
+
+/** The title of a view, and its controls beside it. */
+export function sessionHeader(session: Session, title: string, ...controls: Child[]): HTMLElement {
+  const facts = factsOf(session).map(([number, what]) => h('span', {}, h('b', {}, number), ' ', what));
+  const { leftOut } = session;
+  const below = [
+    facts.length > 0 && h('p', { class: 'facts' }, facts),
+    leftOut && note(`${leftOut[0]!.toUpperCase()}${leftOut.slice(1)}.`),
+  ];
+  return headRow(title, below, ...controls);
+}
+
+/** A list of sentences under a title. */
+export const findings = (title: string, statements: readonly string[], ...more: Child[]): HTMLElement =>
+  card(
+    h('h2', {}, title),
+    h(
+      'ul',
+      { class: 'findings' },
+      statements.map((line) => h('li', {}, line)),
+    ),
+    more,
+  );
 
 /** One of the conventions that the data were measured by. */
 export function conventionControl({ session, store }: Context): Control<Convention> {

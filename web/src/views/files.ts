@@ -4,6 +4,7 @@ import { openFile } from '../data/open';
 import { fileSession } from '../data/session';
 import { fill, h, uniqueId, type Child } from '../dom';
 import { segments } from '../ui/controls';
+import { button, card, div, field, link, note } from '../ui/parts';
 import type { Context, View } from '../view';
 
 /** The file that is measured now, so that another can take its place, and where that is said. */
@@ -24,18 +25,10 @@ export async function openInPage(context: Context, name: string, bytes: Blob, op
   measuring?.abort();
   const abort = (measuring = new AbortController());
   const stop = () =>
-    h(
-      'button',
-      {
-        type: 'button',
-        class: 'link',
-        onclick: () => {
-          abort.abort();
-          listener?.(`${name} was not opened.`);
-        },
-      },
-      'Stop',
-    );
+    link('Stop', () => {
+      abort.abort();
+      listener?.(`${name} was not opened.`);
+    });
   context.store.set({ view: 'files' });
   context.say('');
   listener?.([`Opening ${name}… `, stop()]);
@@ -50,7 +43,7 @@ export async function openInPage(context: Context, name: string, bytes: Blob, op
     else {
       listener?.([
         `${name}: measuring every layer and sample… `,
-        h('button', { type: 'button', class: 'link', onclick: () => context.open(session, state) }, 'See it now'),
+        link('See it now', () => context.open(session, state)),
         ' ',
         stop(),
       ]);
@@ -73,136 +66,11 @@ export const files: View = {
   title: 'Open',
   shows: () => true,
   mount(root, context) {
-    const { session } = context;
-    const empty = !session.analyze && !session.heads && !session.study && !session.graph && !session.attention;
-    const axes = h('input', { type: 'text', id: uniqueId('axes'), placeholder: 'layer,sample,head,query,key', size: 30 });
-    const layers = h('input', { type: 'text', id: uniqueId('layers'), placeholder: 'all', size: 16 });
-    axes.value = how.axes;
-    layers.value = how.layers;
-    const mass = segments<'error' | 'node'>(
-      'Rows that sum to less than 1',
-      [
-        { value: 'error', label: 'are an error' },
-        { value: 'node', label: 'give the rest to a node' },
-      ],
-      (value) => {
-        how.missing = value;
-      },
-    );
-    mass.update(how.missing);
+    const { analyze, heads, study, graph, attention } = context.session;
+    const empty = !(analyze || heads || study || graph || attention);
     const status = h('p', { class: 'note', role: 'status' });
     listener = (content) => fill(status, content);
-    for (const [name, field] of [['axes', axes] as const, ['layers', layers] as const])
-      field.addEventListener('input', () => (how[name] = field.value.trim()));
-    const input = h('input', {
-      type: 'file',
-      id: uniqueId('file'),
-      class: 'hidden-text',
-      accept: '.npy,.npz,.safetensors,.json,.txt,.graph',
-      onchange: () => {
-        const [file] = input.files ?? [];
-        input.value = '';
-        if (file) void openInPage(context, file.name, file, readingOptions());
-      },
-    });
-    const example = (number: 1 | 2) =>
-      void context.core
-        .then(async (core) =>
-          context.store.set({ view: 'graph', graph: (await core.graph({ example: number })).text, step: 0, head: 'all' }),
-        )
-        .catch((error: Error) => context.say(error.message, 'error'));
-    fill(
-      root,
-      h(
-        'div',
-        { class: 'title' },
-        h(
-          'h1',
-          {},
-          empty ? 'How fast, and how faithfully, does attention move information to the last token?' : 'Open another file',
-        ),
-        empty &&
-          h(
-            'p',
-            { class: 'note' },
-            'A causal attention head is a weighted feedforward graph on the tokens. ',
-            h('b', {}, 'Mixing time'),
-            ' says how many steps a random walk needs to the last one; ',
-            h('b', {}, 'minimax fidelity'),
-            ' is the weakest peak signal that any token delivers there. Several heads together can beat their best member: ',
-            h('b', {}, 'synergy'),
-            '. This page computes them exactly, with the program’s own core.',
-          ),
-      ),
-      h(
-        'div',
-        { class: 'grid' },
-        h(
-          'section',
-          { class: 'card' },
-          h('h2', {}, 'Your own attention'),
-          h(
-            'p',
-            { class: 'note' },
-            'Drop a file anywhere on the page: .npy, .npz or .safetensors with (heads, n, n), (samples, heads, n, n) or (layers, samples, heads, n, n). Also the program’s JSON documents, and graphs as .txt. Nothing leaves this page.',
-          ),
-          h(
-            'div',
-            { class: 'drop-zone' },
-            h('label', { class: 'button main-label', for: input.id }, 'Choose a file'),
-            input,
-            h('span', { class: 'note' }, 'or drop it here'),
-            status,
-          ),
-          h(
-            'details',
-            {},
-            h('summary', {}, 'How to read it'),
-            h(
-              'div',
-              { class: 'controls spaced' },
-              h('div', { class: 'field' }, h('label', { for: axes.id }, 'Axes'), axes),
-              h('div', { class: 'field' }, h('label', { for: layers.id }, 'Tensors that match (regular expression)'), layers),
-              mass.element,
-            ),
-          ),
-        ),
-        h(
-          'section',
-          { class: 'card' },
-          h('h2', {}, 'Try it'),
-          h(
-            'ul',
-            { class: 'tries' },
-            h(
-              'li',
-              {},
-              h('button', { type: 'button', onclick: () => example(1) }, 'Worked example 1'),
-              h('span', { class: 'note' }, 'No head ever carries u to the sink; together they mix in 10 steps.'),
-            ),
-            h(
-              'li',
-              {},
-              h('button', { type: 'button', onclick: () => example(2) }, 'Worked example 2'),
-              h('span', { class: 'note' }, '0.375 and 0.25 alone, 0.417 together: synergy.'),
-            ),
-            h(
-              'li',
-              {},
-              h(
-                'button',
-                {
-                  type: 'button',
-                  onclick: () => void openInPage(context, 'made-up-attention.npy', new Blob([demoFile() as BlobPart])),
-                },
-                'Made-up attention',
-              ),
-              h('span', { class: 'note' }, 'Three layers of six heads of kinds that models have: all views, without a file.'),
-            ),
-          ),
-        ),
-      ),
-    );
+    fill(root, introduction(empty), div('grid', ownFiles(context, status), examples(context)));
     return {
       update() {},
       leave() {
@@ -211,6 +79,92 @@ export const files: View = {
     };
   },
 };
+
+const introduction = (empty: boolean) =>
+  div(
+    'title',
+    h('h1', {}, empty ? 'How fast, and how faithfully, does attention move information to the last token?' : 'Open another file'),
+    empty &&
+      note(
+        'A causal attention head is a weighted feedforward graph on the tokens. ',
+        h('b', {}, 'Mixing time'),
+        ' is the number of steps that a random walk needs to reach the last token. ',
+        h('b', {}, 'Minimax fidelity'),
+        ' is the weakest peak signal that any token delivers there. Several heads together can beat the best of them: that is ',
+        h('b', {}, 'synergy'),
+        '. This page computes all three exactly, with the core of the program.',
+      ),
+  );
+
+/** A file from the reader's machine, and how it is read. */
+function ownFiles(context: Context, status: HTMLElement): HTMLElement {
+  const choose = () => {
+    const [file] = input.files ?? [];
+    input.value = '';
+    if (file) void openInPage(context, file.name, file, readingOptions());
+  };
+  const accept = '.npy,.npz,.safetensors,.json,.txt,.graph';
+  const input = h('input', { type: 'file', id: uniqueId('file'), class: 'hidden-text', accept, onchange: choose });
+  const typed = (name: 'axes' | 'layers', placeholder: string, size: number) => {
+    const keep = () => (how[name] = box.value.trim());
+    const box = h('input', { type: 'text', id: uniqueId(name), placeholder, size, oninput: keep });
+    box.value = how[name];
+    return box;
+  };
+  const mass = segments<'error' | 'node'>(
+    'Rows that sum to less than 1',
+    { error: 'are an error', node: 'give the rest to a node' },
+    (value) => {
+      how.missing = value;
+    },
+  );
+  mass.update(how.missing);
+  return card(
+    h('h2', {}, 'Your own attention'),
+    note(
+      'Drop a file anywhere on the page: .npy, .npz or .safetensors with axes (heads, n, n), (samples, heads, n, n) or (layers, samples, heads, n, n). The page also opens the JSON documents of the program, and graphs as .txt. Nothing leaves this page.',
+    ),
+    div(
+      'drop-zone',
+      h('label', { class: 'button main-label', for: input.id }, 'Choose a file'),
+      input,
+      h('span', { class: 'note' }, 'or drop it here'),
+      status,
+    ),
+    h(
+      'details',
+      {},
+      h('summary', {}, 'How to read it'),
+      div(
+        'controls spaced',
+        field('Axes', typed('axes', 'layer,sample,head,query,key', 30)),
+        field('Tensors that match (regular expression)', typed('layers', 'all', 16)),
+        mass,
+      ),
+    ),
+  );
+}
+
+function examples(context: Context): HTMLElement {
+  const example = (number: 1 | 2) => () =>
+    void context.core
+      .then((core) => core.graph({ example: number }))
+      .then(({ text }) => context.store.set({ view: 'graph', graph: text, step: 0, head: 'all' }))
+      .catch((error: Error) => context.say(error.message, 'error'));
+  const demo = () => void openInPage(context, 'made-up-attention.npy', new Blob([demoFile() as BlobPart]));
+  const entry = (label: string, action: () => void, about: string) =>
+    h('li', {}, button(label, action), h('span', { class: 'note' }, about));
+  return card(
+    h('h2', {}, 'Try it'),
+    h(
+      'ul',
+      { class: 'tries' },
+      entry('Worked example 1', example(1), 'No head alone carries u to the sink; together the heads mix in 10 steps.'),
+      entry('Worked example 2', example(2), 'Synergy: each head alone has fidelity 0.375 or 0.25, both together 0.417.'),
+      entry('Made-up attention', demo, 'Three layers of six heads, of kinds that real models have: all views, without a file.'),
+    ),
+  );
+}
 
 /** Lets files be dropped anywhere. */
 export function acceptDrops(context: Context): void {

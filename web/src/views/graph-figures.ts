@@ -39,7 +39,8 @@ export function graphFigures(context: Context, edits: Edits, now: () => Playing)
   const survival = figure({
     name: 'survival',
     title: 'Survival of the slowest walk',
-    caption: 'The chance that a walk from the slowest node has not reached the sink; T_mix is where it falls to ε.',
+    caption:
+      'The chance that a walk from the slowest node has not reached the sink. T_mix is the step where the chance falls to ε.',
     draw: (width, theme) => lines(survivalLines(now(), theme), width, theme),
     table: () => survivalTable(now()),
   });
@@ -55,7 +56,7 @@ export function graphFigures(context: Context, edits: Edits, now: () => Playing)
       arrival.caption(
         playing.walk
           ? 'The chance that the walker is at the sink after t steps.'
-          : 'What is at the sink of the chosen node’s signal; its peak is that node’s fidelity.',
+          : 'The part of the chosen node’s signal that is at the sink. Its peak is the fidelity of the node.',
       );
       for (const one of list) if (!one.element.hidden) one.redraw();
     },
@@ -76,14 +77,15 @@ function drawnGraph(
   const pick = (node: number) => {
     const from = pending;
     const { of, editHead } = now();
-    if (from !== null && of.parsed.heads[editHead]?.kind === 'matrix') say('The entries of a matrix are edited in the text.');
+    if (from !== null && of.parsed.heads[editHead]?.kind === 'matrix')
+      say('This head is a matrix: edit its entries in the text.');
     else if (from !== null) edits.edit((graph) => toggleEdge(graph, editHead, from, node));
     begin(from === null ? node : null);
   };
   const remove = (node: number) => {
     const { nodes, heads } = now().of.parsed;
     if (node === nodes.length - 1) say('The sink stays: every walk ends there.');
-    else if (heads.some((head) => head.kind === 'matrix')) say('The entries of a matrix are edited in the text.');
+    else if (heads.some((head) => head.kind === 'matrix')) say('This head is a matrix: edit its entries in the text.');
     else edits.edit((graph) => removeNode(graph, node));
   };
   const drawn = figure({
@@ -104,9 +106,7 @@ function drawnGraph(
     reset: () => (pending = null),
     update({ of: { parsed }, editHead }) {
       drawn.caption([
-        pending === null
-          ? 'Click a node, then another: the edge between them comes or goes'
-          : `From ${parsed.nodes[pending]} to …`,
+        pending === null ? 'Click two nodes to add or remove the edge between them' : `From ${parsed.nodes[pending]} to …`,
         parsed.heads.length > 1 ? `, in ${parsed.heads[editHead]!.name}.` : '.',
         ' Keys: arrows, Enter, Delete.',
       ]);

@@ -9,14 +9,7 @@ export function player(store: Store): { element: HTMLElement; update(playing: Pl
   let last = 0;
   let timer = 0;
   const heads = segments<number | string>('Head', [], (value) => store.set({ head: value === 'all' ? 'all' : Number(value) }));
-  const plays = segments<'walk' | 'diffusion'>(
-    'Play',
-    [
-      { value: 'walk', label: 'Walk' },
-      { value: 'diffusion', label: 'Diffusion' },
-    ],
-    (play) => store.set({ play }),
-  );
+  const plays = segments<'walk' | 'diffusion'>('Play', { walk: 'Walk', diffusion: 'Diffusion' }, (play) => store.set({ play }));
   const starts = choose<number>('From', [], (start) => store.set({ start, step: 0 }));
   const slide = () => store.set({ step: Number(slider.value) });
   const slider = h('input', { type: 'range', min: 0, max: 1, step: 1, 'aria-label': 'Step', oninput: slide });
@@ -47,7 +40,7 @@ export function player(store: Store): { element: HTMLElement; update(playing: Pl
     element: h(
       'section',
       { class: 'card player screen-only', 'aria-label': 'Play' },
-      div('controls', plays.element, starts.element, heads.element),
+      div('controls', plays, starts, heads),
       div('player-row', toggle, steps, slider, text),
     ),
     stop,

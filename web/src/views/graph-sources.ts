@@ -77,7 +77,7 @@ export function generatorCard({ say }: Context, edits: Edits, now: () => Graph |
   });
   const create = () => {
     if (count.validity.valid) edits.take('', source());
-    else say(`A graph that is made here has 1 to ${MOST_NODES} nodes; the program makes larger ones.`, 'error');
+    else say(`The page makes graphs of 1 to ${MOST_NODES} nodes; “synergraph graph --generate” makes larger ones.`, 'error');
   };
   const add = () => {
     const graph = now();
@@ -91,14 +91,7 @@ export function generatorCard({ say }: Context, edits: Edits, now: () => Graph |
     'section',
     { class: 'card screen-only' },
     h('h2', { class: 'small' }, 'Add a head'),
-    div(
-      'controls',
-      choice.element,
-      field('Nodes', count),
-      parameterField,
-      button('Add to this graph', add),
-      button('New graph', create),
-    ),
+    div('controls', choice, field('Nodes', count), parameterField, button('Add to this graph', add), button('New graph', create)),
   );
 }
 

@@ -69,22 +69,22 @@ export function inWords(document: SystemDocument): string {
   const speed =
     time === null
       ? 'Some walks never reach the sink.'
-      : `A walk from any node reaches the sink within ${digits(time)} steps, but for a chance of ${digits(combined.mixing_time[0]!.eps)}.`;
+      : `A walk from any node reaches the sink within ${digits(time)} steps, except with probability ${digits(combined.mixing_time[0]!.eps)}.`;
   const faith = ` The weakest node, ${combined.minimax_fidelity.node}, delivers at most ${combined.minimax_fidelity.certified ? percent(combined.minimax_fidelity.value) : `${interval(100 * combined.minimax_fidelity.value, 100 * combined.minimax_fidelity.upper)} %`} of its signal.`;
   if (heads.length < 2) return speed + faith;
   const alone =
     heads.every((head) => (head.mixing_time[0]?.steps ?? null) === null) && time !== null
-      ? ' No head alone gets everything there.'
+      ? ' With one head alone, some walks never arrive.'
       : '';
   const synergy =
     document.synergy === null
       ? document.synergy_present
         ? ' Together they deliver what no head alone does: synergy.'
         : document.synergy_present === null
-          ? ` Whether they beat the best head alone is undecided: ${synergyText(document)} times what it gives.`
-          : ' No head alone delivers more, nor do they together: no synergy.'
+          ? ` Whether the heads together beat the best head is undecided: they deliver ${synergyText(document)} times its fidelity.`
+          : ' Neither a head alone nor all heads together deliver more: no synergy.'
       : document.synergy > 1
-        ? ` That is ${digits(document.synergy)} times what the best head alone gives: synergy.`
-        : ` The best head alone, ${document.best_head}, gives ${percent(document.best_head_fidelity)}: no synergy.`;
+        ? ` That is ${digits(document.synergy)} times the fidelity of the best head alone: synergy.`
+        : ` The best head alone, ${document.best_head}, delivers ${percent(document.best_head_fidelity)}: no synergy.`;
   return speed + alone + faith + synergy;
 }

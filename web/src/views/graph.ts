@@ -51,21 +51,21 @@ class GraphView implements Mounted {
     this.figures = graphFigures(context, this.edits, () => new Playing(this.now!, store.get()));
     this.measured = measuredCard(context, () => ({ now: this.now, document: this.now?.document ?? this.document }));
     this.text = textCard((text) => store.set({ graph: text, step: 0 }));
-    const [drawn, ...curves] = this.figures.list.map(({ element }) => element);
-    this.graphOnly = div('stack', this.measured.element, div('grid', ...curves));
+    const [drawn, ...curves] = this.figures.list;
+    this.graphOnly = div('stack', this.measured, div('grid', ...curves));
     fill(
       root,
       headRow(
         (session.graph && session.title) || 'Graphs',
         note(
-          'Every edge points forward, the last node is the sink. How fast does a walk get there, and how much of each node’s signal arrives? Draw, or type; several heads make one graph.',
+          'Every edge points forward; the last node is the sink. How fast does a walk reach the sink, and how much of each node’s signal arrives? Draw the graph or type it. Several heads make one graph.',
         ),
-        this.source.element,
+        this.source,
       ),
       div(
         'graph-grid',
-        div('stack', drawn, this.player.element, this.graphOnly),
-        div('stack', this.text.element, generatorCard(context, this.edits, parsed)),
+        div('stack', drawn, this.player, this.graphOnly),
+        div('stack', this.text, generatorCard(context, this.edits, parsed)),
       ),
     );
     this.hide(true);
@@ -121,7 +121,7 @@ class GraphView implements Mounted {
     this.now = null;
     this.hide(true);
     this.text.without(
-      `${this.context.session.title} has the numbers of its graph and not its edges, so it cannot be drawn, played or mixed. Open the graph’s text (synergraph graph --text), or a page of it (--page).`,
+      `${this.context.session.title} has the numbers of its graph but not its edges, so the page cannot draw, play or mix it. Open the text of the graph (synergraph graph --text), or a page with it (--page).`,
     );
     this.source.update('');
     this.measured.update(document);
@@ -207,7 +207,7 @@ function measuredCard(context: Context, get: () => { now: Played | null; documen
     update(document: SystemDocument): void {
       const data = measuredTable(document);
       if (shown) shown.update(data);
-      else fill(numbers, (shown = table(data)).element, glossaryOf([...measuredQuantities(document), 'synergy']));
+      else fill(numbers, (shown = table(data)), glossaryOf([...measuredQuantities(document), 'synergy']));
       fill(words, inWords(document));
     },
   };

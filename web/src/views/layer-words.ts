@@ -29,3 +29,17 @@ export const fidelityWords = ({ sample }: Selection): string =>
   `The largest signal that each token ever delivers to the last one. ${
     sample === 'mean' ? 'Means over samples; the lowest is marked.' : 'The weakest is marked.'
   }`;
+
+/** Above so many tokens nothing is measured before it is asked for. */
+export const AT_ONCE = 600;
+
+/** The same of a mean: tokens times samples. */
+const MEAN_AT_ONCE = 10_000;
+
+/** Whether measuring takes so long that it is asked for first. */
+export const isLong = ({ info, sample }: Selection): boolean =>
+  info.tokens > AT_ONCE || (sample === 'mean' && info.tokens * info.samples.length > MEAN_AT_ONCE);
+
+/** What takes long. */
+export const longWords = ({ info, sample }: Selection): string =>
+  `${info.tokens} tokens${sample === 'mean' ? ` on ${info.samples.length} samples` : ''}`;

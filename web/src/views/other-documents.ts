@@ -1,7 +1,8 @@
 /** The documents of a page: which are there, how to get the others, and how they are saved. */
 import type { Session } from '../data/session';
-import { h, type Child } from '../dom';
-import { saveFile } from '../ui/save';
+import type { Child } from '../dom';
+import { quiet } from '../ui/parts';
+import { saveJson } from '../ui/save';
 
 /** What the page does not have, and the command that gives it. */
 export function missingWords({ analyze, heads, graphText, title }: Session): string {
@@ -15,16 +16,7 @@ export function missingWords({ analyze, heads, graphText, title }: Session): str
 
 /** A button for every document. */
 export function saveDocuments({ analyze, heads }: Session): Child {
-  const save = (label: string, name: string, document: unknown) =>
-    h(
-      'button',
-      {
-        type: 'button',
-        class: 'quiet',
-        onclick: () => saveFile(`${name}.json`, JSON.stringify(document, null, 2) + '\n', 'application/json'),
-      },
-      label,
-    );
+  const save = (label: string, name: string, document: unknown) => quiet(label, () => saveJson(name, document));
   if (analyze && heads)
     return [save('Save JSON (layers)', 'synergraph-analyze', analyze), save('Save JSON (heads)', 'synergraph-heads', heads)];
   return save('Save JSON', 'synergraph', analyze ?? heads);

@@ -6,7 +6,8 @@ import { spreadText, type LayerTable, type Measure, type Spread } from '../data/
 import { h } from '../dom';
 import { format, type Quantity } from '../quantities';
 import type { Theme } from '../theme';
-import { words, type TableData } from '../ui/table';
+import { figure, type Figure } from '../ui/figure';
+import { numeric, words, type TableData } from '../ui/table';
 import { tipLine } from '../ui/tooltip';
 import type { Context } from '../view';
 
@@ -17,6 +18,48 @@ export interface Shown {
   /** What the colours span. */
   scale: 'all' | 'layer';
 }
+
+export const sentence = (text: string) => (text ? `${text[0]!.toUpperCase()}${text.slice(1)}.` : '');
+
+export function mapFigure(context: Context, now: () => Shown): Figure & { update(): void } {
+  const made = figure({
+    name: 'layers-heads',
+    title: '',
+    draw: (width, theme) => drawMap(now(), context, width, theme),
+    table: () => mapTable(now()),
+  });
+  return {
+    ...made,
+    update() {
+      const { measure } = now();
+      made.element.hidden = !measure.ofHeads;
+      made.title(`${measure.label}, layers × heads`);
+      made.caption(mapWords(now()));
+      made.redraw();
+    },
+  };
+}
+
+function mapWords(shown: Shown): string {
+  const { measure, convention, scale } = shown;
+  const { about, better } = measure.quantity;
+  const together = measure.ofLayers && !measure.id.endsWith('shapley') ? ', and all heads together where they beat it' : '';
+  const none = uncertain(shown) ? '; none where intervals leave it open' : '';
+  return [
+    sentence(about),
+    better && `A dot marks the head of a layer whose mean is ${better === 'high' ? 'largest' : 'smallest'}${together}${none}.`,
+    scale === 'layer' && 'Each layer has its own colours: compare heads within a row.',
+    measure.convention && measure.convention !== convention && `Measured by the ${measure.convention} convention.`,
+  ]
+    .filter(Boolean)
+    .join(' ');
+}
+
+/** Whether some fidelities are intervals. */
+const uncertain = ({ table, measure }: Shown) =>
+  table.layers.some((layer, l) =>
+    [...Array(layer.heads).keys(), 'all' as const].some((head) => measure.get(l, head)?.upper !== undefined),
+  );
 
 /** The best of a layer's heads, and whether all together beat it. */
 function best({ table, measure }: Shown, layer: number): { head: number | null; all: boolean } {
@@ -68,6 +111,12 @@ interface Colours {
   legend: string[];
 }
 
+/** The short form of a head's name: ` (L3H7)`. Names that are not numbers have none. */
+function shortForm({ layers, headNames }: LayerTable, layer: number, head: number | 'all'): string {
+  const [l, of] = [layers[layer]!.name, head === 'all' ? '' : headNames[head]!];
+  return /^\d+$/.test(l) && /^\d+$/.test(of) ? ` (L${l}H${of})` : '';
+}
+
 /** The least and the largest, in words. */
 const ends = (quantity: Quantity, values: (number | null)[]) => {
   const of = (value: number) => format(quantity, Number.isFinite(value) ? value : null, 2);
@@ -117,7 +166,7 @@ function mapColours(shown: Shown): Colours {
   };
 }
 
-export function drawMap(shown: Shown, context: Context, width: number, theme: Theme): SVGSVGElement {
+function drawMap(shown: Shown, context: Context, width: number, theme: Theme): SVGSVGElement {
   const { table, measure } = shown;
   const { quantity } = measure;
   const most = table.headNames.length;
@@ -135,7 +184,7 @@ export function drawMap(shown: Shown, context: Context, width: number, theme: Th
       label: `layer ${table.layers[l]!.name}, ${name}: ${spreadText(quantity, value, 4, true)}${isBest ? ', best' : ''}`,
       marked: isBest,
       tip: () => [
-        h('div', { class: 'tip-line' }, h('b', {}, `Layer ${table.layers[l]!.name}, ${name}`)),
+        h('div', { class: 'tip-line' }, h('b', {}, `Layer ${table.layers[l]!.name}, ${name}${shortForm(table, l, head)}`)),
         ...spreadTip(measure, value),
       ],
       ...deeper(context, l, head),
@@ -166,14 +215,13 @@ export const spreadCell = (quantity: Quantity, of: Spread | null, nothing = '') 
 
 const isInfinite = (of: Spread) => of.samples > 0 && of.never === of.samples;
 
-export function mapTable({ table, measure }: Shown): TableData {
+function mapTable({ table, measure }: Shown): TableData {
   return {
     name: `layers-heads-${measure.id.replace('/', '-')}`,
     caption: `${measure.label}: mean over samples`,
     columns: [
       { label: 'layer' },
-      ...table.headNames.map((name) => ({ label: `head ${name}`, numeric: true })),
-      ...(measure.ofLayers ? [{ label: 'all', numeric: true }] : []),
+      ...numeric(...table.headNames.map((name) => `head ${name}`), ...(measure.ofLayers ? ['all'] : [])),
     ],
     rows: table.layers.map((layer, l) => ({
       cells: [

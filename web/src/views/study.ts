@@ -1,297 +1,102 @@
-import { heatmap } from '../charts/heatmap';
-import { lines, type Series } from '../charts/lines';
-import { valueScale } from '../charts/scale';
-import type { Cell, Study } from '../core';
-import { comparable, printed } from '../data/published';
+import type { ReportFigure } from '../data/page';
 import type { Session } from '../data/session';
-import { fill, h } from '../dom';
-import { digits, format, quantityOf } from '../quantities';
-import type { Theme } from '../theme';
+import { fill, h, type Child } from '../dom';
+import { quantityOf } from '../quantities';
 import { choose, segments } from '../ui/controls';
-import { figure } from '../ui/figure';
 import { glossaryOf } from '../ui/glossary';
-import { saveFile } from '../ui/save';
-import { table, toCsv, type TableData } from '../ui/table';
-import { tipLine } from '../ui/tooltip';
-import type { Context, View } from '../view';
-import { sessionHeader } from './facts';
+import { button, card, cardHead, div, note } from '../ui/parts';
+import { saveJson } from '../ui/save';
+import { csvButton, table, type TableData } from '../ui/table';
+import type { View } from '../view';
+import { findings, sessionHeader } from './facts';
+import { studyFigures } from './study-figures';
 import {
-  cellsTable,
   correlationTable,
-  courseTable,
-  meanOf,
   modelsTable,
   reportTable,
   subsetTables,
-  summariesOf,
-  summaryAt,
   synergyTable,
   trendsTable,
+  type Convention,
 } from './study-tables';
 
-type Convention = 'exact' | 'published';
+const FIRST = 'truncated_hitting_mean';
 
-/** A study: models by task, heads and seed, what they show together, and the report. */
+const HOW = {
+  conventions: 'Published convention: as the paper’s numbers were computed. Exact convention: as the paper’s definitions read.',
+  layers: 'Layers are L1, L2, … in this view, as in the paper. All other views count layers from 0.',
+  tests:
+    'Trends: Jonckheere-Terpstra test along the number of heads, one value per seed, one-sided. Somers’ d is +1 if every pair is in the claimed order. p-values are corrected by Holm’s method over all trends of a convention. Shares have Wilson’s 95 % intervals. Correlations are Spearman’s, two-sided. Layers of one model are not independent, so the p-value of a correlation describes the data and proves nothing.',
+};
+
+/** A study: what its models show together, every model, and the tables and figures of the report. */
 export const study: View = {
   name: 'study',
   title: 'Study',
   shows: (session) => session.study !== null,
-  mount(root, context) {
-    const { store, session } = context;
+  mount(root, { store, session }) {
     const of = session.study!;
     const quantities = [...new Set(of.findings.summaries.map((one) => one.quantity))];
-    const first = quantities.includes('truncated_hitting_mean') ? 'truncated_hitting_mean' : (quantities[0] ?? '');
-    const quantity = () => (quantities.includes(store.get().quantity) ? store.get().quantity : first);
+    const chosen = () => {
+      const { quantity, convention } = store.get();
+      return { convention, quantity: [quantity, FIRST].find((one) => quantities.includes(one)) ?? quantities[0] ?? '' };
+    };
     const choice = choose<string>(
       'Quantity',
       quantities.map((value) => ({ value, label: quantityOf(value).label })),
-      (value) => store.set({ quantity: value }),
+      (quantity) => store.set({ quantity }),
     );
-    const conventions = segments(
-      'Convention',
-      [
-        { value: 'exact' as const, label: 'Exact' },
-        { value: 'published' as const, label: 'Published' },
-      ],
-      (convention) => store.set({ convention }),
+    const conventions = segments<Convention>('Convention', { exact: 'Exact', published: 'Published' }, (convention) =>
+      store.set({ convention }),
     );
-    const convention = () => store.get().convention;
-
-    const courses = of.settings.tasks.map((task) =>
-      figure({
-        name: `study-${task}`,
-        title: '',
-        draw: (width, theme) => drawCourse(context, task, quantity(), convention(), width, theme),
-        table: () => courseTable(of, task, quantity(), convention()),
-      }),
-    );
-    const maps = of.settings.tasks.map((task) =>
-      figure({
-        name: `cells-${task}`,
-        title: '',
-        draw: (width, theme) => drawCells(of, task, quantity(), convention(), width, theme),
-        table: () => cellsTable(of, quantity(), convention(), task),
-      }),
-    );
-    const tables = [trendsTable(of), synergyTable(of), correlationTable(of), modelsTable(of), ...subsetTables(of)].filter(
-      (one) => one.rows.length > 0,
-    );
+    const figures = studyFigures(session, chosen);
     fill(
       root,
-      sessionHeader(session, session.title || 'Study', choice.element, conventions.element),
-      h(
-        'section',
-        { class: 'card' },
-        h('h2', {}, 'What the data say'),
-        h(
-          'ul',
-          { class: 'findings' },
-          of.findings.statements.map((line) => h('li', {}, line)),
-        ),
-      ),
-      h(
-        'div',
-        { class: 'grid wide' },
-        courses.map((one) => one.element),
-        maps.map((one) => one.element),
-      ),
+      sessionHeader(session, session.title || 'Study', choice, conventions),
+      findings('What the data say', of.findings.statements, note(HOW.conventions, ' ', HOW.layers)),
+      div('grid wide', figures.list),
       glossaryOf(quantities),
-      tables.map(tableCard),
-      session.report?.sections.map(({ title, paragraphs, tables: all }) => {
-        const cards = all.map((one, i) => tableCard(reportTable(one.caption, one.rows, `${title}-${i + 1}`)));
-        if (all.length === 1 && all[0]!.caption === title && paragraphs.length === 0) return cards;
-        return h(
-          'section',
-          { class: 'card' },
-          h('h2', {}, title),
-          paragraphs.map((text) => h('p', { class: 'note' }, text)),
-          cards,
-        );
-      }),
-      h(
-        'div',
-        { class: 'controls' },
-        h(
-          'button',
-          { type: 'button', onclick: () => saveFile('results.json', JSON.stringify(of, null, 2) + '\n', 'application/json') },
-          'Save results.json',
-        ),
+      tables(session),
+      div('grid wide', session.report?.figures?.map(savedFigure)),
+      div(
+        'controls',
+        button('Save results.json', () => saveJson('results', of)),
       ),
     );
     return {
       update(state, before) {
         if (before && before.quantity === state.quantity && before.convention === state.convention) return;
-        choice.update(quantity());
+        choice.update(chosen().quantity);
         conventions.update(state.convention);
-        const q = quantityOf(quantity());
-        of.settings.tasks.forEach((task, i) => {
-          courses[i]!.title(`${q.label}: ${task}`);
-          courses[i]!.caption(
-            `Means over ${of.findings.seeds === 1 ? 'one seed' : `${of.findings.seeds} seeds, bars: 95 % interval of the mean`}; small dots: seeds${paperWords(session, q.id, state.convention)}.`,
-          );
-          courses[i]!.redraw();
-          maps[i]!.title(`Every model: ${task}`);
-          maps[i]!.caption(
-            q.about ? `${q.about[0]!.toUpperCase()}${q.about.slice(1)}. Mean over ${of.settings.samples} sequences.` : null,
-          );
-          maps[i]!.redraw();
-        });
+        figures.update();
       },
     };
   },
 };
 
-function tableCard(data: TableData): HTMLElement {
-  const shown = table(data);
-  return h(
-    'section',
-    { class: 'card titled' },
-    h(
-      'div',
-      { class: 'figure-head' },
-      h('h2', { class: 'small' }, data.caption),
-      h(
-        'div',
-        { class: 'tools' },
-        h(
-          'button',
-          {
-            type: 'button',
-            class: 'quiet',
-            'aria-label': `${data.caption}: save as CSV`,
-            onclick: () => saveFile(`${data.name}.csv`, toCsv(data), 'text/csv'),
-          },
-          'CSV',
-        ),
-      ),
-    ),
-    shown.element,
+/** The paper's tables with ours, then the findings, the models and the settings. */
+function tables({ study: of, report }: Session): Child {
+  const [beside = [], ...others] = (report?.sections ?? []).map(({ tables: all }) =>
+    all.map((one) => tableCard(reportTable(one), one.caption)),
   );
+  const found = [trendsTable(of!), synergyTable(of!), correlationTable(of!)].map((one) => tableCard(one));
+  // The report has tables on subsets with intervals.
+  const rest = [...(report ? [] : subsetTables(of!)), modelsTable(of!)].map((one) => tableCard(one));
+  return [beside, found.some(Boolean) && note(HOW.tests), found, rest, others];
 }
 
-/** Where the paper's values are. */
-function paperWords({ published }: Session, quantity: string, convention: Convention): string {
-  if (!published.some((one) => one.quantity === quantity)) return '';
-  return comparable(quantity, convention) ? '; diamonds: the paper' : '. The paper’s times are by the published convention';
+/** A table with its title and what its numbers are; nothing where it has no rows. */
+function tableCard(data: TableData, about = ''): HTMLElement | null {
+  if (data.rows.length === 0) return null;
+  const save = csvButton(() => data, `${data.caption}: save as CSV`);
+  const made = card(cardHead(data.caption, save), about && note(about.replace(/\.?$/, '.')), table(data));
+  made.classList.add('titled');
+  return made;
 }
 
-function drawCourse(
-  { session }: Context,
-  task: string,
-  quantity: string,
-  convention: Convention,
-  width: number,
-  theme: Theme,
-): SVGSVGElement {
-  const study = session.study!;
-  const q = quantityOf(quantity);
-  const all = summariesOf(study, task, quantity, convention);
-  const series: Series[] = [];
-  study.settings.heads.forEach((heads, i) => {
-    const rows = all.filter((one) => one.heads === heads).sort((a, b) => a.layer - b.layer);
-    if (rows.length === 0) return;
-    const colour = theme.series[i % theme.series.length]!;
-    const shift = 9 * (i - (study.settings.heads.length - 1) / 2);
-    const floor = q.kind === 'change' ? -Infinity : 0;
-    series.push(
-      ...rows.map((one) => ({
-        name: '',
-        colour,
-        faint: true,
-        shift,
-        line: false,
-        marks: 'dots' as const,
-        opacity: 0.5,
-        points: one.values.map((y) => ({ x: one.layer, y })),
-      })),
-    );
-    series.push({
-      name: `${heads} ${heads === 1 ? 'head' : 'heads'}`,
-      colour,
-      shift,
-      bars: true,
-      marks: 'dots',
-      dash: ['', '7 3', '2 3', '9 3 2 3'][i % 4]!,
-      points: rows.map((one) => ({ x: one.layer, y: one.mean.estimate })),
-      band: rows.flatMap(({ layer, mean }) =>
-        mean.low === null || mean.high === null ? [] : [{ x: layer, low: Math.max(floor, mean.low), high: mean.high }],
-      ),
-    });
-    const paper = printed(session.published, { task, heads, quantity, convention });
-    if (paper.length > 0)
-      series.push({
-        name: `the paper, ${heads}`,
-        colour,
-        faint: true,
-        shift,
-        line: false,
-        marks: 'diamonds',
-        points: paper.map((one) => ({ x: one.layer, y: one.mean })),
-      });
-  });
-  return lines(
-    {
-      label: `${q.label} by layer, ${task}`,
-      xTitle: 'layer',
-      yTitle: q.kind === 'steps' ? `${q.short}, steps` : q.short,
-      height: 330,
-      series,
-      logarithmic: q.logarithmic,
-      xNames: ['', ...[...new Set(all.map((one) => one.layer))].map(String)],
-      yFormat: (v) => format(q, v),
-    },
-    width,
-    theme,
+/** A figure of the study's folder. An image runs no script and loads nothing. */
+const savedFigure = ({ caption, svg }: ReportFigure): HTMLElement =>
+  card(
+    h('p', { class: 'note' }, caption),
+    h('img', { class: 'saved', alt: caption, src: `data:image/svg+xml,${encodeURIComponent(svg)}` }),
   );
-}
-
-function drawCells(
-  study: Study,
-  task: string,
-  quantity: string,
-  convention: Convention,
-  width: number,
-  theme: Theme,
-): SVGSVGElement {
-  const q = quantityOf(quantity);
-  const cells = study.cells.filter((one) => one.task === task);
-  const value = (one: Cell, layer: number) => summaryAt(one[convention][layer], quantity);
-  const layers = Math.max(0, ...cells.map((one) => one[convention].length));
-  const values = cells
-    .flatMap((one) => [...Array(layers).keys()].map((l) => meanOf(value(one, l))))
-    .filter((v) => v !== undefined);
-  const scale = valueScale(values, q.logarithmic, 0, 1000);
-  const finite = values.filter((v): v is number => v !== null);
-  return heatmap(
-    {
-      label: `${q.label} of every model`,
-      rows: cells.map((one) => `${one.heads} ${one.heads === 1 ? 'head' : 'heads'}, seed ${one.seed}`),
-      columns: Array.from({ length: layers }, (_, l) => String(l + 1)),
-      rowTitle: 'model',
-      columnTitle: 'layer',
-      largest: 110,
-      legend:
-        finite.length > 0
-          ? [format(q, Math.min(...finite), 2), format(q, values.includes(null) ? null : Math.max(...finite), 2)]
-          : [],
-      cell: (r, c) => {
-        const summary = value(cells[r]!, c);
-        if (!summary) return null;
-        const mean = meanOf(summary)!;
-        return {
-          shade: 0.06 + (0.94 * scale.place(mean)) / 1000,
-          text: format(q, mean, 3),
-          label: `${cells[r]!.heads} heads, seed ${cells[r]!.seed}, layer ${c + 1}: ${format(q, mean)}`,
-          tip: () => [
-            tipLine(`${cells[r]!.heads} heads, seed ${cells[r]!.seed}`, `layer ${c + 1}`),
-            tipLine(q.label, format(q, mean)),
-            tipLine('standard deviation', summary.std === null ? '–' : digits(summary.std, 3)),
-            tipLine('least, largest', `${format(q, summary.min)}, ${format(q, summary.max)}`),
-          ],
-        };
-      },
-    },
-    width,
-    theme,
-  );
-}

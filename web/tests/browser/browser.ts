@@ -44,3 +44,14 @@ export async function download(page: Page, action: () => Promise<unknown>): Prom
   for await (const chunk of await file.createReadStream()) chunks.push(chunk as Buffer);
   return { name: file.suggestedFilename(), bytes: Buffer.concat(chunks) };
 }
+
+/** The number under the name of a reading. */
+export const reading = (page: Page, label: string): Promise<string> =>
+  page.locator(`.reading:has(dt:text-is("${label}")) dd`).first().innerText();
+
+/** The cells of a CSV file without quotes. */
+export const csvRows = (text: string): string[][] =>
+  text
+    .trim()
+    .split('\n')
+    .map((line) => line.split(','));

@@ -7,7 +7,7 @@ import type { Page } from 'playwright-core';
 import type { AnalyzeDocument } from '../../src/core';
 import type { SystemDocument } from '../../src/core';
 import { digits } from '../../src/quantities';
-import { useBrowser } from './browser';
+import { csvRows, useBrowser } from './browser';
 import { attention, base, embed, folder, program, writeNpy, writePage } from './pages';
 
 const { open } = useBrowser();
@@ -39,10 +39,7 @@ describe('the data’s settings', () => {
     it(`are those of Layer and Mixer: ${flags.join(' ')}`, async () => {
       const document = JSON.parse(program('analyze', file, '--quiet', '--per-head', '--json', '-', ...flags)) as AnalyzeDocument;
       const csv = program('analyze', file, '--quiet', '--per-sample', '-', ...flags);
-      const [titles, ...rows] = csv
-        .trim()
-        .split('\n')
-        .map((line) => line.split(','));
+      const [titles, ...rows] = csvRows(csv);
       const row = rows.find((one) => one[1] === '1' && one[2] === '1' && one[3] === 'combined')!;
       const value = (name: string) => Number(row[titles!.indexOf(name)]);
       const { attention: embedded, bytes } = embed(made);
@@ -94,7 +91,7 @@ describe('a document of a graph', () => {
     writeFileSync(join(folder, 'gr.json'), program('graph', '--example', '1', '--json'));
     const page = await open(empty);
     await page.locator('input[type=file]').setInputFiles(join(folder, 'gr.json'));
-    await page.getByText(/gr\.json has the numbers of its graph and not its edges/).waitFor();
+    await page.getByText(/gr\.json has the numbers of its graph but not its edges/).waitFor();
     expect(await page.locator('h1').innerText()).toBe('gr.json');
     expect(await page.locator('tr.marked td').nth(2).innerText()).toBe('10');
     expect(await page.locator('figure:has-text("The graph")').isVisible()).toBe(false);

@@ -6,7 +6,7 @@ import type { Page } from 'playwright-core';
 import type { AnalyzeDocument } from '../../src/core';
 import { format, quantityOf } from '../../src/quantities';
 import { download, useBrowser } from './browser';
-import { attention, folder, program, ROOT, writeNpy, writePage } from './pages';
+import { attention, folder, program, ROOT, studyFolder, studyPage, writeNpy, writePage } from './pages';
 
 const empty = writePage('files-empty.html', null);
 const { open } = useBrowser();
@@ -146,7 +146,8 @@ describe('Own files', () => {
     await page.getByRole('link', { name: 'Mixer' }).click();
     await page.getByText('The attention itself is not in this page').waitFor();
     await page.getByRole('link', { name: 'Open' }).click();
-    await choose(page, join(ROOT, 'docs/results/quick/results.json'));
+    studyPage();
+    await choose(page, join(studyFolder, 'results.json'));
     await page.getByText('What the data say').waitFor();
     writeFileSync(join(folder, 'mine.txt'), 'nodes a b c\nhead one\n  a -> b\n  b -> c\n');
     await page.getByRole('link', { name: 'Open' }).click();

@@ -2,7 +2,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import type { Page } from 'playwright-core';
-import { download, useBrowser } from './browser';
+import { csvRows, download, useBrowser } from './browser';
 import { base, folder, program, writePage } from './pages';
 import type { SystemDocument } from '../../src/core';
 
@@ -18,7 +18,7 @@ describe('Graphs', () => {
     const page = await open(`${empty}#graph`);
     await ready(page);
     await page.getByLabel('Begin with').selectOption('1');
-    await page.getByText('No head alone gets everything there.').waitFor();
+    await page.getByText('With one head alone, some walks never arrive.').waitFor();
     const row = page.locator('tr.marked');
     const document = JSON.parse(program('graph', '--example', '1', '--json')) as SystemDocument;
     expect(document.combined.mixing_time[0]!.steps).toBe(10);
@@ -91,12 +91,7 @@ describe('Graphs', () => {
       page.locator('section:has-text("Measured")').getByRole('button', { name: 'Save the numbers as CSV' }).click(),
     );
     expect(name).toBe('graph.csv');
-    const rows = (text: string) =>
-      text
-        .trim()
-        .split('\n')
-        .map((line) => line.split(','));
-    const [ours, theirs] = [rows(bytes.toString()), rows(program('graph', 'never.txt', '--csv'))];
+    const [ours, theirs] = [csvRows(bytes.toString()), csvRows(program('graph', 'never.txt', '--csv'))];
     const same = {
       'T_mix(0.25)': 'mixing_time_0.25',
       'hit mean': 'hitting_mean',

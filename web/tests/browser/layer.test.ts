@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { Page } from 'playwright-core';
 import { digits } from '../../src/quantities';
-import { useBrowser } from './browser';
+import { csvRows, reading, useBrowser } from './browser';
 import { attention, attentionPages, base, embed, program, writePage } from './pages';
 
 const made = attention(2, 3, 4, 20, 5);
@@ -9,10 +9,7 @@ const pages = attentionPages(made, 'layer');
 const { open } = useBrowser();
 
 /** The numbers of a sample as `analyze --per-sample` has them. */
-const samples = program('analyze', pages.file, '--per-head', '--per-sample', '-')
-  .trim()
-  .split('\n')
-  .map((line) => line.split(','));
+const samples = csvRows(program('analyze', pages.file, '--per-head', '--per-sample', '-'));
 const columns = samples[0]!;
 const numberOf = (layer: string, sample: string, head: string, column: string) => {
   const row = samples.find(
@@ -23,8 +20,6 @@ const numberOf = (layer: string, sample: string, head: string, column: string) =
   )!;
   return Number(row[columns.indexOf(column)]);
 };
-
-const reading = async (page: Page, label: string) => page.locator(`.reading:has(dt:text-is("${label}")) dd`).first().innerText();
 
 /** The colours of a row of the canvas. */
 const picture = (page: Page) => page.locator('.matrix canvas').evaluate((canvas: HTMLCanvasElement) => canvas.toDataURL());

@@ -2,7 +2,7 @@
 import { describe, expect, it } from 'vitest';
 import type { Page } from 'playwright-core';
 import { digits, format, quantityOf } from '../../src/quantities';
-import { useBrowser } from './browser';
+import { reading, useBrowser } from './browser';
 import { analyzePage, attention, attentionPages, base, embed, writePage } from './pages';
 
 const many = attention(12, 4, 16, 12, 31);
@@ -96,7 +96,7 @@ describe('the map of layers and heads', () => {
       return new Set(fills.filter(([, fill]) => shade(fill!) <= dark).map(([row]) => row)).size;
     };
     expect(await darkest()).toBeLessThan(12);
-    await page.getByLabel('Each layer its own').check();
+    await page.getByLabel('One scale per layer').check();
     await page.waitForFunction(() => location.hash.includes('scale=layer'));
     await expect.poll(darkest).toBe(12);
     await page.locator(map).getByText('layer’s largest').waitFor();
@@ -115,7 +115,6 @@ const shade = (fill: string) => {
 };
 
 describe('the mean of all samples', () => {
-  const reading = (page: Page, label: string) => page.locator(`.reading:has(dt:text-is("${label}")) dd`).first().innerText();
   const layer = few.document.conventions[0]!.layers[1]!;
 
   it('in Layer is the overview’s', async () => {
@@ -199,7 +198,7 @@ it.each([
   const data = { ...base('torn'), command, document: document() as never };
   const page = await open(`${writePage(`torn-${command}.html`, data)}`);
   const line = await page.locator('.say.error').innerText();
-  expect(line).toContain(`The data of this page are damaged. torn: ${place} is not a list`);
+  expect(line).toContain(`The data in this page are damaged. torn: ${place} is not a list`);
   expect(line).not.toMatch(/undefined|null|TypeError|Cannot read/);
   await page.getByRole('link', { name: 'Graphs' }).click();
   await page.waitForSelector('figure:has-text("The graph") [data-key]');

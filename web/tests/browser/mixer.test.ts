@@ -2,14 +2,12 @@ import { describe, expect, it } from 'vitest';
 import type { Page } from 'playwright-core';
 import type { AnalyzeDocument } from '../../src/core';
 import { digits } from '../../src/quantities';
-import { download, useBrowser } from './browser';
+import { download, reading, useBrowser } from './browser';
 import { attention, attentionPages, program } from './pages';
 
 const pages = attentionPages(attention(2, 1, 4, 24, 11), 'mixer');
 const wide = attentionPages(attention(1, 1, 10, 12, 3), 'wide');
 const { open } = useBrowser();
-
-const reading = async (page: Page, label: string) => page.locator(`.reading:has(dt:text-is("${label}")) dd`).first().innerText();
 
 /** What the program says with these weights. */
 const withWeights = (weights: string) =>
@@ -60,7 +58,7 @@ describe('Mixer', () => {
     const value = digits(withWeights('1,1,0,0').combined['minimax_fidelity']!.mean!);
     await expect.poll(() => reading(page, 'Minimax fidelity')).toBe(value);
     await page.getByRole('link', { name: 'Layer' }).click();
-    await page.getByText('with the weights of the mixer').waitFor();
+    await page.getByText('All heads together have the weights of the mixer').waitFor();
     await expect.poll(() => reading(page, 'Minimax fidelity')).toBe(value);
   });
 

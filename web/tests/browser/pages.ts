@@ -93,6 +93,21 @@ export function writePage(name: string, data: PageData | null, bytes?: Buffer): 
   return `file://${path}`;
 }
 
+/** Where `studyPage` writes its study. */
+export const studyFolder = join(folder, 'study');
+
+/** The report of a small study of the program, with a figure, in the page that was built. */
+export function studyPage(): string {
+  const small = '--layers 2 --width 8 --hidden 8 --vocabulary 9 --length 8 --sequences 20 --batch 10 --epochs 1 --samples 4';
+  const grid = '--heads 1,4 --seeds 2 --no-figures --quiet';
+  program('reproduce', '--out', studyFolder, ...`${grid} ${small}`.split(' '));
+  const text = readFileSync(join(studyFolder, 'report.html'), 'utf8').split('id="synergraph-data">')[1]!;
+  const data = JSON.parse(text.slice(0, text.indexOf('</script>'))) as PageData;
+  const svg = '<svg xmlns="http://www.w3.org/2000/svg" width="40" height="30"><rect width="40" height="30"/></svg>';
+  data.report!.figures = [{ caption: 'A figure.', svg }];
+  return writePage('study.html', data);
+}
+
 export const base = (title: string) => ({
   format: 'synergraph.page' as const,
   version: 1 as const,

@@ -1,8 +1,6 @@
-#include "synergraph/report/findings_tables.h"
+#include "synergraph/report/worst_case_table.h"
 
 #include <fmt/core.h>
-
-#include <cmath>
 
 #include "synergraph/report/study_number.h"
 
@@ -11,19 +9,6 @@ namespace {
 
 std::string layer_name(int layer) {
   return fmt::format("L{}", layer + 1);
-}
-
-std::string p_value(double p) {
-  if (std::isnan(p)) return "-";
-  return p < 1e-4 ? fmt::format("{:.1e}", p) : fmt::format("{:.4f}", p);
-}
-
-std::string method(const TestResult& test) {
-  return test.method == PValueMethod::kExact ? "exact" : "permutations";
-}
-
-std::string correlation(double value) {
-  return std::isnan(value) ? "-" : fmt::format("{:+.2f}", value);
 }
 
 /// The results of one task and head count.
@@ -56,48 +41,6 @@ double never_share(const Group& group, std::size_t layer) {
 }
 
 }  // namespace
-
-Table trend_table(const Findings& findings, Convention convention) {
-  Table table;
-  table.header = {"claim", "task", "layer", "effect", "p", "corrected p", "smallest p", "p-value"};
-  for (const auto& [claim, name] : kNamesOf<Claim>)
-    for (const Trend& trend : findings.trends) {
-      if (trend.convention != convention || trend.claim != claim) continue;
-      table.rows.push_back({std::string(name), trend.task, layer_name(trend.layer),
-                            correlation(trend.test.effect), p_value(trend.test.p_value),
-                            p_value(trend.adjusted_p), p_value(trend.test.smallest_p),
-                            method(trend.test)});
-    }
-  return table;
-}
-
-Table synergy_table(const Findings& findings, Convention convention) {
-  Table table;
-  table.header = {"task", "heads", "layer", "share of samples", "share of seeds", "seeds"};
-  for (const SynergyShare& entry : findings.synergy)
-    if (entry.convention == convention)
-      table.rows.push_back({entry.task, fmt::format("{}", entry.heads), layer_name(entry.layer),
-                            with_interval(entry.samples), with_interval(entry.seeds),
-                            fmt::format("{}", entry.seeds.trials)});
-  return table;
-}
-
-Table correlation_table(const Findings& findings) {
-  Table table;
-  table.header = {"task",
-                  "convention",
-                  "points",
-                  "Spearman's rho",
-                  "p",
-                  "p-value",
-                  "within models, over samples"};
-  for (const SpeedFidelity& entry : findings.speed_fidelity)
-    table.rows.push_back({entry.task, std::string(name_of(entry.convention)),
-                          fmt::format("{}", entry.points), correlation(entry.test.effect),
-                          p_value(entry.test.p_value), method(entry.test),
-                          correlation(entry.within_cells)});
-  return table;
-}
 
 Table worst_case_table(const std::vector<CellResult>& results) {
   const std::vector<double>& eps = results.front().cell.measure.eps;
