@@ -4,7 +4,7 @@
 
 namespace synergraph {
 
-std::string_view task_help() {
+std::string_view judging_task_help() {
   static const std::string help = [] {
     std::string text = "task that judges a checkpoint, and without tokens draws its sequences";
     const char* separator = ": ";

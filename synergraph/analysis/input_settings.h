@@ -225,12 +225,12 @@ struct SequenceSettings {
 };
 
 /// The description of the setting `task`, with the names of all tasks.
-std::string_view task_help();
+std::string_view judging_task_help();
 
 /// See Setting.
 template <class Visit>
 void visit_settings(SequenceSettings& settings, Visit&& visit) {
-  visit(Setting{.key = "task", .group = kInputGroup, .help = task_help()}, settings.task);
+  visit(Setting{.key = "task", .group = kInputGroup, .help = judging_task_help()}, settings.task);
   visit(Setting{.key = "samples", .group = kInputGroup, .help = "sequences to draw (default: 50)"},
         settings.samples, NumberRange<int>{1, 100000000});
   visit(

@@ -141,7 +141,8 @@ Fields findings() {
                     {"convention", part("Convention"), "definitions to measure by"},
                     {"points", count(), "number of points"},
                     {"test", part("Test"), "rank correlation of hitting time and fidelity"},
-                    {"within_models", maybe(), "mean correlation within a model"}})),
+                    {"within_models", maybe(),
+                     "median, over the points, of the correlation across samples"}})),
        "how speed and fidelity go together"},
       {"subsets", list(part("SubsetFinding")), "subsets of heads over seeds", kSince}};
 }
@@ -240,7 +241,7 @@ std::vector<Part> study_parts() {
       {"Cell", "A trained model.", object(cell())},
       {"Test", "A test by ranks.",
        object({{"statistic", maybe(), "of the test"},
-               {"effect", maybe(), "size of the effect"},
+               {"effect", maybe(), "size of the effect, from -1 to 1"},
                {"p", maybe(), "p value"},
                {"smallest_p", maybe(), "the smallest p that data of this shape can give"},
                {"method", one_of({"exact", "permutations"}), "how p was computed"}})},

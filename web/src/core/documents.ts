@@ -388,7 +388,7 @@ export interface PruningPath {
   order: number[];
   /** value of the first k heads, k from 0 */
   value: number[];
-  /** what the best k heads are worth more */
+  /** loss against the best k heads */
   loss?: number[];
 }
 
@@ -414,7 +414,7 @@ export interface BestWeights {
   given_value: Maybe;
   /** no weights are worth more */
   bound: Maybe;
-  /** value if every node could choose its head at every step */
+  /** the bound if every node could choose its head at every step */
   simple_bound: Maybe;
   /** the value is only approached as some positive weight tends to 0 */
   limit?: boolean;
@@ -517,7 +517,7 @@ export interface Stack {
   without_signal: number;
   /** the weakest signal through all layers */
   fidelity: Estimate;
-  /** number of tokens that the signals amount to */
+  /** 1: the sink hears one token; n: it hears all n tokens equally */
   effective_tokens: Estimate;
   /** signal of each node */
   signal: Estimate[];
@@ -803,7 +803,7 @@ export interface Cell {
 export interface Test {
   /** of the test */
   statistic: Maybe;
-  /** size of the effect */
+  /** size of the effect, from -1 to 1 */
   effect: Maybe;
   /** p value */
   p: Maybe;
@@ -933,7 +933,7 @@ export interface Findings {
     points: number;
     /** rank correlation of hitting time and fidelity */
     test: Test;
-    /** mean correlation within a model */
+    /** median, over the points, of the correlation across samples */
     within_models: Maybe;
   }[];
   /** subsets of heads over seeds */
