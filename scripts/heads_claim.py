@@ -169,25 +169,27 @@ def conclusion(tests, what):
 
 
 def draw(models, path):
-    """Steps to learn, a panel a task, a dot a model; models that did not learn are above the line."""
+    """Steps to learn: a panel per task, a dot per model. Models that did not learn are above the dashed line."""
     finite = [m["steps"] for by_heads in models.values() for of in by_heads.values() for m in of if math.isfinite(m["steps"])]
     top = 1.3 * max(finite, default=1.0)
     heads = sorted({h for by_heads in models.values() for h in by_heads})
     rows = (len(models) + 3) // 4
     script = [
-        f"set terminal svg size 1040,{40 + 250 * rows} font 'sans,13' background '#ffffff'",
+        f"set terminal svg size 1040,{30 + 230 * rows} font 'sans,12' background '#ffffff'",
         f"set output '{path}'",
         f"set multiplot layout {rows},4",
         "unset key; set grid ytics lc '#dddddd'; set border 3; set tics nomirror",
-        f"set xrange [-0.6:{len(heads) - 0.4}]; set yrange [0:{1.08 * top}]; set xlabel 'heads'; set ylabel 'steps to learn'",
+        f"set xrange [-0.6:{len(heads) - 0.4}]; set yrange [0:{1.22 * top}]; set xlabel 'heads'",
+        f"set label 'not learned' at graph 0.02, first {1.14 * top} tc '#666666'",
         "set xtics (" + ", ".join(f"'{h}' {k}" for k, h in enumerate(heads)) + ")",
     ]
     draws = random.Random(1)
-    for task, by_heads in models.items():
+    for panel, (task, by_heads) in enumerate(models.items()):
+        script.append(f"set ylabel '{'steps to learn' if panel % 4 == 0 else ''}'")
         script.append(f"set title '{task}'; plot {top} lw 1 dt 2 lc '#999999', '-' with points pt 7 ps 0.5 lc '#2f6db3'")
         for k, h in enumerate(heads):
             for model in by_heads.get(h, []):
-                script.append(f"{k + draws.uniform(-0.22, 0.22):.3f} {min(model['steps'], 1.04 * top):.1f}")
+                script.append(f"{k + draws.uniform(-0.22, 0.22):.3f} {min(model['steps'], 1.04 * top):.0f}")
         script.append("e")
     script.append("unset multiplot")
     try:

@@ -88,7 +88,7 @@ void draw_delayed(RandomSequence& draws, int vocabulary, Drawn input) {
 
 void delayed_targets(Input input, std::int32_t* target) {
   const std::size_t half = input.size() / 2;
-  std::fill_n(target, half, kIgnored);
+  std::fill_n(target, input.size(), kIgnored);
   std::copy_n(input.begin(), half, target + half);
 }
 

@@ -30,6 +30,7 @@ TEST(Tasks, AnswerTheseSequencesSo) {
   // Two pairs (1, 9) and (0, 7), then queries; 5 is no key.
   EXPECT_EQ(answers("recall", {1, 9, 0, 7, 0, 1, 5, 0}), (Tokens{no, no, no, no, 7, 9, no, 7}));
   EXPECT_EQ(answers("delayed-copy", {4, 2, 6, 9, 4, 2}), (Tokens{no, no, no, 4, 2, 6}));
+  EXPECT_EQ(answers("delayed-copy", {4, 2, 9, 4, 2}), (Tokens{no, no, 4, 2, no}));  // odd
   EXPECT_EQ(answers("maximum", {3, 1, 5, 4, 5}), (Tokens{3, 3, 5, 5, 5}));
   EXPECT_EQ(answers("second-maximum", {3, 1, 5, 4, 5}), (Tokens{no, 1, 3, 4, 5}));
   EXPECT_EQ(answers("parity", {1, 1, 0, 1, 0}), (Tokens{1, 0, 0, 1, 1}));
