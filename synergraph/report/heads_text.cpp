@@ -48,7 +48,7 @@ std::string head_table(const HeadsReport& report, const HeadsNames& names, std::
   if (!report.loss) table.header.emplace_back("weight");
   for (const ValueOfHeads& value : layer_value.values) {
     if (value.value == HeadValue::kLoss) {
-      table.header.insert(table.header.end(), {"Shapley", "alone", "loss without"});
+      table.header.insert(table.header.end(), {"Shapley", "alone", "rise without it"});
       continue;
     }
     const auto name = name_of(value.value);
