@@ -16,7 +16,7 @@ from ._live import losses
 from ._live.arrays import torch
 from ._live.frozen import frozen
 from ._live.modules import Chosen
-from ._live.passes import LayerPasses, Passes, call_model, list_inputs
+from ._live.passes import LayerPasses, Passes, call_model, list_inputs, tolerance_of
 from ._live.recorder import LayerChoice, Layers
 from ._live.refusals import refuse
 from ._live.sites import Switches, find_sites
@@ -204,7 +204,7 @@ def ablate(
         if not chosen:
             raise UsageError("layers: none are chosen")
         if loss is None:
-            losses.refuse_not_causal(listed[0], lambda changed: call_model(model, changed, of_output))
+            losses.refuse_not_causal(listed[0], lambda changed: call_model(model, changed, of_output), 10 * tolerance_of(model))
         with Switches(model, sites) as switches:
             passes = Passes(model, listed, of_output, sites, switches, zero=kind == "zero", batch=batch)
             passes.observe()

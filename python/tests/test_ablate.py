@@ -636,7 +636,7 @@ def test_blocks_before_the_layer_run_once():
     before = [block.calls for block in model.blocks]
     assert before[0] == before[1] and before[0] <= 6 and before[2] <= 10  # 16 sets of 4 x 10 tokens: a single pass
     sg.ablate(model, IDS, layers=2, batch=1)
-    assert model.blocks[0].calls - before[0] <= 6 and 14 <= model.blocks[2].calls - before[2] <= 22
+    assert model.blocks[0].calls - before[0] <= 6 and 16 <= model.blocks[2].calls - before[2] <= 24
 
 
 class Remembers(Blocks):

@@ -52,7 +52,7 @@ std::string head_table(const HeadsReport& report, const HeadsNames& names, std::
   if (!report.ablated) table.header.emplace_back(row_of("weight").heading);
   for (const ValueOfHeads& value : layer_value.values) {
     if (value.value == HeadValue::kLoss) {
-      table.header.insert(table.header.end(), {"Shapley", "alone", "loss without"});
+      table.header.insert(table.header.end(), {"Shapley", "alone", "rise without it"});
       continue;
     }
     for (const auto& [key, number] : kHeadNumbers)

@@ -80,8 +80,8 @@ def next_token(output: Any, inputs: Any) -> Any:
     return sums / counts.sum(1).to(logits.device)
 
 
-def refuse_not_causal(inputs: Any, run: Callable[[Any], Any]) -> None:
-    """Refuses next-token cross-entropy for a model whose logits depend on later tokens."""
+def refuse_not_causal(inputs: Any, run: Callable[[Any], Any], tolerance: float) -> None:
+    """Refuses next-token cross-entropy for a model whose logits depend on later tokens, by more than this part of their deviation."""
     ids = _token_ids(inputs)
     if ids is None or ids.shape[1] < 2:
         return
@@ -97,7 +97,7 @@ def refuse_not_causal(inputs: Any, run: Callable[[Any], Any]) -> None:
     before = (mask & (places < last[:, None])).to(logits.device)
     found = logits_in(run(changed), ids)
     difference = (found[before].double() - logits[before].double()).abs().max() if bool(before.any()) else t.zeros(())
-    if float(difference) > 0.05 * max(1e-3, float(logits[before].double().std())):
+    if float(difference) > tolerance * float(logits[before].double().std()):
         raise InputError("loss: the model's tokens see later tokens (other logits where only the last token was changed), so next-token "
                          "cross-entropy is not its loss; pass loss=")
 

@@ -198,6 +198,14 @@ def call_model(model: Any, inputs: Any, loss: Loss) -> Any:
     return model(**options)
 
 
+def tolerance_of(model: Any) -> float:
+    """How far losses of the same sample may be apart, relatively, if they are computed beside other samples."""
+    t = torch()
+    dtype = next((one.dtype for one in model.parameters() if one.is_floating_point()), t.float32)
+    half = t.is_autocast_enabled() or getattr(t, "is_autocast_cpu_enabled", lambda: False)()
+    return 5e-3 if half else {t.float64: 1e-9, t.float32: 1e-4}.get(dtype, 5e-3)
+
+
 def refuse_values(values: NDArray[np.float64], what: str) -> None:
     if not np.isfinite(values).all():
         sample = int((~np.isfinite(values)).argmax())
@@ -221,9 +229,7 @@ class Passes:
         self.most_sets = _MOST_SETS if batch is None else batch  #: in a pass
         self.repeats = batch != 1
         self.without_effect: Dict[str, List[bool]] = {}
-        t = torch()
-        dtype = next((one.dtype for one in model.parameters() if one.is_floating_point()), t.float32)
-        self.tolerance = 3e-2 if t.is_autocast_enabled() else {t.float64: 1e-9, t.float32: 1e-4}.get(dtype, 3e-2)
+        self.tolerance = tolerance_of(model)
         self.model = model
         self.intact: List[NDArray[np.float64]] = []
         self.without_attention: List[NDArray[np.float64]] = []
@@ -311,9 +317,9 @@ class LayerPasses:
         self._states: List[Any] = []
         self._prefix = Prefix(blocks_before(passes.model, site) if site.call == 0 else [])
         self._run_without()
-        none, intact = np.concatenate(self._none), np.concatenate(passes.intact)
-        self._known = {self._counts.tobytes(): none - intact, np.zeros_like(self._counts).tobytes(): np.zeros_like(none)}
         self._skips, self._repeats = self._shortcuts()
+        self._known: Dict[bytes, NDArray[np.float64]] = {}
+        self._without: Optional[NDArray[np.float64]] = None  # the losses without any head, from passes like those of other sets
 
     # ---- How passes may be shortened
 
@@ -392,15 +398,21 @@ class LayerPasses:
         that they are worth exactly nothing."""
         wanted = sets & self._counts
         keys = [one.tobytes() for one in wanted]
-        missing = {key: one for key, one in zip(keys, wanted) if key not in self._known}
-        fresh: Dict[bytes, NDArray[np.float64]] = {}
-        if missing:
-            rows = np.stack(list(missing.values()))
-            found = np.concatenate([self._losses_on(number, rows) for number in range(len(self._passes.inputs))], axis=1)
-            fresh.update(zip(missing, np.concatenate(self._none) - found))
-            if not self._counts.all():  # sets that differ in heads without effect come again
-                self._known.update(fresh)
-        return np.stack([fresh[key] if key in fresh else self._known[key] for key in keys])
+        missing = {key: one for key, one in zip(keys, wanted) if one.any() and key not in self._known}
+        rows = list(missing.values())
+        if self._without is None:
+            rows.insert(0, np.zeros_like(self._counts))
+        if rows:
+            found = np.concatenate([self._losses_on(number, np.stack(rows)) for number in range(len(self._passes.inputs))], axis=1)
+            if self._without is None:
+                self._without, found = found[0], found[1:]
+            fresh = dict(zip(missing, self._without - found))
+        else:
+            fresh = {}
+        if not self._counts.all():  # sets that differ in heads without effect come again
+            self._known.update(fresh)
+        nothing = np.zeros(sum(map(len, self._none)))
+        return np.stack([fresh[key] if key in fresh else self._known[key] if one.any() else nothing for key, one in zip(keys, wanted)])
 
     def _losses_on(self, number: int, rows: NDArray[np.bool_]) -> NDArray[np.float64]:
         """(sets, samples) on one of the inputs, so many sets at once as the memory holds."""
