@@ -219,6 +219,11 @@ void AttentionArguments::choose_weights(AttentionInput& input) const {
 }
 
 AttentionInput AttentionArguments::open(const TokenRange& token_range, int worker) const {
+  if (edges.moved() && (!weights.empty() || !projections.empty()))
+    throw UsageError(
+        fmt::format("--edges {}: the weights of the heads follow from what they move; leave "
+                    "--weights and --out-proj out",
+                    name_of(edges.kind())));
   const ByteSourcePtr bytes = open_input(file);
   AttentionInput input;
   if (graphs_ && !is_tensor_file(*bytes)) {
@@ -239,11 +244,6 @@ void AttentionArguments::choose_edges(AttentionInput& input) const {
     return;
   }
   const std::string_view kind = name_of(edges.kind());
-  if (!weights.empty() || !projections.empty())
-    throw UsageError(
-        fmt::format("--edges {}: the weights of the heads follow from what they move; leave "
-                    "--weights and --out-proj out",
-                    kind));
   MovedReader reader;
   if (input.model) {
     if (!moved.empty())
