@@ -228,6 +228,11 @@ void AttentionArguments::choose_weights(AttentionInput& input) const {
 }
 
 AttentionInput AttentionArguments::open(const TokenRange& token_range, int worker) const {
+  if (edges_.moved() && (!given_.weights.empty() || !given_.out_proj.empty()))
+    throw UsageError(fmt::format(
+        "{} {}: the weights of the heads follow from what they move; leave {} and {} out",
+        option_mark("edges"), name_of(edges_.kind()), option_mark("weights"),
+        option_mark("out_proj")));
   const ByteSourcePtr bytes = open_input(given_.file);
   AttentionInput input;
   if (graphs_ && !is_tensor_file(*bytes)) {
@@ -250,10 +255,6 @@ void AttentionArguments::choose_edges(AttentionInput& input) const {
     return;
   }
   const std::string edges = fmt::format("{} {}", option_mark("edges"), name_of(edges_.kind()));
-  if (!given_.weights.empty() || !given_.out_proj.empty())
-    throw UsageError(
-        fmt::format("{}: the weights of the heads follow from what they move; leave {} and {} out",
-                    edges, option_mark("weights"), option_mark("out_proj")));
   MovedReader reader;
   if (input.model) {
     if (!given_.moved.empty())

@@ -190,7 +190,7 @@ def flow(attention: Any, weights: Any = None, *, residual: Optional[float] = Non
     >>> import numpy as np
     >>> head = np.array([[1, 0, 0], [0, 1, 0], [0.75, 0.25, 0]])
     >>> flow([head[None], head[None]])
-    array([0.875, 0.375, 0.25 ])
+    array([0.75, 0.25, 0.5 ])
     """
     options = {"method": "flow", "residual": None if residual is None else number(residual, "residual"), "edges": edges}
     return _through_layers(attention, options, moved, weights, threads, memory, **reading)

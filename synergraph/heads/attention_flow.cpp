@@ -38,7 +38,8 @@ class FlowNetwork {
     while (find_distances(token)) {
       execution.check();
       std::fill(next_.begin(), next_.end(), 0);
-      while (const double pushed = push({0, token})) flow += pushed;
+      for (double pushed = push({0, token}); pushed > 0.0; pushed = push({0, token}))
+        flow += pushed;
     }
     return flow;
   }

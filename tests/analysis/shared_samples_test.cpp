@@ -211,7 +211,7 @@ TEST_F(SharedModelTest, HasHeadsOfTheSameValuesForAnyNumberOfWorkers) {
                             SharedSamples how = part(rank, 3);
                             how.settings = std::to_string(exact_heads);
                             return value_heads_shared(
-                                *own, weights, options, StackOptions{}, how,
+                                *own, weights, options, StackOptions{}, weights, how,
                                 [&](HeadValues all, std::optional<StackAnalysis> through) {
                                   shared = std::move(all);
                                   stack = std::move(through);

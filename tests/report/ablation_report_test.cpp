@@ -34,7 +34,8 @@ HeadsReport ablation(const std::vector<double>& worth, double factor) {
                     }
                   },
                   {});
-  report.loss = AblatedLoss{Ablation::kZero, "surprise", {1.0, 0.1}, {3.0, 0.1}, {2.0, 0.5}};
+  report.verbose = true;
+  report.ablated = AblatedLoss{Ablation::kZero, "surprise", {1.0, 0.1}, {3.0, 0.1}, {2.0, 0.5}};
   return report;
 }
 
@@ -63,7 +64,7 @@ TEST(AblationReport, ClaimsNothingThatIsNotClear) {
   report = ablation({-1.0, -3.0}, 1.01);
   EXPECT_THAT(heads_summary(report).front(),
               HasSubstr("loss higher by 4.02: the model is better without the heads"));
-  report.loss->needed = {0.1, 0.06};
+  report.ablated->needed = {0.1, 0.06};
   EXPECT_THAT(format_report(report), HasSubstr("this loss does not show that the model needs"));
 }
 
