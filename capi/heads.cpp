@@ -29,6 +29,8 @@ int sg_heads(sg_attention* attention, const char* options, const sg_call* call,
     head_values.values = ordered_values(head_values.values);
     LossSettings loss;
     visit_settings(loss, TakeSettings{given});
+    HeadTextSettings text;
+    visit_settings(text, TakeSettings{given});
     StackSettings through;
     visit_settings(through, TakeSettings{given});
     given.finish();
@@ -40,7 +42,7 @@ int sg_heads(sg_attention* attention, const char* options, const sg_call* call,
     if (through.follow) stack.token = followed_node(attention->source->layers(), *through.follow);
 
     HeadsReport report;
-    report.verbose = true;
+    report.verbose = text.verbose;
     report.convention = choice.names.front();
     head_values.convention = choice.conventions.front();
     run_call(call, WorkingMemory().bytes(), [&](const Execution& execution) {

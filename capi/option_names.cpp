@@ -1,6 +1,8 @@
 #include "capi/option_names.h"
 
+#include <algorithm>
 #include <cstddef>
+#include <string>
 
 namespace synergraph::capi {
 
@@ -9,14 +11,18 @@ std::string with_names_of_options(std::string_view text) {
     return k < text.size() && text[k] >= 'a' && text[k] <= 'z';
   };
   std::string result;
-  bool option = false;
-  for (std::size_t at = 0; at < text.size(); ++at) {
-    option = option && (is_letter(at) || (text[at] == '-' && is_letter(at + 1)));
-    if ((at == 0 || text[at - 1] == ' ') && text.substr(at, 2) == "--" && is_letter(at + 2)) {
-      option = true;
-      at += 2;
+  for (std::size_t at = 0; at < text.size();) {
+    if ((at > 0 && text[at - 1] != ' ') || text.substr(at, 2) != "--" || !is_letter(at + 2)) {
+      result += text[at++];
+      continue;
     }
-    result += option && text[at] == '-' ? '_' : text[at];
+    std::size_t end = at + 2;
+    while (is_letter(end) || (end < text.size() && text[end] == '-' && is_letter(end + 1))) ++end;
+    std::string name(text.substr(at + 2, end - at - 2));
+    std::replace(name.begin(), name.end(), '-', '_');
+    // Words that the languages keep for themselves, or that they have called otherwise before.
+    result += name == "from" ? "from_tokens" : name == "to" ? "sink" : name;
+    at = end;
   }
   return result;
 }

@@ -225,6 +225,7 @@ SG_API int sg_measure(sg_attention* attention, const char* options, const sg_cal
  *   "stack"          true: also follow signals through all layers, each applied once (false)
  *   "residual"       then: share that passes each layer beside its heads (0.5)
  *   "follow"         then: token whose way is kept; unless given, each sample's weakest
+ *   "verbose"        true: the result's table has the numbers of every head and pair (false)
  *
  * The result's arrays have the names of the document's fields, the value's before them,
  * "fidelity/shapley" and "fidelity/shapley_error" (layer, head), "speed/pairs" (layer, head, head),

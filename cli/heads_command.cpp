@@ -21,7 +21,7 @@ struct HeadsArguments : AttentionCommand {
   HeadValueOptions head_values;
   LossSettings loss;
   StackSettings through;
-  bool verbose = false;
+  HeadTextSettings text;
 };
 
 constexpr const char* kHeadsAbout =
@@ -45,7 +45,7 @@ void run_heads(HeadsArguments& arguments) {
   arguments.through.check([](const char* key) { return option_name(key); });
 
   HeadsReport report;
-  report.verbose = arguments.verbose;
+  report.verbose = arguments.text.verbose;
   report.range = arguments.input.parse_range();
   report.convention = arguments.metrics.chosen_conventions().front();
   AttentionInput input = arguments.input.open(report.range, arguments.shared.local_rank());
@@ -120,8 +120,7 @@ void add_heads_command(CLI::App& app) {
   arguments->table.option = "--csv";
   arguments->add_outputs_to(command, "a row for every layer, value and head", "report",
                             "draw pruning curves and interactions by layer");
-  command.add_flag("--verbose", arguments->verbose, "print the tables of every head and pair")
-      ->group("Output");
+  visit_settings(arguments->text, SettingOptions{command});
   command.callback([arguments] { run_heads(*arguments); });
 }
 

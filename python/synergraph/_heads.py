@@ -137,6 +137,7 @@ def heads(
     stack: bool = False,
     residual: Optional[float] = None,
     follow: Optional[int] = None,
+    verbose: bool = False,
     # end of settings
     row_tolerance: Optional[float] = None,
     missing_mass: Optional[str] = None,

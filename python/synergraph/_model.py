@@ -131,6 +131,7 @@ class Model:
         stack: bool = False,
         residual: Optional[float] = None,
         follow: Optional[int] = None,
+        verbose: bool = False,
         # end of settings
         threads: Optional[int] = None, memory: Optional[int] = None, progress: Progress = None,
     ) -> HeadValues:

@@ -77,6 +77,8 @@ SETTINGS: Dict[str, Dict[str, Tuple[str, str]]] = {
         "follow": ("integer", (
             "token whose path through the heads is shown, counted from the first measured token (default: the weakest token of each "
             "sample)")),
+        "verbose": ("boolean", (
+            "also print the tables of every head and pair")),
     },
     "measure": {
         "convention": ("names", (

@@ -252,6 +252,7 @@ class Watch:
         stack: bool = False,
         residual: Optional[float] = None,
         follow: Optional[int] = None,
+        verbose: bool = False,
         # end of settings
         row_tolerance: Optional[float] = None, missing_mass: Optional[str] = None, threads: Optional[int] = None,
         memory: Optional[int] = None, progress: Progress = None,

@@ -63,6 +63,18 @@ void visit_settings(LossSettings& settings, Visit&& visit) {
         settings.loss);
 }
 
+/// How much a report says, as a user says it.
+struct HeadTextSettings {
+  bool verbose = false;
+};
+
+/// See Setting.
+template <class Visit>
+void visit_settings(HeadTextSettings& settings, Visit&& visit) {
+  visit(Setting{"verbose", "Output", "also print the tables of every head and pair"},
+        settings.verbose);
+}
+
 /// Whether and how signals are followed through all layers, as a user says it.
 struct StackSettings {
   bool stack = false;

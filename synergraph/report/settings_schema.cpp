@@ -112,6 +112,8 @@ void add_heads(const SchemaProperties& into) {
   visit_settings(loss, into);
   StackSettings stack;
   visit_settings(stack, into);
+  HeadTextSettings text;
+  visit_settings(text, into);
 }
 
 /// By the calls' names.

@@ -126,7 +126,9 @@ TEST(HeldOut, JudgesWeightsOnOtherSamples) {
     const auto& claim = head_values.layer_values[0].values[0].held_out->other_weights;
     ASSERT_TRUE(claim) << samples;
     EXPECT_GT(claim->size, 0.01);
-    if (samples == 90) EXPECT_NE(value_facts(head_values, 0).front().other_weights, nullptr);
+    if (samples == 90) {
+      EXPECT_NE(value_facts(head_values, 0).front().other_weights, nullptr);
+    }
   }
 }
 
