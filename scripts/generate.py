@@ -91,8 +91,13 @@ def value_text(setting):
     return f"{'whole number' if setting['type'] == 'integer' else 'number'}{least}{most}"
 
 
+def name_of(setting):
+    """The program's option, where it is not the key's."""
+    return f" (`{setting['option']}`)" if "option" in setting else ""
+
+
 def table(settings, _indent):
-    rows = [f"| `{key}` | {value_text(setting)} | {shown_default(setting)[11:-1]} | {setting['description']} |\n"
+    rows = [f"| `{key}`{name_of(setting)} | {value_text(setting)} | {shown_default(setting)[11:-1]} | {setting['description']} |\n"
             for key, setting in settings.items()]
     return ["| setting | values | default | meaning |\n", "|---|---|---|---|\n", *rows]
 

@@ -71,7 +71,7 @@ def test_functions_explain_them(call, schema):
 def test_the_program_takes_them(call, schema, program):
     words = " ".join(program(COMMANDS[call], "--help").split())
     for key, setting in schema.items():
-        assert re.search(rf"--{key.replace('_', '-')}\b", words), key
+        assert re.search(setting.get("option", f"--{key.replace('_', '-')}") + r"\b", words), key
         assert setting["description"] in words, key
 
 

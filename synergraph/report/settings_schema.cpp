@@ -94,6 +94,7 @@ struct SchemaProperties {
   void add(const Setting& setting, ordered_json type, const ordered_json& standard = {}) const {
     if (!standard.is_null()) type["default"] = standard;
     type["description"] = setting.help;
+    if (!setting.option.empty()) type["option"] = setting.option;
     properties[std::string(setting.key)] = std::move(type);
   }
 };
