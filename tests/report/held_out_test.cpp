@@ -49,8 +49,7 @@ int claims_in(const ValueFacts& facts) {
 
 // Weights of a row are exchangeable here, so each excess over permuted rows has a random sign on
 // the samples that judge, and by the union bound a report claims something with a chance of at most
-// 5 %. Of 100 independent reports at most 5 are expected to; more than 14 have a chance below
-// 3e-4.
+// kFalseClaims: of 100 reports, which these seeds fix, at most 5 are expected to.
 TEST(HeldOut, ClaimsNothingOfHeadsWithoutStructure) {
   int with_claims = 0;
   for (std::uint32_t index = 0; index < 100; ++index) {
