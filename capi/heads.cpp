@@ -58,7 +58,7 @@ int sg_heads(sg_attention* attention, const char* options, const sg_call* call,
     if (weights.empty()) throw InputError("there are no layers to measure");
 
     HeadsReport report;
-    report.verbose = true;
+    report.verbose = settings.text.verbose;
     report.convention = settings.metrics.convention.names.front();
     head_values.convention = settings.metrics.resolve(
         report.convention, attention->head_names.empty() ? convention_options : graph_options);

@@ -41,7 +41,7 @@ void run_heads(const CLI::App& app, HeadsCommandSettings& settings) {
   const MetricsSettings& metrics = settings.measured.metrics;
 
   HeadsReport report;
-  report.verbose = settings.verbose;
+  report.verbose = settings.measured.text.verbose;
   report.range = command.input.token_range();
   report.convention = metrics.convention.names.front();
   const AttentionInput input = command.input.open(report.range, command.shared.local_rank());

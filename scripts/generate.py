@@ -152,13 +152,18 @@ def value_text(setting):
     return f"{'whole number' if setting['type'] == 'integer' else 'number'}{least}{most}"
 
 
+def name_of(setting):
+    """The program's option, where it is not the key's."""
+    return f" (`{setting['option']}`)" if "option" in setting else ""
+
+
 def table(settings, _indent):
     names = {"program": "program", "c": "C", "python": "Python"}
     rows = []
     for key, setting in settings.items():
         shown = setting.get("argument") or (f"--{key.replace('_', '-')}" if setting["faces"] == ["program"] else key)
         faces = "" if len(setting["faces"]) == 3 else ", ".join(names[face] for face in setting["faces"])
-        rows.append(f"| `{shown}` | {value_text(setting)} | {shown_default(setting)[11:-1]} | {setting['description']} | {faces} |\n")
+        rows.append(f"| `{shown}`{name_of(setting) if shown == key else ''} | {value_text(setting)} | {shown_default(setting)[11:-1]} | {setting['description']} | {faces} |\n")
     return ["| setting | values | default | meaning | only in |\n", "|---|---|---|---|---|\n", *rows]
 
 

@@ -142,6 +142,7 @@ def heads(
     residual: Optional[float] = None,
     follow: Optional[int] = None,
     method: Optional[str] = None,
+    verbose: bool = False,
     # end of settings
     moved: Optional[Dict[str, Any]] = None,
     threads: Optional[int] = None,

@@ -143,6 +143,7 @@ class Model:
         residual: Optional[float] = None,
         follow: Optional[int] = None,
         method: Optional[str] = None,
+        verbose: bool = False,
         # end of settings
         threads: Optional[int] = None, memory: Optional[int] = None, progress: Progress = None,
     ) -> HeadValues:

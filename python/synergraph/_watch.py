@@ -301,6 +301,7 @@ class Watch:
         residual: Optional[float] = None,
         follow: Optional[int] = None,
         method: Optional[str] = None,
+        verbose: bool = False,
         # end of settings
         threads: Optional[int] = None,
         memory: Optional[int] = None, progress: Progress = None,

@@ -23,6 +23,6 @@ def test_notebook(notebook):
     assert signal[0] < 0.2 and signal[1] > 0.5
     alone = names["carried"].fidelity["alone"]
     assert alone.shape == (2, 4) and (alone.max(axis=1) > 0.9).all()  # a head of each layer carries the token almost whole
-    # The structural answer and the loss name one head: without it the model forgets the token.
-    needed = names["table"]["loss without it"]
-    assert names["whole"] < 0.1 and needed.max() > 1
+    # Zeroing a head costs something, and no single head is necessary: the others stand in for it.
+    costs = names["table"]["loss without it"]
+    assert names["whole"] < costs.max() < 0.1

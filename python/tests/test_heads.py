@@ -28,6 +28,26 @@ def test_equals_the_program(small, document, options, arguments):
     assert sg.heads(small, **options).to_json() == document("heads", small, *arguments)
 
 
+@pytest.mark.parametrize("given, text", [(2, "2"), ([1, 2], "1,2"), ("::2", "::2"), (np.arange(2), "0,1"), (-2, "-2")])
+def test_chosen_tokens_equal_the_program(small, document, given, text):
+    options = ["--values", "fidelity", "--weight-samples", "0"]
+    valued = sg.heads(small, values="fidelity", weight_samples=0, from_tokens=given)
+    assert valued.to_json() == document("heads", small, *options, f"--from={text}")
+    assert sg.measure(small, from_tokens=given).fidelity.mean(1).tolist() == pytest.approx(valued.fidelity["all"].tolist())
+
+
+def test_several_sinks_are_averaged(small):
+    options = {"values": "fidelity", "weight_samples": 0, "from_tokens": 1}
+    several = sg.heads(small, sink=[3, -1], **options).fidelity
+    single = [sg.heads(small, sink=sink, **options).fidelity for sink in (3, 7)]
+    np.testing.assert_allclose(several["shapley"], (single[0]["shapley"] + single[1]["shapley"]) / 2, rtol=1e-12)
+    with pytest.raises(sg.InputError, match="^from_tokens: token 5 is not there; the tokens are 0 to 3"):
+        sg.heads(small, sink=3, from_tokens=5)
+    for wrong in ([], "5-3", 1.5, True, "x"):
+        with pytest.raises(sg.Error, match="from_tokens"):
+            sg.heads(small, from_tokens=wrong)
+
+
 def test_graphs_equal_the_program(program, tmp_path):
     graph = sg.Graph.generate("chain:7", "powers:7", "random:7:0.5:3")
     (tmp_path / "graph.txt").write_text(graph.to_text())

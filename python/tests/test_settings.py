@@ -92,6 +92,10 @@ def test_functions_explain_them(schemas):
             assert key == "convention" or f"`{key}`" in words, (function, key)
 
 
+def option_of(key, setting):
+    return setting.get("option", f"--{key.replace('_', '-')}")
+
+
 def test_the_program_takes_them_and_no_others(schemas, program):
     for call, settings in schemas.items():
         if call in NOT_COMMANDS:
@@ -99,10 +103,10 @@ def test_the_program_takes_them_and_no_others(schemas, program):
         page = program(COMMANDS.get(call, call), "--help")
         words = " ".join(page.split())
         for key, setting in offered(settings, "program").items():
-            assert setting.get("argument", f"--{key.replace('_', '-')}") in words, (call, key)
+            assert setting.get("argument", option_of(key, setting)) in words, (call, key)
             assert setting["description"] in words, (call, key)
         shown = set(re.findall(r"^ +(?:-\w,)?--([a-z][a-z0-9-]*)", page, re.MULTILINE))
-        assert shown - {key.replace("_", "-") for key in offered(settings, "program")} <= {"help"}, call
+        assert shown - {option_of(key, setting)[2:] for key, setting in offered(settings, "program").items()} <= {"help"}, call
 
 
 def test_an_option_is_described_in_the_same_words_everywhere(schemas):

@@ -80,6 +80,18 @@ inline constexpr NameTable<StackMethod, 3> kNamesOf<StackMethod>{
      {StackMethod::kRollout, "rollout"},
      {StackMethod::kFlow, "flow"}}};
 
+/// How much a report says, as a user says it.
+struct HeadTextSettings {
+  bool verbose = false;
+};
+
+/// See Setting.
+template <class Visit>
+void visit_settings(HeadTextSettings& settings, Visit&& visit) {
+  visit(Setting{"verbose", "Output", "also print the tables of every head and pair"},
+        settings.verbose);
+}
+
 /// Whether and how signals are followed through all layers, as a user says it.
 struct StackSettings {
   bool stack = false;
@@ -155,6 +167,7 @@ struct HeadsSettings {
   LossSettings loss;
   EdgeSettings edges;
   StackSettings through;
+  HeadTextSettings text;
 };
 
 /// See Setting.
@@ -165,6 +178,7 @@ void visit_settings(HeadsSettings& settings, Visit&& visit) {
   visit_settings(settings.loss, visit);
   visit_settings(settings.edges, visit);
   visit_settings(settings.through, visit);
+  visit_settings(settings.text, visit);
 }
 
 }  // namespace synergraph

@@ -41,13 +41,16 @@ constexpr std::pair<std::string_view, std::string_view> kOptionNames[] = {{"from
 
 }  // namespace
 
-std::string option_name(std::string_view key) {
-  for (const auto& [named, option] : kOptionNames)
-    if (key == named) return std::string(option);
-
+std::string plain_option_name(std::string_view key) {
   std::string name = "--" + std::string(key);
   std::replace(name.begin(), name.end(), '_', '-');
   return name;
+}
+
+std::string option_name(std::string_view key) {
+  for (const auto& [named, option] : kOptionNames)
+    if (key == named) return std::string(option);
+  return plain_option_name(key);
 }
 
 namespace {

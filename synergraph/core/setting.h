@@ -88,6 +88,8 @@ std::string described(const NumberRange<Number>& range);
 /// Returns the option name of a key: "--step-limit" for "step_limit". Some options have a shorter
 /// name than their key: --from is from_tokens, --to is sink.
 std::string option_name(std::string_view key);
+/// Returns the option name of a key that has no shorter one.
+std::string plain_option_name(std::string_view key);
 
 /// How a door to the library spells the keys of settings.
 enum class OptionSpelling {

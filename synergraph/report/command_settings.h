@@ -70,7 +70,6 @@ struct HeadsCommandSettings : AttentionCommandSettings {
       "tables");
 
   HeadsSettings measured;
-  bool verbose = false;
 };
 
 /// See Setting.
@@ -79,7 +78,6 @@ void visit_settings(HeadsCommandSettings& settings, Visit&& visit) {
   visit_settings(settings.input, visit);
   visit_settings(settings.measured, visit);
   visit_outputs(settings, HeadsCommandSettings::kTable, visit);
-  visit(output_setting("verbose", "print the tables of every head and pair", ""), settings.verbose);
 }
 
 struct GraphSettings {

@@ -175,28 +175,44 @@ class ValueSummary {
     if (value.pruning.samples < head_values_.layers[l].samples)
       found = fmt::format(" on {}", counted(value.pruning.samples, "sample"));
     const bool exact = head_values_.layer_values[l].exact || smallest_is_certified(value);
-    const std::string set = names_.set(kept, facts.heads);
-    if (kept.size() == facts.heads)
+    if (kept.empty())
+      found = fmt::format("no head is needed to keep {}{}", keep, found);
+    else if (kept.size() == facts.heads)
       found =
           fmt::format("no smaller set{} keeps {}{}", exact ? "" : " that was found", keep, found);
     else if (!exact)
       found = fmt::format("the smallest set found{} has {} ({}) and keeps {}", found,
-                          counted(static_cast<std::int64_t>(kept.size()), "head"), set, keep);
+                          counted(static_cast<std::int64_t>(kept.size()), "head"), ranges(kept, l),
+                          keep);
     else if (kept.size() == 1)
       found = fmt::format("{} {}{}", single_heads(l), keep, found);
     else
-      found = fmt::format("any set needs at least {} heads ({}) to keep {}{}", kept.size(), set,
-                          keep, found);
+      found = fmt::format("any set needs at least {} heads ({}) to keep {}{}", kept.size(),
+                          ranges(kept, l), keep, found);
     if (kept.size() < facts.carriers.size()) return {found};
     if (facts.carriers.size() == facts.heads)
       return {"all heads are needed to account for " + percent(kCarriedShare), found};
     return {
-        fmt::format("{} {} for {}",
-                    facts.carriers.size() <= kNamedHeads
-                        ? names_.heads(facts.carriers)
-                        : "heads " + names_.set(facts.carriers, facts.heads),
+        fmt::format("{} {} for {}", set(facts.carriers, l),
                     facts.carriers.size() == 1 ? "accounts" : "account", percent(facts.carried)),
         found};
+  }
+
+  /// "0-3, 5, 7" or "all but 5, 6".
+  std::string ranges(const std::vector<int>& heads, std::size_t l) const {
+    std::string text = names_.set(heads, facts_[l].heads);
+    constexpr std::string_view kAllBut = "all but ";
+    const std::size_t first = text.starts_with(kAllBut) ? kAllBut.size() : 0;
+    for (std::size_t at = text.find(' ', first); at != text.npos; at = text.find(' ', at + 2))
+      if (text[at - 1] != ',') text.insert(at, 1, ',');
+    return text;
+  }
+
+  /// "heads 0, 2 and 7", "heads 0-3, 5, 7" or "all heads but 5, 6".
+  std::string set(const std::vector<int>& heads, std::size_t l) const {
+    if (heads.size() <= kNamedHeads) return names_.heads(heads);
+    const std::string text = ranges(heads, l);
+    return text.starts_with("all but ") ? "all heads but " + text.substr(8) : "heads " + text;
   }
 
   /// The heads that each keep enough alone: which of them comes first may be chance.
@@ -208,10 +224,7 @@ class ValueSummary {
         enough.push_back(static_cast<int>(h));
     if (enough.size() <= 1) return names_.heads(value.smallest.heads) + " alone keeps";
     if (enough.size() == value.heads.size()) return "any head alone keeps";
-    return "each of " +
-           (enough.size() <= kNamedHeads ? names_.heads(enough)
-                                         : "heads " + names_.set(enough, value.heads.size())) +
-           " alone keeps";
+    return fmt::format("each of {} alone keeps", set(enough, l));
   }
 
   std::string claim_text(const Kind& kind, std::size_t l) const {
@@ -221,11 +234,7 @@ class ValueSummary {
       size = percent(1.0 + claim.size);
     else if (kind.claim == &ValueFacts::complementary)
       size = "+" + size;
-    std::string heads;
-    if (claim.heads.size() > kNamedHeads)
-      heads = "heads " + names_.set(claim.heads, facts_[l].heads);
-    else if (!claim.heads.empty())
-      heads = names_.heads(claim.heads);
+    const std::string heads = claim.heads.empty() ? std::string() : set(claim.heads, l);
     std::string text = fmt::format(fmt::runtime(kind.text), heads, size);
     if (kind.claim == &ValueFacts::better_set && claim.heads.size() == 1)
       text = fmt::format("{} alone reaches {}", heads, size);

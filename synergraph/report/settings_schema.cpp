@@ -66,6 +66,9 @@ struct SchemaProperties {
     property["group"] = setting.group;
     property["faces"] = face_names(setting.faces);
     if (setting.positional) property["argument"] = setting.value;
+    if (const std::string option = option_name(setting.key);
+        setting.offered(face::kProgram) && option != plain_option_name(setting.key))
+      property["option"] = option;
     if (setting.required) property["required_by"] = {"program"};
     properties[std::string(setting.key)] = std::move(property);
   }

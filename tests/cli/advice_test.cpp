@@ -162,7 +162,7 @@ TEST_F(AdviceTest, PaddingIsLeftOutByLengths) {
   expect_refusal("analyze padded.npy --padding left", 2, "--padding needs --lengths");
   expect_refusal("analyze padded.npy --lengths 5 --range 1:3", 2, "exclude each other");
   expect_refusal("analyze padded.npy --lengths 5 --padding left --sink 1", 1,
-                 "--sink: token 1 is not in sample 0, which has tokens 3 to 7");
+                 "--to: token 1 is not in sample 0, which has tokens 3 to 7");
 }
 
 TEST_F(AdviceTest, WorkersShareSequencesOfTheSameLengthsAlone) {

@@ -349,7 +349,8 @@ TEST_F(AnalyzeTest, BadRequestsAreRefused) {
   expect_refusal("analyze a.npy --weights none.npy", 1, "none.npy");
   expect_refusal("analyze a.npy --weights learned", 2, "--out-proj");
   expect_refusal("analyze a.npy --sink 3", 1, "tokens 0:4 were asked for, it has 0:3");
-  expect_refusal("analyze a.npy --sink -1", 2, "--sink");
+  expect_refusal("analyze a.npy --sink -4", 1, "--to: token -4 is not there");
+  expect_refusal("analyze a.npy --sink x", 2, "--to: 'x'; expected tokens");
   for (const char* range : {"2", "x:2", "1:1", "2:1", ":-1"})
     expect_refusal(std::string("analyze a.npy --range ") + range, 2, "--range");
   expect_refusal("analyze a.npy --range 1:9", 1, "tokens 1:9 were asked for");

@@ -48,7 +48,7 @@ TEST_F(HeadsCommand, SaysThatTheValueOfVanishingWeightsIsALimit) {
   EXPECT_TRUE(best.at("limit").get<bool>());
   EXPECT_GT(best.at("weights")[0].get<double>(), 0.0);
   EXPECT_LT(best.at("weights")[0].get<double>(), 1e-9);
-  const std::string report = run("heads limit.npy --values fidelity --quiet").out;
+  const std::string report = run("heads limit.npy --values fidelity --quiet --verbose").out;
   EXPECT_NE(report.find("the value is a limit"), std::string::npos);
   EXPECT_NE(report.find("e-"), std::string::npos);  // a weight that is not 0 is not printed as 0
 
@@ -128,7 +128,7 @@ TEST_F(HeadsCommand, ReadsGraphsAndWritesItsOutputs) {
   write("graph.txt",
         "nodes a b c d\nhead fast\na -> d\nb -> d\nc -> d\nhead slow\na -> b\nb -> c\nc -> d\n");
   const testing_support::Outcome outcome =
-      run("heads graph.txt --quiet --csv heads.csv --json heads.json");
+      run("heads graph.txt --quiet --verbose --csv heads.csv --json heads.json");
   EXPECT_EQ(outcome.status, 0) << outcome.err;
   EXPECT_NE(outcome.out.find("fast"), std::string::npos);
   EXPECT_NE(read("heads.csv").find("fidelity,slow"), std::string::npos);
@@ -150,6 +150,24 @@ TEST_F(HeadsCommand, RunsACheckpointThroughItsLayers) {
   const json document = heads(arguments + "1");
   EXPECT_EQ(document.dump(), heads(arguments + "3").dump());
   EXPECT_EQ(document.at("stack").at("layers").size(), 3U);
+  for (const json& layer : document.at("layers")) {
+    double sum = 0.0;
+    for (const json& head : layer.at("loss").at("shapley")) sum += head.get<double>();
+    EXPECT_NEAR(sum, layer.at("loss").at("won").get<double>(), 1e-12);
+    EXPECT_TRUE(layer.at("loss").at("rank_correlation").contains("speed"));
+  }
+  EXPECT_FALSE(
+      heads("model.safetensors --task copy --loss no").at("layers").at(0).contains("loss"));
+  EXPECT_EQ(
+      run("heads model.safetensors --task copy --samples 2 --quiet --to 5,::2 --from 0").status,
+      1);  // token 0 is its own sink
+  const json sinks =
+      heads("model.safetensors --task copy --samples 4 --to 3,5 --from 1 --loss no --threads 1");
+  EXPECT_EQ(sinks.at("layers").at(0).at("samples"), 8);
+  EXPECT_EQ(
+      sinks.dump(),
+      heads("model.safetensors --task copy --samples 4 --to 3,5 --from 1 --loss no --threads 3")
+          .dump());
   const json analysis =
       json::parse(run("analyze model.safetensors --task copy --samples 5 --quiet --json -").out);
   for (std::size_t l = 0; l < 3; ++l)
@@ -165,12 +183,49 @@ TEST_F(HeadsCommand, RunsACheckpointThroughItsLayers) {
                 1e-15);
 }
 
+// Each sink measures the sequence up to it; of several, numbers are means.
+TEST_F(HeadsCommand, AnswersFromWhomToWhom) {
+  const std::string file = std::string(SYNERGRAPH_TEST_DATA) +
+                           "/subsets/heads.npy --axes layer,head,query,key --values fidelity "
+                           "--weight-samples 0 --from 2";
+  const auto shapley = [](const json& document, std::size_t head) {
+    const json& value = document.at("layers").at(1).at("values").at(0);
+    return value.at("heads").at(head).at("shapley").at("mean").get<double>();
+  };
+  const json both = heads(file + " --to 4,6");
+  const json four = heads(file + " --to 4");
+  const json six = heads(file + " --sink 6");
+  EXPECT_EQ(both.at("sequences").size(), 2U);
+  EXPECT_EQ(both.at("settings").at("from_tokens"), "2");
+  for (std::size_t h = 0; h < 5; ++h)
+    EXPECT_NEAR(shapley(both, h), (shapley(four, h) + shapley(six, h)) / 2, 1e-15);
+  const json analysis = json::parse(
+      run("analyze " + std::string(SYNERGRAPH_TEST_DATA) +
+          "/subsets/heads.npy --axes layer,head,query,key --from 2 --to 6 --quiet --json -")
+          .out);
+  EXPECT_NEAR(analysis.at("conventions")
+                  .at(0)
+                  .at("layers")
+                  .at(1)
+                  .at("combined")
+                  .at("minimax_fidelity")
+                  .at("mean")
+                  .get<double>(),
+              six.at("layers").at(1).at("values").at(0).at("all").at("mean").get<double>(), 1e-15);
+  for (const char* wrong : {" --to 2", " --to 1", " --to 999", " --to -999"})
+    EXPECT_EQ(run("heads " + file + wrong).status, 1) << wrong;
+  EXPECT_EQ(run("heads " + file + " --to 1.5").status, 2);
+  EXPECT_EQ(run("heads " + file + " --to 4,6 --range 1:").status, 2);
+}
+
 TEST_F(HeadsCommand, RefusesWhatDoesNotFit) {
   write("graph.txt", "nodes a b\nhead x\na -> b\n");
   EXPECT_EQ(run("heads graph.txt --residual 0.2").status, 2);
   EXPECT_EQ(run("heads graph.txt --tokens graph.txt").status, 2);
   EXPECT_EQ(run("heads graph.txt --stack --follow 7").status, 1);
   EXPECT_EQ(run("heads graph.txt --values beauty").status, 2);
+  EXPECT_EQ(run("heads graph.txt --loss yes").status, 1);
+  EXPECT_EQ(run("heads graph.txt --loss maybe").status, 2);
   EXPECT_EQ(run("heads missing.npy").status, 1);
   EXPECT_EQ(run("heads graph.txt --json graph.txt").status, 2);
 }

@@ -78,8 +78,9 @@ TEST(MinimaxNodes, TheFidelityOfChosenTokensIsTheLeastOfTheirs) {
             columns(j, i) = attention(i, j);
             if (j < i) down[static_cast<std::size_t>(i)] += attention(i, j);
           }
-        if (const auto quick = quick_minimax({columns, down.data(), 1.0}, options))
+        if (const auto quick = quick_minimax({columns, down.data(), 1.0}, options)) {
           EXPECT_NEAR(*quick, least, 2e-12 * least) << text << ", " << horizon;
+        }
       }
   }
   EXPECT_GT(powers, 0);

@@ -49,8 +49,7 @@ int claims_in(const ValueFacts& facts) {
 
 // Weights of a row are exchangeable here, so each excess over permuted rows has a random sign on
 // the samples that judge, and by the union bound a report claims something with a chance of at most
-// 5 %. Of 100 independent reports at most 5 are expected to; more than 14 have a chance below
-// 3e-4.
+// kFalseClaims: of 100 reports, which these seeds fix, at most 5 are expected to.
 TEST(HeldOut, ClaimsNothingOfHeadsWithoutStructure) {
   int with_claims = 0;
   for (std::uint32_t index = 0; index < 100; ++index) {
@@ -126,7 +125,9 @@ TEST(HeldOut, JudgesWeightsOnOtherSamples) {
     const auto& claim = head_values.layer_values[0].values[0].held_out->other_weights;
     ASSERT_TRUE(claim) << samples;
     EXPECT_GT(claim->size, 0.01);
-    if (samples == 90) EXPECT_NE(value_facts(head_values, 0).front().other_weights, nullptr);
+    if (samples == 90) {
+      EXPECT_NE(value_facts(head_values, 0).front().other_weights, nullptr);
+    }
   }
 }
 
