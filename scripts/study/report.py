@@ -1,6 +1,7 @@
 """Compares the numbers of heads with the loss over all measured models: tables, figures, and a summary in Markdown."""
 
 import csv
+import functools
 import glob
 import itertools
 import json
@@ -70,6 +71,7 @@ class Measured:
         losses = self.losses(layer, kind, half, which)
         return losses[0] - losses
 
+    @functools.lru_cache(maxsize=None)
     def needed(self, kind, half="all", which="loss"):
         """Shapley values by the loss, (layers, heads)."""
         layers = self.measured[kind]
@@ -106,7 +108,7 @@ def groups_of(models):
         groups["language models"] = languages
     for task in sorted({model.task for model in models if model.task}):
         for heads in sorted({model.heads for model in models if model.task == task}):
-            groups[f"{task}, {heads} heads"] = [model for model in models if (model.task, model.heads) == (task, heads)]
+            groups[f"{task} with {heads} heads"] = [model for model in models if (model.task, model.heads) == (task, heads)]
     return groups
 
 
@@ -178,11 +180,11 @@ def pair_rows(groups, resamples):
 def kept_rows(groups):
     """Share of the value of all heads that the first k heads of each order keep: sums over layers, then their ratio.
 
-    The best subset is the limit. "best, other half" is chosen on one half of the texts and judged on the other, both ways.
+    The best subset is the limit. "best of other half" is chosen on one half of the texts and judged on the other, both ways.
     """
     rows = []
     for group, models in groups.items():
-        if not all(model.exact for model in models):
+        if not all(model.exact for model in models) or len({model.heads for model in models}) > 1:
             continue
         for kind in games.ABLATIONS:
             if any(kind not in model.kinds for model in models):
@@ -201,7 +203,7 @@ def kept_rows(groups):
                     add("best subset", statistics.best_by_size(table))
                     if halved:
                         first, second = model.table(layer, kind, "first"), model.table(layer, kind, "second")
-                        add("best, other half", (statistics.best_by_size(first, second) + statistics.best_by_size(second, first)) / 2)
+                        add("best of other half", (statistics.best_by_size(first, second) + statistics.best_by_size(second, first)) / 2)
                     for name in SCORES:
                         if all(one.has(name) for one in models):
                             order = np.argsort(-model.scores(name, kind)[place], kind="stable")
@@ -248,6 +250,8 @@ def held_out(models, resamples):
             gain = statistics.within_layers(other.scores(best, kind, rest), needed) - rival
             low, high = statistics.interval(gain, resamples)
             found.append(row | {"minimax_fidelity": rival.mean(), "gain": gain.mean(), "gain_low": low, "gain_high": high})
+    for row, corrected in zip(found, statistics.holm([row["p"] for row in found])):
+        row["p_holm"] = corrected
     return found
 
 
