@@ -122,7 +122,7 @@ def compare(models, kind, name, resamples, half="all", which="loss"):
     low, high = statistics.interval(found, resamples, groups=groups)
     over = np.mean([statistics.spearman(model.scores(name, kind, half).ravel(), model.needed(kind, half, which).ravel()) for model in models])
     return {"correlation": found.mean(), "low": low, "high": high, "p": statistics.permutation_p(score, needed, resamples),
-            "layers": len(found), "texts": sum(model.samples for model in models), "across_layers": over}
+            "layers": len(found), "texts": sum(len(model.chosen(half)) for model in models), "across_layers": over}
 
 
 def correlations(groups, resamples):
@@ -243,7 +243,7 @@ def held_out(models, resamples):
                  for name in CANDIDATES if one.has(name)}
         best = max(means, key=means.get)
         for kind in other.kinds:
-            row = {"chosen_on": one.name, "texts": half, "judged_on": other.name, "ablation": kind, "number": best, "when_chosen": means[best]}
+            row = {"chosen_on": one.name, "half": half, "judged_on": other.name, "ablation": kind, "number": best, "when_chosen": means[best]}
             row |= compare([other], kind, best, resamples, rest)
             needed = other.needed(kind, rest)
             rival = statistics.within_layers(other.scores("fidelity_shapley", kind, rest), needed)
