@@ -29,7 +29,7 @@ try:
 except ImportError as problem:
     sys.exit(f"validity: {problem} (Debian: python3-torch and python3-numpy, which are for /usr/bin/python3)")
 
-BLOCK = 4  # texts that are measured together; even and odd blocks are the two halves of the study
+BLOCK = 4  # texts that are measured together: two of either half of the study
 
 
 def store(path, **arrays):
@@ -156,8 +156,8 @@ def measure(arguments):
         units.append((2 * layers, f"control-{block}", lambda tell, i=texts_of_block, t=wanted: control(model, i, t, means)))
         units.append((20 * layers, f"scores-{block}", lambda tell, i=texts_of_block, t=wanted, b=block: scores.measure(
             model, i, t, means, arguments.seed + 100000 * b, exact_heads=arguments.exact_heads)))
-        for layer in range(layers):
-            for ablation in arguments.ablations:
+        for ablation in arguments.ablations:
+            for layer in reversed(range(layers)):  # the last layers need the least work
                 def game(tell, i=texts_of_block, t=wanted, layer=layer, ablation=ablation):
                     replaced = means[layer] if ablation == "mean" else torch.zeros_like(means[layer])
                     loss, last = games.subset_losses(model, i, t, layer, replaced, subsets, arguments.rows, tell)

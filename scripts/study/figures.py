@@ -12,10 +12,10 @@ from .scores_table import SCORES  # noqa: E402
 
 COLOURS = {"structure": "#b2182b", "moved": "#2166ac", "baseline": "#777777", "loss": "#1a9850", "null": "#bbbbbb"}
 KINDS = {"structure": "where heads look", "moved": "what heads move", "baseline": "baseline", "loss": "uses the loss", "null": "null"}
-LINES = {"best subset": ("black", "-"), "best, other half": ("black", "--"), "random": ("#777777", ":"), "gradient": ("#1a9850", "-"),
+LINES = {"best subset": ("black", "-"), "best of other half": ("black", "--"), "random": ("#777777", ":"), "gradient": ("#1a9850", "-"),
          "contribution": ("#2166ac", "-"), "new_residual": ("#67a9cf", "-"), "output_norm": ("#8073ac", "-"), "projection_norm": ("#fdae61", "-"),
          "fidelity_shapley": ("#b2182b", "-"), "speed_shapley": ("#ef8a62", "-")}
-NAMES = {"gradient": "|gradient × output|", "contribution": "L1 contribution", "new_residual": "projection on the residual",
+NAMES = {"gradient": "gradient × output, absolute", "contribution": "L1 contribution", "new_residual": "projection on the residual",
          "output_norm": "output norm", "projection_norm": "projection norm (weights)", "fidelity_shapley": "minimax fidelity", "speed_shapley": "speed"}
 
 
@@ -26,6 +26,12 @@ def save(figure, path):
         figure.savefig(temporary, format=os.path.splitext(path)[1][1:], metadata={"Date": None} if path.endswith(".svg") else None)
         os.replace(temporary, path)
     plt.close(figure)
+
+
+def legend_below(figure, handles, height):
+    """A legend under the panels, which leave it this share of the figure's height."""
+    figure.get_layout_engine().set(rect=(0, height, 1, 1 - height))
+    figure.legend(handles=handles, loc="lower center", ncols=4, fontsize=8, frameon=False)
 
 
 def draw_correlations(path, rows, groups):
@@ -56,8 +62,8 @@ def draw_correlations(path, rows, groups):
     marks += [plt.Line2D([], [], color="black", marker=mark, linestyle="", markersize=4, label=label)
               for mark, label in (("o", "zero ablation"), ("s", "mean ablation"))]
     marks.append(plt.Line2D([], [], color="black", marker="o", markerfacecolor="white", linestyle="", markersize=4, label="open: not significant (Holm)"))
-    figure.legend(handles=marks, loc="outside lower center", ncols=4, fontsize=8, frameon=False)
-    figure.supxlabel("rank correlation with the Shapley values by loss, mean over layers, 95 % interval", fontsize=9)
+    panels[0, len(groups) // 2].set_xlabel("rank correlation with the Shapley values by loss, mean over layers, 95 % interval", fontsize=9)
+    legend_below(figure, marks, 0.08)
     save(figure, path)
 
 
@@ -86,8 +92,10 @@ def draw_kept(path, rows, groups):
             panel.set_title(f"{group}, {kind} ablation", fontsize=9)
             panel.tick_params(labelsize=8)
             panel.spines[["top", "right"]].set_visible(False)
-    figure.supxlabel("heads that stay on in each layer", fontsize=9)
+    panels[-1, len(groups) // 2].set_xlabel("heads that stay on in each layer", fontsize=9)
     figure.supylabel("loss saved, of all heads", fontsize=9)
     handles, labels = panels[0, 0].get_legend_handles_labels()
-    figure.legend(handles, labels, loc="outside lower center", ncols=4, fontsize=8, frameon=False)
+    for handle, label in zip(handles, labels):
+        handle.set_label(label)
+    legend_below(figure, handles, 0.1)
     save(figure, path)

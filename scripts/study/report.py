@@ -1,9 +1,12 @@
 """Compares the numbers of heads with the loss over all measured models: tables, figures, and a summary in Markdown."""
 
 import csv
+import functools
 import glob
+import itertools
 import json
 import os
+import zipfile
 
 import numpy as np
 
@@ -11,7 +14,8 @@ from . import games, statistics
 from .readers import InputError
 from .scores_table import CANDIDATES, SCORES
 
-HALVES = {"all": (0, 1), "even": (0,), "odd": (1,)}
+#: Texts by their number modulo 4: own samples and the Bible against own samples and documents.
+HALVES = {"all": (0, 1, 2, 3), "first": (0, 1), "second": (2, 3)}
 ORDERS = ("fidelity_shapley", "speed_shapley", "contribution", "new_residual", "deviation_norm", "output_norm", "projection_norm", "gradient")
 
 
@@ -24,13 +28,16 @@ class Measured:
         self.name = self.settings["name"]
         self.task = self.settings["task"]
         self.layers, self.heads = self.settings["layers"], self.settings["heads"]
-        self.kinds = [kind for kind in games.ABLATIONS if os.path.exists(os.path.join(folder, f"loss-0-{kind}-0.npz"))]
-        wanted = ["control", "scores"] + [f"loss-{layer}-{kind}" for layer in range(self.layers) for kind in self.kinds]
 
-        def there(block):
-            return all(os.path.exists(os.path.join(folder, f"{part}-{block}.npz")) for part in wanted)
+        def there(part, block=0):
+            return os.path.exists(os.path.join(folder, f"{part}-{block}.npz"))
 
-        self.blocks = [block for block in range(1000) if there(block)] if self.kinds else []
+        # A run that still goes on has some layers of an ablation: those of the first block of texts are compared.
+        found = {kind: [layer for layer in range(self.layers) if there(f"loss-{layer}-{kind}")] for kind in games.ABLATIONS}
+        self.measured = {kind: layers for kind, layers in found.items() if layers}
+        self.kinds = list(self.measured)
+        wanted = ["control", "scores"] + [f"loss-{layer}-{kind}" for kind in self.kinds for layer in self.measured[kind]]
+        self.blocks = [block for block in range(self.settings["samples"]) if all(there(part, block) for part in wanted)] if self.kinds else []
 
         def read(part, block):
             with np.load(os.path.join(folder, f"{part}-{block}.npz")) as file:
@@ -40,36 +47,38 @@ class Measured:
         self.samples = sum(stored["intact"].shape[1] for stored in self.stored["control"])
 
     def chosen(self, half):
-        """Places of the blocks of a half of the texts."""
-        return [k for k, block in enumerate(self.blocks) if block % 2 in HALVES[half]]
+        """Numbers of the texts of a half."""
+        return [k for k in range(self.samples) if k % 4 in HALVES[half]]
 
-    def scores(self, name, half="all"):
-        """A number by layer and head, or pairs of heads: the mean over texts."""
-        return np.concatenate([self.stored["scores"][k][name] for k in self.chosen(half)], 1).mean(1)
+    def scores(self, name, kind, half="all"):
+        """A number by layer and head, or pairs of heads: the mean over texts, of the layers that an ablation has."""
+        by_text = np.concatenate([stored[name] for stored in self.stored["scores"]], 1)
+        return by_text[self.measured[kind]][:, self.chosen(half)].mean(1)
 
     def has(self, name):
         return all(name in stored for stored in self.stored["scores"])
 
     def losses(self, layer, kind, half="all", which="loss"):
         """Mean losses by subset, or by order and place."""
-        return np.concatenate([self.stored[f"loss-{layer}-{kind}"][k][which] for k in self.chosen(half)], 1).mean(1)
+        return np.concatenate([stored[which] for stored in self.stored[f"loss-{layer}-{kind}"]], 1)[:, self.chosen(half)].mean(1)
 
     @property
     def exact(self):
-        return "orders" not in self.stored[f"loss-0-{self.kinds[0]}"][0]
+        return not any("orders" in stored[0] for stored in self.stored.values())
 
     def table(self, layer, kind, half="all", which="loss"):
         """v(S) = loss of no head - loss of S."""
         losses = self.losses(layer, kind, half, which)
         return losses[0] - losses
 
+    @functools.lru_cache(maxsize=None)
     def needed(self, kind, half="all", which="loss"):
         """Shapley values by the loss, (layers, heads)."""
+        layers = self.measured[kind]
         if self.exact:
-            return np.array([games.shapley(self.table(layer, kind, half, which)) for layer in range(self.layers)])
-        orders = self.stored[f"loss-0-{kind}"][0]["orders"]
-        return np.array([games.shapley_of_orders(orders, -self.losses(layer, kind, half, which).reshape(len(orders), -1))[0]
-                         for layer in range(self.layers)])
+            return np.array([games.shapley(self.table(layer, kind, half, which)) for layer in layers])
+        orders = self.stored[f"loss-{layers[0]}-{kind}"][0]["orders"]
+        return np.array([games.shapley_of_orders(orders, -self.losses(layer, kind, half, which).reshape(len(orders), -1))[0] for layer in layers])
 
     def control(self, key, row):
         """Mean of loss (row 0) or accuracy (row 1) of the control over texts."""
@@ -78,7 +87,13 @@ class Measured:
 
 def read_all(out):
     """All models of which at least one block is complete, in order of name; language models first."""
-    models = [Measured(os.path.dirname(path)) for path in sorted(glob.glob(os.path.join(glob.escape(out), "*", "settings.json")))]
+    models = []
+    for path in sorted(glob.glob(os.path.join(glob.escape(out), "*", "settings.json"))):
+        try:
+            models.append(Measured(os.path.dirname(path)))
+        except (OSError, ValueError, KeyError, EOFError, zipfile.BadZipFile) as error:
+            raise InputError(f"{os.path.dirname(path)}: not results of this study ({type(error).__name__}: {error}); remove the damaged files "
+                             "and measure the model again") from None
     models = [model for model in models if model.blocks]
     if not models:
         raise InputError(f"{out}: no model is measured completely on any block of texts; run `validity.py measure` first")
@@ -93,21 +108,21 @@ def groups_of(models):
         groups["language models"] = languages
     for task in sorted({model.task for model in models if model.task}):
         for heads in sorted({model.heads for model in models if model.task == task}):
-            groups[f"{task}, {heads} heads"] = [model for model in models if (model.task, model.heads) == (task, heads)]
+            groups[f"{task} with {heads} heads"] = [model for model in models if (model.task, model.heads) == (task, heads)]
     return groups
 
 
 def compare(models, kind, name, resamples, half="all", which="loss"):
     """Agreement of one number with the loss over the layers of models."""
-    score = [layer for model in models for layer in model.scores(name, half)]
+    score = [layer for model in models for layer in model.scores(name, kind, half)]
     needed = [layer for model in models for layer in model.needed(kind, half, which)]
     found = statistics.within_layers(score, needed)
     # Layers of one model depend on each other: with several models of a task, models are drawn. With few, layers are.
-    groups = [model.name for model in models for _ in range(model.layers)] if len(models) > 3 else None
+    groups = [model.name for model in models for _ in model.measured[kind]] if len(models) > 3 else None
     low, high = statistics.interval(found, resamples, groups=groups)
-    over = np.mean([statistics.spearman(model.scores(name, half).ravel(), model.needed(kind, half, which).ravel()) for model in models])
+    over = np.mean([statistics.spearman(model.scores(name, kind, half).ravel(), model.needed(kind, half, which).ravel()) for model in models])
     return {"correlation": found.mean(), "low": low, "high": high, "p": statistics.permutation_p(score, needed, resamples),
-            "layers": len(found), "across_layers": over}
+            "layers": len(found), "texts": sum(len(model.chosen(half)) for model in models), "across_layers": over}
 
 
 def correlations(groups, resamples):
@@ -130,10 +145,10 @@ def reliability(groups):
     """Rank correlation of the loss's Shapley values of the two halves of the texts, and what it says of all texts."""
     rows = []
     for group, models in groups.items():
-        halved = [model for model in models if model.chosen("even") and model.chosen("odd")]
+        halved = [model for model in models if model.chosen("first") and model.chosen("second")]
         for kind in games.ABLATIONS:
             if halved and all(kind in model.kinds for model in halved):
-                found = np.concatenate([statistics.within_layers(model.needed(kind, "even"), model.needed(kind, "odd")) for model in halved])
+                found = np.concatenate([statistics.within_layers(model.needed(kind, "first"), model.needed(kind, "second")) for model in halved])
                 rows.append({"models": group, "ablation": kind, "texts": halved[0].samples, "halves": found.mean(), "lowest_layer": found.min(),
                              "all_texts": statistics.full_reliability(found.mean())})
     return rows
@@ -149,10 +164,10 @@ def pair_rows(groups, resamples):
         for kind in games.ABLATIONS:
             if any(kind not in model.kinds for model in models):
                 continue
-            needed = [games.interactions(model.table(layer, kind)) for model in models for layer in range(model.layers)]
+            needed = [games.interactions(model.table(layer, kind)) for model in models for layer in model.measured[kind]]
             some = []
             for name in names:
-                score = [layer for model in models for layer in model.scores(name)]
+                score = [layer for model in models for layer in model.scores(name, kind)]
                 found = [statistics.spearman(statistics.upper(s), statistics.upper(n)) for s, n in zip(score, needed)]
                 low, high = statistics.interval(found, resamples)
                 some.append({"models": group, "ablation": kind, "pairs": name.removeprefix("pairs_"), "correlation": np.mean(found), "low": low,
@@ -165,11 +180,11 @@ def pair_rows(groups, resamples):
 def kept_rows(groups):
     """Share of the value of all heads that the first k heads of each order keep: sums over layers, then their ratio.
 
-    The best subset is the limit. "best, other half" is chosen on one half of the texts and judged on the other, both ways.
+    The best subset is the limit. "best of other half" is chosen on one half of the texts and judged on the other, both ways.
     """
     rows = []
     for group, models in groups.items():
-        if not all(model.exact for model in models):
+        if not all(model.exact for model in models) or len({model.heads for model in models}) > 1:
             continue
         for kind in games.ABLATIONS:
             if any(kind not in model.kinds for model in models):
@@ -179,19 +194,19 @@ def kept_rows(groups):
             def add(order, values):
                 curves[order] = curves.get(order, 0) + values
 
-            halved = all(model.chosen("even") and model.chosen("odd") for model in models)
+            halved = all(model.chosen("first") and model.chosen("second") for model in models)
             for model in models:
-                for layer in range(model.layers):
+                for place, layer in enumerate(model.measured[kind]):
                     table = model.table(layer, kind)
                     everything += table[-1]
                     add("random", statistics.value_by_size(table))
                     add("best subset", statistics.best_by_size(table))
                     if halved:
-                        even, odd = model.table(layer, kind, "even"), model.table(layer, kind, "odd")
-                        add("best, other half", (statistics.best_by_size(even, odd) + statistics.best_by_size(odd, even)) / 2)
+                        first, second = model.table(layer, kind, "first"), model.table(layer, kind, "second")
+                        add("best of other half", (statistics.best_by_size(first, second) + statistics.best_by_size(second, first)) / 2)
                     for name in SCORES:
                         if all(one.has(name) for one in models):
-                            order = np.argsort(-model.scores(name)[layer], kind="stable")
+                            order = np.argsort(-model.scores(name, kind)[place], kind="stable")
                             add(name, statistics.value_by_order(table, order))
                     add("loss_shapley", statistics.value_by_order(table, np.argsort(-games.shapley(table), kind="stable")))
             for order, values in curves.items():
@@ -214,25 +229,29 @@ def control_rows(models):
 
 
 def held_out(models, resamples):
-    """The best number, chosen on the even texts of one model and judged on the odd texts of every other."""
-    languages = [model for model in models if model.task is None and model.chosen("even") and model.chosen("odd")]
+    """The best number, chosen on half of the texts of one language model and judged on the other half of every other model.
+
+    The best has the largest mean rank correlation over the ablations. Its gain over minimax fidelity is judged layer by layer.
+    """
+    languages = [model for model in models if model.task is None]
     found = []
-    for one in languages:
-        kinds = one.kinds
-        names = [name for name in CANDIDATES if one.has(name)]
-        means = {name: float(np.mean([statistics.within_layers(one.scores(name, "even"), one.needed(kind, "even")).mean() for kind in kinds]))
-                 for name in names}
+    for one, other, half in itertools.product(languages, languages, ("first", "second")):
+        rest = "second" if half == "first" else "first"
+        if one is other or not one.chosen(half) or not other.chosen(rest):
+            continue
+        means = {name: float(np.mean([statistics.within_layers(one.scores(name, kind, half), one.needed(kind, half)).mean() for kind in one.kinds]))
+                 for name in CANDIDATES if one.has(name)}
         best = max(means, key=means.get)
-        for other in languages:
-            if other is one:
-                continue
-            for kind in kinds:
-                row = {"chosen_on": one.name, "judged_on": other.name, "ablation": kind, "number": best, "when_chosen": means[best]}
-                row |= compare([other], kind, best, resamples, "odd")
-                rival = statistics.within_layers(other.scores("fidelity_shapley", "odd"), other.needed(kind, "odd"))
-                gain = statistics.within_layers(other.scores(best, "odd"), other.needed(kind, "odd")) - rival
-                low, high = statistics.interval(gain, resamples)
-                found.append(row | {"minimax_fidelity": rival.mean(), "gain": gain.mean(), "gain_low": low, "gain_high": high})
+        for kind in other.kinds:
+            row = {"chosen_on": one.name, "half": half, "judged_on": other.name, "ablation": kind, "number": best, "when_chosen": means[best]}
+            row |= compare([other], kind, best, resamples, rest)
+            needed = other.needed(kind, rest)
+            rival = statistics.within_layers(other.scores("fidelity_shapley", kind, rest), needed)
+            gain = statistics.within_layers(other.scores(best, kind, rest), needed) - rival
+            low, high = statistics.interval(gain, resamples)
+            found.append(row | {"minimax_fidelity": rival.mean(), "gain": gain.mean(), "gain_low": low, "gain_high": high})
+    for row, corrected in zip(found, statistics.holm([row["p"] for row in found])):
+        row["p_holm"] = corrected
     return found
 
 

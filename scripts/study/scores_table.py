@@ -22,8 +22,8 @@ SCORES = {
     "entropy": ("baseline", "entropy of attention rows"),
     "distance": ("baseline", "mean distance that the head looks back"),
     "first_token": ("baseline", "attention to the first token"),
-    "gradient": ("loss", "|gradient times output|"),
-    "saved_gradient": ("loss", "loss saved to first order: -gradient times output"),
+    "gradient": ("loss", "gradient times output, absolute"),
+    "saved_gradient": ("loss", "loss saved to first order: minus gradient times output"),
     "permuted": ("null", "minimax fidelity, Shapley value, permuted rows"),
 }
 #: Numbers that may be chosen as the best: they need no loss, and are not the null.

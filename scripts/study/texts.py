@@ -140,8 +140,7 @@ def pieces(parts, encode, count, tokens, begin, rng):
 def texts_of(model, tokenizer, samples, tokens, seed, program=None):
     """Texts (samples, tokens) and the source of each: half of them the model's own, a quarter of each other source, in turn.
 
-    Text k does not depend on the number of texts for the model's own samples, and texts 4 k, 4 k + 2 are own, 4 k + 1 Bible,
-    4 k + 3 documents: both halves of the study have every source.
+    Texts 4 k and 4 k + 2 are own, 4 k + 1 Bible, 4 k + 3 documents. Texts 4 k and 4 k + 1 are one half of the study.
     """
     if tokenizer is None:
         return model.sample(samples, tokens, seed), ["own"] * samples

@@ -442,7 +442,7 @@ class Command(unittest.TestCase):
         self.assertEqual({row[0] for row in rows[1:]}, {"small", "sampled", "language models"})
         one = report.Measured(self.path("out", "small"))
         found = {(row[0], row[1], row[2]): float(row[4]) for row in rows[1:]}
-        expected = np.mean([statistics.spearman(a, b) for a, b in zip(one.scores("contribution"), one.needed("zero"))])
+        expected = np.mean([statistics.spearman(a, b) for a, b in zip(one.scores("contribution", "zero"), one.needed("zero"))])
         self.assertAlmostEqual(found["small", "zero", "contribution"], expected, places=3)
         # 24 of 24 orders' sampled values are near the exact ones: both are of the same texts.
         other = report.Measured(self.path("out", "sampled"))
