@@ -9,6 +9,7 @@ namespace synergraph::cli {
 void add_analyze_command(CLI::App& app);
 void add_completions_command(CLI::App& app);
 void add_convert_command(CLI::App& app);
+void add_families_command(CLI::App& app);
 void add_graph_command(CLI::App& app);
 void add_heads_command(CLI::App& app);
 void add_inspect_command(CLI::App& app);

@@ -191,6 +191,7 @@ void add_commands(CLI::App& app) {
   add_analyze_command(app);
   add_convert_command(app);
   add_graph_command(app);
+  add_families_command(app);
   add_heads_command(app);
   add_inspect_command(app);
   add_reproduce_command(app);

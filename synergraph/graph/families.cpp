@@ -385,9 +385,8 @@ namespace {
 /// The parts of a description after its family and its number of nodes.
 class Description {
  public:
-  explicit Description(std::string_view text) : text_(text), parts_(split(text, ':')) {}
-
-  std::string_view family() const { return parts_[0]; }
+  Description(std::string_view text, std::uint64_t seed)
+      : text_(text), parts_(split(text, ':')), seed_(seed) {}
 
   /// Checks the number of parts, `seed` of them left out or not.
   void takes(std::size_t least, std::size_t most, const char* form) const {
@@ -431,9 +430,9 @@ class Description {
                                    quoted_text(parts_[index])));
     return value;
   }
-  /// The seed, 1 if the description has none.
+  /// The seed, if the description has one.
   std::uint64_t seed(std::size_t index) const {
-    std::uint64_t value = 1;
+    std::uint64_t value = seed_;
     if (index < parts_.size() && !parse_number(parts_[index], value))
       throw UsageError(fmt::format("graph {}: {} is not a seed (0 to 2^64 - 1)", quoted_text(text_),
                                    quoted_text(parts_[index])));
@@ -452,6 +451,7 @@ class Description {
 
   std::string_view text_;
   std::vector<std::string_view> parts_;
+  std::uint64_t seed_;
 };
 
 /// A family by its name: how many parts its description has, in which form, and how it is made.
@@ -496,30 +496,44 @@ constexpr std::array kFamilies = {
     Family{"power", 2, 2, "power:N", [](const Description& of) { return power_graph(of.nodes()); }},
 };
 
-const Family* find_family(std::string_view name) {
+const Family* find_family(std::string_view description) {
+  const std::string_view name = description.substr(0, description.find(':'));
   for (const Family& family : kFamilies)
     if (family.name == name) return &family;
   return nullptr;
 }
 
+const Family& known_family(std::string_view description) {
+  const Family* family = find_family(description);
+  if (family != nullptr) return *family;
+  std::string names;
+  for (const Family& known : kFamilies)
+    names += (names.empty() ? "" : ", ") + std::string(known.name);
+  throw UsageError(fmt::format("unknown family {}; there are {}",
+                               quoted_text(description.substr(0, description.find(':'))), names));
+}
+
 }  // namespace
 
 bool is_family(std::string_view description) {
-  return find_family(description.substr(0, description.find(':'))) != nullptr;
+  return find_family(description) != nullptr;
 }
 
-SparseGraph generate_family(std::string_view description) {
-  const Description of(description);
-  const Family* family = find_family(of.family());
-  if (family == nullptr) {
-    std::string names;
-    for (const Family& known : kFamilies)
-      names += (names.empty() ? "" : ", ") + std::string(known.name);
-    throw UsageError(
-        fmt::format("unknown family {}; there are {}", quoted_text(of.family()), names));
-  }
-  of.takes(family->least, family->most, family->form);
-  return family->make(of);
+bool is_random_family(std::string_view description) {
+  return std::string_view(known_family(description).form).find("SEED") != std::string_view::npos;
+}
+
+std::vector<std::string_view> family_forms() {
+  std::vector<std::string_view> forms;
+  for (const Family& family : kFamilies) forms.emplace_back(family.form);
+  return forms;
+}
+
+SparseGraph generate_family(std::string_view description, std::uint64_t seed) {
+  const Family& family = known_family(description);
+  const Description of(description, seed);
+  of.takes(family.least, family.most, family.form);
+  return family.make(of);
 }
 
 }  // namespace synergraph

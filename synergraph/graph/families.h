@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <string_view>
+#include <vector>
 
 #include "synergraph/graph/sparse_graph.h"
 
@@ -48,12 +49,18 @@ SparseGraph power_graph(int nodes);
 /// Makes a graph of a family from a description: "indegree:N:K[:SEED]", "expander:N:D[:SEED]",
 /// "poisson:N:P:K[:SEED]", "fs:N:K[:RATIO[:SEED]]", "fs-original:N", "longformer:N:WINDOW:GLOBAL",
 /// "bigbird:N:WINDOW:GLOBAL:RANDOM[:SEED]", "dilated:N:WINDOW:STEP", "power:N". Degrees and windows
-/// are whole numbers, or depend on N: "log" (log2 rounded up), "4log", "sqrt", "2sqrt". UsageError
-/// for any other description.
-SparseGraph generate_family(std::string_view description);
+/// are whole numbers, or depend on N: "log" (log2 rounded up), "4log", "sqrt", "2sqrt". `seed` is
+/// for descriptions without one. UsageError for any other description.
+SparseGraph generate_family(std::string_view description, std::uint64_t seed = 1);
 
 /// Returns true if generate_family() knows the word before the first colon.
 bool is_family(std::string_view description);
+
+/// Returns true if graphs of this family depend on a seed. UsageError for an unknown family.
+bool is_random_family(std::string_view description);
+
+/// Returns the forms of all descriptions, for help texts and messages.
+std::vector<std::string_view> family_forms();
 
 }  // namespace synergraph
 #pragma GCC visibility pop

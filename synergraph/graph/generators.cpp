@@ -11,6 +11,7 @@
 #include "synergraph/core/random.h"
 #include "synergraph/core/split.h"
 #include "synergraph/core/terminal.h"
+#include "synergraph/graph/families.h"
 
 namespace synergraph {
 namespace {
@@ -109,9 +110,20 @@ FeedforwardGraph generate_graph(std::string_view description, bool self_loops) {
                                    quoted_text(description), quoted_text(parts[3])));
     return random_graph(nodes(), probability, seed, self_loops);
   }
-  throw UsageError(fmt::format(
-      "unknown generator {}; there are chain, complete, window, powers, star and random",
-      quoted_text(kind)));
+  if (is_family(description)) {
+    if (parts.size() > 1) nodes();  // a graph that is too large fails before it is made
+    const FeedforwardGraph graph = generate_family(description).dense();
+    if (self_loops) return graph;
+    std::vector<Edge> edges;
+    for (const Edge& edge : graph.edges())
+      if (edge.from != edge.to) edges.push_back(edge);
+    return {graph.nodes(), std::move(edges), false};
+  }
+  std::string forms;
+  for (const std::string_view form : family_forms()) forms += fmt::format(", {}", form);
+  throw UsageError(
+      fmt::format("unknown generator {}; there are chain, complete, window, powers, star, random{}",
+                  quoted_text(kind), forms));
 }
 
 }  // namespace synergraph

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "synergraph/analysis/analysis_settings.h"
+#include "synergraph/analysis/family_study.h"
 #include "synergraph/analysis/head_value_settings.h"
 #include "synergraph/analysis/input_settings.h"
 #include "synergraph/analysis/system_settings.h"
@@ -232,6 +233,29 @@ void visit_settings(ReproduceSettings& settings, Visit&& visit) {
                         "is installed)",
                 .faces = face::kLibrary},
         settings.figures);
+}
+
+struct FamiliesCommandSettings {
+  FamilySettings measured;
+  std::string csv;
+  std::string figure;
+  FigureLook look;
+  ExecutionSettings execution;
+};
+
+/// See Setting.
+template <class Visit>
+void visit_settings(FamiliesCommandSettings& settings, Visit&& visit) {
+  visit_settings(settings.measured, visit);
+  visit(output_setting("csv",
+                       "write a row for every graph as CSV; - for standard output instead "
+                       "of the table"),
+        settings.csv);
+  visit(output_setting("figure",
+                       "draw a figure of the results: a path that ends in .svg, .pdf or .png"),
+        settings.figure);
+  visit_settings(settings.look, visit);
+  visit_settings(settings.execution, visit);
 }
 
 struct VerifySettings {

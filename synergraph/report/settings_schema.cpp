@@ -174,6 +174,7 @@ const std::vector<std::pair<std::string, Collect>> kCalls = {
     {"measure", collect<AnalyzeSettings>},
     {"heads", collect<HeadsCommandSettings>},
     {"graph", collect<GraphSettings>},
+    {"families", collect<FamiliesCommandSettings>},
     {"train", collect<RunSettings>},
     {"reproduce", collect<ReproduceSettings>},
     {"verify", collect<VerifySettings>},

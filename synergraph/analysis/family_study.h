@@ -1,0 +1,69 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "synergraph/core/setting.h"
+#include "synergraph/heads/sparse_metrics.h"
+
+#pragma GCC visibility push(default)
+namespace synergraph {
+
+/// Graphs of several families and sizes, as a user asks for them.
+struct FamilySettings {
+  /// Descriptions as for generate_family(), without the number of nodes and the seed.
+  std::vector<std::string> families = {
+      "indegree:4log", "expander:4log",      "poisson:0.2:4log",    "fs:4log",
+      "fs-original",   "longformer:log:log", "bigbird:log:log:log", "power"};
+  std::vector<std::int64_t> nodes = {16, 32, 64, 128, 256, 512, 1024};
+  int seeds = 3;  ///< graphs of every random family and size; seeds count from 1
+  double eps = 0.25;
+  std::int64_t step_limit = SparseMetricsOptions{}.step_limit;
+};
+
+/// See Setting. A command of the program alone.
+template <class Visit>
+void visit_settings(FamilySettings& settings, Visit&& visit) {
+  const auto in_program = [](std::string_view key, std::string_view help) {
+    return Setting{.key = key, .group = "Graphs", .help = help, .faces = face::kProgram};
+  };
+  visit(in_program("families",
+                   "families of graphs with their parameters, without number of nodes and seed"),
+        settings.families);
+  visit(in_program("sizes", "numbers of nodes"), settings.nodes,
+        NumberRange<std::int64_t>{1, kMaxSparseNodes});
+  visit(in_program("graphs", "number of graphs for each random family and size; seeds from 1"),
+        settings.seeds, NumberRange<int>{1, 100000});
+  visit(in_program("eps", "threshold of the mixing times"), settings.eps, kThresholdRange);
+  visit(in_program("step_limit",
+                   "limit on the steps of walks and diffusion; later results are lower limits"),
+        settings.step_limit, NumberRange<std::int64_t>{1, 1000000000000});
+}
+
+/// The numbers of one graph of a family.
+struct FamilyGraph {
+  std::string family;
+  std::int64_t nodes = 0;
+  std::uint64_t seed = 0;  ///< 0: the family is not random
+  std::int64_t edges = 0;  ///< self-loops included
+  double mixing_time = 0.0;
+  double averaged_mixing_time = 0.0;     ///< by the L1 distance
+  double averaged_mixing_time_tv = 0.0;  ///< by the total variation
+  double hitting_mean = 0.0;
+  double minimax_fidelity = 0.0;
+  double minimax_fidelity_upper = 0.0;
+  double normalised_fidelity = 0.0;
+  double backward_hitting_time = 0.0;
+  double backward_mixing_time = 0.0;
+  double fidelity_bound = 0.0;
+  bool exact = true;  ///< no step limit was reached; mixing times are lower limits otherwise
+};
+
+/// Makes and measures every graph, in the order of families, nodes and seeds. UsageError for a bad
+/// description, before any graph is made.
+std::vector<FamilyGraph> measure_families(const FamilySettings& settings,
+                                          const Execution& execution = {});
+
+}  // namespace synergraph
+#pragma GCC visibility pop

@@ -1,0 +1,159 @@
+#include "synergraph/report/families_report.h"
+
+#include <fmt/format.h>
+
+#include <array>
+#include <cmath>
+#include <functional>
+
+#include "synergraph/report/figure_axis.h"
+#include "synergraph/report/figure_layout.h"
+
+namespace synergraph {
+namespace {
+
+/// A number of a graph: how it is called, and where it stands.
+struct Column {
+  const char* key;
+  const char* heading;  ///< for people; null: only for programs
+  bool time;
+  double FamilyGraph::*value;
+};
+
+constexpr std::array kColumns = {
+    Column{"averaged_mixing_time", "T_avg", true, &FamilyGraph::averaged_mixing_time},
+    Column{"averaged_mixing_time_tv", nullptr, true, &FamilyGraph::averaged_mixing_time_tv},
+    Column{"mixing_time", "T_mix", true, &FamilyGraph::mixing_time},
+    Column{"hitting_mean", "hit mean", true, &FamilyGraph::hitting_mean},
+    Column{"minimax_fidelity", "fidelity", false, &FamilyGraph::minimax_fidelity},
+    Column{"minimax_fidelity_upper", nullptr, false, &FamilyGraph::minimax_fidelity_upper},
+    Column{"normalised_fidelity", "F", false, &FamilyGraph::normalised_fidelity},
+    Column{"backward_hitting_time", "h_bwd", true, &FamilyGraph::backward_hitting_time},
+    Column{"backward_mixing_time", "T_bwd", true, &FamilyGraph::backward_mixing_time},
+    Column{"fidelity_bound", "fidelity at most", false, &FamilyGraph::fidelity_bound},
+};
+
+/// Calls visit(first, end) for every run of graphs of one family and size.
+template <class Visit>
+void each_size(const std::vector<FamilyGraph>& graphs, const Visit& visit) {
+  for (std::size_t begin = 0; begin < graphs.size();) {
+    std::size_t end = begin + 1;
+    while (end < graphs.size() && graphs[end].family == graphs[begin].family &&
+           graphs[end].nodes == graphs[begin].nodes)
+      ++end;
+    visit(begin, end);
+    begin = end;
+  }
+}
+
+double mean(const std::vector<FamilyGraph>& graphs, std::size_t begin, std::size_t end,
+            const std::function<double(const FamilyGraph&)>& value) {
+  double sum = 0.0;
+  for (std::size_t k = begin; k < end; ++k) sum += value(graphs[k]);
+  return sum / static_cast<double>(end - begin);
+}
+
+}  // namespace
+
+Table families_table(const std::vector<FamilyGraph>& graphs) {
+  Table table{{"family", "nodes", "graphs", "edges per node"}, {}};
+  table.key_columns = 2;
+  for (const Column& column : kColumns)
+    if (column.heading != nullptr) table.header.emplace_back(column.heading);
+  each_size(graphs, [&](std::size_t begin, std::size_t end) {
+    bool exact_times = true;
+    for (std::size_t k = begin; k < end; ++k) exact_times = exact_times && graphs[k].exact;
+    const auto edges = [](const FamilyGraph& graph) {
+      return static_cast<double>(graph.edges) / static_cast<double>(graph.nodes);
+    };
+    std::vector<std::string> row = {graphs[begin].family, fmt::format("{}", graphs[begin].nodes),
+                                    fmt::format("{}", end - begin),
+                                    human(mean(graphs, begin, end, edges))};
+    for (const Column& column : kColumns) {
+      if (column.heading == nullptr) continue;
+      const double value =
+          mean(graphs, begin, end, [&](const FamilyGraph& graph) { return graph.*column.value; });
+      row.push_back((exact_times   ? ""
+                     : column.time ? ">= "
+                                   : "") +
+                    (std::isinf(value) ? std::string("never") : human(value)));
+    }
+    table.rows.push_back(std::move(row));
+  });
+  return table;
+}
+
+Table csv_table(const std::vector<FamilyGraph>& graphs) {
+  Table table{{"family", "nodes", "seed", "edges"}, {}};
+  for (const Column& column : kColumns) table.header.emplace_back(column.key);
+  table.header.emplace_back("exact");
+  for (const FamilyGraph& graph : graphs) {
+    std::vector<std::string> row = {graph.family, fmt::format("{}", graph.nodes),
+                                    graph.seed == 0 ? "" : fmt::format("{}", graph.seed),
+                                    fmt::format("{}", graph.edges)};
+    for (const Column& column : kColumns) row.push_back(exact(graph.*column.value));
+    row.emplace_back(graph.exact ? "true" : "false");
+    table.rows.push_back(std::move(row));
+  }
+  return table;
+}
+
+void draw_families_figure(const std::string& path, const std::vector<FamilyGraph>& graphs,
+                          const FigureOptions& options) {
+  struct Line {
+    std::string family;
+    std::string points;
+  };
+  std::vector<Line> lines;
+  std::size_t left_out = 0;
+  each_size(graphs, [&](std::size_t begin, std::size_t end) {
+    if (lines.empty() || lines.back().family != graphs[begin].family)
+      lines.push_back({graphs[begin].family, ""});
+    // Geometric means over the seeds: the axes are logarithmic.
+    const double time = std::exp(mean(graphs, begin, end, [](const FamilyGraph& graph) {
+      return std::log(graph.averaged_mixing_time);
+    }));
+    const double fidelity = std::exp(mean(graphs, begin, end, [](const FamilyGraph& graph) {
+      return std::log(graph.normalised_fidelity);
+    }));
+    if (std::isfinite(time) && time > 0.0 && fidelity > 0.0)
+      lines.back().points += fmt::format("{} {}\n", gnuplot_number(time), gnuplot_number(fidelity));
+    else
+      ++left_out;
+  });
+  FigureLayout layout;
+  layout.panel = {4.4, 3.2};
+  layout.right = 2.2;
+  layout.bottom = 0.6;
+  layout.left = 0.8;
+  if (left_out > 0)
+    layout.note =
+        fmt::format("{} sizes have no mark: they never mix or have no fidelity", left_out);
+  const Canvas canvas = begin_figure(layout, options);
+  std::string commands = canvas.commands;
+  commands +=
+      "set logscale xy\nset format x '10^{%L}'\nset format y '10^{%L}'\n"
+      "set xlabel 'averaged mixing time, in steps'\nset ylabel 'normalised fidelity F'\n";
+  std::string plots;
+  FigurePlace corner = canvas.corner(0);
+  std::string legends;
+  for (std::size_t k = 0; k < lines.size(); ++k) {
+    const SeriesStyle& style = series_style(k % kSeriesStyles);
+    commands += fmt::format("$f{} << EOD\n{}EOD\n", k, lines[k].points);
+    if (lines[k].points.empty()) continue;
+    plots +=
+        fmt::format("{}$f{} using 1:2 with linespoints pt {} ps 0.6 lw 1.2 lc rgb '{}' notitle",
+                    plots.empty() ? "" : ", ", k, k < kSeriesStyles ? style.mark : style.open_mark,
+                    style.colour);
+    legends += legend(
+        canvas,
+        {corner.x + canvas.panel.width + 0.15, corner.y - 0.2 - 0.2 * static_cast<double>(k)},
+        {{lines[k].family, style.colour, k < kSeriesStyles ? style.mark : style.open_mark}});
+  }
+  if (plots.empty()) plots = "NaN notitle";
+  commands += legends + panel_title(canvas, 0, 0.14, "families of feedforward graphs") +
+              fmt::format("plot {}\n{}", plots, kEndPanel);
+  draw_figure(path, canvas.size, commands + "unset multiplot\n", canvas.named_by);
+}
+
+}  // namespace synergraph
