@@ -180,6 +180,8 @@ SG_API int sg_attention_set_moved(sg_attention* attention, const char* part, int
  *                    also uniform, learned, or a list w1,w2,... (default: learned for checkpoints,
  *                    else uniform)
  *   "out_proj"       attention output projections (rows = outputs) that learned weights come from
+ *   "moved"          archive of what the heads move, for norm and contribution edges: arrays
+ *                    values, out_proj, residual, and out_proj_bias; or norms
  * end of settings */
 SG_API int sg_attention_open(const char* path, const char* options, sg_attention** attention);
 
@@ -217,6 +219,17 @@ SG_API int sg_attention_curves(sg_attention* attention, int64_t layer, int64_t s
 /* What reaches the sink of every token through all layers, each applied once: (samples, tokens).
  * Options:
  * settings: attention_stack
+ *   "edges"          what the edges are: attention, norm (attention times the norm of what the
+ *                    head moves) or contribution (share of each moved value in the output). With
+ *                    norm and contribution the weights of the heads follow from the edges
+ *                    (default: attention)
+ *   "stack"          also follow signals through all layers, each applied once
+ *   "residual"       share of the signal that bypasses the heads of each layer (default: 0.5)
+ *   "follow"         token whose path through the heads is shown, counted from the first measured
+ *                    token (default: the weakest token of each sample)
+ *   "method"         signal: with the weights of the heads. rollout: attention rollout, with equal
+ *                    weights and residual 0.5. flow: also attention flow, the maximum flow of each
+ *                    token to the sink (default: signal)
  * end of settings */
 SG_API int sg_attention_stack(sg_attention* attention, const char* options, const sg_call* call,
                               double* into, size_t count);
@@ -243,6 +256,9 @@ typedef struct sg_result sg_result;
  *                    the published convention)
  *   "nodes"          nodes that count for the minimax fidelity: sources or all (default: sources;
  *                    with the published convention: all)
+ *   "from_tokens"    tokens whose fidelity counts, counted from the first measured token: such as
+ *                    5, 0-7, 0,3,9 or ::4; negative numbers count from the end. Of several, the
+ *                    weakest counts (default: all nodes)
  *   "horizon"        number of diffusion steps to search, or 'certified': as many as the proof
  *                    needs (default: certified; 100 with the published convention)
  *   "eps"            threshold of T_mix, or a list of thresholds (the program takes 0.25,0.01)
@@ -251,6 +267,10 @@ typedef struct sg_result sg_result;
  *   "step_limit"     limit on diffusion steps; a fidelity that is not certified by then is
  *                    reported as an interval. 0: no limit, later steps are searched by squaring
  *                    (default: 0)
+ *   "edges"          what the edges are: attention, norm (attention times the norm of what the
+ *                    head moves) or contribution (share of each moved value in the output). With
+ *                    norm and contribution the weights of the heads follow from the edges
+ *                    (default: attention)
  *   "per_head"       also measure each head alone, and the mixing synergy
  *   "per_node"       keep the numbers of every token
  * end of settings */
@@ -268,6 +288,9 @@ SG_API int sg_measure(sg_attention* attention, const char* options, const sg_cal
  *                    the published convention)
  *   "nodes"          nodes that count for the minimax fidelity: sources or all (default: sources;
  *                    with the published convention: all)
+ *   "from_tokens"    tokens whose fidelity counts, counted from the first measured token: such as
+ *                    5, 0-7, 0,3,9 or ::4; negative numbers count from the end. Of several, the
+ *                    weakest counts (default: all nodes)
  *   "horizon"        number of diffusion steps to search, or 'certified': as many as the proof
  *                    needs (default: certified; 100 with the published convention)
  *   "eps"            threshold of T_mix, or a list of thresholds (the program takes 0.25,0.01)
@@ -282,16 +305,31 @@ SG_API int sg_measure(sg_attention* attention, const char* options, const sg_cal
  *                    0.95)
  *   "weight_samples" number of first samples used to search for the best weights, and for the best
  *                    subsets of sampled layers; 0: no search for weights (default: 20)
+ *   "null_samples"   number of first samples whose heads are also measured with the weights of
+ *                    each row permuted, to tell structure from chance; doubles the time of these
+ *                    samples. 0: no claims about pairs, better sets or other weights (default:
+ *                    100)
  *   "exact_heads"    largest number of heads for which all subsets of a layer are measured; larger
  *                    layers are sampled (default: 20)
  *   "precision"      standard error at which sampling stops, as a share of the value of all heads
  *                    (default: 0.001)
  *   "orders"         limit on the random orders of heads drawn per sample of a sampled layer
  *                    (drawn in whole balanced sets, at least eight) (default: 100000)
+ *   "loss"           whether to divide the loss of a checkpoint with a task among its heads,
+ *                    beside their structure: yes, no or auto, which measures up to 100000 subsets
+ *                    of heads on sequences (default: auto)
+ *   "edges"          what the edges are: attention, norm (attention times the norm of what the
+ *                    head moves) or contribution (share of each moved value in the output). With
+ *                    norm and contribution the weights of the heads follow from the edges
+ *                    (default: attention)
  *   "stack"          also follow signals through all layers, each applied once
  *   "residual"       share of the signal that bypasses the heads of each layer (default: 0.5)
  *   "follow"         token whose path through the heads is shown, counted from the first measured
  *                    token (default: the weakest token of each sample)
+ *   "method"         signal: with the weights of the heads. rollout: attention rollout, with equal
+ *                    weights and residual 0.5. flow: also attention flow, the maximum flow of each
+ *                    token to the sink (default: signal)
+ *   "verbose"        also print the tables of every head and pair
  * end of settings
  *
  * The result's arrays have the names of the document's fields, the value's before them,
@@ -376,6 +414,9 @@ SG_API void sg_result_free(sg_result* result);
  *                    the published convention)
  *   "nodes"          nodes that count for the minimax fidelity: sources or all (default: sources;
  *                    with the published convention: all)
+ *   "from_tokens"    tokens whose fidelity counts, counted from the first measured token: such as
+ *                    5, 0-7, 0,3,9 or ::4; negative numbers count from the end. Of several, the
+ *                    weakest counts (default: all nodes)
  *   "horizon"        number of diffusion steps to search, or 'certified': as many as the proof
  *                    needs (default: certified; 100 with the published convention)
  *   "eps"            threshold of T_mix, or a list of thresholds (the program takes 0.25,0.01)
@@ -523,6 +564,9 @@ SG_API int sg_graph_dot(const sg_graph* graph, char** text);
  *                    the published convention)
  *   "nodes"          nodes that count for the minimax fidelity: sources or all (default: sources;
  *                    with the published convention: all)
+ *   "from_tokens"    tokens whose fidelity counts, counted from the first measured token: such as
+ *                    5, 0-7, 0,3,9 or ::4; negative numbers count from the end. Of several, the
+ *                    weakest counts (default: all nodes)
  *   "horizon"        number of diffusion steps to search, or 'certified': as many as the proof
  *                    needs (default: certified; 100 with the published convention)
  *   "eps"            threshold of T_mix, or a list of thresholds (the program takes 0.25,0.01)
@@ -565,8 +609,8 @@ SG_API int sg_model_run(const sg_model* model, const int32_t* tokens, int64_t sa
 /* The attention that a model makes on such sequences, which are copied. With tokens NULL, and
  * samples and length 0, they are drawn. The model may be freed before. Options:
  * settings: model_attention
- *   "task"           judge a checkpoint by this task, and without tokens draw its sequences: copy,
- *                    cycle or zero
+ *   "task"           task that judges a checkpoint, and without tokens draws its sequences: copy,
+ *                    cycle, zero, recall, delayed-copy, maximum, second-maximum, parity, majority
  *   "samples"        sequences to draw (default: 50)
  *   "seed"           seed of the random sequences (default: 1)
  *   "range"          analyse tokens A to B-1 only, without padding: rows and columns are cut and
@@ -609,7 +653,12 @@ typedef struct sg_pairs {
  *                    1e-08)
  *   "task"           task to learn: copy (answer each token with itself), cycle (answer each token
  *                    with the one before it, the first with the last), zero (answer every token
- *                    with 0) (default: "copy")
+ *                    with 0), recall (answer a key with the value that stood beside it),
+ *                    delayed-copy (repeat the first half of the sequence after a separator),
+ *                    maximum (answer with the largest token so far), second-maximum (answer with
+ *                    the second largest token so far), parity (answer with the parity of the bits
+ *                    so far), majority (answer with the more frequent bit so far) (default:
+ *                    "copy")
  *   "resume"         continue the run in the directory, or start one if there is none; settings
  *                    that are not given are those of the run
  *   "checkpoint_every" seconds between the checkpoints of a training; there is also one at the end

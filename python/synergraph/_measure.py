@@ -97,6 +97,7 @@ def measure(
     eps: Union[float, Sequence[float], None] = None,
     cutoff: Optional[int] = None,
     step_limit: Optional[int] = None,
+    edges: Optional[str] = None,
     per_head: bool = False,
     per_node: bool = False,
     # end of settings

@@ -130,7 +130,6 @@ class Model:
         eps: Union[float, Sequence[float], None] = None,
         cutoff: Optional[int] = None,
         step_limit: Optional[int] = None,
-        edges: Optional[str] = None,
         values: Union[str, Sequence[str], None] = None,
         keep: Optional[float] = None,
         weight_samples: Optional[int] = None,
@@ -139,11 +138,11 @@ class Model:
         precision: Optional[float] = None,
         orders: Optional[int] = None,
         loss: Optional[str] = None,
+        edges: Optional[str] = None,
         stack: bool = False,
         residual: Optional[float] = None,
         follow: Optional[int] = None,
         method: Optional[str] = None,
-        verbose: bool = False,
         # end of settings
         threads: Optional[int] = None, memory: Optional[int] = None, progress: Progress = None,
     ) -> HeadValues:

@@ -4,6 +4,21 @@ from typing import Dict, Tuple
 
 # By the call: the key of each setting, its kind, whether the call of the C interface takes it, and what it is.
 SETTINGS: Dict[str, Dict[str, Tuple[str, bool, str]]] = {
+    "ablate": {
+        "keep": ("number", True, (
+            "share of the value of all heads that the smallest subset keeps (default: 0.95)")),
+        "exact_heads": ("integer", True, (
+            "largest number of heads for which all subsets of a layer are run; larger layers are sampled (default: 10)")),
+        "precision": ("number", True, (
+            "standard error by orders at which sampling stops, as a share of the value of all heads (default: 0.01)")),
+        "orders": ("integer", True, (
+            "limit on the random orders of heads drawn for a sampled layer (drawn in whole balanced sets of 2 orders per head, at least "
+            "four sets) (default: 256)")),
+        "seed": ("integer", True, (
+            "seed of the random orders (default: 0)")),
+        "pairs": ("boolean", True, (
+            "also estimate interactions of pairs in sampled layers, with two to three times as many passes")),
+    },
     "measure": {
         "layers": ("string", False, (
             "layers to analyse: numbers as the output shows them, such as 3 or 0,2 or 4-7, or a regular expression for the names of an "
@@ -11,8 +26,9 @@ SETTINGS: Dict[str, Dict[str, Tuple[str, bool, str]]] = {
         "axes": ("string", False, (
             "names of the arrays' axes in their order: some of layer,sample,head,query,key (default: the last of these, one for each "
             "axis); for an archive, one more name in front, layer or sample, says what each array is")),
-        "sink": ("integer", False, (
-            "analyse the prefix that ends at this token, counted from 0 (default: the last)")),
+        "sink": ("tokens", False, (
+            "sinks, the tokens where information arrives: such as 63, 0-7, 15,31 or ::4; each ends a prefix of the sample, and numbers are"
+            " means over the prefixes; negative numbers count from the end (default: the last token)")),
         "lengths": ("string", False, (
             "number of real tokens per sample, as a list or a file; one number holds for all samples; padding is ignored, even if it holds"
             " NaN")),
@@ -32,6 +48,9 @@ SETTINGS: Dict[str, Dict[str, Tuple[str, bool, str]]] = {
             "graphs; published with the published convention)")),
         "nodes": ("name", True, (
             "nodes that count for the minimax fidelity: sources or all (default: sources; with the published convention: all)")),
+        "from_tokens": ("tokens", True, (
+            "tokens whose fidelity counts, counted from the first measured token: such as 5, 0-7, 0,3,9 or ::4; negative numbers count "
+            "from the end. Of several, the weakest counts (default: all nodes)")),
         "horizon": ("steps", True, (
             "number of diffusion steps to search, or 'certified': as many as the proof needs (default: certified; 100 with the published "
             "convention)")),
@@ -42,6 +61,9 @@ SETTINGS: Dict[str, Dict[str, Tuple[str, bool, str]]] = {
         "step_limit": ("integer", True, (
             "limit on diffusion steps; a fidelity that is not certified by then is reported as an interval. 0: no limit, later steps are "
             "searched by squaring (default: 0)")),
+        "edges": ("name", True, (
+            "what the edges are: attention, norm (attention times the norm of what the head moves) or contribution (share of each moved "
+            "value in the output). With norm and contribution the weights of the heads follow from the edges (default: attention)")),
         "per_head": ("boolean", True, (
             "also measure each head alone, and the mixing synergy")),
         "per_node": ("boolean", True, (
@@ -54,8 +76,9 @@ SETTINGS: Dict[str, Dict[str, Tuple[str, bool, str]]] = {
         "axes": ("string", False, (
             "names of the arrays' axes in their order: some of layer,sample,head,query,key (default: the last of these, one for each "
             "axis); for an archive, one more name in front, layer or sample, says what each array is")),
-        "sink": ("integer", False, (
-            "analyse the prefix that ends at this token, counted from 0 (default: the last)")),
+        "sink": ("tokens", False, (
+            "sinks, the tokens where information arrives: such as 63, 0-7, 15,31 or ::4; each ends a prefix of the sample, and numbers are"
+            " means over the prefixes; negative numbers count from the end (default: the last token)")),
         "lengths": ("string", False, (
             "number of real tokens per sample, as a list or a file; one number holds for all samples; padding is ignored, even if it holds"
             " NaN")),
@@ -75,6 +98,9 @@ SETTINGS: Dict[str, Dict[str, Tuple[str, bool, str]]] = {
             "graphs; published with the published convention)")),
         "nodes": ("name", True, (
             "nodes that count for the minimax fidelity: sources or all (default: sources; with the published convention: all)")),
+        "from_tokens": ("tokens", True, (
+            "tokens whose fidelity counts, counted from the first measured token: such as 5, 0-7, 0,3,9 or ::4; negative numbers count "
+            "from the end. Of several, the weakest counts (default: all nodes)")),
         "horizon": ("steps", True, (
             "number of diffusion steps to search, or 'certified': as many as the proof needs (default: certified; 100 with the published "
             "convention)")),
@@ -93,6 +119,9 @@ SETTINGS: Dict[str, Dict[str, Tuple[str, bool, str]]] = {
         "weight_samples": ("integer", True, (
             "number of first samples used to search for the best weights, and for the best subsets of sampled layers; 0: no search for "
             "weights (default: 20)")),
+        "null_samples": ("integer", True, (
+            "number of first samples whose heads are also measured with the weights of each row permuted, to tell structure from chance; "
+            "doubles the time of these samples. 0: no claims about pairs, better sets or other weights (default: 100)")),
         "exact_heads": ("integer", True, (
             "largest number of heads for which all subsets of a layer are measured; larger layers are sampled (default: 20)")),
         "precision": ("number", True, (
@@ -100,6 +129,12 @@ SETTINGS: Dict[str, Dict[str, Tuple[str, bool, str]]] = {
         "orders": ("integer", True, (
             "limit on the random orders of heads drawn per sample of a sampled layer (drawn in whole balanced sets, at least eight) "
             "(default: 100000)")),
+        "loss": ("name", True, (
+            "whether to divide the loss of a checkpoint with a task among its heads, beside their structure: yes, no or auto, which "
+            "measures up to 100000 subsets of heads on sequences (default: auto)")),
+        "edges": ("name", True, (
+            "what the edges are: attention, norm (attention times the norm of what the head moves) or contribution (share of each moved "
+            "value in the output). With norm and contribution the weights of the heads follow from the edges (default: attention)")),
         "stack": ("boolean", True, (
             "also follow signals through all layers, each applied once")),
         "residual": ("number", True, (
@@ -107,9 +142,11 @@ SETTINGS: Dict[str, Dict[str, Tuple[str, bool, str]]] = {
         "follow": ("integer", True, (
             "token whose path through the heads is shown, counted from the first measured token (default: the weakest token of each "
             "sample)")),
-        "method": ("name", (
+        "method": ("name", True, (
             "signal: with the weights of the heads. rollout: attention rollout, with equal weights and residual 0.5. flow: also attention "
             "flow, the maximum flow of each token to the sink (default: signal)")),
+        "verbose": ("boolean", True, (
+            "also print the tables of every head and pair")),
     },
     "graph": {
         "convention": ("name", True, (
@@ -120,6 +157,9 @@ SETTINGS: Dict[str, Dict[str, Tuple[str, bool, str]]] = {
             "graphs; published with the published convention)")),
         "nodes": ("name", True, (
             "nodes that count for the minimax fidelity: sources or all (default: sources; with the published convention: all)")),
+        "from_tokens": ("tokens", True, (
+            "tokens whose fidelity counts, counted from the first measured token: such as 5, 0-7, 0,3,9 or ::4; negative numbers count "
+            "from the end. Of several, the weakest counts (default: all nodes)")),
         "horizon": ("steps", True, (
             "number of diffusion steps to search, or 'certified': as many as the proof needs (default: certified; 100 with the published "
             "convention)")),
@@ -130,9 +170,6 @@ SETTINGS: Dict[str, Dict[str, Tuple[str, bool, str]]] = {
         "step_limit": ("integer", True, (
             "limit on diffusion steps; a fidelity that is not certified by then is reported as an interval. 0: no limit, later steps are "
             "searched by squaring (default: 0)")),
-        "edges": ("name", (
-            "what the edges are: attention, norm (attention times the norm of what the head moves) or contribution (share of each moved "
-            "value in the output). With norm and contribution the weights of the heads follow from the edges (default: attention)")),
     },
     "train": {
         "heads": ("integer", True, (
@@ -167,7 +204,10 @@ SETTINGS: Dict[str, Dict[str, Tuple[str, bool, str]]] = {
             "number that Adam adds to the root of the mean squared gradient (default: 1e-08)")),
         "task": ("string", True, (
             "task to learn: copy (answer each token with itself), cycle (answer each token with the one before it, the first with the "
-            "last), zero (answer every token with 0) (default: \"copy\")")),
+            "last), zero (answer every token with 0), recall (answer a key with the value that stood beside it), delayed-copy (repeat the "
+            "first half of the sequence after a separator), maximum (answer with the largest token so far), second-maximum (answer with "
+            "the second largest token so far), parity (answer with the parity of the bits so far), majority (answer with the more frequent"
+            " bit so far) (default: \"copy\")")),
         "resume": ("boolean", True, (
             "continue the run in the directory, or start one if there is none; settings that are not given are those of the run")),
         "checkpoint_every": ("number", True, (
@@ -244,7 +284,8 @@ SETTINGS: Dict[str, Dict[str, Tuple[str, bool, str]]] = {
     },
     "model_attention": {
         "task": ("string", True, (
-            "judge a checkpoint by this task, and without tokens draw its sequences: copy, cycle or zero")),
+            "task that judges a checkpoint, and without tokens draws its sequences: copy, cycle, zero, recall, delayed-copy, maximum, "
+            "second-maximum, parity, majority")),
         "samples": ("integer", True, (
             "sequences to draw (default: 50)")),
         "seed": ("integer", True, (

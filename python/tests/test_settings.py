@@ -28,10 +28,10 @@ FACES = {
 }
 WITHIN = {"attention_create", "attention_open", "system"}  # functions make these calls for others
 COMMANDS = {"measure": "analyze"}
-NOT_COMMANDS = {"attention_create", "attention_open", "model_open", "model_attention", "system", "system_curves", "system_steps"}
+NOT_COMMANDS = {"ablate", "agreement", "attention_stack", "attention_create", "attention_open", "model_open", "model_attention", "system", "system_curves", "system_steps"}
 # The same key has another meaning in these commands, so it has another description.
 TWO_MEANINGS = {
-    "directory", "file", "heads", "horizon", "in", "json", "layers", "out", "precision", "samples", "seed", "steps", "task", "weights", "csv",
+    "directory", "file", "heads", "horizon", "in", "json", "layers", "out", "precision", "samples", "seed", "steps", "task", "weights", "csv", "eps", "step_limit",
 }
 
 

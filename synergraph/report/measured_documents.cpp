@@ -1,5 +1,6 @@
 #include "synergraph/io/dtype.h"
 #include "synergraph/io/file_format.h"
+#include "synergraph/model/loss_game.h"
 #include "synergraph/report/document_parts.h"
 #include "synergraph/report/head_numbers.h"
 #include "synergraph/subsets/subset_options.h"
@@ -166,7 +167,7 @@ Fields ablation_document() {
                       {"needed", part("Estimate"), "the difference"}}),
               "what is ablated"},
              {"settings",
-              object({setting("kind"),
+              object({{"kind", names<Ablation>(), "what heads that are off give"},
                       setting("keep"),
                       setting("exact_heads"),
                       setting("precision"),

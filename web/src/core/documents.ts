@@ -26,6 +26,11 @@ export interface Settings {
    * searched by squaring
    */
   step_limit?: number;
+  /**
+   * tokens whose fidelity counts, counted from the first measured token: such as 5, 0-7, 0,3,9 or ::4; negative numbers count
+   * from the end. Of several, the weakest counts
+   */
+  from_tokens?: string;
 }
 
 /** A number over samples. */
@@ -320,13 +325,15 @@ export interface AnalyzeDocument {
   /** what was measured */
   source: 'attention' | 'model';
   /** where the head weights come from */
-  weights: 'uniform' | 'learned' | 'given';
+  weights: 'uniform' | 'learned' | 'given' | 'moved';
   /** first token and end that were chosen; an end of null: to the last. null: see sequences */
   range: [number | null, number | null] | null;
   /** sample, first token and end of each sequence, if samples are cut differently */
   sequences?: [number, number, number][];
   /** a node takes the missing mass */
   missing_mass?: 'node';
+  /** weights of the edges, if not attention; weights of heads are then means over tokens and samples */
+  edges?: 'norm' | 'contribution';
   /** for a checkpoint */
   model?: ModelShape;
   /** with --task */
@@ -359,10 +366,20 @@ export interface HeadsSettings {
    * searched by squaring
    */
   step_limit?: number;
+  /**
+   * tokens whose fidelity counts, counted from the first measured token: such as 5, 0-7, 0,3,9 or ::4; negative numbers count
+   * from the end. Of several, the weakest counts
+   */
+  from_tokens?: string;
   /** share of the value of all heads that the smallest subset keeps */
   keep: number;
   /** largest number of heads for which all subsets of a layer are measured; larger layers are sampled */
   exact_heads: number;
+  /**
+   * number of first samples whose heads are also measured with the weights of each row permuted, to tell structure from chance;
+   * doubles the time of these samples. 0: no claims about pairs, better sets or other weights
+   */
+  null_samples?: number;
   /** if a layer was sampled */
   sampling?: {
     /** seed of the random orders */
@@ -400,6 +417,34 @@ export interface Interaction {
   mean: Maybe;
   /** standard error */
   error: Maybe;
+}
+
+/** A claim about heads, judged on samples that did not choose it. */
+export interface HeldOutClaim {
+  /** numbers of the heads */
+  heads: number[];
+  /** share of the value of all heads */
+  size: Maybe;
+  /** bound on the chance that permuted rows do as well */
+  chance: Maybe;
+  /** whether the summary says it */
+  named: boolean;
+}
+
+/** Claims about a layer that other samples judged. */
+export interface HeldOutClaims {
+  /** number of samples that judge */
+  samples: number;
+  /** the most redundant pair */
+  redundant: HeldOutClaim | null;
+  /** the most complementary pair */
+  complementary: HeldOutClaim | null;
+  /** the set that is worth most more than all heads */
+  better_set: HeldOutClaim | null;
+  /** the head whose removal gains most */
+  better_without: HeldOutClaim | null;
+  /** the best weights */
+  other_weights: HeldOutClaim | null;
 }
 
 /** The outcome of a search for weights. */
@@ -501,14 +546,16 @@ export interface LayerValue {
   beating: number;
   /** the best of these sets */
   better: SubsetChoice | null;
+  /** claims that are chosen on one half of the samples and judged on the other; null: too few samples */
+  held_out?: HeldOutClaims | null;
   /** after a search for weights */
   best_weights?: BestWeights;
 }
 
 /** Signals through all layers, each applied once. */
 export interface Stack {
-  /** share of the signal that passes beside the heads */
-  residual: number;
+  /** share of the signal that passes beside the heads; measured: see shares */
+  residual: number | 'measured';
   /** token that is followed; null: the weakest of each sample */
   token: number | null;
   /** number of samples */
@@ -535,6 +582,20 @@ export interface Stack {
      */
     heads: Estimate[];
   }[];
+  /** the same of all that reaches the sink, from any token */
+  shares?: {
+    /** name of the layer */
+    name: string;
+    /** share of the token's signal that passes beside the heads */
+    residual: Estimate;
+    /**
+     * Share of the weakest token’s signal: of the signal that the followed token sends through all layers, the part that passes
+     * through this head; the rest of a layer passes beside its heads
+     */
+    heads: Estimate[];
+  }[];
+  /** maximum flow of each node to the sink, with method flow */
+  flow?: Estimate[];
 }
 
 /** What heads are worth: `synergraph heads --json`. */
@@ -550,13 +611,15 @@ export interface HeadsDocument {
   /** what was measured */
   source: 'attention' | 'model' | 'graph';
   /** where the head weights come from */
-  weights: 'uniform' | 'learned' | 'given' | 'graph';
+  weights: 'uniform' | 'learned' | 'given' | 'graph' | 'moved';
   /** first token and end that were chosen; an end of null: to the last. null: see sequences */
   range: [number | null, number | null] | null;
   /** sample, first token and end of each sequence, if samples are cut differently */
   sequences?: [number, number, number][];
   /** a node takes the missing mass */
   missing_mass?: 'node';
+  /** weights of the edges, if not attention; weights of heads are then means over tokens and samples */
+  edges?: 'norm' | 'contribution';
   /** for a checkpoint */
   model?: ModelShape;
   /** with --task */
@@ -589,9 +652,122 @@ export interface HeadsDocument {
     precise: boolean;
     /** one for each value */
     values: LayerValue[];
+    /** for a checkpoint whose loss was measured */
+    loss?: {
+      /** nats that all heads win over none */
+      won: number;
+      /** nats of each head */
+      shapley: number[];
+      /** of these with the Shapley values of each value */
+      rank_correlation: Record<string, Maybe>;
+    };
   }[];
   /** with --stack */
   stack?: Stack;
+}
+
+/** What the loss loses without heads: `sg.ablate`. */
+export interface AblationDocument {
+  /** name of the document */
+  schema: 'synergraph.ablation';
+  /** grows when a field changes its meaning or is removed */
+  schema_version: 1;
+  /** version of the program */
+  program: string;
+  /** instruction set of the kernels */
+  isa?: string;
+  /** what is ablated */
+  loss: {
+    /** name of the loss */
+    name: string;
+    /** loss of the model as it is */
+    intact: Estimate;
+    /** with every head of every layer off */
+    without_attention: Estimate;
+    /** the difference */
+    needed: Estimate;
+  };
+  /** how it was measured */
+  settings: {
+    /** what heads that are off give */
+    kind: 'zero' | 'mean';
+    /** share of the value of all heads that the smallest subset keeps */
+    keep: number;
+    /** largest number of heads for which all subsets of a layer are measured; larger layers are sampled */
+    exact_heads: number;
+    /** standard error at which sampling stops, as a share of the value of all heads */
+    precision: number;
+    /** limit on the random orders of heads drawn per sample of a sampled layer (drawn in whole balanced sets, at least eight) */
+    orders: number;
+    /** seed of the random orders */
+    seed: number;
+    /** whether pairs of sampled layers were measured */
+    pairs: boolean;
+  };
+  /** the findings in words */
+  summary: string[];
+  /** each layer */
+  layers: {
+    /** name of the tensor, or number of the layer */
+    name: string;
+    /** number of samples */
+    samples: number;
+    /** number of tokens */
+    tokens: number;
+    /** null: heads are on or off */
+    weights: null;
+    /** false: subsets were sampled */
+    exact: boolean;
+    /** number of sampled orders of the heads */
+    permutations: number;
+    /** whether sampling reached the precision */
+    precise: boolean;
+    /** one for each value */
+    values: LayerValue[];
+  }[];
+}
+
+/** How numbers agree with the loss: `sg.ablate(...).compare(...)`. */
+export interface AgreementDocument {
+  /** name of the document */
+  schema: 'synergraph.agreement';
+  /** grows when a field changes its meaning or is removed */
+  schema_version: 1;
+  /** version of the program */
+  program: string;
+  /** instruction set of the kernels */
+  isa?: string;
+  /** name of the loss's index */
+  reference: string;
+  /** numbers that are compared with the loss */
+  numbers: {
+    /** name of the number */
+    name: string;
+    /** ranked within layers, all layers together */
+    pooled: {
+      /** Spearman's rank correlation; null: numbers do not vary */
+      rho: Maybe;
+      /** by permutations within layers */
+      p: Maybe;
+      /** the smallest p that so many heads can give */
+      smallest_p: Maybe;
+    };
+    /** number of heads behind pooled */
+    heads: number;
+    /** each layer */
+    layers: {
+      /** Spearman's rank correlation; null: numbers do not vary */
+      rho: Maybe;
+      /** by permutations within layers */
+      p: Maybe;
+      /** the smallest p that so many heads can give */
+      smallest_p: Maybe;
+      /** name of the layer */
+      layer: string;
+      /** number of heads */
+      heads: number;
+    }[];
+  }[];
 }
 
 /** Tensors in a file: `synergraph inspect --json`. */
@@ -786,6 +962,13 @@ export interface Cell {
   loss: Maybe;
   /** whether the model learned its task */
   learned: boolean;
+  /** the same sequences with heads switched off */
+  control?: {
+    /** with every head off */
+    without_attention: Score;
+    /** with the heads of each layer off */
+    without_layer: Score[];
+  };
   /** each layer by the exact convention */
   exact: LayerOfModel[];
   /** each layer by the published convention */
@@ -1020,6 +1203,8 @@ export interface KeptCell {
       complementary_pairs: number | 'inf' | 'nan';
     };
   }[];
+  /** loss and accuracy: intact, all heads off, each layer's heads off */
+  control?: ([number | 'inf' | 'nan', number | 'inf' | 'nan'])[];
   /** devices */
   trained_on?: string[];
   /** device */
@@ -1120,6 +1305,33 @@ export interface EmbeddedAttention {
   }[];
 }
 
+/** Tables and figures of a study. */
+export interface StudyReport {
+  /** tables that the document does not have */
+  sections: {
+    /** heading of the section */
+    title: string;
+    /** tables of the section */
+    tables: {
+      /** heading of the table */
+      title: string;
+      /** what its numbers are */
+      caption: string;
+      /** the first names the columns */
+      rows: string[][];
+      /** cells that stand out: row, counted without the first, and column */
+      bold?: [number, number][];
+    }[];
+  }[];
+  /** figures of the study's directory */
+  figures?: {
+    /** what the figure shows */
+    caption: string;
+    /** the figure as SVG */
+    svg: string;
+  }[];
+}
+
 /** A value of the paper. */
 export interface PublishedValue {
   task: string;
@@ -1149,18 +1361,8 @@ export interface PageData {
   attention: EmbeddedAttention | null;
   /** text of a graph, with the weights that were measured */
   graphs: string | null;
-  /** for reproduce: the report as text and tables */
-  report: {
-    sections: {
-      title: string;
-      paragraphs: string[];
-      tables: {
-        caption: string;
-        /** the first names the columns */
-        rows: string[][];
-      }[];
-    }[];
-  } | null;
+  /** for reproduce: what the report has beside the document */
+  report: StudyReport | null;
   /** the paper's values for these models */
   published?: PublishedValue[];
   /** document of the command; for analyze the one of --per-head */
@@ -1348,6 +1550,14 @@ export type MixerWeights = BestWeights;
 
 /** How to measure: the options of the C interface, by their names. */
 export interface MeasureOptions {
+  /** a graph in the text format; - for standard input */
+  file?: string;
+  /** the paper's worked example, 1 or 2 */
+  example?: number;
+  /** a generator; give it again for further heads */
+  generate?: string | string[];
+  /** generators leave out self-loops */
+  no_self_loops?: boolean;
   /**
    * definitions to measure by. exact: normalised walk, and certified fidelity over the sources. published: as for the paper's
    * tables (walk not normalised, fidelity over all nodes and 100 steps)
@@ -1360,6 +1570,11 @@ export interface MeasureOptions {
   normalization?: 'per-head' | 'pooled' | 'published';
   /** nodes that count for the minimax fidelity: sources or all (default: sources; with the published convention: all) */
   nodes?: 'sources' | 'all';
+  /**
+   * tokens whose fidelity counts, counted from the first measured token: such as 5, 0-7, 0,3,9 or ::4; negative numbers count
+   * from the end. Of several, the weakest counts (default: all nodes)
+   */
+  from_tokens?: number | string | number[];
   /**
    * number of diffusion steps to search, or 'certified': as many as the proof needs (default: certified; 100 with the published
    * convention)
@@ -1374,4 +1589,36 @@ export interface MeasureOptions {
    * searched by squaring
    */
   step_limit?: number;
+  /** head weights, one per head; they are normalised (default: the weights of the graph or of the attention) */
+  weights?: number | number[];
+  /** also sample this many walks from every node, to compare with the exact mean */
+  monte_carlo?: number;
+  /** seed of the sampled walks */
+  seed?: number;
+  /** limit on the memory for the matrices of the graph, in MiB */
+  memory?: number;
+  /** print everything as JSON */
+  json?: boolean;
+  /** print the table as CSV */
+  csv?: boolean;
+  /** write the signal curves as CSV; - for standard output instead of the table */
+  curves?: string;
+  /** draw a figure of the results: a path that ends in .svg, .pdf or .png */
+  figure?: string;
+  /** size of the figure in inches (default: what its panels need) */
+  figure_size?: string;
+  /** title above the panels of the figure */
+  figure_title?: string;
+  /** names of the layers in the figure (of a graph: of the heads), separated by commas */
+  figure_names?: string | string[];
+  /** diffusion steps in curves and figure (default: 20, or as many as show the minimax time of all heads together, up to 400) */
+  steps?: number;
+  /** write the graph in Graphviz's DOT language; - for standard output instead of the table */
+  dot?: string;
+  /** write the graph in the text format; - for standard output instead of the table */
+  text?: string;
+  /** write everything as an interactive page, one HTML file that needs no network; - for standard output instead of the tables */
+  page?: string;
+  /** number of threads; 0: all CPUs. Results do not depend on it */
+  threads?: number;
 }
