@@ -117,6 +117,8 @@ def script_type(setting):
     of = kind(setting)
     if of == "steps":
         return "number | 'certified'"
+    if of == "tokens":
+        return "number | number[] | string"
     if of in ("names", "numbers", "integers"):
         return script_type(setting["anyOf"][0]) + " | " + script_type(setting["anyOf"][0]) + "[]"
     if of == "name":

@@ -90,16 +90,13 @@ def typescript(type_, indent=""):
     return {"integer": "number"}.get(kind, kind)
 
 
-def types(documents, options):
+def types(documents):
     parts = ["/** What the documents of the program are (docs/formats.md). Made by scripts/generate_documents.py: do not edit. */\n",
              "/** `null`: a time that is never reached, or a number that does not exist. */\nexport type Maybe = number | null;\n"]
     for name, type_ in documents["$defs"].items():
         of_fields = "properties" in type_
         body = fields(type_, "") if of_fields else typescript(type_) + ";"
         parts.append(comment(type_["description"], "") + (f"export interface {name} {body}\n" if of_fields else f"export type {name} = {body}\n"))
-    lines = [comment(setting["description"], "  ") + f"  {key}?: {typescript(setting)};\n" for key, setting in options["properties"].items()]
-    parts.append("/** How to measure: the options of the C interface, by their names. */\nexport interface MeasureOptions {\n" +
-                 "".join(lines) + "}\n")
     return "\n".join(parts)
 
 
@@ -281,7 +278,7 @@ def main():
     if sys.argv[1:] and not check:
         raise SystemExit("usage: scripts/generate_documents.py [--check]")
     documents, rows = schema("documents"), schema("quantities")["quantities"]
-    files = {WEB / "core" / "documents.ts": types(documents, schema("graph")),
+    files = {WEB / "core" / "documents.ts": types(documents),
              WEB / "data" / "schemas.json": page_schemas(documents),
              WEB / "quantities.json": page_rows(rows),
              ROOT / "python" / "synergraph" / "_quantities.py": python_rows(rows)}

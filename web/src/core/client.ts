@@ -1,6 +1,7 @@
 /** The page's side: `Core`, over two workers, one for what must be quick and one for what may take long. */
 
-import type { HeadValue, MeasureOptions, Metrics } from './documents';
+import type { HeadValue, Metrics } from './documents';
+import type { MeasureOptions } from './settings';
 import { Lane } from './lane';
 import type { Place, Resource, WorkerLike } from './protocol';
 import type {

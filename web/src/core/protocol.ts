@@ -1,6 +1,7 @@
 /** Messages between the page and a worker of the core. */
 
-import type { AnalyzeDocument, BestWeights, HeadValue, InspectDocument, MeasureOptions, SystemDocument } from './documents';
+import type { AnalyzeDocument, BestWeights, HeadValue, InspectDocument, SystemDocument } from './documents';
+import type { MeasureOptions } from './settings';
 import type {
   AttentionFileOptions,
   Curves,

@@ -8,7 +8,7 @@ export interface MeasureOptions {
   /** nodes that count for the minimax fidelity: sources or all (default: sources; with the published convention: all) */
   nodes?: 'sources' | 'all';
   /** tokens whose fidelity counts, counted from the first measured token: such as 5, 0-7, 0,3,9 or ::4; negative numbers count from the end. Of several, the weakest counts (default: all nodes) */
-  from_tokens?: tokens;
+  from_tokens?: number | number[] | string;
   /** number of diffusion steps to search, or 'certified': as many as the proof needs (default: certified; 100 with the published convention) */
   horizon?: number | 'certified';
   /** threshold of T_mix, or a list of thresholds (the program takes 0.25,0.01) (default: 0.25) */

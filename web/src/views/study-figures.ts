@@ -2,7 +2,7 @@
 import { heatmap } from '../charts/heatmap';
 import { lines, type Series } from '../charts/lines';
 import { valueScale } from '../charts/scale';
-import type { Cell } from '../data/documents';
+import type { Cell } from '../core';
 import { comparable, printed } from '../data/published';
 import type { Session } from '../data/session';
 import { digits, format, quantityOf } from '../quantities';
