@@ -139,7 +139,8 @@ Field setting(const std::string& key, const char* name) {
   for (const char* of_input : {" (default", " (the program", ", or a list"})
     help = help.substr(0, help.find(of_input));
   type.erase("description");
-  type.erase("default");
+  for (const char* of_settings : {"default", "group", "faces", "argument", "required_by", "option"})
+    type.erase(of_settings);
   return {name != nullptr ? name : key, std::move(type), std::move(help)};
 }
 

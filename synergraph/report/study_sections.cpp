@@ -16,6 +16,7 @@ namespace {
 /// The title of a table, which is named after its kind and its task: "mixing-copy".
 std::string title_of(const std::string& name) {
   static const std::map<std::string, std::string> kTitles = {
+      {"control", "Accuracy with heads switched off"},
       {"mixing", "Mixing time"},
       {"fidelity", "Minimax fidelity"},
       {"comparison", "Best head and all heads"},

@@ -48,7 +48,7 @@ class Finder(Recorder):
         self.ran: List[Tuple[Any, Optional[int]]] = []
         self._heads = heads
 
-    def enter(self, module: Any) -> None:
+    def enter(self, module: Any, arguments: Sequence[Any], options: Dict[str, Any]) -> None:
         pass
 
     def leave(self, module: Any) -> None:
