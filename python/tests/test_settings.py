@@ -18,6 +18,7 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 READING = {"axes", "layers", "lengths", "padding", "sink"}
 ROWS = {"row_tolerance", "missing_mass"}
 FACES = {
+    "ablate": {sg.ablate: set()},
     "graph": {sg.Graph.measure: set(), sg.Mixer: set()},
     "heads": {sg.heads: set(), sg.Model.value_heads: READING | ROWS, sg.Watch.heads: READING},
     "measure": {sg.measure: set(), sg.Model.measure: READING | ROWS, sg.Watch.result: READING},
@@ -26,12 +27,13 @@ FACES = {
     "reproduce": {sg.reproduce: set()},
     "train": {sg.train: set()},
 }
-WITHIN = {"attention_create", "attention_open", "system"}  # functions make these calls for others
+WITHIN = {"attention_stack", "attention_create", "attention_open", "system"}  # functions make these calls for others
 COMMANDS = {"measure": "analyze"}
 NOT_COMMANDS = {"ablate", "agreement", "attention_stack", "attention_create", "attention_open", "model_open", "model_attention", "system", "system_curves", "system_steps"}
 # The same key has another meaning in these commands, so it has another description.
 TWO_MEANINGS = {
     "directory", "file", "heads", "horizon", "in", "json", "layers", "out", "precision", "samples", "seed", "steps", "task", "weights", "csv", "eps", "step_limit",
+    "exact_heads", "loss", "orders", "tokens",
 }
 
 

@@ -1,6 +1,7 @@
 #include "synergraph/graph/families.h"
 
-#include <fmt/core.h>
+#include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <array>
@@ -503,14 +504,22 @@ const Family* find_family(std::string_view description) {
   return nullptr;
 }
 
+}  // namespace
+
+std::vector<std::string_view> family_names() {
+  std::vector<std::string_view> names;
+  for (const Family& family : kFamilies) names.push_back(family.name);
+  return names;
+}
+
+namespace {
+
 const Family& known_family(std::string_view description) {
   const Family* family = find_family(description);
   if (family != nullptr) return *family;
-  std::string names;
-  for (const Family& known : kFamilies)
-    names += (names.empty() ? "" : ", ") + std::string(known.name);
   throw UsageError(fmt::format("unknown family {}; there are {}",
-                               quoted_text(description.substr(0, description.find(':'))), names));
+                               quoted_text(description.substr(0, description.find(':'))),
+                               fmt::join(family_names(), ", ")));
 }
 
 }  // namespace
@@ -521,12 +530,6 @@ bool is_family(std::string_view description) {
 
 bool is_random_family(std::string_view description) {
   return std::string_view(known_family(description).form).find("SEED") != std::string_view::npos;
-}
-
-std::vector<std::string_view> family_forms() {
-  std::vector<std::string_view> forms;
-  for (const Family& family : kFamilies) forms.emplace_back(family.form);
-  return forms;
 }
 
 SparseGraph generate_family(std::string_view description, std::uint64_t seed) {

@@ -59,8 +59,8 @@ bool is_family(std::string_view description);
 /// Returns true if graphs of this family depend on a seed. UsageError for an unknown family.
 bool is_random_family(std::string_view description);
 
-/// Returns the forms of all descriptions, for help texts and messages.
-std::vector<std::string_view> family_forms();
+/// Returns the names of all families.
+std::vector<std::string_view> family_names();
 
 }  // namespace synergraph
 #pragma GCC visibility pop

@@ -1,6 +1,7 @@
 #include "synergraph/graph/generators.h"
 
-#include <fmt/core.h>
+#include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <string>
@@ -119,11 +120,9 @@ FeedforwardGraph generate_graph(std::string_view description, bool self_loops) {
       if (edge.from != edge.to) edges.push_back(edge);
     return {graph.nodes(), std::move(edges), false};
   }
-  std::string forms;
-  for (const std::string_view form : family_forms()) forms += fmt::format(", {}", form);
-  throw UsageError(
-      fmt::format("unknown generator {}; there are chain, complete, window, powers, star, random{}",
-                  quoted_text(kind), forms));
+  throw UsageError(fmt::format(
+      "unknown generator {}; there are chain, complete, window, powers, star, random, {}",
+      quoted_text(kind), fmt::join(family_names(), ", ")));
 }
 
 }  // namespace synergraph

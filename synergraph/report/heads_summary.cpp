@@ -293,7 +293,7 @@ std::string judgement(const HeadsReport& report) {
       if (value.held_out)
         judged = judged < 0 ? value.held_out->samples : std::min(judged, value.held_out->samples);
   }
-  if (heads == 1) return {};
+  if (heads == 1 || (report.ablated && most > 1)) return {};
   if (!report.head_names.empty()) return "the pairs and sets of this graph: --verbose";
   if (most == 1)
     return "one sample: nothing can be said of redundant or complementary heads, nor of other "

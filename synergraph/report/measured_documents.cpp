@@ -95,7 +95,8 @@ Fields value_of_heads() {
   Fields head = {{"head", count(), "number of the head"}};
   for (const auto& [key, number] : kHeadNumbers) head.push_back(of_row(key, part("Estimate")));
   return {
-      {"value", part("HeadValue"), "what the value of a set of heads measures"},
+      {"value", one_of({"fidelity", "speed", "loss"}),
+       "what the value of a set of heads measures; loss: of ablations"},
       {"all", part("Estimate"), "value of all heads together"},
       {"gap", number(),
        "no set's value is further than this above its number; 0: all are certified"},

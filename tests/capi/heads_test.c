@@ -117,7 +117,7 @@ static void test_numbers(void) {
 
   FAILS(SG_USAGE, "one convention, exact or published, not both",
         sg_heads(arrays, "{\"convention\": \"both\"}", NULL, &result));
-  FAILS(SG_USAGE, "residual and follow need stack",
+  FAILS(SG_USAGE, "residual, follow and method need stack",
         sg_heads(arrays, "{\"follow\": 1}", NULL, &result));
   FAILS(SG_USAGE, "'worth'", sg_heads(arrays, "{\"values\": \"worth\"}", NULL, &result));
   FAILS(SG_USAGE, "per_head", sg_heads(arrays, "{\"per_head\": true}", NULL, &result));

@@ -42,7 +42,7 @@ HeadsReport ablation(const std::vector<double>& worth, double factor) {
 TEST(AblationReport, SaysWhatTheLossNeeds) {
   const HeadsReport report = ablation({1.0, 5.0, 0.0}, 1.01);
   EXPECT_THAT(heads_summary(report).front(),
-              HasSubstr("attention, loss lower by 6.03: head 1 carries 83 %"));
+              HasSubstr("attention, loss lower by 6.03: head 1 accounts for 83 %"));
   const std::string text = format_report(report);
   EXPECT_THAT(text,
               HasSubstr("surprise: 1.00 ± 0.1; with every head of every layer off: 3.00 ± 0.1"));
@@ -60,7 +60,7 @@ TEST(AblationReport, SaysWhatTheLossNeeds) {
 TEST(AblationReport, ClaimsNothingThatIsNotClear) {
   HeadsReport report = ablation({1.0, 3.0}, -0.5);  // 4 and -2: 1 ± 3
   EXPECT_THAT(heads_summary(report).front(), HasSubstr("loss lower by 1: not clear of chance"));
-  EXPECT_THAT(heads_summary(report).front(), Not(HasSubstr("carr")));
+  EXPECT_THAT(heads_summary(report).front(), Not(HasSubstr("accounts")));
   report = ablation({-1.0, -3.0}, 1.01);
   EXPECT_THAT(heads_summary(report).front(),
               HasSubstr("loss higher by 4.02: the model is better without the heads"));

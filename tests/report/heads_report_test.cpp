@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 #include <sstream>
 
+#include "synergraph/core/setting.h"
 #include "synergraph/report/heads_facts.h"
 #include "synergraph/report/heads_summary.h"
 #include "synergraph/statistics/symmetric_sum.h"
@@ -196,7 +197,7 @@ TEST(HeadsText, FitsAScreenUnlessItIsVerbose) {
   for (const int heads : {4, 8, 16}) {
     HeadsReport report = invented_head_values(4, heads, 3);
     report.stack = invented_stack(report);
-    const std::string text = format_report(report, 80);
+    const std::string text = spelled(format_report(report, 80), OptionSpelling::kProgram);
     EXPECT_LE(std::count(text.begin(), text.end(), '\n'), 23) << text;
     EXPECT_THAT(text, AllOf(HasSubstr("--verbose"), Not(HasSubstr("±"))));
     report.verbose = true;

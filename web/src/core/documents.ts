@@ -488,8 +488,8 @@ export interface BestWeights {
 
 /** What the heads of a layer are worth, by one value. */
 export interface LayerValue {
-  /** what the value of a set of heads measures */
-  value: HeadValue;
+  /** what the value of a set of heads measures; loss: of ablations */
+  value: 'fidelity' | 'speed' | 'loss';
   /** value of all heads together */
   all: Estimate;
   /** no set's value is further than this above its number; 0: all are certified */
