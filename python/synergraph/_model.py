@@ -122,7 +122,7 @@ class Model:
         samples: Optional[int] = None,
         seed: Optional[int] = None,
         # end of settings
-        # settings: heads Measurement Through_the_layers
+        # settings: heads Measurement Through_the_layers Output
         normalization: Optional[str] = None,
         nodes: Optional[str] = None,
         from_tokens: Union[int, str, Sequence[int], None] = None,
@@ -143,6 +143,7 @@ class Model:
         residual: Optional[float] = None,
         follow: Optional[int] = None,
         method: Optional[str] = None,
+        verbose: bool = False,
         # end of settings
         threads: Optional[int] = None, memory: Optional[int] = None, progress: Progress = None,
     ) -> HeadValues:

@@ -1,7 +1,6 @@
 #include "synergraph/graph/generators.h"
 
-#include <fmt/format.h>
-#include <fmt/ranges.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <string>
@@ -121,8 +120,9 @@ FeedforwardGraph generate_graph(std::string_view description, bool self_loops) {
     return {graph.nodes(), std::move(edges), false};
   }
   throw UsageError(fmt::format(
-      "unknown generator {}; there are chain, complete, window, powers, star, random, {}",
-      quoted_text(kind), fmt::join(family_names(), ", ")));
+      "unknown generator {}; there are chain, complete, window, powers, star, random, and the "
+      "families of docs/graphs.md such as fs",
+      quoted_text(kind)));
 }
 
 }  // namespace synergraph
