@@ -91,12 +91,11 @@ Fields layer() {
   return fields;
 }
 
-Fields value_of_heads() {
+Fields value_of_heads(const ordered_json& value) {
   Fields head = {{"head", count(), "number of the head"}};
   for (const auto& [key, number] : kHeadNumbers) head.push_back(of_row(key, part("Estimate")));
   return {
-      {"value", one_of({"fidelity", "speed", "loss"}),
-       "what the value of a set of heads measures; loss: of ablations"},
+      {"value", value, "what the value of a set of heads measures"},
       {"all", part("Estimate"), "value of all heads together"},
       {"gap", number(),
        "no set's value is further than this above its number; 0: all are certified"},
@@ -147,7 +146,7 @@ Fields held_out_claims() {
 }
 
 /// A layer's heads, and what they are worth.
-Fields layer_of_heads(const ordered_json& weights, const char* about_weights) {
+Fields layer_of_heads(const ordered_json& weights, const char* about_weights, const char* value) {
   return {{"name", text(), "name of the tensor, or number of the layer"},
           {"samples", count(), "number of samples"},
           {"tokens", count(), "number of tokens"},
@@ -155,7 +154,7 @@ Fields layer_of_heads(const ordered_json& weights, const char* about_weights) {
           {"exact", flag(), "false: subsets were sampled"},
           {"permutations", count(), "number of sampled orders of the heads"},
           {"precise", flag(), "whether sampling reached the precision"},
-          {"values", list(part("LayerValue"), 1), "one for each value"}};
+          {"values", list(part(value), 1), "one for each value"}};
 }
 
 Fields ablation_document() {
@@ -177,7 +176,9 @@ Fields ablation_document() {
                       {"pairs", flag(), "whether pairs of sampled layers were measured"}}),
               "how it was measured"},
              {"summary", list(text()), "the findings in words"},
-             {"layers", list(object(layer_of_heads(of_type("null"), "null: heads are on or off"))),
+             {"layers",
+              list(object(
+                  layer_of_heads(of_type("null"), "null: heads are on or off", "LossValue"))),
               "each layer"}};
 }
 
@@ -243,13 +244,14 @@ Fields heads_document() {
                 {"token_names", list(text()), "for a graph", kSometimes},
                 {"summary", list(text()), "the findings in words"},
                 {"layers",
-                 list(object(layer_of_heads(list(number(), 1), "of the heads, normalised") +
-                             Fields{{"loss",
-                                     object({{"won", number(), "nats that all heads win over none"},
-                                             {"shapley", list(number()), "nats of each head"},
-                                             {"rank_correlation", record(maybe()),
-                                              "of these with the Shapley values of each value"}}),
-                                     "for a checkpoint whose loss was measured", kSometimes}})),
+                 list(object(
+                     layer_of_heads(list(number(), 1), "of the heads, normalised", "LayerValue") +
+                     Fields{{"loss",
+                             object({{"won", number(), "nats that all heads win over none"},
+                                     {"shapley", list(number()), "nats of each head"},
+                                     {"rank_correlation", record(maybe()),
+                                      "of these with the Shapley values of each value"}}),
+                             "for a checkpoint whose loss was measured", kSometimes}})),
                  "each layer"},
                 {"stack", part("Stack"), "with --stack", kSometimes}};
 }
@@ -400,7 +402,9 @@ std::vector<Part> measured_parts() {
        object(held_out_claims())},
       {"BestWeights", "The outcome of a search for weights.", object(best_weights())},
       {"LayerValue", "What the heads of a layer are worth, by one value.",
-       object(value_of_heads())},
+       object(value_of_heads(part("HeadValue")))},
+      {"LossValue", "What the loss needs of the heads of a layer: of ablations.",
+       object(value_of_heads(just("loss")))},
       {"Stack", "Signals through all layers, each applied once.", object(stack())},
       document("HeadsDocument", kHeadsDocument, "What heads are worth: `synergraph heads --json`.",
                heads_document()),

@@ -488,8 +488,74 @@ export interface BestWeights {
 
 /** What the heads of a layer are worth, by one value. */
 export interface LayerValue {
-  /** what the value of a set of heads measures; loss: of ablations */
-  value: 'fidelity' | 'speed' | 'loss';
+  /** what the value of a set of heads measures */
+  value: HeadValue;
+  /** value of all heads together */
+  all: Estimate;
+  /** no set's value is further than this above its number; 0: all are certified */
+  gap: number;
+  /** each head */
+  heads: {
+    /** number of the head */
+    head: number;
+    /** Shapley value: the head’s part of the value of all: what it adds to those before it in a random order, on average */
+    shapley: Estimate;
+    /** Banzhaf value: what the head adds to a random set of the others */
+    banzhaf: Estimate;
+    /** Value alone: the value of this head as the only one */
+    alone: Estimate;
+    /** Lost without it: what all heads lose without this one; below 0 they are better without it */
+    dropped: Estimate;
+  }[];
+  /** heads that carry the value */
+  carriers?: {
+    /** the fewest heads whose Shapley values make 80 % of the value of all */
+    heads: number[];
+    /** share that they make */
+    share: Maybe;
+  };
+  /** heads without which the layer is better, clear of chance, the worst first */
+  better_without?: number[];
+  /** Interaction: Shapley interaction index of a pair: above 0 complementary, below 0 redundant */
+  pairs: Interaction[];
+  /** the same of three heads; none if sampled */
+  triples: Interaction[];
+  /** what fewer heads are worth */
+  pruning: {
+    /** number of samples in the means */
+    samples: number;
+    /** the best set of every size from 0 */
+    best: {
+      /** the best set */
+      heads: number[];
+      /** its value */
+      value: number;
+      /** no other set of this size is better */
+      certified: boolean;
+    }[];
+    /** greedy addition takes the heads in this order */
+    greedy_addition: PruningPath;
+    /** greedy removal leaves the heads in this order */
+    greedy_removal: PruningPath;
+    /** heads by falling Shapley value */
+    shapley: PruningPath;
+  };
+  /** the fewest heads that keep `keep` of the value of all */
+  smallest: SubsetChoice;
+  /** number of sets that are worth more than all heads; if sampled, of those in pruning.best */
+  beating: number;
+  /** the best of these sets */
+  better: SubsetChoice | null;
+  /** claims that are chosen on one half of the samples and judged on the other; null: too few samples */
+  held_out?: HeldOutClaims | null;
+  /** after a search for weights */
+  best_weights?: BestWeights;
+}
+
+/** What the loss needs of the heads of a layer: of ablations. */
+export interface LossValue {
+  /** what the value of a set of heads measures */
+  value: 'loss';
   /** value of all heads together */
   all: Estimate;
   /** no set's value is further than this above its number; 0: all are certified */
@@ -723,7 +789,7 @@ export interface AblationDocument {
     /** whether sampling reached the precision */
     precise: boolean;
     /** one for each value */
-    values: LayerValue[];
+    values: LossValue[];
   }[];
 }
 
