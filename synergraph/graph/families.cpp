@@ -424,6 +424,15 @@ class Description {
                       quoted_text(text_), quoted_text(parts_[index])));
     return static_cast<int>(std::min(std::round(factor * unit), 1e9));
   }
+  /// A size that is the degree of a regular graph. One that follows from the number of nodes is
+  /// lowered to the next degree that there is.
+  int degree(std::size_t index) const {
+    const int wanted = size(index);
+    int whole_number = 0;
+    if (parse_number(parts_[index], whole_number)) return wanted;
+    const int fits = std::min(wanted, nodes() - 1);
+    return nodes() % 2 == 1 && fits % 2 == 1 ? fits - 1 : fits;
+  }
   double number(std::size_t index) const {
     double value = 0.0;
     if (!parse_number(parts_[index], value))
@@ -472,7 +481,7 @@ constexpr std::array kFamilies = {
            }},
     Family{"expander", 3, 4, "expander:N:D[:SEED]",
            [](const Description& of) {
-             return oriented_expander_graph(of.nodes(), of.size(2), of.seed(3));
+             return oriented_expander_graph(of.nodes(), of.degree(2), of.seed(3));
            }},
     Family{"poisson", 4, 5, "poisson:N:P:K[:SEED]",
            [](const Description& of) {

@@ -172,6 +172,9 @@ TEST(Families, AreNamedAndTakeDegreesThatGrowWithTheGraph) {
   EXPECT_EQ(edges(generate_family("fs:64:6")), edges(fs_graph(64, 6, 0.5, 1)));
   EXPECT_EQ(edges(generate_family("fs:64:6:0.25:8")), edges(fs_graph(64, 6, 0.25, 8)));
   EXPECT_EQ(edges(generate_family("bigbird:64:3:1:2:7")), edges(bigbird_graph(64, 3, 1, 2, 7)));
+  EXPECT_EQ(edges(generate_family("expander:16:4log")), complete_graph(16).edges());
+  EXPECT_EQ(edges(generate_family("expander:9:log")), edges(oriented_expander_graph(9, 4, 1)));
+  EXPECT_EQ(edges(generate_family("expander:7:log")), edges(oriented_expander_graph(7, 2, 1)));
   EXPECT_NE(edges(generate_family("fs:64:6:0.5:1")), edges(generate_family("fs:64:6:0.5:2")));
 }
 
