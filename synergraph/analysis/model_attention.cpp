@@ -234,6 +234,7 @@ std::optional<Evaluation> ModelAttention::evaluation() const {
 std::vector<LossGame> ModelAttention::loss_games(const LossGameOptions& options) const {
   if (task_ == nullptr) throw InputError("the loss needs a task");
   std::vector<LossGame> games;
+  games.reserve(layers_.size());
   for (int layer = 0; layer < model_.config().layers; ++layer)
     games.push_back(loss_game(model_, inputs_, answers_, layer, options));
   return games;

@@ -132,6 +132,7 @@ class FlowNetwork {
 std::vector<double> attention_flow(const std::vector<Matrix>& layers, const Execution& execution) {
   FlowNetwork network(layers);
   std::vector<double> flow;
+  flow.reserve(static_cast<std::size_t>(network.nodes()));
   for (int token = 0; token < network.nodes(); ++token)
     flow.push_back(network.flow_from(token, execution));
   return flow;

@@ -56,7 +56,8 @@ AttentionLayer cut(AttentionLayer layer, const std::vector<TokenSpan>& sequences
 void place_sources(FidelityOptions& options, const std::vector<AttentionLayer>& layers) {
   if (options.from.empty() || layers.empty()) return;
   options.first_token = extra_nodes(layers.front().missing_mass);
-  for (const AttentionLayer& layer : layers) options.from.places(layer.tokens, option_mark("from_tokens"));
+  for (const AttentionLayer& layer : layers)
+    options.from.places(layer.tokens, option_mark("from_tokens"));
 }
 
 int AttentionSource::most_samples() const {

@@ -36,6 +36,7 @@ Matrix weights_by_row(const RowShares* shares, std::span<const double> weights) 
 
 std::vector<double> mean_over_rows(const Matrix& weights) {
   std::vector<double> means;
+  means.reserve(static_cast<std::size_t>(weights.rows()));
   for (int h = 0; h < weights.rows(); ++h)
     means.push_back(total(weights.row(h), weights.cols()) / weights.cols());
   return means;

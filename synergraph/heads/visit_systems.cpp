@@ -52,6 +52,7 @@ void visit_groups(AttentionSource& source, const std::vector<Pieces>& groups,
     at_once = std::min(at_once, systems_at_once(layer.heads, layer.nodes(), execution));
   const Execution each = execution_of_each(execution, at_once);
   std::vector<VisitedSample> samples;
+  samples.reserve(static_cast<std::size_t>(at_once));
   for (int worker = 0; worker < at_once; ++worker) samples.emplace_back(source, execution, each);
   Turnstile opening;
   parallel_for(groups.size(), at_once, [&](std::size_t index, int worker) {

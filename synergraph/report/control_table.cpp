@@ -52,7 +52,7 @@ StudyNumber number_of(const Results& results, std::size_t run, double Evaluation
 
 /// "0.990", over several seeds "0.990 [0.988, 0.992]".
 std::string accuracy(const StudyNumber& number) {
-  const std::string mean = fixed(number.mean, 3);
+  std::string mean = fixed(number.mean, 3);
   if (number.seeds == 1) return mean;
   return fmt::format("{} [{}, {}]", mean, fixed(number.low, 3), fixed(number.high, 3));
 }

@@ -8,9 +8,13 @@
 
 #include "synergraph/report/figure_axis.h"
 #include "synergraph/report/figure_layout.h"
+#include "synergraph/report/words.h"
 
 namespace synergraph {
 namespace {
+
+/// The smallest fidelity that the figure shows.
+constexpr double kLeastFidelity = 1e-8;
 
 /// A number of a graph: how it is called, and where it stands.
 struct Column {
@@ -116,7 +120,7 @@ void draw_families_figure(const std::string& path, const std::vector<FamilyGraph
     const double fidelity = std::exp(mean(graphs, begin, end, [](const FamilyGraph& graph) {
       return std::log(graph.normalised_fidelity);
     }));
-    if (std::isfinite(time) && time > 0.0 && fidelity > 0.0)
+    if (std::isfinite(time) && time > 0.0 && fidelity >= kLeastFidelity)
       lines.back().points += fmt::format("{} {}\n", gnuplot_number(time), gnuplot_number(fidelity));
     else
       ++left_out;
@@ -127,12 +131,12 @@ void draw_families_figure(const std::string& path, const std::vector<FamilyGraph
   layout.bottom = 0.6;
   layout.left = 0.8;
   if (left_out > 0)
-    layout.note =
-        fmt::format("{} sizes have no mark: they never mix or have no fidelity", left_out);
+    layout.note = fmt::format("{} have no mark: they never mix, or F is below {:.0e}",
+                              counted(static_cast<std::int64_t>(left_out), "size"), kLeastFidelity);
   const Canvas canvas = begin_figure(layout, options);
   std::string commands = canvas.commands;
   commands +=
-      "set logscale xy\nset format x '10^{%L}'\nset format y '10^{%L}'\n"
+      "set logscale xy\nset format x '%g'\nset format y '%.0e'\n"
       "set xlabel 'averaged mixing time, in steps'\nset ylabel 'normalised fidelity F'\n";
   std::string plots;
   FigurePlace corner = canvas.corner(0);

@@ -270,6 +270,7 @@ std::string loss_line(const HeadsReport& report, const HeadsNames& names) {
       names.heads({static_cast<int>(needed - losses[most].shapley.begin())}), human(*needed, 3));
   for (std::size_t v = 0; v < report.head_values.options.values.size(); ++v) {
     std::vector<std::string> each;
+    each.reserve(losses.size());
     for (const LossOfHeads& loss : losses)
       each.push_back(std::isnan(loss.agreement[v]) ? "none" : fixed(loss.agreement[v], 2));
     constexpr std::size_t kShown = 8;

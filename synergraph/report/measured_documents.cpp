@@ -52,7 +52,7 @@ Fields together() {
 }
 
 /// Where attention comes from.
-Fields input(std::vector<std::string> sources, std::vector<std::string> weights) {
+Fields input(const std::vector<std::string>& sources, const std::vector<std::string>& weights) {
   return {
       {"source", one_of(sources), "what was measured"},
       {"weights", one_of(weights), "where the head weights come from"},

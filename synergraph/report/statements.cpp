@@ -212,6 +212,7 @@ std::vector<std::string> statements(const Findings& findings,
                                     const std::vector<CellResult>& results) {
   const std::map<std::string, ResultsByHeads> groups = group_results(results);
   std::vector<std::string> texts;
+  texts.reserve(groups.size());
   for (const auto& [task, by_heads] : groups) texts.push_back(control_statement(task, by_heads));
   for (std::string& text : general_statements(findings, results)) texts.push_back(std::move(text));
   for (const auto& [task, by_heads] : groups) {

@@ -189,10 +189,10 @@ Fields tracked_numbers() {
 
 Fields kept_layer() {
   const ordered_json number_or_name = either(number(), one_of({"inf", "nan"}));
-  const ordered_json numbers = tuple(number_or_name, 10);
+  const auto numbers = [&] { return tuple(number_or_name, 10); };
   return {{"numbers",
            object(of_rows([](const QuantityRow&) { return true; },
-                          [&](const QuantityRow&) { return numbers; }, kSometimes)),
+                          [&](const QuantityRow&) { return numbers(); }, kSometimes)),
            "samples, never, undefined, mean, std, min, median, max, 10 % and 90 % quantile"},
           {"with_synergy", count()},
           {"synergy_undecided", count()},

@@ -15,14 +15,14 @@ namespace {
 
 /// The title of a table, which is named after its kind and its task: "mixing-copy".
 std::string title_of(const std::string& name) {
-  static const std::map<std::string, std::string> kTitles = {
+  static const std::map<std::string, std::string> titles = {
       {"control", "Accuracy with heads switched off"},
       {"mixing", "Mixing time"},
       {"fidelity", "Minimax fidelity"},
       {"comparison", "Best head and all heads"},
       {"subsets", "Subsets of heads"}};
   const std::size_t end = name.find('-');
-  return fmt::format("{}: {}", kTitles.at(name.substr(0, end)), name.substr(end + 1));
+  return fmt::format("{}: {}", titles.at(name.substr(0, end)), name.substr(end + 1));
 }
 
 ReportSection tables(const std::vector<CellResult>& results, const Findings& findings) {

@@ -1,0 +1,46 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "tests/support/run_program.h"
+
+namespace synergraph {
+namespace {
+
+using testing::HasSubstr;
+using testing::Not;
+using testing_support::ProgramTest;
+
+class FamiliesCommand : public ProgramTest {};
+
+TEST_F(FamiliesCommand, HasTheClosedFormsOfTheLine) {
+  const auto line = run("families --families dilated:1:1 --sizes 16,64 --csv - --quiet");
+  EXPECT_EQ(line.status, 0) << line.err;
+  EXPECT_THAT(line.out, HasSubstr("\ndilated:1:1,16,,31,27,23,33,15,"));
+  EXPECT_THAT(line.out, HasSubstr("\ndilated:1:1,64,,127,111,95,133,63,"));
+}
+
+TEST_F(FamiliesCommand, ResultsDoNotDependOnThreads) {
+  const std::string command =
+      "families --families fs:4log,poisson:0.2:8 --sizes 300 --csv - --quiet --threads ";
+  const auto one = run(command + "1");
+  EXPECT_EQ(one.status, 0) << one.err;
+  EXPECT_EQ(run(command + "3").out, one.out);
+}
+
+TEST_F(FamiliesCommand, SaysWhatWasNotReached) {
+  const auto limited = run("families --families dilated:1:1 --sizes 64 --step-limit 20 --quiet");
+  EXPECT_THAT(limited.out, HasSubstr(">= "));
+  const auto never = run("families --families indegree:1 --sizes 64 --quiet");
+  EXPECT_THAT(never.out, HasSubstr("never"));
+}
+
+TEST_F(FamiliesCommand, RefusesBadFamiliesInALine) {
+  expect_refusal("families --families ring:3", 2, "unknown family 'ring'");
+  expect_refusal("families --families fs", 2, "expected fs:N:K[:RATIO[:SEED]]");
+  expect_refusal("families --families fs:x", 2, "'x' is not a whole number");
+  expect_refusal("families --sizes 0", 2, "--sizes");
+  expect_refusal("families --families expander:3 --sizes 5 --quiet", 1, "no 3-regular graph of 5");
+}
+
+}  // namespace
+}  // namespace synergraph
