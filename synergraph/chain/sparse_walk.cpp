@@ -13,7 +13,7 @@
 namespace synergraph {
 namespace {
 
-constexpr double kTie = 1e-13;  // as for mixing_times()
+constexpr double kSparseTie = 1e-13;  // as for mixing_times()
 
 /// The weights of a node's edges to later nodes, and with its self-loop.
 struct OutgoingWeight {
@@ -71,7 +71,8 @@ class Crossings {
 
  private:
   bool met(double value, double threshold) const {
-    return strict_ ? value < threshold * (1.0 - kTie) : value <= threshold * (1.0 + kTie);
+    return strict_ ? value < threshold * (1.0 - kSparseTie)
+                   : value <= threshold * (1.0 + kSparseTie);
   }
   std::vector<double> thresholds_;
   bool strict_;
@@ -125,7 +126,9 @@ SparseWalkSummary summarise_walk(const SparseGraph& graph, const SparseWalkOptio
   Crossings l1(times(options.eps, 0.5), true);
   Crossings tv(options.eps, true);
   const auto comes_worst = [&](double) { return lost == 0.0; };
-  const auto comes_mean = [&](double threshold) { return mean_lost < threshold * (1.0 - kTie); };
+  const auto comes_mean = [&](double threshold) {
+    return mean_lost < threshold * (1.0 - kSparseTie);
+  };
   const auto open = [&] {
     const auto waits = [](const Crossings& of, const std::vector<double>& thresholds,
                           const auto& comes) {

@@ -22,7 +22,7 @@
 namespace synergraph {
 namespace {
 
-std::size_t at(std::int64_t k) {
+std::size_t index_of(std::int64_t k) {
   return static_cast<std::size_t>(k);
 }
 
@@ -50,9 +50,9 @@ SparseGraph graph_of_senders(int nodes, std::int64_t most, const Senders& sender
   check_edges(static_cast<double>(nodes) * static_cast<double>(most));
   constexpr std::int64_t kNodes = 4096;
   const std::int64_t parts = (nodes + kNodes - 1) / kNodes;
-  std::vector<std::vector<std::int32_t>> heard(at(parts));
-  std::vector<std::vector<std::int32_t>> counts(at(parts));
-  parallel_for(at(parts), 0, [&](std::size_t part, int) {
+  std::vector<std::vector<std::int32_t>> heard(index_of(parts));
+  std::vector<std::vector<std::int32_t>> counts(index_of(parts));
+  parallel_for(index_of(parts), 0, [&](std::size_t part, int) {
     std::vector<std::int32_t> row;
     const std::int64_t begin = static_cast<std::int64_t>(part) * kNodes;
     for (std::int64_t i = begin; i < std::min<std::int64_t>(nodes, begin + kNodes); ++i) {
@@ -64,17 +64,18 @@ SparseGraph graph_of_senders(int nodes, std::int64_t most, const Senders& sender
     heard[part].shrink_to_fit();
   });
   // Turned round by counting: receivers come out in increasing order.
-  std::vector<std::int64_t> first(at(nodes) + 1, 0);
+  std::vector<std::int64_t> first(index_of(nodes) + 1, 0);
   for (const auto& part : heard)
-    for (const std::int32_t j : part) ++first[at(j) + 1];
+    for (const std::int32_t j : part) ++first[index_of(j) + 1];
   std::partial_sum(first.begin(), first.end(), first.begin());
   std::vector<std::int64_t> place(first.begin(), first.end() - 1);
-  ScratchVector<std::int32_t> receivers(at(first.back()));
+  ScratchVector<std::int32_t> receivers(index_of(first.back()));
   std::int32_t i = 0;
   for (std::size_t part = 0; part < heard.size(); ++part) {
     std::size_t e = 0;
     for (const std::int32_t count : counts[part]) {
-      for (std::int32_t k = 0; k < count; ++k) receivers[at(place[at(heard[part][e++])]++)] = i;
+      for (std::int32_t k = 0; k < count; ++k)
+        receivers[index_of(place[index_of(heard[part][e++])]++)] = i;
       ++i;
     }
     heard[part] = {};
@@ -86,7 +87,7 @@ SparseGraph graph_of_senders(int nodes, std::int64_t most, const Senders& sender
 void add_distinct(RandomSequence& random, std::int64_t bound, std::int64_t count,
                   std::vector<std::int32_t>& list) {
   if (count >= bound) {
-    list.resize(at(bound));
+    list.resize(index_of(bound));
     std::iota(list.begin(), list.end(), 0);
     return;
   }
@@ -120,10 +121,10 @@ std::int64_t ceil_log2(std::int64_t n) {
 class FsBuilder {
  public:
   FsBuilder(int nodes, double matchings, double ratio, std::uint64_t seed)
-      : senders_(at(nodes)), ratio_(ratio), random_(seed, Purpose::kGraph) {
+      : senders_(index_of(nodes)), ratio_(ratio), random_(seed, Purpose::kGraph) {
     fill(0, nodes, matchings);
   }
-  const std::vector<std::int32_t>& senders(int i) const { return senders_[at(i)]; }
+  const std::vector<std::int32_t>& senders(int i) const { return senders_[index_of(i)]; }
 
  private:
   void fill(std::int64_t begin, std::int64_t size, double matchings) {
@@ -146,17 +147,17 @@ class FsBuilder {
     if (count >= from) {
       for (std::int64_t i = middle; i < end; ++i)
         for (std::int64_t j = begin; j < middle; ++j)
-          senders_[at(i)].push_back(static_cast<std::int32_t>(j));
+          senders_[index_of(i)].push_back(static_cast<std::int32_t>(j));
       return;
     }
     // Of the senders of a node, the last came from this block.
     const auto has = [&](std::int64_t i, std::int64_t j, std::int64_t last) {
-      const auto& list = senders_[at(middle + i)];
-      const auto recent = std::min<std::size_t>(list.size(), at(last));
+      const auto& list = senders_[index_of(middle + i)];
+      const auto recent = std::min<std::size_t>(list.size(), index_of(last));
       return std::find(list.end() - static_cast<std::ptrdiff_t>(recent), list.end(),
                        static_cast<std::int32_t>(begin + j)) != list.end();
     };
-    std::vector<std::int64_t> order(at(std::max(from, to)));
+    std::vector<std::int64_t> order(index_of(std::max(from, to)));
     for (std::int64_t matching = 0; matching < count; ++matching) {
       // Of unequal blocks, the places beyond the first block hold random nodes of it.
       for (std::size_t k = 0; k < order.size(); ++k)
@@ -168,16 +169,18 @@ class FsBuilder {
       // A node that hears its partner already changes partners with a random node.
       constexpr int kAttempts = 1000;
       for (std::int64_t i = 0; i < to; ++i) {
-        for (int attempt = 0; attempt < kAttempts && has(i, order[at(i)], matching); ++attempt) {
+        for (int attempt = 0; attempt < kAttempts && has(i, order[index_of(i)], matching);
+             ++attempt) {
           const auto other = static_cast<std::int64_t>(random_.below(order.size()));
-          if (has(i, order[at(other)], matching)) continue;
-          if (other < to && has(other, order[at(i)], matching)) continue;
-          std::swap(order[at(i)], order[at(other)]);
+          if (has(i, order[index_of(other)], matching)) continue;
+          if (other < to && has(other, order[index_of(i)], matching)) continue;
+          std::swap(order[index_of(i)], order[index_of(other)]);
         }
       }
       for (std::int64_t i = 0; i < to; ++i)
-        if (!has(i, order[at(i)], matching))
-          senders_[at(middle + i)].push_back(static_cast<std::int32_t>(begin + order[at(i)]));
+        if (!has(i, order[index_of(i)], matching))
+          senders_[index_of(middle + i)].push_back(
+              static_cast<std::int32_t>(begin + order[index_of(i)]));
     }
   }
 
@@ -191,43 +194,44 @@ class FsBuilder {
 class RegularGraph {
  public:
   RegularGraph(int nodes, int degree, std::uint64_t seed)
-      : random_(seed, Purpose::kGraph), neighbours_(at(nodes)) {
+      : random_(seed, Purpose::kGraph), neighbours_(index_of(nodes)) {
     const std::int64_t ends = std::int64_t{nodes} * degree;
-    end_.resize(at(ends));
-    for (std::int64_t k = 0; k < ends; ++k) end_[at(k)] = static_cast<std::int32_t>(k / degree);
+    end_.resize(index_of(ends));
+    for (std::int64_t k = 0; k < ends; ++k)
+      end_[index_of(k)] = static_cast<std::int32_t>(k / degree);
     for (std::int64_t k = ends - 1; k > 0; --k)
-      std::swap(end_[at(k)], end_[random_.below(static_cast<std::uint64_t>(k) + 1)]);
+      std::swap(end_[index_of(k)], end_[random_.below(static_cast<std::uint64_t>(k) + 1)]);
     std::vector<std::int64_t> bad;
-    bad_.resize(at(ends / 2));
+    bad_.resize(index_of(ends / 2));
     for (std::int64_t e = 0; e < ends / 2; ++e) {
       const auto [a, b] = edge(e);
       if (a == b || has(a, b))
         bad.push_back(e);
       else
         link(a, b);
-      bad_[at(e)] = !bad.empty() && bad.back() == e;
+      bad_[index_of(e)] = !bad.empty() && bad.back() == e;
     }
     while (!bad.empty()) {
       if (exchange(bad.back())) bad.pop_back();
     }
   }
   bool has(std::int32_t a, std::int32_t b) const {
-    const auto& list = neighbours_[at(a)];
+    const auto& list = neighbours_[index_of(a)];
     return std::find(list.begin(), list.end(), b) != list.end();
   }
-  const std::vector<std::int32_t>& neighbours(int i) const { return neighbours_[at(i)]; }
+  const std::vector<std::int32_t>& neighbours(int i) const { return neighbours_[index_of(i)]; }
 
  private:
   std::pair<std::int32_t, std::int32_t> edge(std::int64_t e) const {
-    return {end_[at(2 * e)], end_[at(2 * e + 1)]};
+    return {end_[index_of(2 * e)], end_[index_of(2 * e + 1)]};
   }
   void link(std::int32_t a, std::int32_t b) {
-    neighbours_[at(a)].push_back(b);
-    neighbours_[at(b)].push_back(a);
+    neighbours_[index_of(a)].push_back(b);
+    neighbours_[index_of(b)].push_back(a);
   }
   void unlink(std::int32_t a, std::int32_t b) {
     for (const auto& [of, other] : {std::pair(a, b), std::pair(b, a)}) {
-      auto& list = neighbours_[at(of)];
+      auto& list = neighbours_[index_of(of)];
       list.erase(std::find(list.begin(), list.end(), other));
     }
   }
@@ -238,16 +242,16 @@ class RegularGraph {
     auto [a, b] = edge(e);
     auto [c, d] = edge(other);
     if (turned) std::swap(c, d);
-    if (bad_[at(other)]) return false;  // it is not linked
+    if (bad_[index_of(other)]) return false;  // it is not linked
     if (a == c || b == d || has(a, c) || has(b, d) || (a == d && b == c)) return false;
-    bad_[at(e)] = false;
+    bad_[index_of(e)] = false;
     unlink(c, d);
     link(a, c);
     link(b, d);
-    end_[at(2 * e)] = a;
-    end_[at(2 * e + 1)] = c;
-    end_[at(2 * other)] = b;
-    end_[at(2 * other + 1)] = d;
+    end_[index_of(2 * e)] = a;
+    end_[index_of(2 * e + 1)] = c;
+    end_[index_of(2 * other)] = b;
+    end_[index_of(2 * other + 1)] = d;
     return true;
   }
 
@@ -332,8 +336,8 @@ SparseGraph fs_original_graph(int nodes) {
     const auto block = std::upper_bound(blocks.begin(), blocks.end(), i) - blocks.begin() - 1;
     const bool last = block + 1 == count;
     if (block == 0 && !last) return;
-    const std::int64_t begin = blocks[at(std::max<std::int64_t>(0, block - 1))];
-    const std::int64_t end = last ? i : blocks[at(block)];
+    const std::int64_t begin = blocks[index_of(std::max<std::int64_t>(0, block - 1))];
+    const std::int64_t end = last ? i : blocks[index_of(block)];
     for (std::int64_t j = begin; j < end; ++j) row.push_back(static_cast<std::int32_t>(j));
   });
 }
@@ -517,6 +521,7 @@ const Family* find_family(std::string_view description) {
 
 std::vector<std::string_view> family_names() {
   std::vector<std::string_view> names;
+  names.reserve(kFamilies.size());
   for (const Family& family : kFamilies) names.push_back(family.name);
   return names;
 }

@@ -112,7 +112,7 @@ FeedforwardGraph generate_graph(std::string_view description, bool self_loops) {
   }
   if (is_family(description)) {
     if (parts.size() > 1) nodes();  // a graph that is too large fails before it is made
-    const FeedforwardGraph graph = generate_family(description).dense();
+    FeedforwardGraph graph = generate_family(description).dense();
     if (self_loops) return graph;
     std::vector<Edge> edges;
     for (const Edge& edge : graph.edges())

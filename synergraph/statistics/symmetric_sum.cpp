@@ -9,8 +9,8 @@ namespace synergraph {
 double symmetric_sum_chance(double sum, double squares) {
   if (!(sum > 0.0) || !(squares > 0.0)) return 1.0;
   const auto above = [](double x) { return 0.5 * std::erfc(x / std::numbers::sqrt2); };
-  static const double kFactor = 0.25 / above(std::numbers::sqrt2);
-  return std::min(1.0, kFactor * above(sum / std::sqrt(squares)));
+  static const double factor = 0.25 / above(std::numbers::sqrt2);
+  return std::min(1.0, factor * above(sum / std::sqrt(squares)));
 }
 
 }  // namespace synergraph

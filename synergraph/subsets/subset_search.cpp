@@ -73,6 +73,7 @@ class Search {
         added.push_back(&*place);
     if (options_.prepare) {
       std::vector<Heads> unknown;
+      unknown.reserve(added.size());
       for (const auto* entry : added) unknown.push_back(entry->first);
       options_.prepare(unknown);
     }
