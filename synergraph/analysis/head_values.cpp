@@ -48,10 +48,10 @@ std::vector<int> heads_without(int heads, int without) {
 }
 
 /// One layer: its samples, and what comes of them.
-class MeasuredLayer {
+class ValuedLayer {
  public:
-  MeasuredLayer(int number, const AttentionLayer& layer, const std::vector<double>& weights,
-                const HeadValueOptions& options)
+  ValuedLayer(int number, const AttentionLayer& layer, const std::vector<double>& weights,
+              const HeadValueOptions& options)
       : number_(number),
         layer_(layer),
         weights_(weights),
@@ -107,7 +107,7 @@ class MeasuredLayer {
   std::vector<std::vector<double>> moved_shares_;  // [sample]
 };
 
-SubsetOptions MeasuredLayer::subset_options(const Execution& execution) const {
+SubsetOptions ValuedLayer::subset_options(const Execution& execution) const {
   SubsetOptions options;
   options.convention = options_.convention;
   const auto wanted = [&](HeadValue value) {
@@ -120,8 +120,8 @@ SubsetOptions MeasuredLayer::subset_options(const Execution& execution) const {
   return options;
 }
 
-void MeasuredLayer::measure(int sample, HeadSource& heads, const Execution& execution,
-                            const std::function<void(std::uint64_t)>& done) {
+void ValuedLayer::measure(int sample, HeadSource& heads, const Execution& execution,
+                          const std::function<void(std::uint64_t)>& done) {
   SubsetOptions options = subset_options(execution);
   moved_shares_[static_cast<std::size_t>(sample)] =
       mean_over_rows(weights_by_row(heads.row_shares(), weights_));
@@ -138,7 +138,7 @@ void MeasuredLayer::measure(int sample, HeadSource& heads, const Execution& exec
   }
 }
 
-void MeasuredLayer::measure_table(int sample, HeadSource& heads, const SubsetOptions& options) {
+void ValuedLayer::measure_table(int sample, HeadSource& heads, const SubsetOptions& options) {
   SubsetValues values = subset_values(heads, weights_, options);
   SubsetValues null;
   if (sample < tally_.null_samples()) {
@@ -157,7 +157,7 @@ void MeasuredLayer::measure_table(int sample, HeadSource& heads, const SubsetOpt
   }
 }
 
-void MeasuredLayer::measure_orders(int sample, HeadSource& heads, const SubsetOptions& options) {
+void ValuedLayer::measure_orders(int sample, HeadSource& heads, const SubsetOptions& options) {
   std::vector<SampleHeadValues> own = indices_of_orders(sample, heads, options);
   if (sample < tally_.null_samples()) {
     PermutedHeads permuted_heads = permuted(sample, heads);
@@ -168,8 +168,8 @@ void MeasuredLayer::measure_orders(int sample, HeadSource& heads, const SubsetOp
 }
 
 /// The indices of every value, from sampled orders.
-std::vector<SampleHeadValues> MeasuredLayer::indices_of_orders(int sample, HeadSource& heads,
-                                                               const SubsetOptions& options) const {
+std::vector<SampleHeadValues> ValuedLayer::indices_of_orders(int sample, HeadSource& heads,
+                                                             const SubsetOptions& options) const {
   const HeadSubsets subsets(heads, weights_, options);
   const std::size_t games = options_.values.size();
   SamplingOptions sampling = options_.sampling;
@@ -210,7 +210,7 @@ std::vector<SampleHeadValues> MeasuredLayer::indices_of_orders(int sample, HeadS
   return each;
 }
 
-std::vector<double> MeasuredLayer::moved_weights() const {
+std::vector<double> ValuedLayer::moved_weights() const {
   if (moved_shares_.empty()) return {};
   std::vector<double> means = moved_shares_.front();
   for (std::size_t h = 0; h < means.size(); ++h) {
@@ -221,7 +221,7 @@ std::vector<double> MeasuredLayer::moved_weights() const {
   return means;
 }
 
-LayerHeadValues MeasuredLayer::summarise() {
+LayerHeadValues ValuedLayer::summarise() {
   LayerHeadValues layer_value = tally_.summarise();
   for (std::size_t v = 0; v < best_.size(); ++v) {
     layer_value.values[v].weights = std::move(best_[v].best);
@@ -248,7 +248,7 @@ class SystemHeads : public HeadSource {
   std::size_t system_;
 };
 
-void MeasuredLayer::search(const HeadSystems& systems, ValueOfHeads& layer_value) const {
+void ValuedLayer::search(const HeadSystems& systems, ValueOfHeads& layer_value) const {
   SubsetOptions options = subset_options(options_.execution.part(1));
   options.fidelity = layer_value.value == HeadValue::kFidelity;
   options.speed = !options.fidelity;
@@ -272,12 +272,12 @@ void MeasuredLayer::search(const HeadSystems& systems, ValueOfHeads& layer_value
                     static_cast<int>(systems.size()), options_.keep);
 }
 
-void MeasuredLayer::search_subsets(const HeadSystems& systems, LayerHeadValues& layer_value) const {
+void ValuedLayer::search_subsets(const HeadSystems& systems, LayerHeadValues& layer_value) const {
   for (ValueOfHeads& value : layer_value.values) search(systems, value);
 }
 
-BestWeights MeasuredLayer::search_weights(const HeadSystems& systems, HeadValue value,
-                                          int parts) const {
+BestWeights ValuedLayer::search_weights(const HeadSystems& systems, HeadValue value,
+                                        int parts) const {
   BestWeightsOptions how = options_.weights;
   how.convention = options_.convention;
   how.execution = options_.execution.part(options_.execution.thread_count());
@@ -287,7 +287,7 @@ BestWeights MeasuredLayer::search_weights(const HeadSystems& systems, HeadValue 
                       how);
 }
 
-void MeasuredLayer::find_weights(const HeadSystems& systems, AttentionSource& source) {
+void ValuedLayer::find_weights(const HeadSystems& systems, AttentionSource& source) {
   best_.clear();
   for (const HeadValue value : options_.values)
     best_.push_back({search_weights(systems, value, 0), static_cast<int>(systems.size())});
@@ -296,7 +296,7 @@ void MeasuredLayer::find_weights(const HeadSystems& systems, AttentionSource& so
 
 /// Judges other weights on samples that were not used to choose them: those after the first ones,
 /// or, where these are fewer than half, the second half with weights from the first.
-void MeasuredLayer::judge_weights(const HeadSystems& systems, AttentionSource& source) {
+void ValuedLayer::judge_weights(const HeadSystems& systems, AttentionSource& source) {
   const int samples = std::max(2, tally_.null_samples());
   int first = static_cast<int>(systems.size());
   std::vector<std::vector<double>> chosen;
@@ -365,7 +365,7 @@ void MeasuredLayer::judge_weights(const HeadSystems& systems, AttentionSource& s
   }
 }
 
-void MeasuredLayer::restore_weights(PartReader& part) {
+void ValuedLayer::restore_weights(PartReader& part) {
   part(best_);
   if (best_.size() != options_.values.size()) throw InputError("weights for other values");
   for (const FoundWeights& found : best_)
@@ -410,9 +410,9 @@ class HeadValueSamples {
     require_weights(source.layers(), head_values_.weights);
     place_sources(head_values_.options.convention.fidelity, head_values_.layers);
     for (std::size_t l = 0; l < head_values_.layers.size(); ++l)
-      measured_.push_back(
-          std::make_unique<MeasuredLayer>(static_cast<int>(l), head_values_.layers[l],
-                                          head_values_.weights[l], head_values_.options));
+      measured_.push_back(std::make_unique<ValuedLayer>(static_cast<int>(l), head_values_.layers[l],
+                                                        head_values_.weights[l],
+                                                        head_values_.options));
   }
 
   void measure(const std::vector<SampleRange>& ranges, const ProgressOptions& progress) {
@@ -421,7 +421,7 @@ class HeadValueSamples {
     visit.unit = "subsets";
     visit.work = [this](const AttentionLayer& layer) { return units(layer); };
     visit_systems(source_, visit, [&](const VisitedSystem& system) {
-      MeasuredLayer& measured = measured_layer(system.layer);
+      ValuedLayer& measured = measured_layer(system.layer);
       measured.measure(system.sample, system.heads, system.execution, [&](std::uint64_t count) {
         const auto& layer = head_values_.layers[static_cast<std::size_t>(system.layer)];
         system.done(measured.tally().exact() ? count : units(layer));
@@ -444,7 +444,7 @@ class HeadValueSamples {
     std::vector<std::pair<std::size_t, std::vector<double>>> moved_weights;
     Progress progress("best weights", measured_.size(), 0, options.execution.progress);
     for (std::size_t l = 0; l < measured_.size(); ++l) {
-      MeasuredLayer& measured = *measured_[l];
+      ValuedLayer& measured = *measured_[l];
       const bool weigh = options.weight_samples > 0 && !measured.has_weights();
       const HeadSystems systems = weigh || !measured.tally().exact()
                                       ? first_samples(source_, static_cast<int>(l), options)
@@ -471,7 +471,7 @@ class HeadValueSamples {
   void restore_weights(int layer, PartReader& part) { measured_layer(layer).restore_weights(part); }
 
  private:
-  MeasuredLayer& measured_layer(int layer) { return *measured_[static_cast<std::size_t>(layer)]; }
+  ValuedLayer& measured_layer(int layer) { return *measured_[static_cast<std::size_t>(layer)]; }
   /// A layer that is sampled counts as a table of the most heads that are not.
   std::uint64_t units(const AttentionLayer& layer) const {
     return std::uint64_t{1} << std::min(layer.heads, head_values_.options.exact_heads);
@@ -479,7 +479,7 @@ class HeadValueSamples {
 
   AttentionSource& source_;
   HeadValues head_values_;
-  std::vector<std::unique_ptr<MeasuredLayer>> measured_;
+  std::vector<std::unique_ptr<ValuedLayer>> measured_;
 };
 
 }  // namespace

@@ -32,7 +32,7 @@ std::string rho_text(const TestResult& test) {
   return std::isnan(test.effect) ? "-" : fixed(test.effect, 2);
 }
 
-ordered_json json_test(const TestResult& test) {
+ordered_json json_correlation(const TestResult& test) {
   return {{"rho", json_number(test.effect)},
           {"p", json_number(test.p_value)},
           {"smallest_p", json_number(test.smallest_p)}};
@@ -120,12 +120,12 @@ std::string json_report(const AgreementReport& report) {
   for (const Agreement& one : report.agreements) {
     ordered_json layers = ordered_json::array();
     for (std::size_t l = 0; l < one.layers.size(); ++l) {
-      layers.push_back(json_test(one.layers[l]));
+      layers.push_back(json_correlation(one.layers[l]));
       layers.back()["layer"] = report.layer_names[l];
       layers.back()["heads"] = report.layer_heads[l];
     }
     numbers.push_back({{"name", one.name},
-                       {"pooled", json_test(one.pooled)},
+                       {"pooled", json_correlation(one.pooled)},
                        {"heads", one.heads},
                        {"layers", std::move(layers)}});
   }

@@ -16,7 +16,7 @@ namespace {
 using Results = std::vector<const CellResult*>;
 
 /// What is off in a run of the control.
-constexpr std::size_t kNothing = 0;
+constexpr std::size_t kNothingOff = 0;
 constexpr std::size_t kAllLayers = 1;
 constexpr std::size_t kFirstLayer = 2;
 
@@ -31,7 +31,7 @@ std::size_t run_count(const ResultsByHeads& by_heads) {
 
 const Evaluation& run_of(const CellResult& result, std::size_t run) {
   const AttentionControl& control = result.control;
-  if (run == kNothing) return control.intact;
+  if (run == kNothingOff) return control.intact;
   if (run == kAllLayers) return control.without_attention;
   return control.without_layer[run - kFirstLayer];
 }
@@ -59,7 +59,7 @@ std::string accuracy(const StudyNumber& number) {
 
 void add_data(StudyTable& table, const std::string& task, int heads, std::size_t run,
               const Results& results) {
-  const std::string off = run == kNothing     ? "none"
+  const std::string off = run == kNothingOff  ? "none"
                           : run == kAllLayers ? "all"
                                               : fmt::format("L{}", run - kFirstLayer + 1);
   const auto add = [&](const char* quantity, double Evaluation::*what) {
@@ -117,7 +117,7 @@ Table control_overview(const std::map<std::string, ResultsByHeads>& groups) {
         most = std::max(most, mean(run));
       }
       table.rows.push_back({fmt::format("{}, {}", task, counted(heads, "head")),
-                            fixed(mean(kNothing), 3), fixed(mean(kAllLayers), 3),
+                            fixed(mean(kNothingOff), 3), fixed(mean(kAllLayers), 3),
                             fmt::format("{} to {}", fixed(least, 3), fixed(most, 3))});
     }
   }

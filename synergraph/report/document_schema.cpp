@@ -28,7 +28,7 @@ const std::vector<Part>& parts() {
 }
 
 constexpr const char* kDraft = "https://json-schema.org/draft/2020-12/schema";
-constexpr const char* kAll = "documents";
+constexpr const char* kEveryDocument = "documents";
 
 const ordered_json& definitions() {
   static const ordered_json all = [] {
@@ -59,13 +59,13 @@ std::vector<std::string> document_names() {
   std::vector<std::string> names;
   for (const Part& part : parts())
     if (!part.document.empty()) names.push_back(part.document);
-  names.emplace_back(kAll);
+  names.emplace_back(kEveryDocument);
   return names;
 }
 
 std::string document_schema(const std::string& name) {
   ordered_json schema = {{"$schema", kDraft}, {"title", name}};
-  if (name == kAll) {
+  if (name == kEveryDocument) {
     for (const Part& part : parts())
       if (!part.document.empty()) schema["documents"][part.document] = part.name;
     schema["$defs"] = definitions();

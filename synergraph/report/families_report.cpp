@@ -24,7 +24,7 @@ struct Column {
   double FamilyGraph::*value;
 };
 
-constexpr std::array kColumns = {
+constexpr std::array kFamilyColumns = {
     Column{"averaged_mixing_time", "T_avg", true, &FamilyGraph::averaged_mixing_time},
     Column{"averaged_mixing_time_tv", nullptr, true, &FamilyGraph::averaged_mixing_time_tv},
     Column{"mixing_time", "T_mix", true, &FamilyGraph::mixing_time},
@@ -62,7 +62,7 @@ double mean(const std::vector<FamilyGraph>& graphs, std::size_t begin, std::size
 Table families_table(const std::vector<FamilyGraph>& graphs) {
   Table table{{"family", "nodes", "graphs", "edges per node"}, {}};
   table.key_columns = 2;
-  for (const Column& column : kColumns)
+  for (const Column& column : kFamilyColumns)
     if (column.heading != nullptr) table.header.emplace_back(column.heading);
   each_size(graphs, [&](std::size_t begin, std::size_t end) {
     bool exact_times = true;
@@ -73,7 +73,7 @@ Table families_table(const std::vector<FamilyGraph>& graphs) {
     std::vector<std::string> row = {graphs[begin].family, fmt::format("{}", graphs[begin].nodes),
                                     fmt::format("{}", end - begin),
                                     human(mean(graphs, begin, end, edges))};
-    for (const Column& column : kColumns) {
+    for (const Column& column : kFamilyColumns) {
       if (column.heading == nullptr) continue;
       const double value =
           mean(graphs, begin, end, [&](const FamilyGraph& graph) { return graph.*column.value; });
@@ -89,13 +89,13 @@ Table families_table(const std::vector<FamilyGraph>& graphs) {
 
 Table csv_table(const std::vector<FamilyGraph>& graphs) {
   Table table{{"family", "nodes", "seed", "edges"}, {}};
-  for (const Column& column : kColumns) table.header.emplace_back(column.key);
+  for (const Column& column : kFamilyColumns) table.header.emplace_back(column.key);
   table.header.emplace_back("exact");
   for (const FamilyGraph& graph : graphs) {
     std::vector<std::string> row = {graph.family, fmt::format("{}", graph.nodes),
                                     graph.seed == 0 ? "" : fmt::format("{}", graph.seed),
                                     fmt::format("{}", graph.edges)};
-    for (const Column& column : kColumns) row.push_back(exact(graph.*column.value));
+    for (const Column& column : kFamilyColumns) row.push_back(exact(graph.*column.value));
     row.emplace_back(graph.exact ? "true" : "false");
     table.rows.push_back(std::move(row));
   }
