@@ -283,5 +283,13 @@ TEST_F(GraphCommand, SaysWhatIntervalsLeaveOpen) {
   EXPECT_NE(text.find("not certified"), std::string::npos) << text;
 }
 
+using FamiliesCommand = testing_support::ProgramTest;
+
+TEST_F(FamiliesCommand, MeasuresItsDefaults) {
+  const auto outcome = run("families --graphs 1 --csv -");
+  ASSERT_EQ(outcome.status, 0) << outcome.err;
+  EXPECT_EQ(std::count(outcome.out.begin(), outcome.out.end(), '\n'), 1 + 8 * 6);
+}
+
 }  // namespace
 }  // namespace synergraph
