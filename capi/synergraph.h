@@ -92,8 +92,8 @@ typedef struct sg_attention sg_attention;
 
 /* Attention in memory, no layer yet. Options:
  * settings: attention_create
- *   "row_tolerance"  how far a row's sum may be from 1 (default: what rounding explains, to the
- *                    element type or to the shorter one that the values show)
+ *   "row_tolerance"  largest distance of a row's sum from 1 (default: the rounding error of the
+ *                    element type, or of a shorter type that holds all values)
  *   "missing_mass"   error: refuse rows that sum to less than 1 beyond rounding; node: add a first
  *                    node that takes all the missing mass and keeps it, for models with a learned
  *                    sink logit (default: "error")
@@ -171,8 +171,8 @@ SG_API int sg_attention_set_moved(sg_attention* attention, const char* part, int
  *                    name in front, layer or sample, says what each array is
  *   "range"          analyse tokens A to B-1 only, without padding: rows and columns are cut and
  *                    what remains of each row is renormalised
- *   "row_tolerance"  how far a row's sum may be from 1 (default: what rounding explains, to the
- *                    element type or to the shorter one that the values show)
+ *   "row_tolerance"  largest distance of a row's sum from 1 (default: the rounding error of the
+ *                    element type, or of a shorter type that holds all values)
  *   "missing_mass"   error: refuse rows that sum to less than 1 beyond rounding; node: add a first
  *                    node that takes all the missing mass and keeps it, for models with a learned
  *                    sink logit (default: "error")
@@ -609,8 +609,9 @@ SG_API int sg_model_run(const sg_model* model, const int32_t* tokens, int64_t sa
 /* The attention that a model makes on such sequences, which are copied. With tokens NULL, and
  * samples and length 0, they are drawn. The model may be freed before. Options:
  * settings: model_attention
- *   "task"           task that judges a checkpoint, and without tokens draws its sequences: copy,
- *                    cycle, zero, recall, delayed-copy, maximum, second-maximum, parity, majority
+ *   "task"           task that judges a checkpoint; it also draws the sequences if no tokens are
+ *                    given: copy, cycle, zero, recall, delayed-copy, maximum, second-maximum,
+ *                    parity, majority
  *   "samples"        sequences to draw (default: 50)
  *   "seed"           seed of the random sequences (default: 1)
  *   "range"          analyse tokens A to B-1 only, without padding: rows and columns are cut and

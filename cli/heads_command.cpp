@@ -22,14 +22,15 @@ constexpr const char* kHeadsAbout =
 
 constexpr const char* kHeadsDetails =
     "FILE is what analyze takes, attention or a checkpoint, or a graph with several heads.\n"
-    "Every subset of up to 20 heads is measured; of more heads, random orders are. Shapley\n"
-    "values share the value of all heads among them; interactions of pairs are positive\n"
-    "where two heads complement each other, negative where one makes the other redundant.\n"
-    "docs/heads.md explains the numbers and shows what they say of real models.\n\n"
+    "Layers of up to 20 heads: every subset is measured. Larger layers: random orders of\n"
+    "heads are sampled. The Shapley values of a layer sum to the value of all its heads.\n"
+    "The interaction of a pair is positive if the two heads complement each other, and\n"
+    "negative if one makes the other redundant. docs/heads.md explains the numbers.\n\n"
     "Examples:\n"
     "  synergraph heads attention.npy --figure heads.svg\n"
     "  synergraph heads model.safetensors --task copy --samples 20 --json heads.json\n"
     "  synergraph heads maps.safetensors --stack --values fidelity\n"
+    "  synergraph heads attention.npy --values fidelity --from 5 --to 20\n"
     "  synergraph heads graph.txt --weights 1,2,1";
 
 void run_heads(const CLI::App& app, HeadsCommandSettings& settings) {
@@ -77,8 +78,10 @@ void run_heads(const CLI::App& app, HeadsCommandSettings& settings) {
     report.head_values = std::move(head_values);
     report.stack = std::move(through_layers);
     command.input.describe(input, report);
-    report.loss = losses_of_heads(*input.source, report.head_values.layer_values,
-                                  settings.measured.loss.choice(), options.execution);
+    // The loss is of the model, whatever its edges are.
+    report.loss = losses_of_heads(input.attention ? *input.attention : *input.source,
+                                  report.head_values.layer_values, settings.measured.loss.choice(),
+                                  options.execution);
     if (command.shared.wanted()) measure_layers();
     const auto draw = [&] { draw_heads_figure(drawn, report, figure); };
     command.write(report, draw, {"heads", {}, {}, also}, input, names);

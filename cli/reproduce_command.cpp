@@ -42,10 +42,11 @@ same settings give the same results on one kind of device, interrupted or not, w
 threads. A cell that fails is named at the end (exit status 1), after the others.
 
 Several workers, on one machine or many, share a study when DIR is a directory that all of them see:
-start the same command under srun, in a Slurm array or under mpirun, or give each its --shard. Who
-finishes early takes over, also from those that have died; the last one writes the results, the same
-as one process would have. docs/clusters.md tells more; 'synergraph status DIR' how far it is. SIGTERM,
-SIGUSR1, SIGUSR2, SIGHUP and Ctrl-C leave checkpoints (exit status 128 + signal): run it again.
+start the same command under srun, in a Slurm array or under mpirun, or give each its --shard. A
+worker that finishes early takes over work of the others, also of dead ones. The last worker writes
+the results, the same as of one process. docs/clusters.md explains this, and 'synergraph status DIR'
+shows the progress. SIGTERM, SIGUSR1, SIGUSR2, SIGHUP and Ctrl-C leave checkpoints (exit status 128 +
+signal): run the command again to continue.
 
 Examples
   synergraph reproduce --out out

@@ -29,9 +29,9 @@ width 64, 5000 sequences of 100 tokens, 200 epochs of Adam). DIR gets
   model.safetensors  the model, with the authors' tensor names: load it in Python or pass it to
                      the other commands
   state.safetensors  all that is needed to continue the run
-  metrics.jsonl      one line an epoch: step, epoch, loss, accuracy (training, with dropout),
+  metrics.jsonl      one line per epoch: step, epoch, loss, accuracy (training, with dropout),
                      held_out_loss, held_out_accuracy (evaluation), seconds
-  run.json           how long it took, and what --resume needs besides
+  run.json           seconds and devices of the run, and whether data is held out
 All of them are written as the run goes on, and at once on Ctrl-C, SIGTERM, SIGUSR1, SIGUSR2 or
 SIGHUP. The same settings and seed give the same model, to the byte, on one kind of device, with any
 number of threads, interrupted and resumed or not.
@@ -44,8 +44,7 @@ Examples
                                         how mixing and fidelity develop, every 10 epochs
   synergraph train --data x.npy --targets y.npy --vocabulary 50 --out runs/mine
                                         your own pairs: integers of shape (sequences, length).
-                                        With --validation x2.npy y2.npy they are judged by pairs
-                                        that are not trained on)";
+                                        --validation x2.npy y2.npy gives held-out pairs)";
 
 using Given = std::function<bool(std::string_view key)>;
 

@@ -35,8 +35,8 @@ SETTINGS: Dict[str, Dict[str, Tuple[str, bool, str]]] = {
         "padding": ("name", False, (
             "side of the padding, where lengths are given (default: right)")),
         "row_tolerance": ("number", False, (
-            "how far a row's sum may be from 1 (default: what rounding explains, to the element type or to the shorter one that the values"
-            " show)")),
+            "largest distance of a row's sum from 1 (default: the rounding error of the element type, or of a shorter type that holds all "
+            "values)")),
         "missing_mass": ("name", False, (
             "error: refuse rows that sum to less than 1 beyond rounding; node: add a first node that takes all the missing mass and keeps "
             "it, for models with a learned sink logit (default: \"error\")")),
@@ -85,8 +85,8 @@ SETTINGS: Dict[str, Dict[str, Tuple[str, bool, str]]] = {
         "padding": ("name", False, (
             "side of the padding, where lengths are given (default: right)")),
         "row_tolerance": ("number", False, (
-            "how far a row's sum may be from 1 (default: what rounding explains, to the element type or to the shorter one that the values"
-            " show)")),
+            "largest distance of a row's sum from 1 (default: the rounding error of the element type, or of a shorter type that holds all "
+            "values)")),
         "missing_mass": ("name", False, (
             "error: refuse rows that sum to less than 1 beyond rounding; node: add a first node that takes all the missing mass and keeps "
             "it, for models with a learned sink logit (default: \"error\")")),
@@ -284,8 +284,8 @@ SETTINGS: Dict[str, Dict[str, Tuple[str, bool, str]]] = {
     },
     "model_attention": {
         "task": ("string", True, (
-            "task that judges a checkpoint, and without tokens draws its sequences: copy, cycle, zero, recall, delayed-copy, maximum, "
-            "second-maximum, parity, majority")),
+            "task that judges a checkpoint; it also draws the sequences if no tokens are given: copy, cycle, zero, recall, delayed-copy, "
+            "maximum, second-maximum, parity, majority")),
         "samples": ("integer", True, (
             "sequences to draw (default: 50)")),
         "seed": ("integer", True, (

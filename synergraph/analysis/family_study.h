@@ -16,7 +16,7 @@ struct FamilySettings {
   std::vector<std::string> families = {
       "indegree:4log", "expander:4log",      "poisson:0.2:4log",    "fs:4log",
       "fs-original",   "longformer:log:log", "bigbird:log:log:log", "power"};
-  std::vector<std::int64_t> nodes = {16, 32, 64, 128, 256, 512, 1024};
+  std::vector<std::int64_t> nodes = {32, 64, 128, 256, 512, 1024};
   int seeds = 3;  ///< graphs of every random family and size; seeds count from 1
   double eps = 0.25;
   std::int64_t step_limit = SparseMetricsOptions{}.step_limit;

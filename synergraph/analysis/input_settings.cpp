@@ -6,7 +6,8 @@ namespace synergraph {
 
 std::string_view judging_task_help() {
   static const std::string help = [] {
-    std::string text = "task that judges a checkpoint, and without tokens draws its sequences";
+    std::string text =
+        "task that judges a checkpoint; it also draws the sequences if no tokens are given";
     const char* separator = ": ";
     for (const Task& task : tasks()) {
       text += separator + task.name;

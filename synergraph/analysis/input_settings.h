@@ -96,8 +96,8 @@ template <class Visit>
 void visit_settings(RowSettings& settings, Visit&& visit) {
   visit(Setting{.key = "row_tolerance",
                 .group = kInputGroup,
-                .help = "how far a row's sum may be from 1 (default: what rounding explains, to "
-                        "the element type or to the shorter one that the values show)"},
+                .help = "largest distance of a row's sum from 1 (default: the rounding error of "
+                        "the element type, or of a shorter type that holds all values)"},
         settings.row_tolerance, NumberRange<double>{0.0, 1.0});
   visit(Setting{.key = "missing_mass",
                 .group = kInputGroup,
@@ -263,15 +263,18 @@ struct InputSettings : AttentionFileSettings, SequenceSettings, CheckpointSettin
 /// See Setting.
 template <class Visit>
 void visit_settings(InputSettings& settings, Visit&& visit) {
-  visit(Setting{.key = "file",
-                .group = kInputGroup,
-                .help = "attention, a checkpoint, or for heads a graph; - for standard input",
-                .value = "FILE",
-                .faces = face::kProgram,
-                .effect = SettingEffect::kExecution,
-                .positional = true,
-                .required = true},
-        settings.file);
+  visit(
+      Setting{
+          .key = "file",
+          .group = kInputGroup,
+          .help =
+              "attention or a checkpoint, in the command heads also a graph; - for standard input",
+          .value = "FILE",
+          .faces = face::kProgram,
+          .effect = SettingEffect::kExecution,
+          .positional = true,
+          .required = true},
+      settings.file);
   // The calls of C and Python that measure take attention that other calls have read.
   auto by_name = only_for(face::kProgram | face::kPython, visit);
   auto in_program = only_for(face::kProgram, visit);

@@ -26,7 +26,7 @@ struct Steps {
 struct SparseWalkSummary {
   HittingTimes hitting;    ///< untruncated
   HittingTimes truncated;  ///< truncated at SparseWalkOptions::cutoff
-  /// For every eps (theory: "Mixing time", "Averaged mixing time"): T_mix, and T_avg by the L1
+  /// For every eps (theory: "Mixing time", "Averages and the way back"): T_mix, and T_avg by the L1
   /// distance and by the total variation.
   std::vector<Steps> mixing, averaged_l1, averaged_tv;
   std::int64_t steps = 0;  ///< that were computed

@@ -50,9 +50,9 @@ void visit_settings(SharedSamplesSettings& settings, Visit&& visit) {
   visit(Setting{.key = "shard_dir",
                 .group = kWorkersGroup,
                 .help = "directory through which several workers, started with the same command, "
-                        "share the samples; the last one writes the outputs. What is there of the "
-                        "same options and the same FILE is used again; above 16 MiB its size, "
-                        "times and blocks everywhere in it say whether it is the same",
+                        "share the samples; the last one writes the outputs. Results of the same "
+                        "options and the same FILE are reused. A FILE above 16 MiB is the same "
+                        "if its size, its times and sampled blocks are",
                 .value = "DIR",
                 .faces = face::kProgram,
                 .effect = SettingEffect::kExecution},

@@ -15,8 +15,7 @@ struct SparseMetricsOptions {
   std::int64_t step_limit = 100000;  ///< limit on the steps of each walk and of the diffusion
 };
 
-/// The numbers of one graph, forward and backward (theory: "How fast", "How faithfully",
-/// "Backward").
+/// The numbers of one graph, forward and backward (theory: "Averages and the way back").
 struct SparseMetrics {
   SparseWalkSummary walk;
   Fidelity fidelity;

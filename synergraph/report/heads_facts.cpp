@@ -130,4 +130,12 @@ std::vector<ValueFacts> value_facts(const HeadValues& head_values, std::size_t v
   return facts;
 }
 
+std::optional<std::size_t> least_flow(const StackAnalysis& stack) {
+  if (stack.flow.empty()) return std::nullopt;
+  std::size_t least = 0;
+  for (std::size_t token = 1; token + 1 < stack.flow.size(); ++token)
+    if (stack.flow[token].mean < stack.flow[least].mean) least = token;
+  return least;
+}
+
 }  // namespace synergraph

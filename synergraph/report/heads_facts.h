@@ -1,8 +1,11 @@
 #pragma once
 
+#include <cstddef>
+#include <optional>
 #include <vector>
 
 #include "synergraph/analysis/head_values.h"
+#include "synergraph/analysis/stack_analysis.h"
 
 namespace synergraph {
 
@@ -61,5 +64,8 @@ ValueFacts value_facts(const ValueOfHeads& layer_value, int samples, int claims)
 
 /// The facts of a value in every layer.
 std::vector<ValueFacts> value_facts(const HeadValues& head_values, std::size_t value);
+
+/// The source with the least maximum flow to the sink; nothing where flows were not asked for.
+std::optional<std::size_t> least_flow(const StackAnalysis& stack);
 
 }  // namespace synergraph

@@ -341,6 +341,9 @@ std::string stack_line(const HeadsReport& report, const HeadsNames& names) {
                     stack.options.token ? names.node(*stack.options.token) : "its signal",
                     names.heads({static_cast<int>(head)}),
                     names.layer(layer).empty() ? "" : " of " + names.layer(layer), percent(most));
+  if (const auto least = least_flow(stack))
+    text += fmt::format("; maximum flow to the sink: least {} ({})",
+                        human(stack.flow[*least].mean, 2), names.node(static_cast<int>(*least)));
   return text;
 }
 

@@ -252,7 +252,7 @@ std::string loss_text(const HeadsReport& report) {
       is_clear(loss.needed) ? "" : "; this loss does not show that the model needs attention");
   text += fmt::format(
       "{}, {}; values are the loss without any head of the layer minus the loss with these heads; "
-      "heads that are off give {}; ± is the standard error\n",
+      "heads that are off give {}\n",
       counted(static_cast<std::int64_t>(layers.size()), "layer"),
       counted(layers.front().samples, "sample"),
       loss.kind == Ablation::kMean ? "their mean over tokens and samples" : "zero");
@@ -314,14 +314,9 @@ std::string stack_text(const StackAnalysis& stack, bool by_row, const HeadsNames
       stack.measured_residual ? "the measured share"
                               : fmt::format("{:.4g} %", 100.0 * stack.options.residual),
       cell(stack.fidelity), cell(stack.effective_tokens));
-  if (!stack.flow.empty()) {
-    std::vector<double> flow;
-    for (const Estimate& token : stack.flow) flow.push_back(token.mean);
-    const auto least = std::min_element(flow.begin(), std::max(flow.begin() + 1, flow.end() - 1));
-    text += fmt::format("maximum flow to the sink: least {}, from {}\n",
-                        cell(stack.flow[static_cast<std::size_t>(least - flow.begin())]),
-                        names.node(static_cast<int>(least - flow.begin())));
-  }
+  if (const auto least = least_flow(stack))
+    text += fmt::format("maximum flow to the sink: least {}, from {}\n", cell(stack.flow[*least]),
+                        names.node(static_cast<int>(*least)));
   text += fmt::format(
       "where the signal of {} passes each layer, in %",
       stack.options.token ? names.node(*stack.options.token) : "each sample's weakest token");

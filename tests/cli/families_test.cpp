@@ -1,6 +1,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "tests/support/run_program.h"
 
 namespace synergraph {
@@ -17,6 +19,12 @@ TEST_F(FamiliesCommand, HasTheClosedFormsOfTheLine) {
   EXPECT_EQ(line.status, 0) << line.err;
   EXPECT_THAT(line.out, HasSubstr("\ndilated:1:1,16,,31,27,23,33,15,"));
   EXPECT_THAT(line.out, HasSubstr("\ndilated:1:1,64,,127,111,95,133,63,"));
+}
+
+TEST_F(FamiliesCommand, MeasuresItsDefaults) {
+  const auto outcome = run("families --graphs 1 --csv - --quiet");
+  ASSERT_EQ(outcome.status, 0) << outcome.err;
+  EXPECT_EQ(std::count(outcome.out.begin(), outcome.out.end(), '\n'), 1 + 8 * 6);
 }
 
 TEST_F(FamiliesCommand, ResultsDoNotDependOnThreads) {

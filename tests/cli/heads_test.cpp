@@ -156,6 +156,13 @@ TEST_F(HeadsCommand, RunsACheckpointThroughItsLayers) {
     EXPECT_NEAR(sum, layer.at("loss").at("won").get<double>(), 1e-12);
     EXPECT_TRUE(layer.at("loss").at("rank_correlation").contains("speed"));
   }
+  // The loss is of the model, whatever its edges are.
+  const auto loss = [&](const std::string& edges) {
+    return heads("model.safetensors --task copy --samples 5 --loss yes" +
+                 edges)["layers"][1]["loss"]
+        .at("shapley");
+  };
+  EXPECT_EQ(loss(" --edges norm"), loss(""));
   EXPECT_FALSE(
       heads("model.safetensors --task copy --loss no").at("layers").at(0).contains("loss"));
   EXPECT_EQ(

@@ -331,6 +331,10 @@ TEST(HeadsText, TheStackHasARowALayer) {
   EXPECT_THAT(text, HasSubstr("layer  residual     0     1     2\n"));
   EXPECT_THAT(text, HasSubstr("1          40.0  10.0  20.0  30.0\n"));
   EXPECT_THAT(text, HasSubstr("the weakest (token 0) with a share of 0.0012"));
+  EXPECT_THAT(text, Not(HasSubstr("maximum flow")));
+  report.stack->flow = {{0.3, 0.01}, {0.2, 0.01}, {0.1, 0.01}};  // the sink's own does not count
+  EXPECT_THAT(verbose(report), HasSubstr("maximum flow to the sink: least 0.20"));
+  EXPECT_THAT(summary_of(report), HasSubstr("maximum flow to the sink: least 0.2 (token 1)"));
   for (AttentionLayer& layer : report.head_values.layers) layer.missing_mass = MissingMass::kNode;
   EXPECT_THAT(summary_of(report), HasSubstr("the weakest (the missing mass) with a share of"));
   EXPECT_THAT(json_report(report), HasSubstr("\"missing_mass\": \"node\""));
