@@ -123,6 +123,8 @@ class Attention:
             view = view_of(value if tensor is None else tensor.cpu())
         except InputError as error:
             raise InputError(f"{part}: {error}") from None
+        except (TypeError, ValueError):  # NumPy makes no array of it
+            _options.refuse(f"moved: {part}", value, "an array, or a list of one array for each layer")
         _library.check(_library.lib.sg_attention_set_moved(
             self.handle.pointer, part.encode(), layer, view.pointer, view.code, view.rank, (c_int64 * max(view.rank, 1))(*view.shape),
             (c_int64 * max(view.rank, 1))(*view.strides)))

@@ -235,9 +235,9 @@ class Watch:
         if self._recorder.heads is not None:
             projection = projection.reshape(len(projection), -1, width)[:, self._recorder.heads].reshape(len(projection), -1)
         tokens = max(sample.tokens for sample in samples)
-        parts: List[Tuple[str, NDArray[Any]]] = [("out_proj", projection)]
-        if bias is not None:
-            parts.append(("out_proj_bias", as_float64(bias)))
+        # A bias of one layer alone would hold for all layers: a layer without one has zeros.
+        parts: List[Tuple[str, NDArray[Any]]] = [
+            ("out_proj", projection), ("out_proj_bias", np.zeros(len(projection)) if bias is None else as_float64(bias))]
         for part in ("values", "residual"):
             kept = [sample.moved(part) for sample in samples]
             if any(one is None for one in kept):

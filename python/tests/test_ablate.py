@@ -857,6 +857,12 @@ def test_a_loss_that_is_not_finite_names_the_heads():
         sg.ablate(model, IDS, loss)
 
 
+def test_a_loss_of_another_size_in_later_passes_is_told():
+    sizes = iter([SAMPLES] * 2 + [1000] * 1000)
+    with pytest.raises(sg.InputError, match="loss: losses: 1000 for inputs that gave .* before"):
+        sg.ablate(Blocks().double(), IDS, lambda output, inputs: torch.zeros(next(sizes)), layers=0)
+
+
 def test_modules_that_do_not_say_their_heads():
     model = Blocks().double()
     expected = sg.ablate(model, IDS).loss["shapley"]

@@ -285,6 +285,27 @@ def test_what_does_not_fit_is_told(change, said):
     assert "\n" not in str(error.value)
 
 
+@pytest.mark.parametrize("part, shape, said", [
+    ("values", (1, 2**28, TOKENS, WIDTH), "268435456 heads, the attention has 4"),
+    ("values", (1, 4, TOKENS, 2**28), "too large"),
+    ("residual", (1, TOKENS, 2**28), "too large"),
+    ("out_proj_bias", (2**28,), "too large"),
+    ("out_proj", (2**16, 2**16), "not that of an output projection"),
+    ("norms", (1, 2**28, TOKENS), "268435456 heads, the attention has 4"),
+    ("norms", (1, 4, 2**28), "too large"),
+])
+def test_sizes_that_no_layer_has_are_refused_before_they_are_read(part, shape, said):
+    attention, moved = random_layer(0)
+    with pytest.raises(sg.InputError, match=said):
+        sg.measure(attention, edges="norm", moved={**moved, part: np.broadcast_to(1.0, shape)})
+
+
+def test_lists_that_are_no_arrays_are_told():
+    attention, moved = random_layer(0)
+    with pytest.raises(sg.OptionError, match="moved: values: .* is not an array, or a list"):
+        sg.measure(attention, edges="norm", moved={**moved, "values": [moved["values"], None]})
+
+
 def test_norms_that_cannot_be_are_told():
     attention, _ = random_layer(0)
     norms = np.ones((HEADS, TOKENS))

@@ -63,6 +63,20 @@ def test_equals_arrays(kind, padding):
         assert stacked.stack["share_heads"].sum(-1) + stacked.stack["share_residual"] == pytest.approx(1.0)
 
 
+def test_a_bias_of_one_layer_holds_for_this_layer_alone():
+    model = Decoder(attention=Block)
+    projection = model.layers[0].self_attn.o_proj
+    bias = torch.linspace(-3, 3, len(projection.weight), dtype=projection.weight.dtype)
+    projection.bias = torch.nn.Parameter(bias)
+    with sg.watch(model, values=True) as seen:
+        model(TOKENS)
+    both = moved_of(model, TOKENS)
+    arrays = [np.stack([seen.attention(layer, sample) for sample in range(3)]) for layer in range(2)]
+    biases = [bias.numpy(), np.zeros_like(bias.numpy())]
+    expected = sg.measure(arrays, edges="contribution", moved={**both, "out_proj_bias": biases})
+    np.testing.assert_allclose(seen.result(edges="contribution").fidelity, expected.fidelity, rtol=1e-4)
+
+
 def test_chosen_heads_and_generated_tokens():
     model = Decoder(attention=Block)
     moved = moved_of(model, TOKENS)

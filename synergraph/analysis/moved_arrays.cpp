@@ -18,6 +18,9 @@ namespace synergraph {
 namespace {
 
 constexpr std::int64_t kMostOfAxis = std::int64_t{1} << 30;
+constexpr std::int64_t kMostNumbers = std::int64_t{1} << 16;  ///< of a token
+constexpr std::int64_t kMostTokens = std::int64_t{1} << 24;
+constexpr std::int64_t kMostOfProjection = std::int64_t{1} << 29;  ///< entries of a layer
 
 /// The axes of an array of one layer.
 std::size_t own_axes(MovedPart part) {
@@ -91,11 +94,13 @@ NumberArray number_array(std::string where, const void* data, FloatType type, Sh
   std::vector<std::ptrdiff_t> steps(array.shape.size(), size);
   std::ptrdiff_t reach = size;
   for (std::size_t d = array.shape.size(); d-- > 0;) {
-    if (d + 1 < array.shape.size())
-      steps[d] = steps[d + 1] * static_cast<std::ptrdiff_t>(array.shape[d + 1]);
-    if (strides != nullptr) steps[d] = strides[d];
+    bool fits = true;
+    if (strides != nullptr)
+      steps[d] = strides[d];
+    else if (d + 1 < array.shape.size())
+      fits = !__builtin_mul_overflow(steps[d + 1], array.shape[d + 1], &steps[d]);
     std::ptrdiff_t last = 0;
-    if (steps[d] % size != 0 || steps[d] == std::numeric_limits<std::ptrdiff_t>::min() ||
+    if (!fits || steps[d] % size != 0 || steps[d] == std::numeric_limits<std::ptrdiff_t>::min() ||
         __builtin_mul_overflow(steps[d] < 0 ? -steps[d] : steps[d], array.shape[d] - 1, &last) ||
         __builtin_add_overflow(reach, last, &reach))
       throw InputError(fmt::format("{}: strides that do not fit its shape {}, or the memory",
@@ -112,6 +117,7 @@ NumberArray number_array(std::string where, const void* data, FloatType type, Sh
 MovedArrays MovedArrays::of_file(const std::string& path) {
   const TensorFile file = TensorFile::open(path);
   MovedArrays arrays;
+  arrays.file_ = file.path();
   std::map<MovedPart, std::size_t> layers;
   for (const Tensor& tensor : choose_tensors(file, "")) {
     const std::optional<MovedPart> part = part_of(tensor.name());
@@ -155,6 +161,7 @@ class MovedArrays::Reader {
     const TokenSpan span = source_.span(layer, sample);
     const auto l = static_cast<std::size_t>(layer);
     MovedValues moved;
+    moved.file = arrays_.file_;
     if (const Place* norms = place(MovedPart::kNorms, l)) moved.norms = norms_of(*norms, span);
     if (const Place* values = place(MovedPart::kValues, l)) {
       const std::int64_t heads = values->shape[1];
@@ -205,6 +212,10 @@ class MovedArrays::Reader {
     std::size_t number = 0;  // of the layer in the array
     const std::size_t axes = own_axes(part);
     if (own.begin()->first) {
+      if (*own.rbegin()->first + 1 != own.size())
+        throw InputError(fmt::format("{}: {} {} given, which must be of layers 0 to {}",
+                                     own.rbegin()->second.where, own.size(),
+                                     own.size() == 1 ? "array is" : "arrays are", own.size() - 1));
       auto found = own.begin();
       if (own.size() > 1 || has_samples(part))
         std::advance(found, static_cast<std::ptrdiff_t>(number_of(l, own.size(), array->where)));
@@ -219,6 +230,7 @@ class MovedArrays::Reader {
                                    array->where, to_string(array->shape), source_.layers().size()));
     }
     if (has_samples(part) && shape.size() + 1 == axes) shape.insert(shape.begin(), 1);
+    check_size(part, *array, shape, whole);
     std::int64_t rows = 1;
     for (std::size_t d = 0; d + 1 < shape.size(); ++d) rows *= shape[d];
     const std::size_t tokens = part == MovedPart::kResidual ? 1 : 2;
@@ -227,6 +239,24 @@ class MovedArrays::Reader {
           "{}: shape {}: {} samples of {} tokens, the attention has {} of {}", array->where,
           to_string(array->shape), shape[0], shape[tokens], whole.samples, whole_tokens(l)));
     return {array, std::move(shape), static_cast<std::int64_t>(number) * rows};
+  }
+
+  /// Refuses sizes that no layer has, before memory is taken for them.
+  static void check_size(MovedPart part, const NumberArray& array, const Shape& shape,
+                         const AttentionLayer& layer) {
+    if (part == MovedPart::kProjection) {
+      if (shape[0] > kMostNumbers || shape[1] > kMostOfProjection / shape[0])
+        throw InputError(fmt::format("{}: shape {} is not that of an output projection",
+                                     array.where, to_string(array.shape)));
+      return;
+    }
+    const bool heads = part == MovedPart::kValues || part == MovedPart::kNorms;
+    if (heads && shape[1] > layer.heads)
+      throw InputError(fmt::format("{}: shape {}: {} heads, the attention has {}", array.where,
+                                   to_string(array.shape), shape[1], layer.heads));
+    if (shape.back() > (part == MovedPart::kNorms ? kMostTokens : kMostNumbers))
+      throw InputError(
+          fmt::format("{}: shape {} is too large", array.where, to_string(array.shape)));
   }
 
   /// The last token that is read, plus one.
@@ -258,10 +288,6 @@ class MovedArrays::Reader {
     if (of == nullptr) return nullptr;
     const std::lock_guard lock(reading_);
     if (projections_[layer]) return projections_[layer];
-    constexpr std::int64_t kLargest = 1 << 16;
-    if (of->shape[0] > kLargest || of->shape[1] > kLargest)
-      throw InputError(fmt::format("{}: shape {} is not that of an output projection",
-                                   of->array->where, to_string(of->array->shape)));
     Matrix matrix(static_cast<int>(of->shape[0]), static_cast<int>(of->shape[1]));
     for (int e = 0; e < matrix.rows(); ++e) of->array->read_row(of->first + e, matrix.row(e));
     projections_[layer] = std::make_shared<const Matrix>(std::move(matrix));

@@ -70,6 +70,7 @@ class MovedArrays {
   class Reader;
 
   std::map<MovedPart, std::map<std::optional<std::size_t>, NumberArray>> arrays_;
+  std::string file_;  ///< of_file(): that file
 };
 
 }  // namespace synergraph

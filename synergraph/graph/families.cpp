@@ -8,9 +8,14 @@
 #include <cmath>
 #include <limits>
 #include <numeric>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
+
+#ifndef __wasm__
+#include <unistd.h>
+#endif
 
 #include "synergraph/core/error.h"
 #include "synergraph/core/parallel.h"
@@ -32,10 +37,38 @@ void check_nodes(std::int64_t nodes) {
         fmt::format("a sparse graph has 1 to {} nodes, not {}", kMaxSparseNodes, nodes));
 }
 
+/// Bytes of memory of the machine; infinity where that is not known.
+double machine_memory() {
+#ifndef __wasm__
+  const long pages = sysconf(_SC_PHYS_PAGES);
+  const long size = sysconf(_SC_PAGESIZE);
+  if (pages > 0 && size > 0) return static_cast<double>(pages) * static_cast<double>(size);
+#endif
+  return std::numeric_limits<double>::infinity();
+}
+
+/// Refuses a graph of about so many edges that cannot be held: memory that the machine does not
+/// have would otherwise be taken until the system kills the process.
 void check_edges(double edges) {
   if (edges > static_cast<double>(kMaxSparseEdges))
     throw InputError(fmt::format("the graph would have {:.3g} edges; a sparse graph has at most {}",
                                  edges, kMaxSparseEdges));
+  // Senders and receivers exist at the same time while the graph is made.
+  const double needed = edges * 2 * sizeof(std::int32_t);
+  const double there = machine_memory();
+  constexpr double kGiB = 1024.0 * 1024.0 * 1024.0;
+  if (needed > there)
+    throw InputError(
+        fmt::format("the graph would have {:.3g} edges, which need {:.0f} GiB of "
+                    "memory; the machine has {:.0f} GiB. Use fewer nodes or edges",
+                    edges, std::ceil(needed / kGiB), there / kGiB));
+}
+
+/// Edges into nodes that hear `most` earlier nodes each, or all of them where there are fewer.
+double edges_of_senders(std::int64_t nodes, double most) {
+  const auto n = static_cast<double>(nodes);
+  const double full = std::min(most, n - 1.0);
+  return full * (full - 1.0) / 2.0 + (n - full) * full;
 }
 
 void check_count(const char* what, std::int64_t count, std::int64_t least) {
@@ -44,10 +77,9 @@ void check_count(const char* what, std::int64_t count, std::int64_t least) {
 }
 
 /// The graph in which node i hears the nodes that senders(i, into) puts into a list: distinct
-/// earlier nodes, in any order. `most`: how many there are at most.
+/// earlier nodes, in any order.
 template <class Senders>
-SparseGraph graph_of_senders(int nodes, std::int64_t most, const Senders& senders) {
-  check_edges(static_cast<double>(nodes) * static_cast<double>(most));
+SparseGraph graph_of_senders(int nodes, const Senders& senders) {
   constexpr std::int64_t kNodes = 4096;
   const std::int64_t parts = (nodes + kNodes - 1) / kNodes;
   std::vector<std::vector<std::int32_t>> heard(index_of(parts));
@@ -190,12 +222,26 @@ class FsBuilder {
 };
 
 /// A random regular undirected graph by the pairing model: every node has so many ends, and ends
-/// are paired at random. Loops and repeated edges then exchange ends with random other edges.
+/// are paired at random. Loops and repeated edges then exchange ends with random other edges. A
+/// small graph can be stuck, for example if all its edges are loops; its ends are then paired
+/// again.
 class RegularGraph {
  public:
-  RegularGraph(int nodes, int degree, std::uint64_t seed)
-      : random_(seed, Purpose::kGraph), neighbours_(index_of(nodes)) {
+  RegularGraph(int nodes, int degree, std::uint64_t seed) : random_(seed, Purpose::kGraph) {
+    while (!pair(nodes, degree)) {
+    }
+  }
+  bool has(std::int32_t a, std::int32_t b) const {
+    const auto& list = neighbours_[index_of(a)];
+    return std::find(list.begin(), list.end(), b) != list.end();
+  }
+  const std::vector<std::int32_t>& neighbours(int i) const { return neighbours_[index_of(i)]; }
+
+ private:
+  /// Pairs all ends; false if the last loops and repeated edges found no edge to exchange with.
+  bool pair(int nodes, int degree) {
     const std::int64_t ends = std::int64_t{nodes} * degree;
+    neighbours_.assign(index_of(nodes), {});
     end_.resize(index_of(ends));
     for (std::int64_t k = 0; k < ends; ++k)
       end_[index_of(k)] = static_cast<std::int32_t>(k / degree);
@@ -211,17 +257,15 @@ class RegularGraph {
         link(a, b);
       bad_[index_of(e)] = !bad.empty() && bad.back() == e;
     }
-    while (!bad.empty()) {
-      if (exchange(bad.back())) bad.pop_back();
+    constexpr int kAttempts = 1000;
+    for (int attempt = 0; !bad.empty(); ++attempt) {
+      if (attempt == kAttempts) return false;
+      if (!exchange(bad.back())) continue;
+      bad.pop_back();
+      attempt = 0;
     }
+    return true;
   }
-  bool has(std::int32_t a, std::int32_t b) const {
-    const auto& list = neighbours_[index_of(a)];
-    return std::find(list.begin(), list.end(), b) != list.end();
-  }
-  const std::vector<std::int32_t>& neighbours(int i) const { return neighbours_[index_of(i)]; }
-
- private:
   std::pair<std::int32_t, std::int32_t> edge(std::int64_t e) const {
     return {end_[index_of(2 * e)], end_[index_of(2 * e + 1)]};
   }
@@ -266,7 +310,8 @@ class RegularGraph {
 SparseGraph fixed_indegree_graph(int nodes, int indegree, std::uint64_t seed) {
   check_nodes(nodes);
   check_count("the indegree", indegree, 0);
-  return graph_of_senders(nodes, indegree, [&](int i, std::vector<std::int32_t>& row) {
+  check_edges(edges_of_senders(nodes, indegree));
+  return graph_of_senders(nodes, [&](int i, std::vector<std::int32_t>& row) {
     RandomSequence random(seed, Purpose::kGraph, static_cast<std::uint32_t>(i));
     add_distinct(random, i, indegree, row);
   });
@@ -284,13 +329,13 @@ SparseGraph oriented_expander_graph(int nodes, int degree, std::uint64_t seed) {
   // More than half of all edges: all but those of a graph of the other degree.
   if (2 * std::int64_t{degree} >= nodes) {
     const RegularGraph others(nodes, nodes - 1 - degree, seed);
-    return graph_of_senders(nodes, degree, [&](int i, std::vector<std::int32_t>& row) {
+    return graph_of_senders(nodes, [&](int i, std::vector<std::int32_t>& row) {
       for (std::int32_t j = 0; j < i; ++j)
         if (!others.has(i, j)) row.push_back(j);
     });
   }
   const RegularGraph graph(nodes, degree, seed);
-  return graph_of_senders(nodes, degree, [&](int i, std::vector<std::int32_t>& row) {
+  return graph_of_senders(nodes, [&](int i, std::vector<std::int32_t>& row) {
     for (const std::int32_t j : graph.neighbours(i))
       if (j < i) row.push_back(j);
   });
@@ -301,7 +346,8 @@ SparseGraph poisson_graph(int nodes, double skip, int budget, std::uint64_t seed
   check_count("the budget of edges", budget, 1);
   if (!(skip >= 0.0 && skip < 1.0))
     throw InputError(fmt::format("the chance to skip a node is in [0, 1), not {}", skip));
-  return graph_of_senders(nodes, budget - 1, [&](int i, std::vector<std::int32_t>& row) {
+  check_edges(edges_of_senders(nodes, std::min(budget - 1.0, (1.0 - skip) * nodes)));
+  return graph_of_senders(nodes, [&](int i, std::vector<std::int32_t>& row) {
     RandomSequence random(seed, Purpose::kGraph, static_cast<std::uint32_t>(i));
     std::int64_t j = i;
     for (int edges = 1; edges < budget; ++edges) {
@@ -322,9 +368,10 @@ SparseGraph fs_graph(int nodes, int matchings, double ratio, std::uint64_t seed)
   if (!(ratio >= 0.0 && ratio < 1.0))
     throw InputError(
         fmt::format("the ratio of matchings between levels is in [0, 1), not {}", ratio));
-  check_edges(static_cast<double>(nodes) * matchings);
+  const double blocks = static_cast<double>(std::max<std::int64_t>(1, ceil_log2(nodes)));
+  check_edges(static_cast<double>(nodes) * std::min<double>(matchings, nodes / blocks));
   const FsBuilder builder(nodes, matchings, ratio, seed);
-  return graph_of_senders(nodes, std::min<std::int64_t>(nodes, std::int64_t{64} * matchings),
+  return graph_of_senders(nodes,
                           [&](int i, std::vector<std::int32_t>& row) { row = builder.senders(i); });
 }
 
@@ -332,7 +379,8 @@ SparseGraph fs_original_graph(int nodes) {
   check_nodes(nodes);
   const std::int64_t count = std::max<std::int64_t>(1, ceil_log2(nodes));
   const std::vector<std::int64_t> blocks = cut(0, nodes, count);
-  return graph_of_senders(nodes, nodes / count + 1, [&](int i, std::vector<std::int32_t>& row) {
+  check_edges(static_cast<double>(nodes) * static_cast<double>(nodes / count));
+  return graph_of_senders(nodes, [&](int i, std::vector<std::int32_t>& row) {
     const auto block = std::upper_bound(blocks.begin(), blocks.end(), i) - blocks.begin() - 1;
     const bool last = block + 1 == count;
     if (block == 0 && !last) return;
@@ -347,18 +395,17 @@ SparseGraph bigbird_graph(int nodes, int window, int global, int random, std::ui
   check_count("the window", window, 0);
   check_count("the number of global nodes", global, 0);
   check_count("the number of random nodes", random, 0);
-  const std::int64_t most = std::int64_t{window} + global + random;
-  return graph_of_senders(
-      nodes, std::min<std::int64_t>(nodes, most), [&](int i, std::vector<std::int32_t>& row) {
-        const std::int32_t near = std::max(0, i - window);
-        // The nodes between the global ones and the window are the ones to draw from.
-        const std::int32_t globals = std::min(global, near);
-        RandomSequence numbers(seed, Purpose::kGraph, static_cast<std::uint32_t>(i));
-        add_distinct(numbers, near - globals, random, row);
-        for (std::int32_t& j : row) j += globals;
-        for (std::int32_t j = 0; j < globals; ++j) row.push_back(j);
-        for (std::int32_t j = near; j < i; ++j) row.push_back(j);
-      });
+  check_edges(edges_of_senders(nodes, static_cast<double>(window) + global + random));
+  return graph_of_senders(nodes, [&](int i, std::vector<std::int32_t>& row) {
+    const std::int32_t near = std::max(0, i - window);
+    // The nodes between the global ones and the window are the ones to draw from.
+    const std::int32_t globals = std::min(global, near);
+    RandomSequence numbers(seed, Purpose::kGraph, static_cast<std::uint32_t>(i));
+    add_distinct(numbers, near - globals, random, row);
+    for (std::int32_t& j : row) j += globals;
+    for (std::int32_t j = 0; j < globals; ++j) row.push_back(j);
+    for (std::int32_t j = near; j < i; ++j) row.push_back(j);
+  });
 }
 
 SparseGraph longformer_graph(int nodes, int window, int global) {
@@ -369,17 +416,18 @@ SparseGraph dilated_graph(int nodes, int window, int step) {
   check_nodes(nodes);
   check_count("the window", window, 0);
   check_count("the step", step, 1);
-  return graph_of_senders(nodes, std::min(window, nodes / step),
-                          [&](int i, std::vector<std::int32_t>& row) {
-                            std::int64_t j = std::int64_t{i} - step;
-                            for (int k = 0; k < window && j >= 0; ++k, j -= step)
-                              row.push_back(static_cast<std::int32_t>(j));
-                          });
+  check_edges(static_cast<double>(nodes) * std::min(window, nodes / step));
+  return graph_of_senders(nodes, [&](int i, std::vector<std::int32_t>& row) {
+    std::int64_t j = std::int64_t{i} - step;
+    for (int k = 0; k < window && j >= 0; ++k, j -= step)
+      row.push_back(static_cast<std::int32_t>(j));
+  });
 }
 
 SparseGraph power_graph(int nodes) {
   check_nodes(nodes);
-  return graph_of_senders(nodes, 31, [](int i, std::vector<std::int32_t>& row) {
+  check_edges(static_cast<double>(nodes) * static_cast<double>(ceil_log2(nodes)));
+  return graph_of_senders(nodes, [](int i, std::vector<std::int32_t>& row) {
     for (std::int64_t step = 1; step <= i; step *= 2)
       row.push_back(static_cast<std::int32_t>(i - step));
   });
@@ -409,7 +457,7 @@ class Description {
     const auto ends = [&](std::string_view word) {
       return text.size() >= word.size() && text.substr(text.size() - word.size()) == word;
     };
-    double unit = 1.0;
+    std::optional<double> unit;
     for (const auto& [word, value] : std::array<std::pair<std::string_view, double>, 2>{
              {{"log", static_cast<double>(ceil_log2(nodes()))},
               {"sqrt", std::ceil(std::sqrt(static_cast<double>(nodes())))}}}) {
@@ -420,13 +468,13 @@ class Description {
       break;
     }
     double factor = 0.0;
-    if (!parse_number(text, factor) || !(factor >= 0.0) ||
-        (unit == 1.0 && factor != std::floor(factor)))
+    if (!parse_number(text, factor) || !(factor >= 0.0) || !std::isfinite(factor) ||
+        (!unit && factor != std::floor(factor)))
       throw UsageError(
           fmt::format("graph {}: {} is not a whole number, 'log', 'sqrt' or a multiple "
                       "of these like '4log'",
                       quoted_text(text_), quoted_text(parts_[index])));
-    return static_cast<int>(std::min(std::round(factor * unit), 1e9));
+    return static_cast<int>(std::min(std::round(factor * unit.value_or(1.0)), 1e9));
   }
   /// A size that is the degree of a regular graph. One that follows from the number of nodes is
   /// lowered to the next degree that there is.

@@ -27,12 +27,13 @@ class EdgeSource::Reader : public AttentionReader {
           source_.moved_ ? source_.moved_(layer, sample_) : attention_->moved();
       const int extra =
           extra_nodes(source_.attention_.layers()[static_cast<std::size_t>(layer)].missing_mass);
+      const std::string file = values && !values->file.empty() ? values->file + ": " : "";
       std::optional<MovedHeads> moved;
       try {
         moved.emplace(heads, source_.kind_ == EdgeKind::kContribution,
                       values ? std::move(*values) : MovedValues(), extra, memory_);
       } catch (const InputError& error) {
-        throw InputError(fmt::format("layer {}, sample {}: {}",
+        throw InputError(fmt::format("{}layer {}, sample {}: {}", file,
                                      source_.layers()[static_cast<std::size_t>(layer)].name,
                                      sample_, error.what()));
       }

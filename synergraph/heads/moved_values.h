@@ -1,6 +1,7 @@
 #pragma once
 
 #include <memory>
+#include <string>
 #include <vector>
 
 #include "synergraph/core/matrix.h"
@@ -17,6 +18,7 @@ struct MovedValues {
   std::shared_ptr<const Matrix> projection;  ///< W_O: (E, heads * width), rows = outputs
   std::vector<double> bias;                  ///< of the projection, (E); empty: none
   Matrix residual;                           ///< x: (tokens, E); empty: not known
+  std::string file;  ///< that all of it was read from, for messages; empty: none
 };
 
 }  // namespace synergraph

@@ -2,6 +2,7 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <cmath>
 #include <map>
@@ -161,6 +162,38 @@ TEST(SparseAttention, HasItsWindowsGlobalAndRandomNodes) {
   }
 }
 
+TEST(OrientedExpander, EndsForEverySeedOfASmallGraph) {  // one in 945 pairings is loops alone
+  for (std::uint64_t seed = 0; seed < 3000; ++seed)
+    for (const auto& [nodes, degree] :
+         std::vector<std::pair<int, int>>{{3, 2}, {5, 2}, {6, 2}, {6, 3}, {7, 4}, {4, 1}})
+      EXPECT_EQ(oriented_expander_graph(nodes, degree, seed).edge_count(),
+                nodes + nodes * degree / 2);
+}
+
+TEST(Families, TakeAllNodesWhereADegreeIsLarger) {
+  const auto edges = [](const SparseGraph& graph) { return graph.dense().edges(); };
+  const auto complete = edges(generate_family("indegree:200:199"));
+  EXPECT_EQ(edges(generate_family("indegree:200:1000000000")), complete);
+  EXPECT_EQ(edges(generate_family("poisson:200:0:1000000000")), complete);
+  EXPECT_EQ(edges(generate_family("fs:200:1000000000")), edges(generate_family("fs:200:200")));
+}
+
+TEST(Families, TakeFractionsOfLogAndSqrtAtEverySize) {
+  EXPECT_EQ(generate_family("indegree:2:1.5log").edge_count(), 3);  // log is 1
+  EXPECT_EQ(generate_family("indegree:1:0.5sqrt").edge_count(), 1);
+}
+
+TEST(Families, AreRefusedBeforeTheyTakeMoreThanTheMemory) {
+  constexpr double kNeeded = 256.0 * 1024 * 1024 * 1024;
+  if (static_cast<double>(sysconf(_SC_PHYS_PAGES)) * static_cast<double>(sysconf(_SC_PAGESIZE)) >=
+      kNeeded)
+    GTEST_SKIP() << "this machine has the memory";
+  using testing::HasSubstr;
+  EXPECT_THAT(refusal("indegree:1073741823:64"), HasSubstr("GiB of memory; the machine has"));
+  EXPECT_THAT(refusal("fs-original:1000000"), HasSubstr("the machine has"));
+  EXPECT_THAT(refusal("fs:1000000:50000"), HasSubstr("the machine has"));
+}
+
 TEST(Families, AreNamedAndTakeDegreesThatGrowWithTheGraph) {
   const auto edges = [](const SparseGraph& graph) { return graph.dense().edges(); };
   EXPECT_EQ(edges(generate_family("indegree:100:5:9")), edges(fixed_indegree_graph(100, 5, 9)));
@@ -184,6 +217,7 @@ TEST(Families, RefuseBadDescriptionsInOneLine) {
   EXPECT_THAT(refusal("fs:64"), HasSubstr("expected fs:N:K[:RATIO[:SEED]]"));
   EXPECT_THAT(refusal("fs:64:4logs"), HasSubstr("'4logs' is not a whole number, 'log'"));
   EXPECT_THAT(refusal("fs:64:1.5"), HasSubstr("'1.5' is not a whole number"));
+  EXPECT_THAT(refusal("fs:64:inf"), HasSubstr("'inf' is not a whole number"));
   EXPECT_THAT(refusal("fs:64:-1"), HasSubstr("'-1' is not a whole number"));
   EXPECT_THAT(refusal("fs:64:0"), HasSubstr("matchings must be at least 1"));
   EXPECT_THAT(refusal("fs:64:4:1"), HasSubstr("the ratio of matchings"));

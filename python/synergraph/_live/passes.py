@@ -24,8 +24,11 @@ _MOST_SETS = 64
 _HELD = 1 << 30
 
 
-class CannotRepeat(Exception):
+class CannotRepeat(InputError):
     """The model gave other losses for repeated inputs, or for states that were computed before."""
+
+    def __init__(self, what: str, count: int, expected: int) -> None:
+        super().__init__(f"{what}: {count} for inputs that gave {expected} before; they must be the same in every pass of the model")
 
 
 def mapped(value: Any, of: Callable[[Any], Any]) -> Any:
@@ -258,7 +261,7 @@ class Passes:
         sets, heads = len(keep), site.heads
         axis = 0 if leading else 1
         if outputs.shape[axis] % sets != 0:
-            raise CannotRepeat
+            raise CannotRepeat("samples in the attention of " + site.name, outputs.shape[axis], sets)
         split = outputs.reshape(*outputs.shape[:axis], sets, outputs.shape[axis] // sets, *outputs.shape[axis + 1:-1], heads, -1)
         on = keep.to(outputs.device).reshape(*[1] * axis, sets, *[1] * (split.dim() - axis - 3), heads, 1)
         if self._zero:
@@ -378,7 +381,7 @@ class LayerPasses:
         else:
             values = self._passes.run_with(many, self._site, keep)
         if values.size != sets * len(self._passes.intact[number]):
-            raise CannotRepeat
+            raise CannotRepeat("loss: losses", values.size, sets * len(self._passes.intact[number]))
         by_set: NDArray[np.float64] = values.reshape(sets, -1)
         return by_set
 
