@@ -468,3 +468,12 @@ def test_a_model_knows_what_it_moves(kind, checkpoint, program):
     assert stacked["share_heads"] == pytest.approx(np.stack([heads for heads, _ in passed]), rel=1e-4)
     options = ["--edges", kind, "--task", "copy", "--samples", "3", "--quiet", "--json", "-"]
     assert model.measure(task="copy", samples=3, edges=kind).to_json() == program("analyze", checkpoint, *options)
+
+
+def test_what_hardly_moves_beside_the_residual_keeps_its_digits():
+    attention, moved = random_layer(17)
+    edges, residual = edges_of("norm", attention, moved)
+    whole = sg.heads(attention, edges="norm", moved={**moved, "values": 1e-20 * moved["values"]}, stack=True, values="speed")
+    shares = 1e-20 * edges.sum((0, 2)) / residual
+    assert whole.stack["share_heads"].sum() == pytest.approx(shares[-1], rel=1e-12, abs=0)
+    assert whole.stack["signal"][:-1] == pytest.approx(shares[-1] * reference.diffusion(edges)[-1, :-1], rel=1e-12, abs=0)

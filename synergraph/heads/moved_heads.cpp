@@ -238,7 +238,10 @@ MovedHeads::Amount MovedHeads::residual_of(int token) const {
 void MovedHeads::set_shares() {
   const bool measured = moved_.residual.rows() > 0;
   shares_.heads = Matrix(heads(), nodes());
-  if (measured) shares_.residual.resize(static_cast<std::size_t>(nodes()));
+  if (measured) {
+    shares_.residual.resize(static_cast<std::size_t>(nodes()));
+    shares_.moved.resize(static_cast<std::size_t>(nodes()));
+  }
   for (int i = 0; i < nodes(); ++i) {
     const Amount beside = measured ? residual_of(i) : Amount();
     int unit = std::numeric_limits<int>::min();
@@ -261,8 +264,9 @@ void MovedHeads::set_shares() {
     double moved = 0.0;
     for (int h = 0; h < heads(); ++h) moved += in_units(of_head(h));
     const double stays = in_units(beside);
-    shares_.residual[static_cast<std::size_t>(i)] =
-        moved + stays > 0.0 ? stays / (moved + stays) : 1.0;
+    const double whole = moved + stays;
+    shares_.residual[static_cast<std::size_t>(i)] = whole > 0.0 ? stays / whole : 1.0;
+    shares_.moved[static_cast<std::size_t>(i)] = whole > 0.0 ? moved / whole : 0.0;
   }
 }
 

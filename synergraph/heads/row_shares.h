@@ -16,6 +16,8 @@ struct RowShares {
   /// a(i): the share of what token i becomes that bypasses the heads; empty: not measured. It is 1
   /// where nothing is moved.
   std::vector<double> residual = {};
+  /// 1 - a(i) without cancellation, where far less is moved than stays; empty: from `residual`.
+  std::vector<double> moved = {};
 };
 
 /// The weights of some heads in every row, (heads, nodes), convex over the heads: w_h(i) times the

@@ -81,9 +81,7 @@ class LayerShares {
   /// (1-a) * vector.
   Scaled into_heads(const Vector& vector) const {
     if (weights_.residual.empty()) return {1.0 - residual_, vector};
-    Vector rest = vector;
-    for (std::size_t i = 0; i < rest.size(); ++i) rest[i] *= 1.0 - weights_.residual[i];
-    return {1.0, std::move(rest)};
+    return {1.0, times(weights_.moved, vector)};
   }
   /// (1-a) w_h * vector.
   Scaled into(int h, const Vector& vector) const {
@@ -115,10 +113,13 @@ StackLayerWeights checked_layer(HeadSource& heads, std::size_t layer, int nodes,
         fmt::format("token {} was asked for, there are 0 to {}", *options.token, nodes - 1));
   try {
     StackLayerWeights checked{
-        normalised_weights(weights, static_cast<std::size_t>(heads.heads())), {}, {}};
+        normalised_weights(weights, static_cast<std::size_t>(heads.heads())), {}, {}, {}};
     if (const RowShares* shares = heads.row_shares()) {
       checked.by_row = weights_by_row(shares, checked.heads);
       checked.residual = shares->residual;
+      checked.moved = shares->moved;
+      if (checked.moved.empty())
+        for (const double share : checked.residual) checked.moved.push_back(1.0 - share);
     }
     return checked;
   } catch (const InputError& error) {
@@ -143,13 +144,13 @@ Vector flow_of_stack(std::vector<Matrix> combined, const std::vector<StackLayerW
                      const StackOptions& options) {
   for (std::size_t l = 0; l < combined.size(); ++l) {
     const int nodes = combined[l].rows();
-    const Vector beside = LayerShares(weights[l], options)
-                              .beside(Vector(static_cast<std::size_t>(nodes), 1.0))
-                              .product();
+    const LayerShares shares(weights[l], options);
+    const Vector ones(static_cast<std::size_t>(nodes), 1.0);
+    const Vector beside = shares.beside(ones).product();
+    const Vector moved = shares.into_heads(ones).product();
     for (int i = 0; i < nodes; ++i) {
-      const double residual = beside[static_cast<std::size_t>(i)];
-      for (int j = 0; j <= i; ++j) combined[l](i, j) *= 1.0 - residual;
-      combined[l](i, i) += residual;
+      for (int j = 0; j <= i; ++j) combined[l](i, j) *= moved[static_cast<std::size_t>(i)];
+      combined[l](i, i) += beside[static_cast<std::size_t>(i)];
     }
   }
   return attention_flow(combined, options.execution);

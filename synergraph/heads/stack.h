@@ -48,6 +48,7 @@ struct StackLayerWeights {
   std::vector<double> heads;     ///< w_lh, convex
   Matrix by_row;                 ///< (heads, nodes); empty: `heads` in every row
   std::vector<double> residual;  ///< a(i)
+  std::vector<double> moved;     ///< 1 - a(i)
 };
 
 /// Measures layers, first to last: one head in memory at a time, each read twice. Weights, one list

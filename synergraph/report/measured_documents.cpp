@@ -247,7 +247,9 @@ Fields heads_document() {
                  list(object(
                      layer_of_heads(list(number(), 1), "of the heads, normalised", "LayerValue") +
                      Fields{{"loss",
-                             object({{"won", number(), "nats that all heads win over none"},
+                             object({{"won", number(),
+                                      "nats that all heads win over none; a head that is off gives "
+                                      "its mean output"},
                                      {"shapley", list(number()), "nats of each head"},
                                      {"rank_correlation", record(maybe()),
                                       "of these with the Shapley values of each value"}}),

@@ -205,6 +205,29 @@ TEST(RowShares, CrossHeadShareInTheLimit) {
               1.0 - std::pow(0.375 / 0.625, 2), 1e-14);
 }
 
+// What little is moved is not lost beside a residual of almost 1.
+TEST(RowShares, MeasureWhatHardlyMoves) {
+  const System system = random_attention_system(3);
+  const int nodes = system.heads.front().diffusion.rows();
+  RowShares shares = equal_rows(system.weights, nodes);
+  shares.residual.assign(static_cast<std::size_t>(nodes), 1.0);
+  shares.moved.assign(static_cast<std::size_t>(nodes), 1e-20);
+  WithShares rows(system.heads, shares);
+  const std::vector<HeadSource*> layers(1, &rows);
+  const std::vector<std::vector<double>> weights(1, equal_weights(system.heads.size()));
+  const Stack stack = measure_stack(layers, weights, {.flow = true});
+  for (int j = 0; j + 1 < nodes; ++j) {
+    double moved = 0.0;
+    for (std::size_t h = 0; h < system.heads.size(); ++h)
+      moved += 1e-20 * system.weights[h] * system.heads[h].diffusion(nodes - 1, j);
+    EXPECT_NEAR(stack.signal[static_cast<std::size_t>(j)], moved, 1e-13 * moved);
+    EXPECT_NEAR(stack.flow[static_cast<std::size_t>(j)], moved, 1e-13 * moved);
+  }
+  double heads = 0.0;
+  for (const double share : stack.shares.front().heads) heads += share;
+  EXPECT_NEAR(heads, 1e-20, 1e-33);
+}
+
 // A residual that is measured as a in every row is a residual share of a.
 TEST(RowShares, MeasureTheResidualOfTheStack) {
   for (std::uint32_t index = 0; index < 50; ++index) {
