@@ -379,7 +379,8 @@ SparseGraph fs_original_graph(int nodes) {
   check_nodes(nodes);
   const std::int64_t count = std::max<std::int64_t>(1, ceil_log2(nodes));
   const std::vector<std::int64_t> blocks = cut(0, nodes, count);
-  check_edges(static_cast<double>(nodes) * static_cast<double>(nodes / count));
+  check_edges(static_cast<double>(nodes) *
+              (static_cast<double>(nodes) / static_cast<double>(count)));
   return graph_of_senders(nodes, [&](int i, std::vector<std::int32_t>& row) {
     const auto block = std::upper_bound(blocks.begin(), blocks.end(), i) - blocks.begin() - 1;
     const bool last = block + 1 == count;

@@ -720,7 +720,7 @@ export interface HeadsDocument {
     values: LayerValue[];
     /** for a checkpoint whose loss was measured */
     loss?: {
-      /** nats that all heads win over none */
+      /** nats that all heads win over none; a head that is off gives its mean output */
       won: number;
       /** nats of each head */
       shapley: number[];
