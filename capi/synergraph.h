@@ -149,8 +149,9 @@ SG_API int sg_attention_set_weights(sg_attention* attention, const double* weigh
  * "contribution" weigh edges by it. Norm edges need norms, or values and out_proj; contribution
  * edges need values, out_proj and residual. `part` is one of
  *   "norms"          lengths of moved values ||W_O^h v_j^h||: (samples, heads, tokens)
- *   "values"         (samples, key heads, tokens, width); each key head serves as many heads in
- * turn "out_proj"       output projection, rows = outputs: (E, heads * width) "out_proj_bias"  (E)
+ *   "values"         (samples, key heads, tokens, width); a key head serves as many heads in turn
+ *   "out_proj"       output projection, rows = outputs: (E, heads * width)
+ *   "out_proj_bias"  (E)
  *   "residual"       what the heads' outputs are added to: (samples, tokens, E)
  * of layer `layer`, or of all layers with a negative number: then the first axis is the layers (one
  * projection without it serves all layers). `shape` has `axes` extents, `strides` bytes (NULL: no
