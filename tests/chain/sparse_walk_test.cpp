@@ -27,7 +27,7 @@ double averaged(const Walk& walk, double threshold) {
 }
 
 TEST(SparseWalk, OfTheLineHasTheAveragedMixingTimesOfTheTheory) {
-  // SPEC of the parent paper's example: a line of 64 nodes mixes in 111 steps by the L1 distance
+  // The parent paper's example: a line of 64 nodes mixes in 111 steps by the L1 distance
   // and in 95 by the total variation.
   const SparseWalkSummary line = summarise_walk(SparseGraph(chain_graph(64)));
   EXPECT_EQ(line.averaged_l1[0].least, 111.0);
