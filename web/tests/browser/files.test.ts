@@ -129,7 +129,9 @@ describe('Own files', () => {
       await choose(page, path);
       const alert = page.getByRole('alert');
       const name = path.split('/').at(-1)!;
-      await expect.poll(() => alert.innerText(), { message: name }).toContain(line.replaceAll(path, name).split('\n')[0]!);
+      // The page spells options as the C interface does: row_tolerance, not --row-tolerance.
+      const spelled = line.replaceAll(path, name).replace(/--([a-z-]+)/g, (_, option: string) => option.replaceAll('-', '_'));
+      await expect.poll(() => alert.innerText(), { message: name }).toContain(spelled.split('\n')[0]!);
       await alert.getByRole('button', { name: 'Close' }).click();
     }
     expect(bad).toBeGreaterThan(20);
