@@ -193,6 +193,18 @@ def replaced(text, schemas, make):
     return "".join(lines)
 
 
+def delivered(files, check, script):
+    """Writes the texts that differ from what is there, or says so: the exit status."""
+    different = [path for path, text in files.items() if not path.exists() or path.read_text() != text]
+    for path in different:
+        if check:
+            print(f"{path.relative_to(ROOT)} is not what the program describes: run {script}", file=sys.stderr)
+        else:
+            path.write_text(files[path])
+            print(f"wrote {path.relative_to(ROOT)}")
+    return 1 if check and different else 0
+
+
 def main():
     check = sys.argv[1:] == ["--check"]
     if sys.argv[1:] and not check:
@@ -207,14 +219,7 @@ def main():
     header = ROOT / "capi" / "synergraph.h"
     files[header] = replaced(header.read_text(), schemas, c_comment)
     files[ROOT / "web" / "src" / "core" / "settings.ts"] = script_module(schemas)
-    different = [path for path, text in files.items() if not path.exists() or path.read_text() != text]
-    for path in different:
-        if check:
-            print(f"{path.relative_to(ROOT)} is not what the program's settings give: run scripts/generate.py", file=sys.stderr)
-        else:
-            path.write_text(files[path])
-            print(f"wrote {path.relative_to(ROOT)}")
-    return 1 if check and different else 0
+    return delivered(files, check, "scripts/generate.py")
 
 
 if __name__ == "__main__":

@@ -12,22 +12,15 @@ The program is build/release/cli/synergraph, or what the environment's SYNERGRAP
 import collections
 import itertools
 import json
-import os
-import pathlib
 import re
-import subprocess
 import sys
 import textwrap
 
-ROOT = pathlib.Path(__file__).resolve().parents[1]
+from generate import ROOT, delivered, schema
+
 WEB = ROOT / "web" / "src"
 PAGE = ("synergraph.analyze", "synergraph.heads", "synergraph.graph", "synergraph.reproduce", "synergraph.page")
 REFERENCE = "#/$defs/"
-
-
-def schema(name):
-    program = os.environ.get("SYNERGRAPH_CLI") or ROOT / "build/release/cli/synergraph"
-    return json.loads(subprocess.run([program, "schema", name], check=True, capture_output=True, text=True).stdout)
 
 
 # ---- TypeScript ----------------------------------------------------------------------------------
@@ -284,14 +277,7 @@ def main():
              ROOT / "python" / "synergraph" / "_quantities.py": python_rows(rows)}
     for path in sorted((ROOT / "docs").glob("*.md")):
         files[path] = replaced(path.read_text(), documents, rows)
-    different = [path for path, text in files.items() if not path.exists() or path.read_text() != text]
-    for path in different:
-        if check:
-            print(f"{path.relative_to(ROOT)} is not what the program describes: run scripts/generate_documents.py", file=sys.stderr)
-        else:
-            path.write_text(files[path])
-            print(f"wrote {path.relative_to(ROOT)}")
-    return 1 if check and different else 0
+    return delivered(files, check, "scripts/generate_documents.py")
 
 
 if __name__ == "__main__":
