@@ -15,4 +15,17 @@ MetricsOptions MetricsSettings::resolve(Convention of,
   return options;
 }
 
+MetricsSettings settings_of(const MetricsOptions& options) {
+  const bool limited = options.fidelity.step_limit < FidelityOptions().step_limit;
+  MetricsSettings settings;
+  settings.normalization = options.normalization;
+  settings.nodes = options.fidelity.nodes;
+  settings.from = options.fidelity.from;
+  settings.horizon = Horizon{options.fidelity.horizon};
+  settings.eps = options.walk.eps;
+  settings.cutoff = options.walk.cutoff;
+  settings.step_limit = limited ? options.fidelity.step_limit : 0;
+  return settings;
+}
+
 }  // namespace synergraph

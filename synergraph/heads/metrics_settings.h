@@ -36,6 +36,9 @@ struct MetricsSettings {
   MetricsOptions resolve(Convention of, MetricsOptions (*options_of)(Convention)) const;
 };
 
+/// Returns the settings that say these options in full, but for the convention.
+MetricsSettings settings_of(const MetricsOptions& options);
+
 inline constexpr const char* kMeasurementGroup = "Measurement";
 inline constexpr Setting kEpsSetting{
     "eps", kMeasurementGroup,

@@ -8,6 +8,7 @@
 
 #include "synergraph/analysis/layer_summary.h"
 #include "synergraph/model/loss_game.h"
+#include "synergraph/report/setting_echo.h"
 #include "synergraph/weights/best_weights.h"
 
 namespace synergraph {
@@ -20,17 +21,9 @@ inline nlohmann::ordered_json json_number(double value) {
 
 /// How something was measured: the `settings` of every document that reports metrics.
 inline nlohmann::ordered_json json_settings(const MetricsOptions& options) {
-  using nlohmann::ordered_json;
-  const bool limited = options.fidelity.step_limit < FidelityOptions().step_limit;
-  ordered_json json = {
-      {"normalization", name_of(options.normalization)},
-      {"cutoff", options.walk.cutoff},
-      {"eps", options.walk.eps},
-      {"fidelity_nodes", name_of(options.fidelity.nodes)},
-      {"horizon", options.fidelity.horizon == 0 ? ordered_json("certified")
-                                                : ordered_json(options.fidelity.horizon)},
-      {"step_limit", limited ? options.fidelity.step_limit : 0}};
-  if (!options.fidelity.from.empty()) json["from_tokens"] = options.fidelity.from.text();
+  MetricsSettings settings = settings_of(options);
+  nlohmann::ordered_json json;
+  visit_settings(settings, SettingEcho(json));
   return json;
 }
 

@@ -1,21 +1,41 @@
+#include <algorithm>
+#include <type_traits>
+
 #include "synergraph/io/dtype.h"
 #include "synergraph/io/file_format.h"
 #include "synergraph/model/loss_game.h"
 #include "synergraph/report/document_parts.h"
 #include "synergraph/report/head_numbers.h"
+#include "synergraph/report/setting_echo.h"
 #include "synergraph/subsets/subset_options.h"
 
 namespace synergraph::schema {
 namespace {
 
+/// The settings that documents of this version always had. Settings that came later are missing
+/// from older documents.
+constexpr std::string_view kFirstSettings[] = {"normalization", "nodes", "horizon", "eps",
+                                               "cutoff"};
+
+/// What SettingEcho writes.
 Fields settings() {
-  return {setting("normalization"),
-          setting("cutoff"),
-          list_setting("eps"),
-          setting("nodes", "fidelity_nodes"),
-          setting("horizon"),
-          {"step_limit", setting("step_limit").type, setting("step_limit").about, kSince},
-          {"from_tokens", text(), setting("from_tokens").about, kSometimes}};
+  Fields fields;
+  MetricsSettings described;
+  visit_settings(described, [&]<class Value>(const Setting& of, const Value&, const auto&...) {
+    if constexpr (!std::is_same_v<Value, ConventionChoice>) {
+      const std::string key(of.key);
+      Field field = std::is_same_v<Value, std::vector<double>> ? list_setting(key) : setting(key);
+      field.key = document_key(of.key);
+      if (std::ranges::find(kFirstSettings, of.key) == std::end(kFirstSettings))
+        field.presence = kSince;
+      if constexpr (std::is_same_v<Value, TokenChoice>) {
+        field.type = text();
+        field.presence = kSometimes;
+      }
+      fields.push_back(std::move(field));
+    }
+  });
+  return fields;
 }
 
 Fields metrics() {

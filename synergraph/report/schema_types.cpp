@@ -131,7 +131,7 @@ Fields without(Fields fields, std::string_view key) {
   return fields;
 }
 
-Field setting(const std::string& key, const char* name) {
+Field setting(const std::string& key) {
   static const auto settings =
       ordered_json::parse(settings_schema("heads")).at("properties").get<ordered_json>();
   ordered_json type = settings.at(key);
@@ -141,7 +141,7 @@ Field setting(const std::string& key, const char* name) {
   type.erase("description");
   for (const char* of_settings : {"default", "group", "faces", "argument", "required_by", "option"})
     type.erase(of_settings);
-  return {name != nullptr ? name : key, std::move(type), std::move(help)};
+  return {key, std::move(type), std::move(help)};
 }
 
 Field one_setting(const std::string& key) {

@@ -58,7 +58,7 @@ Fields without(Fields fields, std::string_view key);
 /// What every document begins with.
 Fields head_of(const DocumentId& id);
 /// What a setting is in a document: as it is described, without its default.
-Field setting(const std::string& key, const char* name = nullptr);
+Field setting(const std::string& key);
 /// The same of a setting that is one value or a list of them: one value, or always the list.
 Field one_setting(const std::string& key);
 Field list_setting(const std::string& key);

@@ -13,24 +13,24 @@ export type HeadValue = 'fidelity' | 'speed';
 export interface Settings {
   /** how the heads are combined into one walk: per-head (as in the theory), pooled, or published */
   normalization: 'per-head' | 'pooled' | 'published';
-  /** cutoff for truncated hitting times, in steps */
-  cutoff: number;
-  /** threshold of T_mix */
-  eps: number[];
   /** nodes that count for the minimax fidelity: sources or all */
   fidelity_nodes: 'sources' | 'all';
-  /** number of diffusion steps to search, or 'certified': as many as the proof needs */
-  horizon: 'certified' | number;
-  /**
-   * limit on diffusion steps; a fidelity that is not certified by then is reported as an interval. 0: no limit, later steps are
-   * searched by squaring
-   */
-  step_limit?: number;
   /**
    * tokens whose fidelity counts, counted from the first measured token: such as 5, 0-7, 0,3,9 or ::4; negative numbers count
    * from the end. Of several, the weakest counts
    */
   from_tokens?: string;
+  /** number of diffusion steps to search, or 'certified': as many as the proof needs */
+  horizon: 'certified' | number;
+  /** threshold of T_mix */
+  eps: number[];
+  /** cutoff for truncated hitting times, in steps */
+  cutoff: number;
+  /**
+   * limit on diffusion steps; a fidelity that is not certified by then is reported as an interval. 0: no limit, later steps are
+   * searched by squaring
+   */
+  step_limit?: number;
 }
 
 /** A number over samples. */
@@ -353,24 +353,24 @@ export interface AnalyzeDocument {
 export interface HeadsSettings {
   /** how the heads are combined into one walk: per-head (as in the theory), pooled, or published */
   normalization: 'per-head' | 'pooled' | 'published';
-  /** cutoff for truncated hitting times, in steps */
-  cutoff: number;
-  /** threshold of T_mix */
-  eps: number[];
   /** nodes that count for the minimax fidelity: sources or all */
   fidelity_nodes: 'sources' | 'all';
-  /** number of diffusion steps to search, or 'certified': as many as the proof needs */
-  horizon: 'certified' | number;
-  /**
-   * limit on diffusion steps; a fidelity that is not certified by then is reported as an interval. 0: no limit, later steps are
-   * searched by squaring
-   */
-  step_limit?: number;
   /**
    * tokens whose fidelity counts, counted from the first measured token: such as 5, 0-7, 0,3,9 or ::4; negative numbers count
    * from the end. Of several, the weakest counts
    */
   from_tokens?: string;
+  /** number of diffusion steps to search, or 'certified': as many as the proof needs */
+  horizon: 'certified' | number;
+  /** threshold of T_mix */
+  eps: number[];
+  /** cutoff for truncated hitting times, in steps */
+  cutoff: number;
+  /**
+   * limit on diffusion steps; a fidelity that is not certified by then is reported as an interval. 0: no limit, later steps are
+   * searched by squaring
+   */
+  step_limit?: number;
   /** share of the value of all heads that the smallest subset keeps */
   keep: number;
   /** largest number of heads for which all subsets of a layer are measured; larger layers are sampled */

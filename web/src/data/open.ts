@@ -29,6 +29,14 @@ export function documentSession(name: string, text: string): Opened {
   return { session, state: { view: startView(session), ...(documents.graph ? { graph: '' } : {}) } };
 }
 
+/** The tensor files that the core reads, in the order of texts. */
+export const TENSOR_ENDINGS = ['.npy', '.npz', '.safetensors'];
+
+/** The endings in words: ".npy, .npz or .safetensors". */
+export function listedEndings(joined: 'and' | 'or'): string {
+  return `${TENSOR_ENDINGS.slice(0, -1).join(', ')} ${joined} ${TENSOR_ENDINGS.at(-1)}`;
+}
+
 /** Opens a file by its name: .json, .txt (a graph), or attention in any format that the core reads. */
 export async function openFile(
   core: Core,
@@ -44,7 +52,7 @@ export async function openFile(
   }
   if (/\.(pt|pth)$/i.test(name))
     throw new Error(
-      `${name}: a PyTorch file; this page reads .npy, .npz and .safetensors with attention, the program also checkpoints (synergraph analyze ${name} --page page.html)`,
+      `${name}: a PyTorch file; this page reads ${listedEndings('and')} with attention, the program also checkpoints (synergraph analyze ${name} --page page.html)`,
     );
   const file = await core.open(name, bytes, options, call);
   return { session: fileSession(file, null, null, options.missing_mass === 'node'), state: { view: 'layer' }, file };

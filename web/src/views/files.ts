@@ -1,6 +1,6 @@
 import type { AttentionFileOptions } from '../core';
 import { demoFile } from '../data/demo';
-import { openFile } from '../data/open';
+import { listedEndings, openFile, TENSOR_ENDINGS } from '../data/open';
 import { fileSession } from '../data/session';
 import { fill, h, uniqueId, type Child } from '../dom';
 import { segments } from '../ui/controls';
@@ -103,7 +103,7 @@ function ownFiles(context: Context, status: HTMLElement): HTMLElement {
     input.value = '';
     if (file) void openInPage(context, file.name, file, readingOptions());
   };
-  const accept = '.npy,.npz,.safetensors,.json,.txt,.graph';
+  const accept = [...TENSOR_ENDINGS, '.json', '.txt', '.graph'].join(',');
   const input = h('input', { type: 'file', id: uniqueId('file'), class: 'hidden-text', accept, onchange: choose });
   const typed = (name: 'axes' | 'layers', placeholder: string, size: number) => {
     const keep = () => (how[name] = box.value.trim());
@@ -122,7 +122,7 @@ function ownFiles(context: Context, status: HTMLElement): HTMLElement {
   return card(
     h('h2', {}, 'Your own attention'),
     note(
-      'Drop a file anywhere on the page: .npy, .npz or .safetensors with axes (heads, n, n), (samples, heads, n, n) or (layers, samples, heads, n, n). The page also opens the JSON documents of the program, and graphs as .txt. Nothing leaves this page.',
+      `Drop a file anywhere on the page: ${listedEndings('or')} with axes (heads, n, n), (samples, heads, n, n) or (layers, samples, heads, n, n). The page also opens the JSON documents of the program, and graphs as .txt. Nothing leaves this page.`,
     ),
     div(
       'drop-zone',
