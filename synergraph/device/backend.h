@@ -28,7 +28,7 @@ struct QueryKeyView {
   const void* queries =
       nullptr;                 ///< the element with all indices 0, (samples, heads, tokens, width)
   const void* keys = nullptr;  ///< (samples, key_heads, tokens, width)
-  FloatType type = FloatType::kBfloat16;
+  FloatType type = FloatType::kBFloat16;
   std::int64_t samples = 0;
   std::int64_t heads = 0;
   std::int64_t key_heads = 0;  ///< divides heads: each serves heads / key_heads heads in a row

@@ -1,0 +1,475 @@
+#include "synergraph/device/cuda/large_operators.h"
+
+#include <algorithm>
+#include <cstring>
+#include <utility>
+
+#include "synergraph/device/cuda/large_kernels.h"
+#include "synergraph/train/cuda/device_memory.h"
+#include "synergraph/train/cuda/pinned_memory.h"
+
+namespace synergraph::cuda {
+namespace {
+
+/// Doubles of one operator on the device, in this order.
+enum Array {
+  kWhole, kScale, kDown, kColumn, kForward, kDiagonal,
+  kFactor, kStay,      // of the walk
+  kSignal, kSurvival,  // the newest states
+  kPeak, kSum, kPrevious, kTimes, kPassing, kMass,
+  kArrays
+};
+
+std::size_t size_of(FloatType type) { return item_size(type); }
+
+/// Entries a number of which is a whole number of cache lines.
+std::size_t padded(std::size_t count) { return (count + 31) / 32 * 32; }
+
+}  // namespace
+
+struct LargeOperators::Parts {
+  Parts(const LargeHeads& system, cudaStream_t queue);
+
+  int operators() const { return system.heads == 1 ? 1 : system.heads + 2; }
+  bool is_head(int op) const { return op < system.heads; }
+  bool made() const { return system.maker != nullptr; }
+  double* array(int op, Array which) const {
+    return numbers.data() + (static_cast<std::size_t>(op) * kArrays + which) * pitch;
+  }
+  double* on_host(int op, Array which) {
+    return host.data() + (static_cast<std::size_t>(op) * kArrays + which) * pitch;
+  }
+  Entries entries(int op, Held held) const;
+  FloatType type(int op) const {
+    return is_head(op) ? (made() ? system.maker->type() : system.type) : FloatType::kFloat64;
+  }
+  void find_sums();
+  void prepare_walks();
+  void prepare_combination();
+  void fetch(int op, Array which) {
+    require(cudaMemcpyAsync(on_host(op, which), array(op, which), n * sizeof(double),
+                            cudaMemcpyDeviceToHost, stream),
+            "copy from the device");
+  }
+  void put(int op, Array which) {
+    require(cudaMemcpyAsync(array(op, which), on_host(op, which), n * sizeof(double),
+                            cudaMemcpyHostToDevice, stream),
+            "copy to the device");
+  }
+  void wait(const char* what) {
+    require(cudaGetLastError(), what);
+    require(cudaStreamSynchronize(stream), what);
+  }
+  CombineJob combine_job() const {
+    return {head_entries.data(), system.heads, system.nodes, head_weights.data(),
+            head_columns.data(), combined_strips.data(), combined_strips.data() + n * kStrip};
+  }
+
+  LargeHeads system;
+  cudaStream_t stream;
+  std::size_t n;
+  std::size_t pitch;
+  std::size_t strip;  // numbers of a strip
+  DeviceMemory<double> numbers;
+  PinnedMemory<double> host;
+  DeviceMemory<int> places;
+  PinnedMemory<int> host_places;
+  DeviceMemory<double> worst;
+  PinnedMemory<double> host_worst;
+  DeviceMemory<double> states;   // of signals, then of survivals
+  DeviceMemory<double> partial;  // of signals, then of survivals
+  DeviceMemory<double> hitting_partial;
+  DeviceMemory<double> combined_strips;  // diffusion, then walk
+  DeviceMemory<std::byte> head_strips;   // of heads that are made
+  DeviceMemory<Entries> head_entries;    // as strips are combined
+  DeviceMemory<double> head_weights;
+  DeviceMemory<double> head_columns;
+  DeviceMemory<std::byte> lists;
+  PinnedMemory<std::byte> host_lists;
+  std::vector<OperatorSums> sums;
+};
+
+LargeOperators::Parts::Parts(const LargeHeads& given, cudaStream_t queue)
+    : system(given),
+      stream(queue),
+      n(static_cast<std::size_t>(given.nodes)),
+      pitch(padded(n)),
+      strip(n * kStrip) {
+  const auto count = static_cast<std::size_t>(operators());
+  const std::size_t chunks = static_cast<std::size_t>(chunks_of(system.nodes));
+  numbers = DeviceMemory<double>(count * kArrays * pitch);
+  host.reserve(count * kArrays * pitch);
+  places = DeviceMemory<int>(count * pitch);
+  host_places.reserve(count * pitch);
+  worst = DeviceMemory<double>(count * padded(kSteps + 1));
+  host_worst.reserve(count * padded(kSteps + 1));
+  states = DeviceMemory<double>(2 * count * n * kSteps);
+  partial = DeviceMemory<double>(2 * count * chunks * kStrip * kSteps);
+  hitting_partial = DeviceMemory<double>(count * chunks * kStrip);
+  if (count > 1) combined_strips = DeviceMemory<double>(2 * strip);
+  if (made())
+    head_strips = DeviceMemory<std::byte>(static_cast<std::size_t>(system.heads) * strip *
+                                          size_of(system.maker->type()));
+  constexpr std::size_t kListBytes = 1 << 10;
+  lists = DeviceMemory<std::byte>(3 * count * kListBytes);
+  host_lists.reserve(3 * count * kListBytes);
+  prepare_large_kernels();
+  sums.resize(count);
+  find_sums();
+  prepare_combination();
+  prepare_walks();
+}
+
+Entries LargeOperators::Parts::entries(int op, Held held) const {
+  const auto at = static_cast<std::size_t>(op);
+  const std::size_t block = held == Held::kRows ? n * kBlock : strip;
+  const std::int64_t stride = held == Held::kRows ? system.nodes : kStrip;
+  if (!is_head(op))
+    return {combined_strips.data() + (op == system.heads ? 0 : strip), FloatType::kFloat64, stride,
+            nullptr, held};
+  if (!made()) return {system.data[at], system.type, system.stride, array(op, kScale), Held::kWhole};
+  const FloatType element = system.maker->type();
+  return {head_strips.data() + at * block * size_of(element), element, stride, array(op, kScale),
+          held};
+}
+
+/// The sums of heads.
+void LargeOperators::Parts::find_sums() {
+  const auto heads = static_cast<std::size_t>(system.heads);
+  DeviceMemory<int> flags(2 * heads);
+  require(cudaMemsetAsync(flags.data(), 0, 2 * heads * sizeof(int), stream), "memory of the GPU");
+  std::vector<SumsJob> jobs;
+  for (int h = 0; h < system.heads; ++h) {
+    SumsJob job;
+    job.entries = entries(h, Held::kStrip);
+    job.nodes = system.nodes;
+    job.begin = system.begin;
+    job.after = system.after;
+    job.sums = {array(h, kWhole),   array(h, kScale),    array(h, kDown),
+                array(h, kColumn),  array(h, kForward),  array(h, kDiagonal),
+                flags.data() + 2 * h, flags.data() + 2 * h + 1};
+    jobs.push_back(job);
+  }
+  DeviceMemory<SumsJob> on_device(heads);
+  on_device.upload(jobs.data(), heads, stream);
+  DeviceMemory<double> column_partial;
+  if (made()) {
+    system.maker->queue_sums(jobs, on_device.data(), stream);
+  } else {
+    column_partial =
+        DeviceMemory<double>(heads * static_cast<std::size_t>(chunks_of(system.nodes)) * n);
+    cuda::queue_sums(on_device.data(), system.heads, system.nodes, system.type,
+                     column_partial.data(), stream);
+  }
+  std::vector<int> found(2 * heads);
+  flags.download(found.data(), found.size(), stream);
+  for (int h = 0; h < system.heads; ++h)
+    for (const Array which : {kWhole, kColumn, kForward, kDiagonal}) fetch(h, which);
+  wait("sums of attention");
+  for (int h = 0; h < system.heads; ++h) {
+    OperatorSums& of = sums[static_cast<std::size_t>(h)];
+    const auto copy = [&](Array which) {
+      return std::vector<double>(on_host(h, which), on_host(h, which) + n);
+    };
+    of.whole = copy(kWhole);
+    of.column = copy(kColumn);
+    of.forward = copy(kForward);
+    of.diagonal = copy(kDiagonal);
+    of.bad_rows = found[2 * static_cast<std::size_t>(h)];
+    of.all_reach_first = found[2 * static_cast<std::size_t>(h) + 1] == 0;
+  }
+}
+
+/// The sums of the operators behind the heads follow from those of the heads.
+void LargeOperators::Parts::prepare_combination() {
+  if (operators() == 1) return;
+  const auto heads = static_cast<std::size_t>(system.heads);
+  OperatorSums& diffusion = sums[heads];
+  OperatorSums& walk = sums[heads + 1];
+  for (OperatorSums* of : {&diffusion, &walk})
+    of->column = of->forward = of->diagonal = std::vector<double>(n, 0.0);
+  std::vector<double> columns(heads * n, 0.0);
+  std::vector<double> down(n, 0.0);
+  for (std::size_t h = 0; h < heads; ++h) {
+    const OperatorSums& of = sums[h];
+    const double weight = system.weights[h];
+    for (std::size_t j = 0; j < n; ++j) {
+      diffusion.column[j] += weight * of.column[j];
+      diffusion.forward[j] += weight * of.forward[j];
+      diffusion.diagonal[j] += weight * of.diagonal[j];
+      const double each = of.column[j] > 0.0 ? weight / of.column[j] : 0.0;
+      columns[h * n + j] = each;
+      walk.forward[j] += each * of.forward[j];
+      walk.diagonal[j] += each * of.diagonal[j];
+    }
+    if (weight > 0.0)
+      diffusion.all_reach_first = diffusion.all_reach_first && of.all_reach_first;
+  }
+  for (std::size_t j = 0; j < n; ++j) walk.column[j] = 1.0;
+  // What a row of the combination passes on, for passing probabilities.
+  for (std::size_t h = 0; h < heads; ++h) {
+    fetch(static_cast<int>(h), kDown);
+    fetch(static_cast<int>(h), kScale);
+  }
+  wait("sums of attention");
+  for (std::size_t h = 0; h < heads; ++h) {
+    const double* of = on_host(static_cast<int>(h), kDown);
+    const double* scale = on_host(static_cast<int>(h), kScale);
+    for (std::size_t i = 0; i < n; ++i) down[i] += system.weights[h] * (of[i] * scale[i]);
+  }
+  std::copy(down.begin(), down.end(), on_host(system.heads, kDown));
+  put(system.heads, kDown);
+  head_weights = DeviceMemory<double>(heads);
+  head_weights.upload(system.weights.data(), heads, stream);
+  head_columns = DeviceMemory<double>(heads * n);
+  head_columns.upload(columns.data(), heads * n, stream);
+  head_entries = DeviceMemory<Entries>(2 * heads);
+  std::vector<Entries> list;
+  for (const Held held : {Held::kStrip, Held::kRows})
+    for (int h = 0; h < system.heads; ++h) list.push_back(entries(h, held));
+  head_entries.upload(list.data(), list.size(), stream);
+  wait("sums of attention");
+}
+
+/// Factors and staying probabilities of the walks, and the states at time 0.
+void LargeOperators::Parts::prepare_walks() {
+  for (int op = 0; op < operators(); ++op) {
+    const OperatorSums& of = sums[static_cast<std::size_t>(op)];
+    double* factor = on_host(op, kFactor);
+    double* stay = on_host(op, kStay);
+    for (std::size_t j = 0; j < n; ++j) {
+      const double mass = of.column[j];
+      factor[j] = mass > 0.0 ? 1.0 / mass : 0.0;
+      // Nothing may get lost in many steps: where a node is seldom left, the forward mass and the
+      // chance to stay sum to one.
+      const double leave = of.forward[j] * factor[j];
+      stay[j] = !(mass > 0.0) ? 1.0 : leave <= 0.5 ? 1.0 - leave : of.diagonal[j] * factor[j];
+    }
+    factor[n - 1] = stay[n - 1] = 0.0;  // the sink's survival is 0
+    std::copy(of.column.begin(), of.column.end(), on_host(op, kMass));
+    std::copy(of.forward.begin(), of.forward.end(), on_host(op, kForward));
+    std::copy(of.diagonal.begin(), of.diagonal.end(), on_host(op, kDiagonal));
+    std::fill_n(on_host(op, kSurvival), n, 1.0);
+    on_host(op, kSurvival)[n - 1] = 0.0;
+    std::fill_n(on_host(op, kSignal), n, 0.0);
+    on_host(op, kSignal)[n - 1] = 1.0;
+    for (const Array which : {kFactor, kStay, kMass, kForward, kDiagonal, kSurvival, kSignal})
+      put(op, which);
+  }
+  wait("states of walks");
+}
+
+LargeOperators::LargeOperators(const LargeHeads& heads, cudaStream_t stream)
+    : parts_(std::make_unique<Parts>(heads, stream)) {}
+
+LargeOperators::~LargeOperators() = default;
+
+int LargeOperators::nodes() const { return parts_->system.nodes; }
+int LargeOperators::heads() const { return parts_->system.heads; }
+
+const OperatorSums& LargeOperators::sums(int op) const {
+  return parts_->sums[static_cast<std::size_t>(op)];
+}
+
+void LargeOperators::restart_signal(int op) {
+  Parts& p = *parts_;
+  std::fill_n(p.on_host(op, kSignal), p.n, 0.0);
+  p.on_host(op, kSignal)[p.n - 1] = 1.0;
+  p.put(op, kSignal);
+  p.wait("states of signals");
+}
+
+void LargeOperators::sweep(std::span<const SweepTask> tasks) {
+  Parts& p = *parts_;
+  // Flows of heads first, then of sums of heads: each kind has one element type.
+  std::vector<PanelFlow> panels[2];
+  std::vector<HittingFlow> hittings[2];
+  const auto count = static_cast<std::size_t>(p.operators());
+  const std::size_t chunks = static_cast<std::size_t>(chunks_of(p.system.nodes));
+  bool sums = false;
+  bool heads = false;
+  for (const SweepTask& task : tasks) {
+    const int op = task.op;
+    const std::size_t kind = p.is_head(op) ? 0 : 1;
+    (kind == 0 ? heads : sums) = true;
+    PanelFlow flow;
+    flow.entries = p.entries(op, Held::kStrip);
+    flow.nodes = p.system.nodes;
+    const auto memory = [&](std::size_t place) {
+      flow.states = p.states.data() + place * p.n * kSteps;
+      flow.partial = p.partial.data() + place * chunks * kStrip * kSteps;
+    };
+    if (task.signal) {
+      PanelFlow signal = flow;
+      signal.stay = p.array(op, kDiagonal);
+      signal.now = p.array(op, kSignal);
+      memory(static_cast<std::size_t>(op));
+      signal.states = flow.states;
+      signal.partial = flow.partial;
+      signal.first = 1;  // the start does not count: at later panels, it is but one step of many
+      signal.peak = p.array(op, kPeak);
+      signal.place = p.places.data() + static_cast<std::size_t>(op) * p.pitch;
+      panels[kind].push_back(signal);
+    }
+    if (task.survival) {
+      PanelFlow survival = flow;
+      survival.factor = p.array(op, kFactor);
+      survival.stay = p.array(op, kStay);
+      survival.now = p.array(op, kSurvival);
+      memory(count + static_cast<std::size_t>(op));
+      survival.states = flow.states;
+      survival.partial = flow.partial;
+      survival.count = task.count;
+      survival.sum = p.array(op, kSum);
+      survival.previous = p.array(op, kPrevious);
+      survival.worst = p.worst.data() + static_cast<std::size_t>(op) * padded(kSteps + 1);
+      require(cudaMemsetAsync(survival.worst, 0, (kSteps + 1) * sizeof(double), p.stream),
+              "memory of the GPU");
+      panels[kind].push_back(survival);
+    }
+    if (task.hitting) {
+      HittingFlow hitting;
+      hitting.entries = flow.entries;
+      hitting.nodes = flow.nodes;
+      hitting.mass = p.array(op, kMass);
+      hitting.forward = p.array(op, kForward);
+      hitting.times = p.array(op, kTimes);
+      hitting.partial = p.hitting_partial.data() + static_cast<std::size_t>(op) * chunks * kStrip;
+      hittings[kind].push_back(hitting);
+    }
+  }
+  std::byte* next = p.host_lists.data();
+  const auto place = [&](const auto& list) {
+    std::memcpy(next, list.data(), list.size() * sizeof(list[0]));
+    const auto* there = reinterpret_cast<decltype(list.data())>(p.lists.data() +
+                                                                (next - p.host_lists.data()));
+    next += (list.size() * sizeof(list[0]) + 255) / 256 * 256;
+    return there;
+  };
+  const PanelFlow* panel_lists[2] = {place(panels[0]), place(panels[1])};
+  const HittingFlow* hitting_lists[2] = {place(hittings[0]), place(hittings[1])};
+  p.lists.upload(p.host_lists.data(), static_cast<std::size_t>(next - p.host_lists.data()),
+                 p.stream);
+  const CombineJob job = sums ? p.combine_job() : CombineJob{};
+  const int nodes = p.system.nodes;
+  for (int strip = strips_of(nodes) - 1; strip >= 0; --strip) {
+    const int first = strip * kStrip;
+    if (p.made()) p.system.maker->queue_strips(first, p.head_strips.data(), p.stream);
+    if (sums) queue_combined_strip(job, first, p.type(0), p.stream);
+    for (int kind = 0; kind < 2; ++kind) {
+      const FloatType type = kind == 0 ? p.type(0) : FloatType::kFloat64;
+      if (!panels[kind].empty())
+        queue_panel_strip(panel_lists[kind], static_cast<int>(panels[kind].size()), nodes, first,
+                          type, p.stream);
+      if (!hittings[kind].empty())
+        queue_hitting_strip(hitting_lists[kind], static_cast<int>(hittings[kind].size()), nodes,
+                            first, type, p.stream);
+    }
+  }
+  for (const SweepTask& task : tasks) {
+    if (task.signal) {
+      p.fetch(task.op, kPeak);
+      p.fetch(task.op, kSignal);
+      const std::size_t at = static_cast<std::size_t>(task.op) * p.pitch;
+      require(cudaMemcpyAsync(p.host_places.data() + at, p.places.data() + at, p.n * sizeof(int),
+                              cudaMemcpyDeviceToHost, p.stream),
+              "copy from the device");
+    }
+    if (task.survival)
+      for (const Array which : {kSum, kPrevious, kSurvival}) p.fetch(task.op, which);
+    if (task.hitting) p.fetch(task.op, kTimes);
+  }
+  require(cudaMemcpyAsync(p.host_worst.data(), p.worst.data(),
+                          count * padded(kSteps + 1) * sizeof(double), cudaMemcpyDeviceToHost,
+                          p.stream),
+          "copy from the device");
+  p.wait("steps of attention");
+}
+
+SignalPanel LargeOperators::signal(int op) const {
+  Parts& p = *parts_;
+  return {p.on_host(op, kPeak), p.host_places.data() + static_cast<std::size_t>(op) * p.pitch,
+          p.on_host(op, kSignal)};
+}
+
+SurvivalPanel LargeOperators::survival(int op) const {
+  Parts& p = *parts_;
+  return {p.on_host(op, kSum), p.on_host(op, kPrevious), p.on_host(op, kSurvival),
+          p.host_worst.data() + static_cast<std::size_t>(op) * padded(kSteps + 1)};
+}
+
+const double* LargeOperators::hitting(int op) const {
+  return parts_->on_host(op, kTimes);
+}
+
+double LargeOperators::signal_at(int op, int j, int k) const {
+  Parts& p = *parts_;
+  if (k == kSteps) return p.on_host(op, kSignal)[j];
+  double value = 0.0;
+  const std::size_t at = (static_cast<std::size_t>(op) * p.n + static_cast<std::size_t>(j)) * kSteps;
+  require(cudaMemcpyAsync(&value, p.states.data() + at + k, sizeof(double), cudaMemcpyDeviceToHost,
+                          p.stream),
+          "copy from the device");
+  p.wait("steps of attention");
+  return value;
+}
+
+std::vector<std::vector<double>> LargeOperators::passing(std::span<const PassingTask> tasks) {
+  Parts& p = *parts_;
+  std::vector<PassingFlow> flows[2];
+  int begin = p.system.nodes;
+  for (const PassingTask& task : tasks) {
+    const std::size_t kind = p.is_head(task.op) ? 0 : 1;
+    double* passing = p.array(task.op, kPassing);
+    require(cudaMemsetAsync(passing, 0, p.n * sizeof(double), p.stream), "memory of the GPU");
+    flows[kind].push_back({p.entries(task.op, Held::kRows), p.system.nodes, task.target,
+                           p.array(task.op, kDown), passing});
+    begin = std::min(begin, task.target / kBlock * kBlock);
+  }
+  std::byte* next = p.host_lists.data();
+  const PassingFlow* lists[2] = {};
+  for (int kind = 0; kind < 2; ++kind) {
+    std::memcpy(next, flows[kind].data(), flows[kind].size() * sizeof(PassingFlow));
+    lists[kind] = reinterpret_cast<const PassingFlow*>(p.lists.data() + (next - p.host_lists.data()));
+    next += (flows[kind].size() * sizeof(PassingFlow) + 255) / 256 * 256;
+  }
+  p.lists.upload(p.host_lists.data(), static_cast<std::size_t>(next - p.host_lists.data()),
+                 p.stream);
+  CombineJob job;
+  if (!flows[1].empty()) {
+    job = p.combine_job();
+    job.heads += p.system.heads;  // as rows
+    job.columns = nullptr;
+    job.walk = nullptr;
+  }
+  for (int first = begin; first < p.system.nodes; first += kBlock) {
+    if (p.made()) p.system.maker->queue_rows(first, p.system.nodes, p.head_strips.data(), p.stream);
+    if (!flows[1].empty())
+      queue_combined_rows(job, first, p.system.nodes, job.diffusion, p.type(0), p.stream);
+    for (int kind = 0; kind < 2; ++kind)
+      if (!flows[kind].empty())
+        queue_passing_rows(lists[kind], static_cast<int>(flows[kind].size()), first,
+                           kind == 0 ? p.type(0) : FloatType::kFloat64, p.stream);
+  }
+  for (const PassingTask& task : tasks) p.fetch(task.op, kPassing);
+  p.wait("passing probabilities");
+  std::vector<std::vector<double>> found;
+  for (const PassingTask& task : tasks) {
+    const double* from = p.on_host(task.op, kPassing);
+    found.emplace_back(from, from + p.n);
+  }
+  return found;
+}
+
+std::size_t LargeOperators::bytes(int nodes, int heads, bool made) {
+  const auto n = static_cast<std::size_t>(nodes);
+  const std::size_t count = heads == 1 ? 1 : static_cast<std::size_t>(heads) + 2;
+  const std::size_t doubles =
+      count * (kArrays * padded(n) + 2 * n * kSteps +
+               static_cast<std::size_t>(chunks_of(nodes)) *
+                   (2 * kStrip * kSteps + kStrip)) +
+      2 * n * kStrip + static_cast<std::size_t>(heads) * n;
+  return 8 * doubles + (made ? static_cast<std::size_t>(heads) * n * kStrip * 4 : 0);
+}
+
+}  // namespace synergraph::cuda

@@ -1,0 +1,120 @@
+#pragma once
+
+#include <cuda_runtime_api.h>
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "synergraph/device/cuda/large_layout.h"
+
+namespace synergraph::cuda {
+
+/// Makes the entries of heads that are not in memory, a part at a time: see Held.
+class HeadMaker {
+ public:
+  HeadMaker() = default;
+  HeadMaker(const HeadMaker&) = delete;
+  HeadMaker& operator=(const HeadMaker&) = delete;
+  virtual ~HeadMaker() = default;
+
+  /// The type of the elements that are made.
+  virtual FloatType type() const = 0;
+  /// Queues the sums of all heads. Row scales must be in place when strips are made.
+  virtual void queue_sums(const std::vector<SumsJob>& jobs, const SumsJob* on_device,
+                          cudaStream_t stream) = 0;
+  /// Queues a strip of kStrip columns of every head: `strips` has strip_size() elements a head.
+  virtual void queue_strips(int first, void* strips, cudaStream_t stream) = 0;
+  /// Queues kBlock rows of every head, row_length elements apart.
+  virtual void queue_rows(int first, std::int64_t row_length, void* rows, cudaStream_t stream) = 0;
+};
+
+/// The heads of one system in the device's memory, or made there.
+struct LargeHeads {
+  int nodes = 0;
+  int heads = 0;
+  int begin = 0;  ///< keys before the first one that is kept
+  int after = 0;  ///< keys behind the last one
+  FloatType type = FloatType::kFloat32;
+  std::int64_t stride = 0;           ///< elements from one row to the next
+  std::vector<const void*> data;     ///< element (0, 0) of every head; empty: they are made
+  HeadMaker* maker = nullptr;
+  std::vector<double> weights;       ///< convex
+};
+
+/// Sums of one operator, in the host's memory. See MatrixSums.
+struct OperatorSums {
+  std::vector<double> column, forward, diagonal;
+  std::vector<double> whole;  ///< of a head
+  int bad_rows = 0;
+  bool all_reach_first = true;  ///< every row gives something to node 0
+};
+
+/// What a panel of steps found of an operator's signal or survival. Pointers are valid until the
+/// next sweep.
+struct SignalPanel {
+  const double* peak = nullptr;
+  const int* place = nullptr;
+  const double* after = nullptr;
+};
+struct SurvivalPanel {
+  const double* sum = nullptr;
+  const double* previous = nullptr;
+  const double* after = nullptr;
+  const double* worst = nullptr;  ///< kSteps + 1
+};
+
+/// What a sweep is to do with an operator.
+struct SweepTask {
+  int op = 0;
+  bool signal = false;
+  bool survival = false;
+  bool hitting = false;
+  int count = kSteps;  ///< survivals of the panel that enter the sum
+};
+
+/// The operators of one system: its heads, their combined diffusion, and the convex sum of their
+/// walks. All work is queued in one stream; functions return when it is done.
+class LargeOperators {
+ public:
+  LargeOperators(const LargeHeads& heads, cudaStream_t stream);
+  ~LargeOperators();
+  LargeOperators(const LargeOperators&) = delete;
+  LargeOperators& operator=(const LargeOperators&) = delete;
+
+  int nodes() const;
+  int heads() const;
+  /// Numbers of the operators behind the heads. With one head there are none.
+  int combined() const { return heads(); }
+  int per_head() const { return heads() + 1; }
+  int operators() const { return heads() == 1 ? 1 : heads() + 2; }
+
+  const OperatorSums& sums(int op) const;
+
+  /// One sweep over all strips for these tasks.
+  void sweep(std::span<const SweepTask> tasks);
+  SignalPanel signal(int op) const;
+  SurvivalPanel survival(int op) const;
+  const double* hitting(int op) const;
+  /// Begins the signal again, at time 0.
+  void restart_signal(int op);
+  /// The signal of node j at step k of the newest panel, and after it for k = kSteps.
+  double signal_at(int op, int j, int k) const;
+
+  struct PassingTask {
+    int op = 0;
+    int target = 0;
+  };
+  /// Passing probabilities of the target of each task, in order, one list a task.
+  std::vector<std::vector<double>> passing(std::span<const PassingTask> tasks);
+
+  /// The bytes that operators like these take on a device.
+  static std::size_t bytes(int nodes, int heads, bool made);
+
+ private:
+  struct Parts;
+  std::unique_ptr<Parts> parts_;
+};
+
+}  // namespace synergraph::cuda
