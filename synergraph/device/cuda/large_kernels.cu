@@ -55,7 +55,7 @@ template <class T>
 __device__ const T* row_of(const Entries& entries, int i, int first) {
   const T* data = static_cast<const T*>(entries.data);
   switch (entries.held) {
-    case Held::kStrip:
+    case Held::kOneStrip:
       return data + (i - first) * entries.stride - first;
     case Held::kRows:
       return data + (i - first) * entries.stride;
@@ -179,12 +179,12 @@ __global__ void sum_rows(const SumsJob* jobs) {
   job.sums.down[i] = down;
   job.sums.diagonal[i] = own / kept;
   if (bad) atomicAdd(job.sums.bad_rows, 1);
-  if (i > 0 && !(number(row[0]) > 0.0)) atomicAdd(job.sums.rows_without_first, 1);
+  if (i > 0 && !(down > 0.0)) atomicAdd(job.sums.rows_that_keep_all, 1);
 }
 
 /// Columns [first + 256 x, ..) of a chunk of rows; `partial` gets forward sums and diagonals.
 template <class T>
-__global__ void sum_columns(const SumsJob* jobs, int nodes, int first, int last, double* partial) {
+__global__ void sum_columns(const SumsJob* jobs, int first, int last, double* partial) {
   const SumsJob& job = jobs[blockIdx.z];
   const int j = first + static_cast<int>(blockIdx.x * blockDim.x + threadIdx.x);
   const int begin = static_cast<int>(blockIdx.y) * kChunk;
@@ -195,18 +195,20 @@ __global__ void sum_columns(const SumsJob* jobs, int nodes, int first, int last,
       sum += number(row_of<T>(job.entries, i, first)[j]) * scale_of(job.entries, i);
   }
   const int chunks = static_cast<int>(gridDim.y);
-  if (j < nodes && j < last)
-    partial[(static_cast<std::int64_t>(blockIdx.z) * chunks + blockIdx.y) * nodes + j] = sum;
+  if (j < last)
+    partial[(static_cast<std::int64_t>(blockIdx.z) * chunks + blockIdx.y) * (last - first) + j -
+            first] = sum;
 }
 
-__global__ void finish_columns(const SumsJob* jobs, int nodes, int chunks, int first, int last,
+__global__ void finish_columns(const SumsJob* jobs, int chunks, int first, int last,
                                const double* partial) {
   const SumsJob& job = jobs[blockIdx.y];
   const int j = first + static_cast<int>(blockIdx.x * blockDim.x + threadIdx.x);
   if (j >= job.nodes || j >= last) return;
   double forward = 0.0;
   for (int chunk = chunks - 1; chunk >= 0; --chunk)
-    forward += partial[(static_cast<std::int64_t>(blockIdx.y) * chunks + chunk) * nodes + j];
+    forward += partial[(static_cast<std::int64_t>(blockIdx.y) * chunks + chunk) * (last - first) + j -
+                       first];
   job.sums.forward[j] = forward;
   job.sums.column[j] = forward + job.sums.diagonal[j];
 }
@@ -623,10 +625,10 @@ void queue_column_sums(const SumsJob* jobs, int count, int nodes, int first, Flo
   with_type(type, [&](auto element) {
     using T = decltype(element);
     sum_columns<T><<<dim3(blocks(last - begin, 128), blocks(nodes, kChunk), z), 128, 0, stream>>>(
-        jobs, nodes, begin, last, partial);
+        jobs, begin, last, partial);
   });
   finish_columns<<<dim3(blocks(last - begin, 128), z), 128, 0, stream>>>(
-      jobs, nodes, chunks_of(nodes), begin, last, partial);
+      jobs, chunks_of(nodes), begin, last, partial);
 }
 
 void queue_panel_strip(const PanelFlow* flows, int count, int nodes, int first, FloatType type,

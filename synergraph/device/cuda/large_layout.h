@@ -26,7 +26,7 @@ constexpr int chunks_of(int nodes) {
 /// What part of a matrix is in memory while a strip of columns, or a block of rows, is worked on.
 enum class Held {
   kWhole,  ///< all of it: row i, column j is element i * stride + j
-  kStrip,  ///< rows and columns from `first` on: element (i - first) * stride + j - first
+  kOneStrip,  ///< rows and columns from `first` on: element (i - first) * stride + j - first
   kRows,   ///< rows from `first` on: element (i - first) * stride + j
 };
 
@@ -50,7 +50,7 @@ struct MatrixSums {
   double* diagonal = nullptr;  ///< n: scaled
   /// Number of rows with an entry that is negative or not finite, or not zero above the diagonal.
   int* bad_rows = nullptr;
-  int* rows_without_first = nullptr;  ///< rows but the first that give nothing to node 0
+  int* rows_that_keep_all = nullptr;  ///< rows but the first that give nothing to earlier nodes
 };
 
 /// One matrix whose sums are wanted. Rows and columns 0 .. nodes - 1 of `entries` are kept; the

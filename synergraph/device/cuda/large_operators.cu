@@ -141,7 +141,7 @@ void LargeOperators::Parts::find_sums() {
   std::vector<SumsJob> jobs;
   for (int h = 0; h < system.heads; ++h) {
     SumsJob job;
-    job.entries = entries(h, Held::kStrip);
+    job.entries = entries(h, Held::kOneStrip);
     job.nodes = system.nodes;
     job.begin = system.begin;
     job.after = system.after;
@@ -176,7 +176,7 @@ void LargeOperators::Parts::find_sums() {
     of.forward = copy(kForward);
     of.diagonal = copy(kDiagonal);
     of.bad_rows = found[2 * static_cast<std::size_t>(h)];
-    of.all_reach_first = found[2 * static_cast<std::size_t>(h) + 1] == 0;
+    of.all_go_down = found[2 * static_cast<std::size_t>(h) + 1] == 0;
   }
 }
 
@@ -203,7 +203,7 @@ void LargeOperators::Parts::prepare_combination() {
       walk.diagonal[j] += each * of.diagonal[j];
     }
     if (weight > 0.0)
-      diffusion.all_reach_first = diffusion.all_reach_first && of.all_reach_first;
+      diffusion.all_go_down = diffusion.all_go_down && of.all_go_down;
   }
   for (std::size_t j = 0; j < n; ++j) walk.column[j] = 1.0;
   // What a row of the combination passes on, for passing probabilities.
@@ -225,7 +225,7 @@ void LargeOperators::Parts::prepare_combination() {
   head_columns.upload(columns.data(), heads * n, stream);
   head_entries = DeviceMemory<Entries>(2 * heads);
   std::vector<Entries> list;
-  for (const Held held : {Held::kStrip, Held::kRows})
+  for (const Held held : {Held::kOneStrip, Held::kRows})
     for (int h = 0; h < system.heads; ++h) list.push_back(entries(h, held));
   head_entries.upload(list.data(), list.size(), stream);
   wait("sums of attention");
@@ -287,13 +287,12 @@ void LargeOperators::sweep(std::span<const SweepTask> tasks) {
   const auto count = static_cast<std::size_t>(p.operators());
   const std::size_t chunks = static_cast<std::size_t>(chunks_of(p.system.nodes));
   bool sums = false;
-  bool heads = false;
   for (const SweepTask& task : tasks) {
     const int op = task.op;
     const std::size_t kind = p.is_head(op) ? 0 : 1;
-    (kind == 0 ? heads : sums) = true;
+    sums = sums || kind == 1;
     PanelFlow flow;
-    flow.entries = p.entries(op, Held::kStrip);
+    flow.entries = p.entries(op, Held::kOneStrip);
     flow.nodes = p.system.nodes;
     const auto memory = [&](std::size_t place) {
       flow.states = p.states.data() + place * p.n * kSteps;

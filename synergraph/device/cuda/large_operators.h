@@ -48,7 +48,7 @@ struct OperatorSums {
   std::vector<double> column, forward, diagonal;
   std::vector<double> whole;  ///< of a head
   int bad_rows = 0;
-  bool all_reach_first = true;  ///< every row gives something to node 0
+  bool all_go_down = true;  ///< every row but the first gives something to earlier nodes
 };
 
 /// What a panel of steps found of an operator's signal or survival. Pointers are valid until the

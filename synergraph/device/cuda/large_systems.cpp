@@ -144,7 +144,7 @@ class SignalSearch {
         phi_(sums.column.size(), 0.0),
         timed_(sums.column.size(), 0.0),
         at_(sums.column.size(), 1.0),
-        failed_(!sums.all_reach_first || !(sums.diagonal.back() > 0.0)) {
+        failed_(!sums.all_go_down || !(sums.diagonal.back() > 0.0)) {
     // All of the signal ends at node 0.
     if (!failed_) phi_.front() = 1.0;
   }
