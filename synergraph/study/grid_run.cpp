@@ -17,6 +17,7 @@
 #include "synergraph/core/setting.h"
 #include "synergraph/core/task_queue.h"
 #include "synergraph/core/terminal.h"
+#include "synergraph/device/device_full.h"
 #include "synergraph/io/atomic_file.h"
 #include "synergraph/io/directory_lock.h"
 #include "synergraph/io/own_file.h"
@@ -25,7 +26,6 @@
 #include "synergraph/study/measure_model.h"
 #include "synergraph/study/measure_subsets.h"
 #include "synergraph/train/checkpoint.h"
-#include "synergraph/train/device_full.h"
 #include "synergraph/train/make_evaluator.h"
 #include "synergraph/train/trainer.h"
 

@@ -7,7 +7,7 @@
 #include <sstream>
 
 #include "synergraph/core/error.h"
-#include "synergraph/train/device_full.h"
+#include "synergraph/device/device_full.h"
 #include "synergraph/train/loop.h"
 #include "synergraph/train/make_fleet.h"
 #include "tests/gpu/agreement.h"

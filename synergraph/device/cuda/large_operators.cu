@@ -5,8 +5,8 @@
 #include <utility>
 
 #include "synergraph/device/cuda/large_kernels.h"
-#include "synergraph/train/cuda/device_memory.h"
-#include "synergraph/train/cuda/pinned_memory.h"
+#include "synergraph/device/cuda/device_memory.h"
+#include "synergraph/device/cuda/pinned_memory.h"
 
 namespace synergraph::cuda {
 namespace {

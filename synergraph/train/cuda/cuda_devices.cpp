@@ -3,7 +3,7 @@
 #include <cuda_runtime_api.h>
 #include <fmt/core.h>
 
-#include "synergraph/train/cuda/current_device.h"
+#include "synergraph/device/cuda/current_device.h"
 #include "synergraph/train/cuda/engine.h"
 #include "synergraph/train/cuda/layout.h"
 

@@ -3,14 +3,14 @@
 #include <algorithm>
 #include <mutex>
 
+#include "synergraph/device/cuda/current_device.h"
+#include "synergraph/device/cuda/pinned_memory.h"
+#include "synergraph/device/cuda/stream.h"
 #include "synergraph/train/cuda/attention_kernel.cuh"
 #include "synergraph/train/cuda/cuda_fleet.h"
-#include "synergraph/train/cuda/current_device.h"
 #include "synergraph/train/cuda/launch_sequences.h"
 #include "synergraph/train/cuda/packing.h"
-#include "synergraph/train/cuda/pinned_memory.h"
 #include "synergraph/train/cuda/sequence_kernel.cuh"
-#include "synergraph/train/cuda/stream.h"
 
 namespace synergraph {
 namespace cuda {

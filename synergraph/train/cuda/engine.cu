@@ -6,14 +6,14 @@
 #include <numeric>
 
 #include "synergraph/core/random.h"
+#include "synergraph/device/cuda/current_device.h"
+#include "synergraph/device/cuda/stream.h"
 #include "synergraph/model/dropout.h"
-#include "synergraph/train/cuda/current_device.h"
 #include "synergraph/train/cuda/fleet_memory.h"
 #include "synergraph/train/cuda/launch_sequences.h"
 #include "synergraph/train/cuda/mask_kernel.cuh"
 #include "synergraph/train/cuda/packing.h"
 #include "synergraph/train/cuda/sequence_kernel.cuh"
-#include "synergraph/train/cuda/stream.h"
 #include "synergraph/train/cuda/update_kernel.cuh"
 
 namespace synergraph::cuda {

@@ -3,7 +3,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "synergraph/train/cuda/host_device.h"
+#include "synergraph/device/cuda/host_device.h"
 
 namespace synergraph::cuda {
 

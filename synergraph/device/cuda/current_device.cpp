@@ -1,4 +1,4 @@
-#include "synergraph/train/cuda/current_device.h"
+#include "synergraph/device/cuda/current_device.h"
 
 namespace synergraph::cuda {
 namespace {

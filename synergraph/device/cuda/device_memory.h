@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "synergraph/core/error.h"
-#include "synergraph/train/device_full.h"
+#include "synergraph/device/device_full.h"
 
 namespace synergraph::cuda {
 

@@ -5,10 +5,13 @@
 #pragma GCC visibility push(default)
 namespace synergraph {
 
-/// A device has too little memory left: fewer models at once may do.
+/// A device has too little memory left: less work at once may fit.
 class DeviceFull : public InputError {
  public:
   using InputError::InputError;
+  DeviceFull(const DeviceFull&) = default;
+  DeviceFull& operator=(const DeviceFull&) = default;
+  ~DeviceFull() override;  // in one library: a handler elsewhere knows the type
 };
 
 }  // namespace synergraph

@@ -1,0 +1,7 @@
+#include "synergraph/device/device_full.h"
+
+namespace synergraph {
+
+DeviceFull::~DeviceFull() = default;
+
+}  // namespace synergraph
