@@ -41,19 +41,19 @@ std::vector<std::byte> as_type(const std::vector<double>& numbers, FloatType typ
     }
     if (type == FloatType::kFloat16) {
       // Multiples of 2^-24 below 2^-14, otherwise 11 digits.
+      const double size = std::abs(numbers[k]);
       int exponent = 0;
-      std::frexp(numbers[k], &exponent);
+      std::frexp(size, &exponent);
       const double unit = std::ldexp(1.0, std::max(exponent - 11, -24));
-      const double rounded = std::nearbyint(numbers[k] / unit) * unit;
+      const double rounded = std::nearbyint(size / unit) * unit;
       std::frexp(rounded, &exponent);
-      std::uint16_t half = 0;
+      std::uint32_t half = numbers[k] < 0.0 ? 0x8000U : 0U;
       if (rounded != 0.0 && exponent >= -13)
-        half = static_cast<std::uint16_t>((exponent + 14) << 10U |
-                                          (std::lround(std::ldexp(rounded, 11 - exponent)) & 0x3ff));
-      else if (rounded != 0.0)
-        half = static_cast<std::uint16_t>(std::lround(std::ldexp(rounded, 24)));
-      if (rounded < 0.0) half = static_cast<std::uint16_t>(half | 0x8000U);
-      put(half);
+        half |= static_cast<std::uint32_t>(exponent + 14) << 10U |
+                (static_cast<std::uint32_t>(std::ldexp(rounded, 11 - exponent)) & 0x3ffU);
+      else
+        half |= static_cast<std::uint32_t>(std::ldexp(rounded, 24));
+      put(static_cast<std::uint16_t>(half));
     }
   }
   return bytes;

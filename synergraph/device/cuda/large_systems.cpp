@@ -253,12 +253,17 @@ class LargeMeasurement {
       signals_.emplace_back(operators.sums(op), first.fidelity);
       has_signal_.push_back(op != operators.per_head() || alone);
     }
+    swept_.resize(walks_.size(), 0);
   }
 
   std::optional<std::vector<HeadsMetrics>> run();
 
  private:
   const std::vector<MetricsOptions>& conventions() const { return options_.conventions; }
+  bool wants_walk(std::size_t op) const { return has_walk_[op] && walks_[op].wants_panel(); }
+  bool wants_signal(std::size_t op) const {
+    return has_signal_[op] && signals_[op].wants_panel();
+  }
   bool failed() const;
   void sweep(bool first);
   void ask_passing();
@@ -274,7 +279,7 @@ class LargeMeasurement {
   std::vector<bool> has_walk_;
   std::vector<SignalSearch> signals_;
   std::vector<bool> has_signal_;
-  std::vector<std::int64_t> swept_ = std::vector<std::int64_t>(walks_.size(), 0);
+  std::vector<std::int64_t> swept_;
 };
 
 bool LargeMeasurement::failed() const {
@@ -289,8 +294,8 @@ void LargeMeasurement::sweep(bool first) {
   for (std::size_t op = 0; op < walks_.size(); ++op) {
     SweepTask task;
     task.op = static_cast<int>(op);
-    task.signal = has_signal_[op] && signals_[op].wants_panel();
-    task.survival = has_walk_[op] && walks_[op].wants_panel();
+    task.signal = wants_signal(op);
+    task.survival = wants_walk(op);
     task.hitting = has_walk_[op] && first;
     task.count = walks_[op].count();
     if (task.signal || task.survival || task.hitting) tasks.push_back(task);
@@ -417,10 +422,9 @@ std::optional<HeadsMetrics> LargeMeasurement::assemble(const MetricsOptions& con
 std::optional<std::vector<HeadsMetrics>> LargeMeasurement::run() {
   for (bool first = true;; first = false) {
     if (failed()) return std::nullopt;
-    const bool open = std::any_of(walks_.begin(), walks_.end(),
-                                  [](const WalkSearch& walk) { return walk.wants_panel(); }) ||
-                      std::any_of(signals_.begin(), signals_.end(),
-                                  [](const SignalSearch& signal) { return signal.wants_panel(); });
+    bool open = false;
+    for (std::size_t op = 0; op < walks_.size(); ++op)
+      open = open || wants_walk(op) || wants_signal(op);
     if (!first && !open) break;
     sweep(first);
     ask_passing();
