@@ -134,11 +134,16 @@ double FidelityTracker::least() const {
 
 /// The first of the chosen nodes whose fidelity so far is, within rounding, the smallest.
 int FidelityTracker::smallest() const {
+  const auto count = static_cast<int>(chosen_.size());
+  const bool first_nodes = chosen_.back() + 1 == count;  // mostly: no need for the list
+  const auto value = [&](int k) {
+    return lower(first_nodes ? k : chosen_[static_cast<std::size_t>(k)]);
+  };
   double least = kInfinity;
-  for (const int j : chosen_) least = std::min(least, lower(j));
-  auto first = chosen_.begin();
-  while (lower(*first) > least * (1.0 + kRounding)) ++first;
-  return *first;
+  for (int k = 0; k < count; ++k) least = std::min(least, value(k));
+  int first = 0;
+  while (value(first) > least * (1.0 + kRounding)) ++first;
+  return chosen_[static_cast<std::size_t>(first)];
 }
 
 /// Is node j's fidelity final? Tightens its upper bound in any case.
