@@ -306,9 +306,9 @@ SG_API int sg_measure(sg_attention* attention, const char* options, const sg_cal
  *   "weight_samples" number of first samples used to search for the best weights, and for the best
  *                    subsets of sampled layers; 0: no search for weights (default: 20)
  *   "null_samples"   number of first samples whose heads are also measured with the weights of
- *                    each row permuted, to tell structure from chance; doubles the time of these
- *                    samples. 0: no claims about pairs, better sets or other weights (default:
- *                    100)
+ *                    each row permuted among its allowed keys, to tell structure from chance;
+ *                    doubles the time of these samples. 0: no claims about pairs, better sets or
+ *                    other weights (default: 100)
  *   "exact_heads"    largest number of heads for which all subsets of a layer are measured; larger
  *                    layers are sampled (default: 20)
  *   "precision"      standard error at which sampling stops, as a share of the value of all heads

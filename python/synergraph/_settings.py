@@ -120,8 +120,9 @@ SETTINGS: Dict[str, Dict[str, Tuple[str, bool, str]]] = {
             "number of first samples used to search for the best weights, and for the best subsets of sampled layers; 0: no search for "
             "weights (default: 20)")),
         "null_samples": ("integer", True, (
-            "number of first samples whose heads are also measured with the weights of each row permuted, to tell structure from chance; "
-            "doubles the time of these samples. 0: no claims about pairs, better sets or other weights (default: 100)")),
+            "number of first samples whose heads are also measured with the weights of each row permuted among its allowed keys, to tell "
+            "structure from chance; doubles the time of these samples. 0: no claims about pairs, better sets or other weights (default: "
+            "100)")),
         "exact_heads": ("integer", True, (
             "largest number of heads for which all subsets of a layer are measured; larger layers are sampled (default: 20)")),
         "precision": ("number", True, (
