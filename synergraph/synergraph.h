@@ -68,6 +68,7 @@
 #include "synergraph/graph/generators.h"
 #include "synergraph/graph/multi_head_graph.h"
 #include "synergraph/graph/sparse_graph.h"
+#include "synergraph/heads/allowed_keys.h"
 #include "synergraph/heads/attention_flow.h"
 #include "synergraph/heads/attention_source.h"
 #include "synergraph/heads/attention_view.h"

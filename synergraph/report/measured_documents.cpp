@@ -95,7 +95,10 @@ Fields input(const std::vector<std::string>& sources, const std::vector<std::str
 Fields layer() {
   Fields fields = {
       {"name", text(), "name of the tensor, or number of the layer"},
-      {"samples", count(), "number of samples"},
+      {"samples", count(), "number of samples, or of their sequences if there are several sinks"},
+      {"sinks", count(),
+       "number of sinks of each sample, if several; the summaries are over means over the sinks",
+       kSometimes},
       {"tokens", count(), "number of tokens"},
       {"combined", part("Summaries"), "all heads together"},
       {"best_head", count(), "the head that is best in most samples"},
