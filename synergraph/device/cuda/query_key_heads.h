@@ -3,7 +3,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "synergraph/train/cuda/device_memory.h"
+#include "synergraph/device/cuda/device_memory.h"
 #include "synergraph/device/cuda/large_operators.h"
 
 namespace synergraph::cuda {
