@@ -28,16 +28,16 @@ std::size_t padded(std::size_t count) { return (count + 31) / 32 * 32; }
 }  // namespace
 
 struct LargeOperators::Parts {
-  Parts(const LargeHeads& system, cudaStream_t queue);
+  Parts(const LargeHeads& system, LargeWorkspace& workspace, cudaStream_t queue);
 
   int operators() const { return system.heads == 1 ? 1 : system.heads + 2; }
   bool is_head(int op) const { return op < system.heads; }
   bool made() const { return system.maker != nullptr; }
   double* array(int op, Array which) const {
-    return numbers.data() + (static_cast<std::size_t>(op) * kArrays + which) * pitch;
+    return memory.numbers.data() + (static_cast<std::size_t>(op) * kArrays + which) * pitch;
   }
   double* on_host(int op, Array which) {
-    return host.data() + (static_cast<std::size_t>(op) * kArrays + which) * pitch;
+    return memory.host.data() + (static_cast<std::size_t>(op) * kArrays + which) * pitch;
   }
   Entries entries(int op, Held held) const;
   FloatType type(int op) const {
@@ -61,8 +61,8 @@ struct LargeOperators::Parts {
     require(cudaStreamSynchronize(stream), what);
   }
   CombineJob combine_job() const {
-    return {head_entries.data(), system.heads, system.nodes, head_weights.data(),
-            head_columns.data(), combined_strips.data(), combined_strips.data() + n * kStrip};
+    return {memory.head_entries.data(), system.heads, system.nodes, memory.head_weights.data(),
+            memory.head_columns.data(), memory.combined_strips.data(), memory.combined_strips.data() + n * kStrip};
   }
 
   LargeHeads system;
@@ -70,49 +70,36 @@ struct LargeOperators::Parts {
   std::size_t n;
   std::size_t pitch;
   std::size_t strip;  // numbers of a strip
-  DeviceMemory<double> numbers;
-  PinnedMemory<double> host;
-  DeviceMemory<int> places;
-  PinnedMemory<int> host_places;
-  DeviceMemory<double> worst;
-  PinnedMemory<double> host_worst;
-  DeviceMemory<double> states;   // of signals, then of survivals
-  DeviceMemory<double> partial;  // of signals, then of survivals
-  DeviceMemory<double> hitting_partial;
-  DeviceMemory<double> combined_strips;  // diffusion, then walk
-  DeviceMemory<std::byte> head_strips;   // of heads that are made
-  DeviceMemory<Entries> head_entries;    // as strips are combined
-  DeviceMemory<double> head_weights;
-  DeviceMemory<double> head_columns;
-  DeviceMemory<std::byte> lists;
-  PinnedMemory<std::byte> host_lists;
+  LargeWorkspace& memory;
   std::vector<OperatorSums> sums;
 };
 
-LargeOperators::Parts::Parts(const LargeHeads& given, cudaStream_t queue)
+LargeOperators::Parts::Parts(const LargeHeads& given, LargeWorkspace& workspace,
+                             cudaStream_t queue)
     : system(given),
       stream(queue),
       n(static_cast<std::size_t>(given.nodes)),
       pitch(padded(n)),
-      strip(n * kStrip) {
+      strip(n * kStrip),
+      memory(workspace) {
   const auto count = static_cast<std::size_t>(operators());
   const std::size_t chunks = static_cast<std::size_t>(chunks_of(system.nodes));
-  numbers = DeviceMemory<double>(count * kArrays * pitch);
-  host.reserve(count * kArrays * pitch);
-  places = DeviceMemory<int>(count * pitch);
-  host_places.reserve(count * pitch);
-  worst = DeviceMemory<double>(count * padded(kSteps + 1));
-  host_worst.reserve(count * padded(kSteps + 1));
-  states = DeviceMemory<double>(2 * count * n * kSteps);
-  partial = DeviceMemory<double>(2 * count * chunks * kStrip * kSteps);
-  hitting_partial = DeviceMemory<double>(count * chunks * kStrip);
-  if (count > 1) combined_strips = DeviceMemory<double>(2 * strip);
+  memory.numbers.reserve(count * kArrays * pitch);
+  memory.host.reserve(count * kArrays * pitch);
+  memory.places.reserve(count * pitch);
+  memory.host_places.reserve(count * pitch);
+  memory.worst.reserve(count * padded(kSteps + 1));
+  memory.host_worst.reserve(count * padded(kSteps + 1));
+  memory.states.reserve(2 * count * n * kSteps);
+  memory.partial.reserve(2 * count * chunks * kStrip * kSteps);
+  memory.hitting_partial.reserve(count * chunks * kStrip);
+  if (count > 1) memory.combined_strips.reserve(2 * strip);
   if (made())
-    head_strips = DeviceMemory<std::byte>(static_cast<std::size_t>(system.heads) * strip *
-                                          size_of(system.maker->type()));
+    memory.head_strips.reserve(static_cast<std::size_t>(system.heads) * strip *
+                               size_of(system.maker->type()));
   constexpr std::size_t kListBytes = 1 << 10;
-  lists = DeviceMemory<std::byte>(3 * count * kListBytes);
-  host_lists.reserve(3 * count * kListBytes);
+  memory.lists.reserve(3 * count * kListBytes);
+  memory.host_lists.reserve(3 * count * kListBytes);
   prepare_large_kernels();
   sums.resize(count);
   find_sums();
@@ -125,18 +112,19 @@ Entries LargeOperators::Parts::entries(int op, Held held) const {
   const std::size_t block = held == Held::kRows ? n * kBlock : strip;
   const std::int64_t stride = held == Held::kRows ? system.nodes : kStrip;
   if (!is_head(op))
-    return {combined_strips.data() + (op == system.heads ? 0 : strip), FloatType::kFloat64, stride,
+    return {memory.combined_strips.data() + (op == system.heads ? 0 : strip), FloatType::kFloat64, stride,
             nullptr, held};
   if (!made()) return {system.data[at], system.type, system.stride, array(op, kScale), Held::kWhole};
   const FloatType element = system.maker->type();
-  return {head_strips.data() + at * block * size_of(element), element, stride, array(op, kScale),
+  return {memory.head_strips.data() + at * block * size_of(element), element, stride, array(op, kScale),
           held};
 }
 
 /// The sums of heads.
 void LargeOperators::Parts::find_sums() {
   const auto heads = static_cast<std::size_t>(system.heads);
-  DeviceMemory<int> flags(2 * heads);
+  DeviceMemory<int>& flags = memory.flags;
+  flags.reserve(2 * heads);
   require(cudaMemsetAsync(flags.data(), 0, 2 * heads * sizeof(int), stream), "memory of the GPU");
   std::vector<SumsJob> jobs;
   for (int h = 0; h < system.heads; ++h) {
@@ -150,16 +138,15 @@ void LargeOperators::Parts::find_sums() {
                 flags.data() + 2 * h, flags.data() + 2 * h + 1};
     jobs.push_back(job);
   }
-  DeviceMemory<SumsJob> on_device(heads);
+  DeviceMemory<SumsJob>& on_device = memory.jobs;
+  on_device.reserve(heads);
   on_device.upload(jobs.data(), heads, stream);
-  DeviceMemory<double> column_partial;
   if (made()) {
     system.maker->queue_sums(jobs, on_device.data(), stream);
   } else {
-    column_partial =
-        DeviceMemory<double>(heads * static_cast<std::size_t>(chunks_of(system.nodes)) * n);
+    memory.column_partial.reserve(heads * static_cast<std::size_t>(chunks_of(system.nodes)) * n);
     cuda::queue_sums(on_device.data(), system.heads, system.nodes, system.type,
-                     column_partial.data(), stream);
+                     memory.column_partial.data(), stream);
   }
   std::vector<int> found(2 * heads);
   flags.download(found.data(), found.size(), stream);
@@ -219,15 +206,15 @@ void LargeOperators::Parts::prepare_combination() {
   }
   std::copy(down.begin(), down.end(), on_host(system.heads, kDown));
   put(system.heads, kDown);
-  head_weights = DeviceMemory<double>(heads);
-  head_weights.upload(system.weights.data(), heads, stream);
-  head_columns = DeviceMemory<double>(heads * n);
-  head_columns.upload(columns.data(), heads * n, stream);
-  head_entries = DeviceMemory<Entries>(2 * heads);
+  memory.head_weights.reserve(heads);
+  memory.head_weights.upload(system.weights.data(), heads, stream);
+  memory.head_columns.reserve(heads * n);
+  memory.head_columns.upload(columns.data(), heads * n, stream);
+  memory.head_entries.reserve(2 * heads);
   std::vector<Entries> list;
   for (const Held held : {Held::kOneStrip, Held::kRows})
     for (int h = 0; h < system.heads; ++h) list.push_back(entries(h, held));
-  head_entries.upload(list.data(), list.size(), stream);
+  memory.head_entries.upload(list.data(), list.size(), stream);
   wait("sums of attention");
 }
 
@@ -259,8 +246,9 @@ void LargeOperators::Parts::prepare_walks() {
   wait("states of walks");
 }
 
-LargeOperators::LargeOperators(const LargeHeads& heads, cudaStream_t stream)
-    : parts_(std::make_unique<Parts>(heads, stream)) {}
+LargeOperators::LargeOperators(const LargeHeads& heads, LargeWorkspace& workspace,
+                               cudaStream_t stream)
+    : parts_(std::make_unique<Parts>(heads, workspace, stream)) {}
 
 LargeOperators::~LargeOperators() = default;
 
@@ -295,8 +283,8 @@ void LargeOperators::sweep(std::span<const SweepTask> tasks) {
     flow.entries = p.entries(op, Held::kOneStrip);
     flow.nodes = p.system.nodes;
     const auto memory = [&](std::size_t place) {
-      flow.states = p.states.data() + place * p.n * kSteps;
-      flow.partial = p.partial.data() + place * chunks * kStrip * kSteps;
+      flow.states = p.memory.states.data() + place * p.n * kSteps;
+      flow.partial = p.memory.partial.data() + place * chunks * kStrip * kSteps;
     };
     if (task.signal) {
       PanelFlow signal = flow;
@@ -307,7 +295,7 @@ void LargeOperators::sweep(std::span<const SweepTask> tasks) {
       signal.partial = flow.partial;
       signal.first = 1;  // the start does not count: at later panels, it is but one step of many
       signal.peak = p.array(op, kPeak);
-      signal.place = p.places.data() + static_cast<std::size_t>(op) * p.pitch;
+      signal.place = p.memory.places.data() + static_cast<std::size_t>(op) * p.pitch;
       panels[kind].push_back(signal);
     }
     if (task.survival) {
@@ -321,7 +309,7 @@ void LargeOperators::sweep(std::span<const SweepTask> tasks) {
       survival.count = task.count;
       survival.sum = p.array(op, kSum);
       survival.previous = p.array(op, kPrevious);
-      survival.worst = p.worst.data() + static_cast<std::size_t>(op) * padded(kSteps + 1);
+      survival.worst = p.memory.worst.data() + static_cast<std::size_t>(op) * padded(kSteps + 1);
       require(cudaMemsetAsync(survival.worst, 0, (kSteps + 1) * sizeof(double), p.stream),
               "memory of the GPU");
       panels[kind].push_back(survival);
@@ -333,27 +321,27 @@ void LargeOperators::sweep(std::span<const SweepTask> tasks) {
       hitting.mass = p.array(op, kMass);
       hitting.forward = p.array(op, kForward);
       hitting.times = p.array(op, kTimes);
-      hitting.partial = p.hitting_partial.data() + static_cast<std::size_t>(op) * chunks * kStrip;
+      hitting.partial = p.memory.hitting_partial.data() + static_cast<std::size_t>(op) * chunks * kStrip;
       hittings[kind].push_back(hitting);
     }
   }
-  std::byte* next = p.host_lists.data();
+  std::byte* next = p.memory.host_lists.data();
   const auto place = [&](const auto& list) {
     std::memcpy(next, list.data(), list.size() * sizeof(list[0]));
-    const auto* there = reinterpret_cast<decltype(list.data())>(p.lists.data() +
-                                                                (next - p.host_lists.data()));
+    const auto* there = reinterpret_cast<decltype(list.data())>(p.memory.lists.data() +
+                                                                (next - p.memory.host_lists.data()));
     next += (list.size() * sizeof(list[0]) + 255) / 256 * 256;
     return there;
   };
   const PanelFlow* panel_lists[2] = {place(panels[0]), place(panels[1])};
   const HittingFlow* hitting_lists[2] = {place(hittings[0]), place(hittings[1])};
-  p.lists.upload(p.host_lists.data(), static_cast<std::size_t>(next - p.host_lists.data()),
+  p.memory.lists.upload(p.memory.host_lists.data(), static_cast<std::size_t>(next - p.memory.host_lists.data()),
                  p.stream);
   const CombineJob job = sums ? p.combine_job() : CombineJob{};
   const int nodes = p.system.nodes;
   for (int strip = strips_of(nodes) - 1; strip >= 0; --strip) {
     const int first = strip * kStrip;
-    if (p.made()) p.system.maker->queue_strips(first, p.head_strips.data(), p.stream);
+    if (p.made()) p.system.maker->queue_strips(first, p.memory.head_strips.data(), p.stream);
     if (sums) queue_combined_strip(job, first, p.type(0), p.stream);
     for (int kind = 0; kind < 2; ++kind) {
       const FloatType type = kind == 0 ? p.type(0) : FloatType::kFloat64;
@@ -370,7 +358,7 @@ void LargeOperators::sweep(std::span<const SweepTask> tasks) {
       p.fetch(task.op, kPeak);
       p.fetch(task.op, kSignal);
       const std::size_t at = static_cast<std::size_t>(task.op) * p.pitch;
-      require(cudaMemcpyAsync(p.host_places.data() + at, p.places.data() + at, p.n * sizeof(int),
+      require(cudaMemcpyAsync(p.memory.host_places.data() + at, p.memory.places.data() + at, p.n * sizeof(int),
                               cudaMemcpyDeviceToHost, p.stream),
               "copy from the device");
     }
@@ -378,7 +366,7 @@ void LargeOperators::sweep(std::span<const SweepTask> tasks) {
       for (const Array which : {kSum, kPrevious, kSurvival}) p.fetch(task.op, which);
     if (task.hitting) p.fetch(task.op, kTimes);
   }
-  require(cudaMemcpyAsync(p.host_worst.data(), p.worst.data(),
+  require(cudaMemcpyAsync(p.memory.host_worst.data(), p.memory.worst.data(),
                           count * padded(kSteps + 1) * sizeof(double), cudaMemcpyDeviceToHost,
                           p.stream),
           "copy from the device");
@@ -387,14 +375,14 @@ void LargeOperators::sweep(std::span<const SweepTask> tasks) {
 
 SignalPanel LargeOperators::signal(int op) const {
   Parts& p = *parts_;
-  return {p.on_host(op, kPeak), p.host_places.data() + static_cast<std::size_t>(op) * p.pitch,
+  return {p.on_host(op, kPeak), p.memory.host_places.data() + static_cast<std::size_t>(op) * p.pitch,
           p.on_host(op, kSignal)};
 }
 
 SurvivalPanel LargeOperators::survival(int op) const {
   Parts& p = *parts_;
   return {p.on_host(op, kSum), p.on_host(op, kPrevious), p.on_host(op, kSurvival),
-          p.host_worst.data() + static_cast<std::size_t>(op) * padded(kSteps + 1)};
+          p.memory.host_worst.data() + static_cast<std::size_t>(op) * padded(kSteps + 1)};
 }
 
 const double* LargeOperators::hitting(int op) const {
@@ -406,7 +394,7 @@ double LargeOperators::signal_at(int op, int j, int k) const {
   if (k == kSteps) return p.on_host(op, kSignal)[j];
   double value = 0.0;
   const std::size_t at = (static_cast<std::size_t>(op) * p.n + static_cast<std::size_t>(j)) * kSteps;
-  require(cudaMemcpyAsync(&value, p.states.data() + at + k, sizeof(double), cudaMemcpyDeviceToHost,
+  require(cudaMemcpyAsync(&value, p.memory.states.data() + at + k, sizeof(double), cudaMemcpyDeviceToHost,
                           p.stream),
           "copy from the device");
   p.wait("steps of attention");
@@ -425,14 +413,14 @@ std::vector<std::vector<double>> LargeOperators::passing(std::span<const Passing
                            p.array(task.op, kDown), passing});
     begin = std::min(begin, task.target / kBlock * kBlock);
   }
-  std::byte* next = p.host_lists.data();
+  std::byte* next = p.memory.host_lists.data();
   const PassingFlow* lists[2] = {};
   for (int kind = 0; kind < 2; ++kind) {
     std::memcpy(next, flows[kind].data(), flows[kind].size() * sizeof(PassingFlow));
-    lists[kind] = reinterpret_cast<const PassingFlow*>(p.lists.data() + (next - p.host_lists.data()));
+    lists[kind] = reinterpret_cast<const PassingFlow*>(p.memory.lists.data() + (next - p.memory.host_lists.data()));
     next += (flows[kind].size() * sizeof(PassingFlow) + 255) / 256 * 256;
   }
-  p.lists.upload(p.host_lists.data(), static_cast<std::size_t>(next - p.host_lists.data()),
+  p.memory.lists.upload(p.memory.host_lists.data(), static_cast<std::size_t>(next - p.memory.host_lists.data()),
                  p.stream);
   CombineJob job;
   if (!flows[1].empty()) {
@@ -442,7 +430,7 @@ std::vector<std::vector<double>> LargeOperators::passing(std::span<const Passing
     job.walk = nullptr;
   }
   for (int first = begin; first < p.system.nodes; first += kBlock) {
-    if (p.made()) p.system.maker->queue_rows(first, p.system.nodes, p.head_strips.data(), p.stream);
+    if (p.made()) p.system.maker->queue_rows(first, p.system.nodes, p.memory.head_strips.data(), p.stream);
     if (!flows[1].empty())
       queue_combined_rows(job, first, p.system.nodes, job.diffusion, p.type(0), p.stream);
     for (int kind = 0; kind < 2; ++kind)

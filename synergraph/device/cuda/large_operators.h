@@ -7,7 +7,9 @@
 #include <span>
 #include <vector>
 
+#include "synergraph/device/cuda/device_memory.h"
 #include "synergraph/device/cuda/large_layout.h"
+#include "synergraph/device/cuda/pinned_memory.h"
 
 namespace synergraph::cuda {
 
@@ -74,11 +76,34 @@ struct SweepTask {
   int count = kSteps;  ///< survivals of the panel that enter the sum
 };
 
+/// Memory for the operators of a system, kept from one system to the next.
+struct LargeWorkspace {
+  DeviceMemory<double> numbers;  ///< lists with a number a node
+  PinnedMemory<double> host;     ///< the same lists
+  DeviceMemory<int> places;
+  PinnedMemory<int> host_places;
+  DeviceMemory<double> worst;
+  PinnedMemory<double> host_worst;
+  DeviceMemory<double> states;   ///< of signals, then of survivals
+  DeviceMemory<double> partial;  ///< of signals, then of survivals
+  DeviceMemory<double> hitting_partial;
+  DeviceMemory<double> column_partial;
+  DeviceMemory<double> combined_strips;  ///< diffusion, then walk
+  DeviceMemory<std::byte> head_strips;   ///< of heads that are made
+  DeviceMemory<Entries> head_entries;    ///< as strips are combined, then as rows
+  DeviceMemory<double> head_weights;
+  DeviceMemory<double> head_columns;
+  DeviceMemory<int> flags;
+  DeviceMemory<SumsJob> jobs;
+  DeviceMemory<std::byte> lists;
+  PinnedMemory<std::byte> host_lists;
+};
+
 /// The operators of one system: its heads, their combined diffusion, and the convex sum of their
 /// walks. All work is queued in one stream; functions return when it is done.
 class LargeOperators {
  public:
-  LargeOperators(const LargeHeads& heads, cudaStream_t stream);
+  LargeOperators(const LargeHeads& heads, LargeWorkspace& workspace, cudaStream_t stream);
   ~LargeOperators();
   LargeOperators(const LargeOperators&) = delete;
   LargeOperators& operator=(const LargeOperators&) = delete;

@@ -455,8 +455,10 @@ std::string large_refusal(const BatchOptions& options) {
 
 std::optional<std::vector<HeadsMetrics>> measure_large(const LargeHeads& heads,
                                                        const BatchOptions& options,
-                                                       double row_tolerance, cudaStream_t stream) {
-  LargeOperators operators(heads, stream);
+                                                       double row_tolerance,
+                                                       LargeWorkspace& workspace,
+                                                       cudaStream_t stream) {
+  LargeOperators operators(heads, workspace, stream);
   for (int h = 0; h < heads.heads; ++h) {
     const OperatorSums& sums = operators.sums(h);
     if (sums.bad_rows > 0) return std::nullopt;

@@ -13,7 +13,9 @@ namespace synergraph::cuda {
 /// system, or says what is wrong.
 std::optional<std::vector<HeadsMetrics>> measure_large(const LargeHeads& heads,
                                                        const BatchOptions& options,
-                                                       double row_tolerance, cudaStream_t stream);
+                                                       double row_tolerance,
+                                                       LargeWorkspace& workspace,
+                                                       cudaStream_t stream);
 
 /// Why measure_large() decides no system under these options; empty: it does.
 std::string large_refusal(const BatchOptions& options);
