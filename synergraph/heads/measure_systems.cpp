@@ -9,10 +9,8 @@
 #include "synergraph/heads/visit_systems.h"
 
 namespace synergraph {
-namespace {
 
-/// Convex, every list of them.
-std::vector<double> checked_weights(const AttentionView& view, std::span<const double> weights) {
+std::vector<double> batch_weights(const AttentionView& view, std::span<const double> weights) {
   const auto heads = static_cast<std::size_t>(view.heads);
   if (weights.empty()) return convex_weights(std::vector<double>(heads, 1.0), heads);
   const std::size_t lists = weights.size() == heads ? 1 : static_cast<std::size_t>(view.samples);
@@ -35,8 +33,6 @@ std::vector<double> checked_weights(const AttentionView& view, std::span<const d
   }
   return checked;
 }
-
-}  // namespace
 
 void measure_systems(AttentionSource& source, const std::vector<SampleRange>& samples,
                      const SystemWeights& weights, const MeasureOptions& options,
@@ -62,7 +58,7 @@ BatchMetrics measure(const AttentionView& attention, std::span<const double> wei
   ViewSource source(options.row_tolerance, options.missing_mass);
   source.add("0", attention);
   source.choose(options.sequences);
-  const std::vector<double> checked = checked_weights(attention, weights);
+  const std::vector<double> checked = batch_weights(attention, weights);
   check_conventions(options.conventions);
 
   const auto heads = static_cast<std::ptrdiff_t>(attention.heads);
