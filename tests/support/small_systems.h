@@ -12,6 +12,7 @@
 
 #include "synergraph/core/random.h"
 #include "synergraph/heads/measure_systems.h"
+#include "synergraph/subsets/subset_values.h"
 
 namespace synergraph::testing_support {
 
@@ -155,6 +156,21 @@ inline void expect_batch(const BatchMetrics& found, const BatchMetrics& expected
       expect_system(found.sequences[c][k], expected.sequences[c][k],
                     what + ", convention " + std::to_string(c) + ", sequence " + std::to_string(k));
   }
+}
+
+inline void expect_subsets(const SubsetValues& found, const SubsetValues& expected,
+                           const std::string& what) {
+  EXPECT_EQ(found.heads, expected.heads) << what;
+  EXPECT_EQ(found.uncertified, expected.uncertified) << what;
+  ASSERT_EQ(found.fidelity.size(), expected.fidelity.size()) << what;
+  ASSERT_EQ(found.speed.size(), expected.speed.size()) << what;
+  for (std::size_t s = 0; s < found.fidelity.size(); ++s)
+    expect_close(found.fidelity[s], expected.fidelity[s],
+                 what + ", fidelity of subset " + std::to_string(s));
+  // 1 - mean / cutoff may be small.
+  for (std::size_t s = 0; s < found.speed.size(); ++s)
+    EXPECT_NEAR(found.speed[s], expected.speed[s], kSmallTolerance)
+        << what << ", speed of subset " << s;
 }
 
 }  // namespace synergraph::testing_support

@@ -22,4 +22,22 @@ struct JobList {
 /// Measures jobs, a block of threads each. All that `work` points to is on the device.
 void launch_jobs(const Work& work, const JobList& list, cudaStream_t stream);
 
+/// What the subsets of the heads of one sequence need, all on the device.
+struct SubsetWork {
+  Attention attention;
+  Task task;
+  Job job;
+  const double* weights = nullptr;  ///< of the heads
+  double* heads = nullptr;          ///< diffusion times weight, packed, one after the other
+  double* low = nullptr;            ///< see SubsetSums
+  double* high = nullptr;
+  double* low_weight = nullptr;
+  double* high_weight = nullptr;
+  int* bad = nullptr;            ///< 1 if the attention is refused
+  SubsetFound* found = nullptr;  ///< of every subset
+};
+
+/// Measures all subsets but the empty one.
+void launch_subsets(const SubsetWork& work, cudaStream_t stream);
+
 }  // namespace synergraph::small

@@ -4,6 +4,8 @@
 #include <array>
 #include <cstring>
 
+#include "synergraph/device/small/measure_subset.h"
+
 namespace synergraph::small {
 namespace {
 
@@ -74,6 +76,35 @@ std::span<const Result> DeviceRunner::run(const Attention& attention, std::span<
   results_.download(found_.data(), jobs.size(), stream_);
   cuda::require(cudaStreamSynchronize(stream_), "small systems");
   return {found_.data(), jobs.size()};
+}
+
+std::span<const SubsetFound> DeviceRunner::run_subsets(const Attention& attention, const Task& task,
+                                                       const Job& job,
+                                                       std::span<const double> weights) {
+  const SubsetSplit split(attention.heads);
+  const auto entries = static_cast<std::size_t>(triangle_of(job.nodes));
+  const std::size_t subsets = split.low_subsets() * split.high_subsets();
+  upload(weights, staged_weights_, weights_);
+  sums_.reserve((weights.size() + split.low_subsets() + split.high_subsets()) * entries +
+                split.low_subsets() + split.high_subsets());
+  bad_.reserve(1);
+  subsets_.reserve(subsets);
+  found_bad_.reserve(1);
+  found_subsets_.reserve(subsets);
+  SubsetWork work{attention, task, job, weights_.data()};
+  work.heads = sums_.data();
+  work.low = work.heads + weights.size() * entries;
+  work.high = work.low + split.low_subsets() * entries;
+  work.low_weight = work.high + split.high_subsets() * entries;
+  work.high_weight = work.low_weight + split.low_subsets();
+  work.bad = bad_.data();
+  work.found = subsets_.data();
+  launch_subsets(work, stream_);
+  bad_.download(found_bad_.data(), 1, stream_);
+  subsets_.download(found_subsets_.data(), subsets, stream_);
+  cuda::require(cudaStreamSynchronize(stream_), "subsets of heads");
+  if (*found_bad_.data() != 0) return {};
+  return {found_subsets_.data(), subsets};
 }
 
 }  // namespace synergraph::small

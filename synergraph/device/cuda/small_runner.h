@@ -19,6 +19,9 @@ class DeviceRunner : public Runner {
 
   std::span<const Result> run(const Attention& attention, std::span<const Task> tasks,
                               std::span<const Job> jobs, std::span<const double> weights) override;
+  std::span<const SubsetFound> run_subsets(const Attention& attention, const Task& task,
+                                           const Job& job,
+                                           std::span<const double> weights) override;
 
  private:
   void sort(std::span<const Task> tasks, std::span<const Job> jobs);
@@ -36,6 +39,11 @@ class DeviceRunner : public Runner {
   cuda::PinnedMemory<double> staged_weights_;
   cuda::PinnedMemory<int> staged_order_;
   cuda::PinnedMemory<Result> found_;
+  cuda::DeviceMemory<double> sums_;  // of subsets
+  cuda::DeviceMemory<int> bad_;
+  cuda::DeviceMemory<SubsetFound> subsets_;
+  cuda::PinnedMemory<int> found_bad_;
+  cuda::PinnedMemory<SubsetFound> found_subsets_;
   std::vector<JobList> lists_;  // in the order of their launches; `jobs` are places in order_
   std::vector<int> sorted_;
 };

@@ -109,6 +109,24 @@ struct Work {
   Result* results = nullptr;
 };
 
+/// Weighted sums of the heads of one sequence: of all subsets of the first `low_heads` heads, and
+/// of all subsets of the others. A subset of all heads is one of each, added.
+struct SubsetSums {
+  const double* low = nullptr;         ///< [subset of low heads], packed
+  const double* high = nullptr;        ///< [subset of the others], packed
+  const double* low_weight = nullptr;  ///< total weight of each
+  const double* high_weight = nullptr;
+  int low_heads = 0;
+};
+
+/// What was found of a subset of heads.
+struct SubsetFound {
+  double minimax = 0.0;
+  double truncated_mean = 0.0;
+  int undecided = 0;  ///< see Undecided
+  int padding = 0;
+};
+
 /// Two states that walk side by side through the same matrix: the signal, and survivals.
 struct alignas(16) Pair {
   double signal = 0.0;

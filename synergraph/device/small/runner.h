@@ -20,6 +20,14 @@ class Runner {
   virtual std::span<const Result> run(const Attention& attention, std::span<const Task> tasks,
                                       std::span<const Job> jobs,
                                       std::span<const double> weights) = 0;
+
+  /// Measures the weighted means of all subsets of the heads of the sequence of `job`, by one task
+  /// without hitting times. Entry S is the subset whose bits are set in S; entry 0 means nothing.
+  /// Nothing where the attention is not good. `weights` are convex. The result is valid until the
+  /// next call.
+  virtual std::span<const SubsetFound> run_subsets(const Attention& attention, const Task& task,
+                                                   const Job& job,
+                                                   std::span<const double> weights) = 0;
 };
 
 /// One job after the other on the calling thread, by the code that devices run.
@@ -27,9 +35,15 @@ class HostRunner : public Runner {
  public:
   std::span<const Result> run(const Attention& attention, std::span<const Task> tasks,
                               std::span<const Job> jobs, std::span<const double> weights) override;
+  std::span<const SubsetFound> run_subsets(const Attention& attention, const Task& task,
+                                           const Job& job,
+                                           std::span<const double> weights) override;
 
  private:
+  double* memory();
+
   std::vector<Result> results_;
+  std::vector<SubsetFound> found_;
   std::vector<double> memory_;
 };
 
