@@ -21,6 +21,10 @@ int class_of(const Job& job, const Task& task) {
 
 }  // namespace
 
+double DeviceRunner::kernel_seconds() const {
+  return end_.seconds_since(begin_);
+}
+
 /// A counting sort, so that jobs of a launch keep their order.
 void DeviceRunner::sort(std::span<const Task> tasks, std::span<const Job> jobs) {
   std::array<int, kClasses> count{};
@@ -72,7 +76,9 @@ std::span<const Result> DeviceRunner::run(const Attention& attention, std::span<
   results_.reserve(jobs.size());
   found_.reserve(jobs.size());
   const Work work{attention, tasks_.data(), jobs_.data(), weights_.data(), results_.data()};
+  begin_.record(stream_);
   for (const JobList& list : lists_) launch_jobs(work, list, stream_);
+  end_.record(stream_);
   results_.download(found_.data(), jobs.size(), stream_);
   cuda::require(cudaStreamSynchronize(stream_), "small systems");
   return {found_.data(), jobs.size()};
@@ -99,7 +105,9 @@ std::span<const SubsetFound> DeviceRunner::run_subsets(const Attention& attentio
   work.high_weight = work.low_weight + split.low_subsets();
   work.bad = bad_.data();
   work.found = subsets_.data();
+  begin_.record(stream_);
   launch_subsets(work, stream_);
+  end_.record(stream_);
   bad_.download(found_bad_.data(), 1, stream_);
   subsets_.download(found_subsets_.data(), subsets, stream_);
   cuda::require(cudaStreamSynchronize(stream_), "subsets of heads");

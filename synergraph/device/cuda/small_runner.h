@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "synergraph/device/cuda/device_memory.h"
+#include "synergraph/device/cuda/event.h"
 #include "synergraph/device/cuda/pinned_memory.h"
 #include "synergraph/device/cuda/small_kernels.h"
 #include "synergraph/device/small/runner.h"
@@ -16,6 +17,9 @@ namespace synergraph::small {
 class DeviceRunner : public Runner {
  public:
   explicit DeviceRunner(cudaStream_t stream) : stream_(stream) {}
+
+  /// How long the kernels of the last call took.
+  double kernel_seconds() const;
 
   std::span<const Result> run(const Attention& attention, std::span<const Task> tasks,
                               std::span<const Job> jobs, std::span<const double> weights) override;
@@ -29,6 +33,8 @@ class DeviceRunner : public Runner {
   void upload(std::span<const T> from, cuda::PinnedMemory<T>& staged, cuda::DeviceMemory<T>& to);
 
   cudaStream_t stream_;
+  cuda::Event begin_;
+  cuda::Event end_;
   cuda::DeviceMemory<Task> tasks_;
   cuda::DeviceMemory<Job> jobs_;
   cuda::DeviceMemory<double> weights_;

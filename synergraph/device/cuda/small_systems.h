@@ -23,6 +23,8 @@ class SmallSystems {
                        const BatchOptions& options);
   SubsetValues subset_values(const AttentionView& attention, std::int64_t sample,
                              std::span<const double> weights, const SubsetOptions& options);
+  /// How long the kernels of the last call took.
+  double kernel_seconds() const { return runner_.kernel_seconds(); }
 
  private:
   /// Calls use(view on the device, how to fetch a sample).
