@@ -91,7 +91,7 @@ struct GamePass : SequencePass<kHead, Precision::kFloat32> {
 
   static __device__ __forceinline__ void run_heads(int layer) {
     Base().prepare_attention(layer);
-    Heads::forward(Base::attention_settings(layer), Base::kept(layer) + Saved::kLogSums);
+    Heads::template forward<false>(Base::attention_settings(layer), nullptr);
   }
 
   /// From the state before `layer` and the heads' outputs in unit 3 on.
