@@ -614,6 +614,10 @@ SG_API int sg_model_run(const sg_model* model, const int32_t* tokens, int64_t sa
  *                    parity, majority
  *   "samples"        sequences to draw (default: 50)
  *   "seed"           seed of the random sequences (default: 1)
+ *   "device"         device that runs or trains models: cpu, cuda (the first GPU), cuda:1 (the
+ *                    second), ..., or auto: a GPU if there is one that can, else the CPU.
+ *                    Measuring a checkpoint on a GPU saves the forward pass, a few percent of the
+ *                    time, and most of the time of the loss of sets of heads (default: "cpu")
  *   "range"          analyse tokens A to B-1 only, without padding: rows and columns are cut and
  *                    what remains of each row is renormalised
  * end of settings */
@@ -669,7 +673,7 @@ typedef struct sg_pairs {
  *   "device"         device that runs or trains models: cpu, cuda (the first GPU), cuda:1 (the
  *                    second), ..., or auto: a GPU if there is one that can, else the CPU.
  *                    Measuring a checkpoint on a GPU saves the forward pass, a few percent of the
- *                    time (default: "auto")
+ *                    time, and most of the time of the loss of sets of heads (default: "auto")
  *   "precision"      precision of products on a GPU: tf32 (operands of eleven bits), or float32 at
  *                    about half the speed. The CPU computes in float32 (default: "tf32")
  * end of settings
@@ -718,7 +722,7 @@ SG_API int sg_train(const char* directory, const char* options, const sg_pairs* 
  *   "device"         device that runs or trains models: cpu, cuda (the first GPU), cuda:1 (the
  *                    second), ..., or auto: a GPU if there is one that can, else the CPU.
  *                    Measuring a checkpoint on a GPU saves the forward pass, a few percent of the
- *                    time (default: "auto")
+ *                    time, and most of the time of the loss of sets of heads (default: "auto")
  *   "precision"      precision of products on a GPU: tf32 (operands of eleven bits), or float32 at
  *                    about half the speed. The CPU computes in float32 (default: "tf32")
  *   "figures"        draw figures, with gnuplot (default: false; in Python true where gnuplot is

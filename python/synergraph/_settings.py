@@ -216,7 +216,8 @@ SETTINGS: Dict[str, Dict[str, Tuple[str, bool, str]]] = {
             "measure mixing time and fidelity of every layer every N epochs, and log them; 0: never (default: 0)")),
         "device": ("string", True, (
             "device that runs or trains models: cpu, cuda (the first GPU), cuda:1 (the second), ..., or auto: a GPU if there is one that "
-            "can, else the CPU. Measuring a checkpoint on a GPU saves the forward pass, a few percent of the time (default: \"auto\")")),
+            "can, else the CPU. Measuring a checkpoint on a GPU saves the forward pass, a few percent of the time, and most of the time of"
+            " the loss of sets of heads (default: \"auto\")")),
         "precision": ("name", True, (
             "precision of products on a GPU: tf32 (operands of eleven bits), or float32 at about half the speed. The CPU computes in "
             "float32 (default: \"tf32\")")),
@@ -275,7 +276,8 @@ SETTINGS: Dict[str, Dict[str, Tuple[str, bool, str]]] = {
             "seconds between the checkpoints of a training; there is also one at the end and when it is stopped (default: 60.0)")),
         "device": ("string", True, (
             "device that runs or trains models: cpu, cuda (the first GPU), cuda:1 (the second), ..., or auto: a GPU if there is one that "
-            "can, else the CPU. Measuring a checkpoint on a GPU saves the forward pass, a few percent of the time (default: \"auto\")")),
+            "can, else the CPU. Measuring a checkpoint on a GPU saves the forward pass, a few percent of the time, and most of the time of"
+            " the loss of sets of heads (default: \"auto\")")),
         "precision": ("name", True, (
             "precision of products on a GPU: tf32 (operands of eleven bits), or float32 at about half the speed. The CPU computes in "
             "float32 (default: \"tf32\")")),
@@ -290,5 +292,9 @@ SETTINGS: Dict[str, Dict[str, Tuple[str, bool, str]]] = {
             "sequences to draw (default: 50)")),
         "seed": ("integer", True, (
             "seed of the random sequences (default: 1)")),
+        "device": ("string", True, (
+            "device that runs or trains models: cpu, cuda (the first GPU), cuda:1 (the second), ..., or auto: a GPU if there is one that "
+            "can, else the CPU. Measuring a checkpoint on a GPU saves the forward pass, a few percent of the time, and most of the time of"
+            " the loss of sets of heads (default: \"cpu\")")),
     },
 }

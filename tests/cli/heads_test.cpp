@@ -163,6 +163,7 @@ TEST_F(HeadsCommand, RunsACheckpointThroughItsLayers) {
         .at("shapley");
   };
   EXPECT_EQ(loss(" --edges norm"), loss(""));
+  EXPECT_EQ(loss(" --device cpu"), loss(""));
   EXPECT_FALSE(
       heads("model.safetensors --task copy --loss no").at("layers").at(0).contains("loss"));
   EXPECT_EQ(
