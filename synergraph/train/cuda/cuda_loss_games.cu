@@ -6,12 +6,12 @@
 #include "synergraph/core/error.h"
 #include "synergraph/train/cuda/cuda_devices.h"
 #include "synergraph/train/cuda/cuda_fleet.h"
-#include "synergraph/train/cuda/current_device.h"
+#include "synergraph/device/cuda/current_device.h"
 #include "synergraph/train/cuda/game_kernel.cuh"
 #include "synergraph/train/cuda/head_sizes.h"
 #include "synergraph/train/cuda/launch_game.h"
 #include "synergraph/train/cuda/packing.h"
-#include "synergraph/train/cuda/stream.h"
+#include "synergraph/device/cuda/stream.h"
 
 namespace synergraph {
 namespace cuda {

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "synergraph/train/cuda/device_memory.h"
+#include "synergraph/device/cuda/device_memory.h"
 #include "synergraph/train/cuda/game_kernel.cuh"
 #include "synergraph/train/cuda/launch_game.h"
 
