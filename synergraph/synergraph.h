@@ -177,6 +177,7 @@
 #include "synergraph/train/loop.h"
 #include "synergraph/train/make_evaluator.h"
 #include "synergraph/train/make_fleet.h"
+#include "synergraph/train/make_loss_games.h"
 #include "synergraph/train/metrics_log.h"
 #include "synergraph/train/precision.h"
 #include "synergraph/train/run.h"
