@@ -36,8 +36,8 @@ __global__ __launch_bounds__(kMostWarps* kLanes) void load_heads(
   BlockTeam team(block_memory());
   const int head = static_cast<int>(blockIdx.x);
   const std::size_t entries = triangle_of(work.job.nodes);
-  if (load_weighted_head(team, work.attention, work.job, head, work.weights[head],
-                         work.heads + head * entries))
+  if (load_head(team, work.attention, work.job, head, work.weights[head],
+                work.heads + head * entries))
     *work.bad = 1;
 }
 

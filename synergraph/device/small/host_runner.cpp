@@ -1,36 +1,9 @@
-#include <cstring>
-
 #include "synergraph/device/small/host_team.h"
 #include "synergraph/device/small/measure_matrix.h"
 #include "synergraph/device/small/measure_subset.h"
 #include "synergraph/device/small/runner.h"
 
 namespace synergraph::small {
-namespace {
-
-template <class T>
-T read(const void* at) {
-  T value;
-  std::memcpy(&value, at, sizeof value);
-  return value;
-}
-
-}  // namespace
-
-double HostTeam::load(const void* at, FloatType type) const {
-  switch (type) {
-    case FloatType::kFloat16:
-      return static_cast<double>(half_to_float(read<std::uint16_t>(at)));
-    case FloatType::kBFloat16:
-      return static_cast<double>(bfloat_to_float(read<std::uint16_t>(at)));
-    case FloatType::kFloat32:
-      return static_cast<double>(read<float>(at));
-    case FloatType::kFloat64:
-      break;
-  }
-  return read<double>(at);
-}
-
 double* HostRunner::memory() {
   memory_.resize(static_cast<std::size_t>(Memory::doubles(kMostNodes, true)) + 2);
   // Pairs lie on boundaries of 16 bytes.
@@ -56,8 +29,8 @@ std::span<const SubsetFound> HostRunner::run_subsets(const Attention& attention,
   std::vector<double> heads(entries * weights.size());
   HostTeam team;
   for (int h = 0; h < attention.heads; ++h)
-    if (load_weighted_head(team, attention, job, h, weights[static_cast<std::size_t>(h)],
-                           heads.data() + static_cast<std::size_t>(h) * entries))
+    if (load_head(team, attention, job, h, weights[static_cast<std::size_t>(h)],
+                  heads.data() + static_cast<std::size_t>(h) * entries))
       return {};
   const SubsetSplit split(attention.heads);
   std::vector<double> low(split.low_subsets() * entries);

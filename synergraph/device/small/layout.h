@@ -21,6 +21,14 @@ inline constexpr int kMostSumSteps = 1000;
 /// Steps between two looks at what is decided.
 inline constexpr int kLookSteps = 8;
 
+/// Elements of the short types.
+struct Float16 {
+  std::uint16_t bits;
+};
+struct BFloat16 {
+  std::uint16_t bits;
+};
+
 /// Elements of a packed lower triangle; row i begins at triangle_of(i).
 constexpr int triangle_of(int rows) {
   return rows * (rows + 1) / 2;

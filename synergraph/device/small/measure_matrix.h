@@ -56,10 +56,9 @@ class MatrixMeasurement {
     followed_node_ = node;
     followed_time_ = time;
   }
-  /// Measures the matrix in memory. Returns what is undecided.
-  SYNERGRAPH_HD_INLINE int run(Result& result);
-  /// The same of a walk that is in memory itself, with `forward` set.
-  SYNERGRAPH_HD_INLINE int run_walk(Result& result);
+  /// Measures the matrix in memory, or the walk that is there itself, with `forward` and `mass`
+  /// set. Returns what is undecided.
+  SYNERGRAPH_HD_INLINE int run(bool is_walk, Result& result);
 
  private:
   /// Calls visit(j, node) for the nodes of this thread.
@@ -436,43 +435,34 @@ SYNERGRAPH_HD_INLINE int MatrixMeasurement<Team>::walk_on(bool signal, bool surv
 }
 
 template <class Team>
-SYNERGRAPH_HD_INLINE int MatrixMeasurement<Team>::run(Result& result) {
+SYNERGRAPH_HD_INLINE int MatrixMeasurement<Team>::run(bool is_walk, Result& result) {
+  enum Pass { kMatrix, kWalk, kPasses };
   memory_.exchange[1] = NAN;
-  sum_rows_and_columns();
-  team_.sync();
-  int undecided = task_.signal ? team_.either(check_signal()) : 0;
-  if (undecided != 0) return undecided;
   const bool side_by_side = task_.walk == WalkOf::kColumns;
-  if (side_by_side) {
-    undecided = team_.either(set_walk(true));
-    if (undecided == 0) undecided = measure_hitting(result);
-    if (undecided != 0) return undecided;
-  }
-  if (task_.signal || side_by_side) {
-    undecided = walk_on(task_.signal, side_by_side);
-    if (undecided == 0 && task_.signal) undecided = take_signal(result);
-    if (undecided != 0) return undecided;
-  }
-  if (task_.walk == WalkOf::kPublished) {
+  SYNERGRAPH_NO_UNROLL
+  for (int pass = is_walk ? kWalk : kMatrix; pass < kPasses; ++pass) {
+    const bool signal = pass == kMatrix && task_.signal;
+    const bool survival = pass == kWalk || side_by_side;
+    if (pass == kMatrix) {
+      sum_rows_and_columns();
+    } else if (!is_walk) {
+      if (task_.walk != WalkOf::kPublished) break;
+      cut_columns();
+    }
     team_.sync();
-    cut_columns();
-    team_.sync();
-    undecided = run_walk(result);
+    int undecided = 0;
+    if (signal) undecided |= check_signal();
+    if (survival) undecided |= set_walk(pass == kMatrix);
+    undecided = team_.either(undecided);
+    if (undecided == 0 && survival) undecided = measure_hitting(result);
+    if (undecided == 0 && (signal || survival)) undecided = walk_on(signal, survival);
+    if (undecided == 0 && signal) undecided = take_signal(result);
     if (undecided != 0) return undecided;
-  } else if (side_by_side) {
-    take_walk(result);
+    if (survival) take_walk(result);
+    team_.sync();
   }
   if (team_.rank() == 0) result.signal = memory_.exchange[1];
   return 0;
-}
-
-template <class Team>
-SYNERGRAPH_HD_INLINE int MatrixMeasurement<Team>::run_walk(Result& result) {
-  int undecided = team_.either(set_walk(false));
-  if (undecided == 0) undecided = measure_hitting(result);
-  if (undecided == 0) undecided = walk_on(false, true);
-  if (undecided == 0) take_walk(result);
-  return undecided;
 }
 
 /// The convex sum of the walks of all heads, packed like a matrix whose columns they are; `forward`
@@ -491,7 +481,7 @@ SYNERGRAPH_HD_INLINE int load_head_walks(Team& team, const Attention& attention,
     memory.mass[j] = 1.0;
   });
   for (int h = 0; h < attention.heads; ++h) {
-    if (load_head(team, attention, job, h, memory.second)) trouble |= kBadAttention;
+    if (load_head(team, attention, job, h, 1.0, memory.second)) trouble |= kBadAttention;
     team.sync();
     each([&](int j) {
       const double forward =
@@ -524,18 +514,19 @@ SYNERGRAPH_HD_INLINE void measure_job(Team& team, const Work& work, int index, d
   if (team.rank() == 0) result = Result{};
   if (task.walk == WalkOf::kHeadWalks) {
     undecided = team.either(load_head_walks(team, work.attention, job, weights, memory));
-    if (undecided == 0) undecided = measurement.run_walk(result);
+
   } else {
-    const bool bad = job.head < 0 ? load_combined(team, work.attention, job, weights, memory.matrix)
-                                  : load_head(team, work.attention, job, job.head, memory.matrix);
+    const bool bad = job.head < 0
+                         ? load_combined(team, work.attention, job, weights, memory.matrix)
+                         : load_head(team, work.attention, job, job.head, 1.0, memory.matrix);
     if (job.combined >= 0) {
       const Result& combined = work.results[job.combined];
       if (combined.undecided == 0 && combined.minimax_time <= kMostSignalSteps)
         measurement.follow(combined.minimax_node, static_cast<int>(combined.minimax_time));
     }
     undecided = team.either(bad ? kBadAttention : 0);
-    if (undecided == 0) undecided = measurement.run(result);
   }
+  if (undecided == 0) undecided = measurement.run(task.walk == WalkOf::kHeadWalks, result);
   if (team.rank() == 0) result.undecided = undecided;
 }
 
