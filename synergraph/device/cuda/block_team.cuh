@@ -160,6 +160,32 @@ class BlockTeam {
     return sum;
   }
 
+  /// square = matrix * matrix, both packed. A warp has chunks of 8 rows by 32 columns.
+  __device__ void square(const double* matrix, double* square, int nodes) const {
+    const int chunks = chunks_before(kColumnGroups, nodes);
+    int columns = 0;
+    int before = 0;
+    for (int place = group(); place < chunks; place += groups()) {
+      while (place >= before + chunks_of_group(columns, nodes))
+        before += chunks_of_group(columns++, nodes);
+      const int i = kLanes * columns + kChunkRows * (place - before);
+      const int j = kLanes * columns + lane();
+      const double* rows[kChunkRows];
+      double sum[kChunkRows] = {};
+#pragma unroll
+      for (int r = 0; r < kChunkRows; ++r) rows[r] = matrix + triangle_of(min(i + r, nodes - 1));
+      for (int k = kLanes * columns; k < min(i + kChunkRows, nodes); ++k) {
+        const double x = j <= k ? matrix[triangle_of(k) + j] : 0.0;
+#pragma unroll
+        for (int r = 0; r < kChunkRows; ++r)
+          if (k <= i + r) sum[r] += rows[r][k] * x;
+      }
+#pragma unroll
+      for (int r = 0; r < kChunkRows; ++r)
+        if (j <= i + r && i + r < nodes) square[triangle_of(i + r) + j] = sum[r];
+    }
+  }
+
  private:
   __device__ __forceinline__ static double number(Float16 x) {
     return __half2float(__ushort_as_half(x.bits));

@@ -1,9 +1,19 @@
+#include <algorithm>
+
 #include "synergraph/device/small/host_team.h"
 #include "synergraph/device/small/measure_matrix.h"
 #include "synergraph/device/small/measure_subset.h"
 #include "synergraph/device/small/runner.h"
 
 namespace synergraph::small {
+void HostTeam::square(const double* matrix, double* square, int nodes) const {
+  std::fill_n(square, triangle_of(nodes), 0.0);
+  for (int i = 0; i < nodes; ++i)
+    for (int k = 0; k <= i; ++k)
+      for (int j = 0; j <= k; ++j)
+        square[triangle_of(i) + j] += matrix[triangle_of(i) + k] * matrix[triangle_of(k) + j];
+}
+
 double* HostRunner::memory() {
   memory_.resize(static_cast<std::size_t>(Memory::doubles(kMostNodes, true)) + 2);
   // Pairs lie on boundaries of 16 bytes.
@@ -17,7 +27,11 @@ std::span<const Result> HostRunner::run(const Attention& attention, std::span<co
   const Work work{attention, tasks.data(), jobs.data(), weights.data(), results_.data()};
   for (std::size_t k = 0; k < jobs.size(); ++k) {
     HostTeam team;
-    measure_job(team, work, static_cast<int>(k), memory());
+    measure_job(team, work, static_cast<int>(k), memory(), nullptr);
+    if (results_[k].undecided != 0 || results_[k].squares == 0) continue;
+    powers_.resize(static_cast<std::size_t>(kMostPowers) *
+                   static_cast<std::size_t>(triangle_of(jobs[k].nodes)));
+    measure_job(team, work, static_cast<int>(k), memory(), powers_.data());
   }
   return results_;
 }

@@ -44,6 +44,8 @@ class HostTeam {
   template <bool kSignal, bool kSurvival>
   void multiply(const double* matrix, const Pair* state, int nodes);
   Pair product(int j) const { return product_[j]; }
+  /// square = matrix * matrix, both packed.
+  void square(const double* matrix, double* square, int nodes) const;
 
  private:
   static double number(Float16 x) { return static_cast<double>(half_to_float(x.bits)); }
