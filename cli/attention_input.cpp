@@ -16,6 +16,7 @@
 #include "synergraph/core/parse_number.h"
 #include "synergraph/core/split.h"
 #include "synergraph/core/terminal.h"
+#include "synergraph/device/device_name.h"
 #include "synergraph/graph/multi_head_graph.h"
 #include "synergraph/model/load_model.h"
 #include "synergraph/train/data.h"
@@ -92,7 +93,12 @@ std::optional<std::int64_t> AttentionArguments::range_sink() const {
 }
 
 bool AttentionArguments::runs_elsewhere() const {
-  return given_.device != name_of(DeviceKind::kCpu) && given_.device != kAutomatic;
+  const DeviceName name = device_name(given_.device);
+  return graphs_ && name.gpu;
+}
+
+std::string AttentionArguments::model_device() const {
+  return device_name(given_.device).all ? std::string(name_of(DeviceKind::kCuda)) : given_.device;
 }
 
 AttentionInput AttentionArguments::open_checkpoint(const TensorFile& tensors,
@@ -116,7 +122,7 @@ AttentionInput AttentionArguments::open_checkpoint(const TensorFile& tensors,
   FleetSettings shape;
   shape.model = config;
   shape.batch = 1;
-  const Device chosen = choose_device(given_.device, Precision::kFloat32, {&shape, 1}, worker);
+  const Device chosen = choose_device(model_device(), Precision::kFloat32, {&shape, 1}, worker);
   if (chosen.kind != DeviceKind::kCpu) input.device = synergraph::describe(chosen);
   Sequences sequences =
       judge != nullptr && given_.tokens.empty()

@@ -92,6 +92,7 @@ class Model:
         seed: Optional[int] = None,
         # end of settings
         # settings: measure Measurement
+        device: Optional[str] = None,
         normalization: Optional[str] = None,
         nodes: Optional[str] = None,
         from_tokens: Union[int, str, Sequence[int], None] = None,

@@ -40,6 +40,9 @@ SETTINGS: Dict[str, Dict[str, Tuple[str, bool, str]]] = {
         "missing_mass": ("name", False, (
             "error: refuse rows that sum to less than 1 beyond rounding; node: add a first node that takes all the missing mass and keeps "
             "it, for models with a learned sink logit (default: \"error\")")),
+        "device": ("string", True, (
+            "device that runs or trains models and measures attention: cpu, cuda (the first GPU), cuda:1 (the second), ..., cuda:all (to "
+            "measure), or auto: a GPU if there is one that can and the work is long enough for it, else the CPU (default: \"auto\")")),
         "convention": ("names", True, (
             "definitions to measure by. exact: normalised walk, and certified fidelity over the sources. published: as for the paper's "
             "tables (walk not normalised, fidelity over all nodes and 100 steps) (default: \"exact\")")),
@@ -215,8 +218,8 @@ SETTINGS: Dict[str, Dict[str, Tuple[str, bool, str]]] = {
         "track": ("integer", True, (
             "measure mixing time and fidelity of every layer every N epochs, and log them; 0: never (default: 0)")),
         "device": ("string", True, (
-            "device that runs or trains models: cpu, cuda (the first GPU), cuda:1 (the second), ..., or auto: a GPU if there is one that "
-            "can, else the CPU. Measuring a checkpoint on a GPU saves the forward pass, a few percent of the time (default: \"auto\")")),
+            "device that runs or trains models and measures attention: cpu, cuda (the first GPU), cuda:1 (the second), ..., cuda:all (to "
+            "measure), or auto: a GPU if there is one that can and the work is long enough for it, else the CPU (default: \"auto\")")),
         "precision": ("name", True, (
             "precision of products on a GPU: tf32 (operands of eleven bits), or float32 at about half the speed. The CPU computes in "
             "float32 (default: \"tf32\")")),
@@ -274,8 +277,8 @@ SETTINGS: Dict[str, Dict[str, Tuple[str, bool, str]]] = {
         "checkpoint_every": ("number", True, (
             "seconds between the checkpoints of a training; there is also one at the end and when it is stopped (default: 60.0)")),
         "device": ("string", True, (
-            "device that runs or trains models: cpu, cuda (the first GPU), cuda:1 (the second), ..., or auto: a GPU if there is one that "
-            "can, else the CPU. Measuring a checkpoint on a GPU saves the forward pass, a few percent of the time (default: \"auto\")")),
+            "device that runs or trains models and measures attention: cpu, cuda (the first GPU), cuda:1 (the second), ..., cuda:all (to "
+            "measure), or auto: a GPU if there is one that can and the work is long enough for it, else the CPU (default: \"auto\")")),
         "precision": ("name", True, (
             "precision of products on a GPU: tf32 (operands of eleven bits), or float32 at about half the speed. The CPU computes in "
             "float32 (default: \"tf32\")")),

@@ -167,6 +167,7 @@ std::string head_table(const AnalyzeReport& report, std::size_t c, std::size_t c
 std::string format_report(const AnalyzeReport& report, std::size_t columns) {
   const Analysis& analysis = report.analysis;
   std::string text = input_text(report, analysis.layers);
+  if (!analysis.measured_on.empty()) text += fmt::format("measured on {}\n", analysis.measured_on);
   if (std::any_of(analysis.layers.begin(), analysis.layers.end(),
                   [](const AttentionLayer& layer) { return layer.samples > 1; }))
     text += "± is the standard deviation over samples\n";
@@ -236,6 +237,7 @@ std::string json_report(const AnalyzeReport& report) {
                            {"layers", std::move(layers)}});
   }
   ordered_json json = json_document(kAnalyzeDocument, report, report.analysis.layers);
+  if (!report.analysis.measured_on.empty()) json["device"] = report.analysis.measured_on;
   json["conventions"] = std::move(conventions);
   return json_text(json);
 }
