@@ -272,6 +272,7 @@ void sg_attention::describe(InputReport& report, const EdgeSettings& edges) cons
   report.model = model->config();
   report.heads_from_name = heads_from_name;
   report.task = task;
+  report.device = device;
   if (const auto* attention = dynamic_cast<const ModelAttention*>(source.get())) {
     report.evaluation = attention->evaluation();
     report.control = attention->control();

@@ -363,12 +363,12 @@ SG_API int sg_measure(sg_attention* attention, const char* options, const sg_cal
  *                    0.95)
  *   "weight_samples" number of first samples used to search for the best weights, and for the best
  *                    subsets of sampled layers; 0: no search for weights (default: 20)
- *   "null_samples"   number of first samples whose heads are also measured with the weights of
- *                    each row permuted, to tell structure from chance; doubles the time of these
- *                    samples. 0: no claims about pairs, better sets or other weights (default:
- *                    100)
  *   "exact_heads"    largest number of heads for which all subsets of a layer are measured; larger
  *                    layers are sampled (default: 20)
+ *   "null_samples"   number of first samples whose heads are also measured with the weights of
+ *                    each row permuted among its allowed keys, to tell structure from chance;
+ *                    doubles the time of these samples. 0: no claims about pairs, better sets or
+ *                    other weights (default: 100)
  *   "precision"      standard error at which sampling stops, as a share of the value of all heads
  *                    (default: 0.001)
  *   "orders"         limit on the random orders of heads drawn per sample of a sampled layer
@@ -672,6 +672,10 @@ SG_API int sg_model_run(const sg_model* model, const int32_t* tokens, int64_t sa
  *                    parity, majority
  *   "samples"        sequences to draw (default: 50)
  *   "seed"           seed of the random sequences (default: 1)
+ *   "device"         device that runs or trains models and measures attention: cpu, cuda (the
+ *                    first GPU), cuda:1 (the second), ..., cuda:all (to measure), or auto: a GPU
+ *                    if there is one that can and the work is long enough for it, else the CPU
+ *                    (default: "cpu")
  *   "range"          analyse tokens A to B-1 only, without padding: rows and columns are cut and
  *                    what remains of each row is renormalised
  * end of settings */

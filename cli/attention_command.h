@@ -49,7 +49,9 @@ class AttentionCommand {
   /// How work runs.
   Execution execution(const WorkingMemory& memory) const {
     Execution execution = execution_of(settings_.execution);
-    execution.memory = memory;
+    execution.memory = settings_.memory
+                           ? WorkingMemory(static_cast<std::size_t>(*settings_.memory) << 20U)
+                           : memory;
     return execution;
   }
 

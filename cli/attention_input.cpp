@@ -22,6 +22,7 @@
 #include "synergraph/train/data.h"
 #include "synergraph/train/make_evaluator.h"
 #include "synergraph/train/make_fleet.h"
+#include "synergraph/train/make_loss_games.h"
 
 namespace synergraph::cli {
 namespace {
@@ -119,10 +120,7 @@ AttentionInput AttentionArguments::open_checkpoint(const TensorFile& tensors,
   AttentionInput input;
   input.model = std::make_unique<Model>(load_model(tensors, given_.heads.value_or(0)));
   const ModelConfig& config = input.model->config();
-  FleetSettings shape;
-  shape.model = config;
-  shape.batch = 1;
-  const Device chosen = choose_device(model_device(), Precision::kFloat32, {&shape, 1}, worker);
+  const Device chosen = choose_evaluating(model_device(), config, worker);
   if (chosen.kind != DeviceKind::kCpu) input.device = synergraph::describe(chosen);
   Sequences sequences =
       judge != nullptr && given_.tokens.empty()
@@ -131,7 +129,8 @@ AttentionInput AttentionArguments::open_checkpoint(const TensorFile& tensors,
           : read_sequences(given_.tokens);
   input.source = std::make_unique<ModelAttention>(
       *input.model, std::move(sequences), judge, token_range,
-      evaluator_factory(chosen, *input.model), range_sink() ? TokenChoice() : given_.sink);
+      evaluator_factory(chosen, *input.model), range_sink() ? TokenChoice() : given_.sink,
+      loss_games_factory(chosen, *input.model));
   input.heads_from_name = head_count(tensors, given_.heads.value_or(0)).from_name;
   return input;
 }

@@ -9,12 +9,27 @@
 #include "synergraph/report/settings_schema.h"
 
 namespace synergraph::cli {
+namespace {
+
+std::vector<std::string> all_names() {
+  std::vector<std::string> names = schema_names();
+  for (std::string& name : document_names()) names.push_back(std::move(name));
+  return names;
+}
+
+/// One of all_names(). The descriptions of documents take a millisecond, so that other commands
+/// must not wait for them.
+struct SchemaName : CLI::Validator {
+  SchemaName() {
+    desc_function_ = [] { return CLI::IsMember(all_names()).get_description(); };
+    func_ = [](std::string& name) { return CLI::IsMember(all_names())(name); };
+  }
+};
+
+}  // namespace
 
 void add_schema_command(CLI::App& app) {
   const auto settings = std::make_shared<SchemaSettings>();
-  const std::vector<std::string> documents = document_names();
-  std::vector<std::string> names = schema_names();
-  names.insert(names.end(), documents.begin(), documents.end());
   CLI::App& command =
       *app.add_subcommand("schema", "Print the JSON Schema of settings or of a document");
   command.footer(
@@ -26,8 +41,9 @@ void add_schema_command(CLI::App& app) {
       "  synergraph schema synergraph.heads      # of the document of heads --json\n"
       "  synergraph schema documents             # of all documents");
   add_settings(command, *settings);
-  command.get_option("NAME")->check(CLI::IsMember(names));
-  command.callback([settings, documents] {
+  command.get_option("NAME")->check(SchemaName());
+  command.callback([settings] {
+    const std::vector<std::string> documents = document_names();
     const bool document =
         std::find(documents.begin(), documents.end(), settings->name) != documents.end();
     print(document ? document_schema(settings->name) : settings_schema(settings->name));

@@ -63,7 +63,8 @@ tool=$(command -v compute-sanitizer || true)
   if [ -x "$place/compute-sanitizer" ]; then tool=$place/compute-sanitizer; fi
 done
 [ -n "$tool" ] || fail "compute-sanitizer is not there"
-# A few steps of small batches with every number of heads, by both precisions, and the evaluator.
+# A few steps of small batches with every number of heads, by both precisions, the evaluator, and
+# games on the loss.
 small='SmallRun.*'
 for kind in memcheck racecheck synccheck; do
   extra=()

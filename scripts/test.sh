@@ -35,7 +35,7 @@ bash scripts/page.sh --check
 step "clang-tidy"
 bash scripts/tidy.sh
 
-step "Clang build with AddressSanitizer and UndefinedBehaviorSanitizer, and its tests"
+step "Clang build with AddressSanitizer and UndefinedBehaviorSanitizer, and its tests of what parses or indexes (all: preset asan-all)"
 cmake --preset asan >/dev/null
 cmake --build --preset asan -- --quiet
 # Not those that compute for long what shorter ones touch, too.

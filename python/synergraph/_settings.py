@@ -122,11 +122,12 @@ SETTINGS: Dict[str, Dict[str, Tuple[str, bool, str]]] = {
         "weight_samples": ("integer", True, (
             "number of first samples used to search for the best weights, and for the best subsets of sampled layers; 0: no search for "
             "weights (default: 20)")),
-        "null_samples": ("integer", True, (
-            "number of first samples whose heads are also measured with the weights of each row permuted, to tell structure from chance; "
-            "doubles the time of these samples. 0: no claims about pairs, better sets or other weights (default: 100)")),
         "exact_heads": ("integer", True, (
             "largest number of heads for which all subsets of a layer are measured; larger layers are sampled (default: 20)")),
+        "null_samples": ("integer", True, (
+            "number of first samples whose heads are also measured with the weights of each row permuted among its allowed keys, to tell "
+            "structure from chance; doubles the time of these samples. 0: no claims about pairs, better sets or other weights (default: "
+            "100)")),
         "precision": ("number", True, (
             "standard error at which sampling stops, as a share of the value of all heads (default: 0.001)")),
         "orders": ("integer", True, (
@@ -293,5 +294,8 @@ SETTINGS: Dict[str, Dict[str, Tuple[str, bool, str]]] = {
             "sequences to draw (default: 50)")),
         "seed": ("integer", True, (
             "seed of the random sequences (default: 1)")),
+        "device": ("string", True, (
+            "device that runs or trains models and measures attention: cpu, cuda (the first GPU), cuda:1 (the second), ..., cuda:all (to "
+            "measure), or auto: a GPU if there is one that can and the work is long enough for it, else the CPU (default: \"cpu\")")),
     },
 }

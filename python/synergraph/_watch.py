@@ -230,14 +230,20 @@ class Watch:
             raise UsageError("edges: the values were not kept: watch with values=True")
         if layer.output is None or any(sample.values is None for sample in samples):
             raise InputError(f"layer {layer.name}: its values or its output projection are not known: pass them to Watch.record")
+        if layer.unknown_norm is not None:
+            raise InputError(f"layer {layer.name}: {layer.unknown_norm}")
         projection, bias = as_float64(layer.output[0]), layer.output[1]
+        bias = np.zeros(len(projection)) if bias is None else as_float64(bias)
+        if layer.gain is not None:
+            gain = as_float64(layer.gain)
+            projection, bias = gain[:, None] * projection, gain * bias
         width = samples[0].moved("values").shape[-1]
         if self._recorder.heads is not None:
             projection = projection.reshape(len(projection), -1, width)[:, self._recorder.heads].reshape(len(projection), -1)
         tokens = max(sample.tokens for sample in samples)
         # A bias of one layer alone would hold for all layers: a layer without one has zeros.
         parts: List[Tuple[str, NDArray[Any]]] = [
-            ("out_proj", projection), ("out_proj_bias", np.zeros(len(projection)) if bias is None else as_float64(bias))]
+            ("out_proj", projection), ("out_proj_bias", bias)]
         for part in ("values", "residual"):
             kept = [sample.moved(part) for sample in samples]
             if any(one is None for one in kept):
@@ -294,8 +300,8 @@ class Watch:
         values: Union[str, Sequence[str], None] = None,
         keep: Optional[float] = None,
         weight_samples: Optional[int] = None,
-        null_samples: Optional[int] = None,
         exact_heads: Optional[int] = None,
+        null_samples: Optional[int] = None,
         precision: Optional[float] = None,
         orders: Optional[int] = None,
         loss: Optional[str] = None,
@@ -344,7 +350,8 @@ def watch(
       unless given, all whose class is named after attention.
     - `device`: that computes the probabilities, and measures them where it is a GPU; unless given, the one that the queries were on.
     - `values`: keep values and output projections, too, for `result(edges="norm")`; and the input of the module around the attention,
-      which is the residual of `edges="contribution"` if the model adds the heads' outputs to that input.
+      which is the residual of `edges="contribution"` if the model adds the heads' outputs to that input. An RMS norm in between, as in
+      Gemma 2 and 3, counts with the scale that it had on each token; other norms are refused.
     """
     text(padding, "padding", "'left' or 'right'")
     if sink is not None:

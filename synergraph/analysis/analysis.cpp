@@ -73,8 +73,9 @@ class SampleAnalysis {
     set_moved_weights();
     for (std::size_t c = 0; c < options_.conventions.size(); ++c) {
       auto& layers = analysis_.summaries.emplace_back();
-      for (const std::vector<HeadsMetrics>& samples : analysis_.samples[c])
-        layers.push_back(summarise_layer(samples, options_.conventions[c].walk.eps));
+      for (std::size_t l = 0; l < analysis_.layers.size(); ++l)
+        layers.push_back(summarise_layer(analysis_.samples[c][l], options_.conventions[c].walk.eps,
+                                         analysis_.layers[l].sinks));
     }
     return std::move(analysis_);
   }

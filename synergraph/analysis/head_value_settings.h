@@ -30,17 +30,17 @@ void visit_settings(HeadValueOptions& options, Visit&& visit) {
                 "subsets of sampled layers; 0: no search for weights"},
         options.weight_samples, NumberRange<int>{0, 1000000});
   visit(
-      Setting{"null_samples", kMeasurementGroup,
-              "number of first samples whose heads are also measured with the weights of each row "
-              "permuted, to tell structure from chance; doubles the time of these samples. 0: no "
-              "claims about pairs, better sets or other weights"},
-      options.null_samples, NumberRange<int>{0, 1000000});
-  visit(
       Setting{
           "exact_heads", kMeasurementGroup,
           "largest number of heads for which all subsets of a layer are measured; larger layers "
           "are sampled"},
       options.exact_heads, NumberRange<int>{1, kMaxExactHeads});
+  visit(
+      Setting{"null_samples", kMeasurementGroup,
+              "number of first samples whose heads are also measured with the weights of each row "
+              "permuted among its allowed keys, to tell structure from chance; doubles the time of "
+              "these samples. 0: no claims about pairs, better sets or other weights"},
+      options.null_samples, NumberRange<int>{0, 1000000});
   visit(Setting{"precision", kMeasurementGroup,
                 "standard error at which sampling stops, as a share of the value of all heads"},
         options.sampling.precision, NumberRange<double>{0.0, 1.0, true});
@@ -116,9 +116,10 @@ struct StackSettings {
                        " attention");
   }
 
-  /// How the stack is measured, but for the token that is followed.
-  StackOptions options() const {
+  /// How the stack is measured, but for the token that is followed. `from`: the sources that count.
+  StackOptions options(const TokenChoice& from = {}) const {
     StackOptions options;
+    options.from = from;
     options.residual = residual.value_or(options.residual);
     options.flow = method == StackMethod::kFlow;
     return options;

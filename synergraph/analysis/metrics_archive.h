@@ -44,6 +44,8 @@ void archive(Archive& with, Fidelity& fidelity) {
 template <class Archive>
 void archive(Archive& with, Metrics& metrics) {
   with(metrics.forward_probability, metrics.bound, metrics.walk, metrics.fidelity);
+  for (const QuantityRow& row : kQuantityRows)
+    if (row.in_system != nullptr) with(metrics.*row.in_system);
 }
 template <class Archive>
 void archive(Archive& with, Synergy& synergy) {

@@ -89,5 +89,18 @@ void visit_settings(MetricsSettings& settings, Visit&& visit) {
       settings.step_limit, NumberRange<std::int64_t>{0, 1000000000000});
 }
 
+/// Calls link(setting, option) for each setting and the option that it sets, but for the
+/// convention. Options are resolved and documents echo them by these pairs.
+template <class Settings, class Options, class Link>
+void link_options(Settings& settings, Options& options, const Link& link) {
+  link(settings.normalization, options.normalization);
+  link(settings.nodes, options.fidelity.nodes);
+  link(settings.from, options.fidelity.from);
+  link(settings.horizon, options.fidelity.horizon);
+  link(settings.eps, options.walk.eps);
+  link(settings.cutoff, options.walk.cutoff);
+  link(settings.step_limit, options.fidelity.step_limit);
+}
+
 }  // namespace synergraph
 #pragma GCC visibility pop

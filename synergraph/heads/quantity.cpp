@@ -78,6 +78,7 @@ double value_of(const Quantity& quantity, const Metrics& metrics, const std::vec
   if (!quantity.of_system() || (row.of_walk && std::isnan(metrics.forward_probability)))
     return kNan;
   if (row.of_system != nullptr) return row.of_system(metrics);
+  if (row.in_system != nullptr) return metrics.*row.in_system;
   const auto found = std::find(eps.begin(), eps.end(), quantity.eps);
   return found == eps.end() ? kNan
                             : metrics.walk.mixing[static_cast<std::size_t>(found - eps.begin())];

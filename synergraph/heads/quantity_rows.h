@@ -69,6 +69,7 @@ struct QuantityRow {
   bool wide = false;        ///< values are often orders of magnitude apart
   // Where the value stands. T_mix has a value for each eps.
   double (*of_system)(const Metrics&) = nullptr;
+  double Metrics::*in_system = nullptr;  ///< instead of of_system
   double (*of_layer)(const HeadsMetrics&) = nullptr;
   double HeadsMetrics::*in_layer = nullptr;  ///< instead of of_layer
   const std::vector<double>& (*of_nodes)(const Metrics&) = nullptr;

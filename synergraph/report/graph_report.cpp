@@ -57,21 +57,25 @@ ordered_json json_metrics(const GraphReport& report, const Metrics& metrics) {
     mixing.push_back(
         {{"eps", report.options.walk.eps[k]}, {"steps", json_number(metrics.walk.mixing[k])}});
   const Fidelity& fidelity = metrics.fidelity;
-  return {{key_of(Quantity::kForwardProbability), json_number(metrics.forward_probability)},
-          {"mixing_bound", json_bound(metrics.bound)},
-          {"mixing_time", mixing},
-          {"hitting_time", json_hitting(report, metrics.walk.hitting)},
-          {"truncated_hitting_time", json_hitting(report, metrics.walk.truncated)},
-          {key_of(Quantity::kMinimaxFidelity),
-           {{"value", fidelity.minimax},
-            {"upper", fidelity.minimax_upper},
-            {"certified", fidelity.certified},
-            {"node", node_name(report, fidelity.minimax_node)},
-            {"time", json_number(fidelity.minimax_time)},
-            {"steps", json_count(fidelity.steps)}}},
-          {"node_fidelity", numbers(fidelity.node)},
-          {"node_fidelity_upper", numbers(fidelity.node_upper)},
-          {"optimal_time", numbers(fidelity.optimal_time)}};
+  ordered_json json = {
+      {key_of(Quantity::kForwardProbability), json_number(metrics.forward_probability)},
+      {"mixing_bound", json_bound(metrics.bound)},
+      {"mixing_time", mixing},
+      {"hitting_time", json_hitting(report, metrics.walk.hitting)},
+      {"truncated_hitting_time", json_hitting(report, metrics.walk.truncated)},
+      {key_of(Quantity::kMinimaxFidelity),
+       {{"value", fidelity.minimax},
+        {"upper", fidelity.minimax_upper},
+        {"certified", fidelity.certified},
+        {"node", node_name(report, fidelity.minimax_node)},
+        {"time", json_number(fidelity.minimax_time)},
+        {"steps", json_count(fidelity.steps)}}},
+      {"node_fidelity", numbers(fidelity.node)},
+      {"node_fidelity_upper", numbers(fidelity.node_upper)},
+      {"optimal_time", numbers(fidelity.optimal_time)}};
+  for (const QuantityRow& row : kQuantityRows)
+    if (row.in_system != nullptr) json[std::string(row.key)] = json_number(metrics.*row.in_system);
+  return json;
 }
 
 /// A cell of a table and the title of its column.

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
+#include "synergraph/analysis/head_value_settings.h"
 #include "synergraph/report/documents.h"
 #include "synergraph/report/head_numbers.h"
 #include "synergraph/report/heads_facts.h"
@@ -236,9 +237,8 @@ std::string json_report(const HeadsReport& report) {
                                     report.head_names.empty() ? "attention" : "graph");
   json["convention"] = name_of(report.convention);
   json["settings"] = json_settings(options.convention);
-  json["settings"]["keep"] = options.keep;
-  json["settings"]["exact_heads"] = options.exact_heads;
-  json["settings"]["null_samples"] = options.null_samples;
+  HeadValueOptions echoed = options;
+  visit_settings(echoed, SettingEcho(json["settings"]));
   if (std::any_of(head_values.layer_values.begin(), head_values.layer_values.end(),
                   [](const LayerHeadValues& layer_value) { return !layer_value.exact; }))
     json["settings"]["sampling"] = {{"seed", options.sampling.seed},

@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <type_traits>
 
+#include "synergraph/analysis/head_value_settings.h"
 #include "synergraph/io/dtype.h"
 #include "synergraph/io/file_format.h"
 #include "synergraph/model/loss_game.h"
@@ -14,42 +15,44 @@ namespace {
 
 /// The settings that documents of this version always had. Settings that came later are missing
 /// from older documents.
-constexpr std::string_view kFirstSettings[] = {"normalization", "nodes", "horizon", "eps",
-                                               "cutoff"};
+constexpr std::string_view kFirstSettings[] = {"normalization", "nodes", "horizon",    "eps",
+                                               "cutoff",        "keep",  "exact_heads"};
 
-/// What SettingEcho writes.
-Fields settings() {
+/// What SettingEcho writes of these settings.
+template <class Settings>
+Fields echoed(Settings described) {
   Fields fields;
-  MetricsSettings described;
   visit_settings(described, [&]<class Value>(const Setting& of, const Value&, const auto&...) {
-    if constexpr (!std::is_same_v<Value, ConventionChoice>) {
-      const std::string key(of.key);
-      Field field = std::is_same_v<Value, std::vector<double>> ? list_setting(key) : setting(key);
-      field.key = document_key(of.key);
-      if (std::ranges::find(kFirstSettings, of.key) == std::end(kFirstSettings))
-        field.presence = kSince;
-      if constexpr (std::is_same_v<Value, TokenChoice>) {
-        field.type = text();
-        field.presence = kSometimes;
-      }
-      fields.push_back(std::move(field));
+    if (!is_echoed(of.key)) return;
+    const std::string key(of.key);
+    Field field = std::is_same_v<Value, std::vector<double>> ? list_setting(key) : setting(key);
+    field.key = document_key(of.key);
+    if (std::ranges::find(kFirstSettings, of.key) == std::end(kFirstSettings))
+      field.presence = kSince;
+    if constexpr (std::is_same_v<Value, TokenChoice>) {
+      field.type = text();
+      field.presence = kSometimes;
     }
+    fields.push_back(std::move(field));
   });
   return fields;
 }
 
 Fields metrics() {
-  return {of_row("forward_probability", maybe()),
-          {"mixing_bound", part("MixingBound"), "the paper's bound on T_mix from p"},
-          {"mixing_time",
-           list(object({one_setting("eps"), {"steps", maybe(), about(row_of("mixing_time_EPS"))}})),
-           "one for each eps"},
-          {"hitting_time", part("HittingTime"), "numbers of steps to the sink"},
-          {"truncated_hitting_time", part("HittingTime"), "the same, every walk cut at the cutoff"},
-          {"minimax_fidelity", part("MinimaxFidelity"), about(row_of("minimax_fidelity"))},
-          of_row("node_fidelity", list(number())),
-          of_row("node_fidelity_upper", list(number())),
-          of_row("optimal_time", list(maybe()))};
+  const Fields fields = {
+      of_row("forward_probability", maybe()),
+      {"mixing_bound", part("MixingBound"), "the paper's bound on T_mix from p"},
+      {"mixing_time",
+       list(object({one_setting("eps"), {"steps", maybe(), about(row_of("mixing_time_EPS"))}})),
+       "one for each eps"},
+      {"hitting_time", part("HittingTime"), "numbers of steps to the sink"},
+      {"truncated_hitting_time", part("HittingTime"), "the same, every walk cut at the cutoff"},
+      {"minimax_fidelity", part("MinimaxFidelity"), about(row_of("minimax_fidelity"))},
+      of_row("node_fidelity", list(number())),
+      of_row("node_fidelity_upper", list(number())),
+      of_row("optimal_time", list(maybe()))};
+  return fields + of_rows([](const QuantityRow& row) { return row.in_system != nullptr; },
+                          [](const QuantityRow&) { return maybe(); });
 }
 
 /// All heads of one system together.
@@ -92,7 +95,10 @@ Fields input(const std::vector<std::string>& sources, const std::vector<std::str
 Fields layer() {
   Fields fields = {
       {"name", text(), "name of the tensor, or number of the layer"},
-      {"samples", count(), "number of samples"},
+      {"samples", count(), "number of samples, or of their sequences if there are several sinks"},
+      {"sinks", count(),
+       "number of sinks of each sample, if several; the summaries are over means over the sinks",
+       kSometimes},
       {"tokens", count(), "number of tokens"},
       {"combined", part("Summaries"), "all heads together"},
       {"best_head", count(), "the head that is best in most samples"},
@@ -244,15 +250,12 @@ Fields best_weights() {
 }
 
 Fields heads_settings() {
-  return settings() + Fields{setting("keep"),
-                             setting("exact_heads"),
-                             {"null_samples", setting("null_samples").type,
-                              setting("null_samples").about, kSince},
-                             {"sampling",
-                              object({{"seed", count(), "seed of the random orders"},
-                                      setting("precision"),
-                                      {"max_permutations", count(), setting("orders").about}}),
-                              "if a layer was sampled", kSometimes}};
+  return echoed(MetricsSettings()) + echoed(HeadValueOptions()) +
+         Fields{{"sampling",
+                 object({{"seed", count(), "seed of the random orders"},
+                         setting("precision"),
+                         {"max_permutations", count(), setting("orders").about}}),
+                 "if a layer was sampled", kSometimes}};
 }
 
 Fields heads_document() {
@@ -334,7 +337,7 @@ std::vector<Part> measured_parts() {
   return {
       {"Convention", "Definitions to measure by.", names<Convention>()},
       {"HeadValue", "What the value of a set of heads measures.", names<HeadValue>()},
-      {"Settings", "How metrics were measured.", object(settings())},
+      {"Settings", "How metrics were measured.", object(echoed(MetricsSettings()))},
       {"Summary", "A number over samples.",
        object({{"mean", maybe(), "of the finite values"},
                {"std", maybe(), "standard deviation of the finite values, that of the population"},

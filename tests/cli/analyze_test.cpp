@@ -437,6 +437,33 @@ TEST_F(AnalyzeTest, MinusIsStandardOutputForTheSamples) {
   expect_refusal("analyze a.npy --per-sample - --json -", 2, "only one output can go to standard");
 }
 
+// The sinks of a sample are not independent: its mean over them is one number.
+TEST_F(AnalyzeTest, SinksOfOneSampleAreOneNumber) {
+  write_random("a.npy", {3, 2, 8, 8});
+  const auto fidelity = [](const json& document) {
+    return document.at("conventions")
+        .at(0)
+        .at("layers")
+        .at(0)
+        .at("combined")
+        .at("minimax_fidelity");
+  };
+  const json both = analyze("a.npy --to 4,7");
+  const json layer = both.at("conventions").at(0).at("layers").at(0);
+  EXPECT_EQ(layer.at("samples"), 6);
+  EXPECT_EQ(layer.at("sinks"), 2);
+  EXPECT_EQ(fidelity(both).at("samples"), 3);
+  const double four = fidelity(analyze("a.npy --to 4")).at("mean").get<double>();
+  const double seven = fidelity(analyze("a.npy --to 7")).at("mean").get<double>();
+  EXPECT_NEAR(fidelity(both).at("mean").get<double>(), (four + seven) / 2, 1e-15);
+  const std::string text = expect_success("analyze a.npy --to 4,7 --quiet").out;
+  EXPECT_NE(text.find("means over its 2 sinks"), std::string::npos);
+  EXPECT_NE(text.find("± is the standard deviation over samples"), std::string::npos);
+  // Of one sample there is no deviation.
+  write_random("one.npy", {1, 2, 8, 8});
+  EXPECT_EQ(expect_success("analyze one.npy --to 4,7 --quiet").out.find("±"), std::string::npos);
+}
+
 TEST_F(AnalyzeTest, BadTokensAreRefused) {
   write_model("m.safetensors");
   const auto tokens = [&](const Shape& shape, const std::vector<std::int32_t>& values) {

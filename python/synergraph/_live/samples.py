@@ -26,13 +26,21 @@ class Sample:
     key_heads: Sequence[int] = ()  #: of `values` for each head; none: values are those of the heads
     values: Any = None  #: (heads or fewer, tokens, width), where they are kept
     residual: Any = None  #: (tokens, E): what the heads' outputs are added to, where that is known
+    scales: Sequence[Any] = ()  #: of tokens in order, by which a norm multiplies the heads' outputs before; none: there is no norm
 
     def moved(self, part: str) -> Any:
-        """The values of every head, or the residual, as the CPU has them."""
-        kept = self.values if part == "values" else self.residual
-        if kept is None or part == "residual" or not self.key_heads:
-            return kept
-        return kept[list(self.key_heads)]
+        """The values of every head, or the residual in units of the heads' outputs, as the CPU has them."""
+        if part == "residual":
+            return self._scaled_residual()
+        return self.values if self.values is None or not self.key_heads else self.values[list(self.key_heads)]
+
+    def _scaled_residual(self) -> Any:
+        if self.residual is None or not self.scales:
+            return self.residual
+        scale = torch().cat([*self.scales])
+        if len(scale) != len(self.residual):
+            raise InputError(f"a norm behind the heads' output was seen on {len(scale)} of {len(self.residual)} tokens")
+        return self.residual.double() / scale[:, None]
 
     def write(self, heads: Sequence[int], into: NDArray[Any]) -> None:
         """Writes rows begin to end - 1 of these heads into (heads, tokens or more, tokens or more)."""

@@ -1,0 +1,114 @@
+#include "synergraph/device/cuda/small_kernels.h"
+
+#include "synergraph/device/cuda/block_team.cuh"
+#include "synergraph/device/cuda/device_memory.h"
+#include "synergraph/device/small/measure_matrix.h"
+#include "synergraph/device/small/measure_subset.h"
+
+namespace synergraph::small {
+namespace {
+
+extern __shared__ double2 shared_memory[];
+
+__device__ BlockMemory& block_memory() {
+  return *reinterpret_cast<BlockMemory*>(shared_memory);
+}
+__device__ double* team_memory() {
+  return reinterpret_cast<double*>(reinterpret_cast<BlockMemory*>(shared_memory) + 1);
+}
+
+constexpr std::size_t shared_bytes(int nodes, bool two_matrices) {
+  return sizeof(BlockMemory) +
+         sizeof(double) * static_cast<std::size_t>(Memory::doubles(nodes, two_matrices));
+}
+
+// Three blocks of seven warps, for 97 to 104 nodes, fill the registers of a multiprocessor.
+__global__ __launch_bounds__(kMostWarps* kLanes,
+                             2) void measure_jobs(const __grid_constant__ Work work,
+                                                  const int* jobs) {
+  BlockTeam team(block_memory());
+  measure_job(team, work, jobs[blockIdx.x], team_memory());
+}
+
+/// The heads of a sequence times their weights, a block each.
+__global__ __launch_bounds__(kMostWarps* kLanes) void load_heads(
+    const __grid_constant__ SubsetWork work) {
+  BlockTeam team(block_memory());
+  const int head = static_cast<int>(blockIdx.x);
+  const std::size_t entries = triangle_of(work.job.nodes);
+  if (load_weighted_head(team, work.attention, work.job, head, work.weights[head],
+                         work.heads + head * entries))
+    *work.bad = 1;
+}
+
+/// Entries of the sums of one part of the heads: a row of blocks for every subset.
+__global__ void add_up_subsets(const double* heads, const double* weights, int entries, int first,
+                               double* sums, double* sum_weights) {
+  const unsigned subset = blockIdx.y;
+  const int e = static_cast<int>(blockIdx.x * blockDim.x + threadIdx.x);
+  if (e == 0) sum_weights[subset] = sum_of_subset(weights, 1, first, subset);
+  if (e < entries)
+    sums[static_cast<std::size_t>(subset) * entries + e] =
+        sum_of_subset(heads + e, entries, first, subset);
+}
+
+__global__ __launch_bounds__(kMostWarps* kLanes,
+                             2) void measure_subsets(const __grid_constant__ SubsetWork work,
+                                                     const __grid_constant__ SubsetSums sums) {
+  __shared__ Result result;
+  BlockTeam team(block_memory());
+  const unsigned subset = blockIdx.x + 1;
+  const SubsetFound found =
+      measure_subset(team, sums, work.task, work.job, subset, result, team_memory());
+  if (team.rank() == 0) work.found[subset] = found;
+}
+
+/// Allows a kernel as much shared memory as any launch of it asks for, on the current device.
+template <class Kernel>
+void allow_shared(Kernel kernel, std::size_t bytes) {
+  cuda::require(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
+                                     static_cast<int>(bytes)),
+                "shared memory of small systems");
+}
+
+}  // namespace
+
+static_assert(kMostBlockWarps == kMostWarps);
+
+int block_warps(int nodes) {
+  return warps_for(nodes);
+}
+
+void launch_jobs(const Work& work, const JobList& list, cudaStream_t stream) {
+  if (list.count == 0) return;
+  const std::size_t bytes = shared_bytes(list.most_nodes, list.two_matrices);
+  allow_shared(measure_jobs, shared_bytes(kMostNodes, list.two_matrices));
+  measure_jobs<<<static_cast<unsigned>(list.count), static_cast<unsigned>(list.warps * kLanes),
+                 bytes, stream>>>(work, list.jobs);
+  cuda::require(cudaGetLastError(), "small systems");
+}
+
+void launch_subsets(const SubsetWork& work, cudaStream_t stream) {
+  constexpr unsigned kThreads = 256;
+  const SubsetSplit split(work.attention.heads);
+  const int entries = triangle_of(work.job.nodes);
+  const auto threads = static_cast<unsigned>(warps_for(work.job.nodes) * kLanes);
+  const std::size_t bytes = shared_bytes(work.job.nodes, false);
+  cuda::require(cudaMemsetAsync(work.bad, 0, sizeof(int), stream), "subsets of heads");
+  load_heads<<<static_cast<unsigned>(work.attention.heads), threads, sizeof(BlockMemory), stream>>>(
+      work);
+  const unsigned blocks = (static_cast<unsigned>(entries) + kThreads - 1) / kThreads;
+  const auto add_up = [&](int first, std::size_t subsets, double* sums, double* weights) {
+    add_up_subsets<<<dim3(blocks, static_cast<unsigned>(subsets)), kThreads, 0, stream>>>(
+        work.heads, work.weights, entries, first, sums, weights);
+  };
+  add_up(0, split.low_subsets(), work.low, work.low_weight);
+  add_up(split.low_heads, split.high_subsets(), work.high, work.high_weight);
+  allow_shared(measure_subsets, shared_bytes(kMostNodes, false));
+  const SubsetSums sums{work.low, work.high, work.low_weight, work.high_weight, split.low_heads};
+  measure_subsets<<<(1U << static_cast<unsigned>(work.attention.heads)) - 1U, threads, bytes,
+                    stream>>>(work, sums);
+  cuda::require(cudaGetLastError(), "subsets of heads");
+}
+
+}  // namespace synergraph::small

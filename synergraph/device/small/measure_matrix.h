@@ -1,0 +1,542 @@
+#pragma once
+
+#include <cmath>
+
+#include "synergraph/chain/mixing_rules.h"
+#include "synergraph/chain/truncation_rules.h"
+#include "synergraph/core/host_device.h"
+#include "synergraph/core/safe_range.h"
+#include "synergraph/device/small/matrix_team.h"
+#include "synergraph/device/small/solves.h"
+#include "synergraph/diffusion/peak_rules.h"
+
+// Measures one small matrix. It stays in the memory of a team of threads through all steps. Two
+// states walk side by side through it: the signal, r_{t+1}[j] = sum_i a(i, j) r_t[i], and the
+// survivals of the columns' walk, s_{t+1}[j] = (sum_i a(i, j) s_t[i]) / mass[j]. Each node belongs
+// to one thread, which keeps its peak, its sum and its crossings. A team is a block of threads of a
+// GPU, or one thread of the host.
+
+namespace synergraph::small {
+
+/// What a thread keeps of a node that belongs to it.
+struct Node {
+  double signal = 0.0;
+  double peak = 0.0;
+  double timed = 0.0;  ///< the signal at `time`
+  double survival = 0.0;
+  double before = 0.0;  ///< the survival one step ago
+  double sum = 0.0;     ///< of survivals
+  double scale = 0.0;   ///< 1 / mass; 0 where the walk stays
+  int time = 1;
+  int crossed[kMostEps] = {};  ///< 0: not yet
+};
+
+/// Four sums side by side: they wait less, and round less.
+template <class At>
+SYNERGRAPH_HD_INLINE double sum_of(int count, At at) {
+  double part[4] = {};
+  int k = 0;
+  for (; k + 4 <= count; k += 4) {
+    SYNERGRAPH_UNROLL
+    for (int p = 0; p < 4; ++p) part[p] += at(k + p);
+  }
+  for (; k < count; ++k) part[0] += at(k);
+  return (part[0] + part[1]) + (part[2] + part[3]);
+}
+
+template <class Team>
+class MatrixMeasurement {
+ public:
+  SYNERGRAPH_HD_INLINE MatrixMeasurement(Team& team, const Memory& memory, const Task& task,
+                                         const Job& job)
+      : team_(team), memory_(memory), task_(task), job_(job), n_(job.nodes) {}
+
+  /// Follows this node's signal until this time, too.
+  SYNERGRAPH_HD_INLINE void follow(int node, int time) {
+    followed_node_ = node;
+    followed_time_ = time;
+  }
+  /// Measures the matrix in memory. Returns what is undecided.
+  SYNERGRAPH_HD_INLINE int run(Result& result);
+  /// The same of a walk that is in memory itself, with `forward` set.
+  SYNERGRAPH_HD_INLINE int run_walk(Result& result);
+
+ private:
+  /// Calls visit(j, node) for the nodes of this thread.
+  template <class Visit>
+  SYNERGRAPH_HD_INLINE void each(Visit visit) {
+    SYNERGRAPH_UNROLL
+    for (int k = 0; k < Team::kNodes; ++k) {
+      const int j = team_.rank() + k * team_.size();
+      if (j < n_) visit(j, nodes_[k]);
+    }
+  }
+  template <class Get>
+  SYNERGRAPH_HD_INLINE double least(Get get) {
+    double found = INFINITY;
+    each([&](int j, Node& node) {
+      const double x = get(j, node);
+      found = x < found ? x : found;
+    });
+    return -team_.max(-found);
+  }
+  template <class Get>
+  SYNERGRAPH_HD_INLINE double most(Get get) {
+    return -least([&](int j, Node& node) { return -get(j, node); });
+  }
+  template <class Get>
+  SYNERGRAPH_HD_INLINE double total(Get get) {
+    double sum = 0.0;
+    each([&](int j, Node& node) { sum += get(j, node); });
+    return team_.sum(sum);
+  }
+  /// What node j's thread has, in all threads.
+  template <class Get>
+  SYNERGRAPH_HD_INLINE double of(int wanted, Get get) {
+    each([&](int j, Node& node) {
+      if (j == wanted) memory_.exchange[0] = get(node);
+    });
+    team_.sync();
+    const double found = memory_.exchange[0];
+    team_.sync();
+    return found;
+  }
+
+  SYNERGRAPH_HD_INLINE int sink() const { return n_ - 1; }
+  SYNERGRAPH_HD_INLINE bool fixed() const { return task_.horizon > 0; }
+  SYNERGRAPH_HD_INLINE bool is_chosen(int j) const {
+    return (job_.chosen[j / 32] >> static_cast<unsigned>(j % 32)) & 1U;
+  }
+  /// A lower bound of node j's fidelity. All of a certified signal ends at node 0.
+  SYNERGRAPH_HD_INLINE double lower(int j, const Node& node) const {
+    return j == 0 && !fixed() ? 1.0 : node.peak;
+  }
+
+  SYNERGRAPH_HD_INLINE void sum_rows_and_columns();
+  SYNERGRAPH_HD_INLINE int check_signal();
+  SYNERGRAPH_HD_INLINE int set_walk(bool in_columns);
+  SYNERGRAPH_HD_INLINE void cut_columns();
+  SYNERGRAPH_HD_INLINE int measure_hitting(Result& result);
+  SYNERGRAPH_HD_INLINE void start();
+  template <bool kSignal, bool kSurvival>
+  SYNERGRAPH_HD_INLINE void step();
+  template <bool kSignal, bool kSurvival>
+  SYNERGRAPH_HD_INLINE void steps();
+  SYNERGRAPH_HD_INLINE int walk_on(bool signal, bool survival);
+  SYNERGRAPH_HD_INLINE bool signal_is_final();
+  SYNERGRAPH_HD_INLINE int take_signal(Result& result);
+  SYNERGRAPH_HD_INLINE bool sum_is_complete();
+  SYNERGRAPH_HD_INLINE bool all_crossed();
+  SYNERGRAPH_HD_INLINE void take_walk(Result& result);
+
+  Team& team_;
+  const Memory& memory_;
+  const Task& task_;
+  const Job& job_;
+  int n_;
+  Node nodes_[Team::kNodes];
+  int time_ = 0;
+  int weakest_ = -1;
+  int passed_to_ = -1;
+  int first_moving_ = 0;
+  int followed_node_ = -1;
+  int followed_time_ = 0;
+  bool never_ = false;   // the sink is out of reach of a node
+  bool summed_ = false;  // the truncated sums are known
+};
+
+/// Sums of a row without its diagonal, and of a column: n numbers for every thread.
+template <class Team>
+SYNERGRAPH_HD_INLINE void MatrixMeasurement<Team>::sum_rows_and_columns() {
+  const double* a = memory_.matrix;
+  each([&](int j, Node&) {
+    const double* row = a + triangle_of(j);
+    memory_.down[j] = sum_of(j, [&](int k) { return row[k]; });
+    memory_.forward[j] = sum_of(n_ - 1 - j, [&](int k) { return a[triangle_of(n_ - 1 - k) + j]; });
+    memory_.mass[j] = memory_.forward[j] + row[j];
+  });
+}
+
+/// Where every node but the first passes something on, all ends at the first. What keeps a part for
+/// good is for the CPU, and what passes on so little that digits would be lost.
+template <class Team>
+SYNERGRAPH_HD_INLINE int MatrixMeasurement<Team>::check_signal() {
+  int trouble = 0;
+  each([&](int j, Node&) {
+    const double down = memory_.down[j];
+    if (j == 0) return;
+    if (!fixed() && !(down > 0.0))
+      trouble |= kKeepsSignal;
+    else if (down > 0.0 && !in_safe_range(down))
+      trouble |= kOutOfRange;
+  });
+  return trouble;
+}
+
+/// Rows of the published walk, each a column of the matrix, which become what they are cut to: see
+/// published_walk().
+template <class Team>
+SYNERGRAPH_HD_INLINE void MatrixMeasurement<Team>::cut_columns() {
+  double* a = memory_.matrix;
+  each([&](int j, Node&) {
+    const double own = a[triangle_of(j) + j];
+    const double rest = memory_.down[j];
+    const bool slow = own > 0.5 && fabs(rest + own - 1.0) <= 1e-12;
+    double reached = slow ? 0.0 : own;
+    const double whole = slow ? rest : 1.0;
+    double leave = 0.0;
+    if (j < sink()) a[triangle_of(j) + j] = own < 1.0 ? own : 1.0;
+    for (int i = j + 1; i < n_; ++i) {
+      double& weight = a[triangle_of(i) + j];
+      const double left = reached < whole ? whole - reached : 0.0;
+      reached += weight;
+      weight = weight < left ? weight : left;
+      leave += weight;
+    }
+    const double missing = reached < whole ? whole - reached : 0.0;
+    if (j < sink()) a[triangle_of(sink()) + j] += missing;
+    memory_.forward[j] = slow ? rest : leave + missing;
+    memory_.mass[j] = 1.0;
+  });
+}
+
+/// Factors of the survivals.
+template <class Team>
+SYNERGRAPH_HD_INLINE int MatrixMeasurement<Team>::set_walk(bool in_columns) {
+  int trouble = 0;
+  each([&](int j, Node& node) {
+    const double mass = memory_.mass[j];
+    if (in_columns && mass > 0.0 && !in_safe_range(mass)) trouble |= kOutOfRange;
+    node.scale = j < sink() && memory_.forward[j] > 0.0 ? 1.0 / mass : 0.0;
+  });
+  return trouble;
+}
+
+template <class Team>
+SYNERGRAPH_HD_INLINE int MatrixMeasurement<Team>::measure_hitting(Result& result) {
+  const double leave = least([&](int j, Node&) {
+    return j < sink() ? (memory_.forward[j] > 0.0 ? memory_.forward[j] / memory_.mass[j] : 0.0)
+                      : INFINITY;
+  });
+  first_moving_ = static_cast<int>(least([&](int j, Node&) {
+    return j == sink() || memory_.forward[j] > 0.0 ? static_cast<double>(j) : INFINITY;
+  }));
+  if (team_.rank() == 0) result.forward_probability = leave;
+  if (task_.eps == 0) return 0;
+  if (team_.group() == 0) {
+    const Hitting hitting = solve_hitting(team_, memory_.matrix, memory_.mass, memory_.forward, n_);
+    if (team_.lane() == 0) {
+      result.hitting_mean = hitting.sum / n_;
+      result.hitting_max = hitting.max;
+      result.hitting_worst = hitting.worst;
+      memory_.exchange[0] = hitting.overflow ? NAN : hitting.max;
+    }
+  }
+  team_.sync();
+  const double max = memory_.exchange[0];
+  team_.sync();
+  if (!(max >= 0.0)) return kOutOfRange;
+  never_ = max == INFINITY;
+  for (int k = 0; k < task_.eps && !never_; ++k) {
+    mixing_rules::Threshold threshold;
+    threshold.value = task_.threshold[k];
+    if (!mixing_rules::stepping_pays(threshold, max, n_)) return kSlowWalk;
+  }
+  return 0;
+}
+
+template <class Team>
+SYNERGRAPH_HD_INLINE void MatrixMeasurement<Team>::start() {
+  time_ = 0;
+  each([&](int j, Node& node) {
+    node.signal = j == sink() ? 1.0 : 0.0;
+    node.survival = j == sink() ? 0.0 : 1.0;
+    node.before = node.survival;
+    memory_.state[j] = {node.signal, node.survival};
+  });
+  for (int j = n_ + team_.rank(); j < Memory::kStates; j += team_.size()) memory_.state[j] = {};
+  team_.take_matrix(memory_.matrix, n_);
+  team_.sync();
+}
+
+template <class Team>
+template <bool kSignal, bool kSurvival>
+SYNERGRAPH_HD_INLINE void MatrixMeasurement<Team>::step() {
+  team_.template multiply<kSignal, kSurvival>(memory_.matrix, memory_.state, n_);
+  const int after = time_ + 1;
+  each([&](int j, Node& node) {
+    const Pair found = team_.product(j);
+    if (kSignal) {
+      node.signal = found.signal;
+      if (!fixed() || after <= task_.horizon) {
+        node.peak = node.signal > node.peak ? node.signal : node.peak;
+        if (peak_rules::is_above(node.signal, node.timed)) {
+          node.timed = node.signal;
+          node.time = after;
+        }
+      }
+      if (j == followed_node_ && after == followed_time_) memory_.exchange[1] = node.signal;
+    }
+    if (kSurvival) {
+      if (!summed_ && time_ < task_.cutoff) node.sum += node.survival;
+      node.before = node.survival;
+      if (node.scale > 0.0) node.survival = found.survival * node.scale;
+      SYNERGRAPH_UNROLL
+      for (int k = 0; k < kMostEps; ++k)
+        if (k < task_.eps && node.crossed[k] == 0 && node.survival <= task_.threshold[k])
+          node.crossed[k] = after;
+    }
+    memory_.state[j] = {node.signal, node.survival};
+  });
+  time_ = after;
+  team_.sync();
+}
+
+template <class Team>
+template <bool kSignal, bool kSurvival>
+SYNERGRAPH_HD_INLINE void MatrixMeasurement<Team>::steps() {
+  for (int k = 0; k < kLookSteps; ++k) step<kSignal, kSurvival>();
+}
+
+/// Can the weakest node's peak change no more? See FidelityTracker::certify().
+template <class Team>
+SYNERGRAPH_HD_INLINE bool MatrixMeasurement<Team>::signal_is_final() {
+  const double lowest =
+      least([&](int j, Node& node) { return is_chosen(j) ? lower(j, node) : INFINITY; });
+  weakest_ = static_cast<int>(least([&](int j, Node& node) {
+    return is_chosen(j) && peak_rules::is_smallest(lower(j, node), lowest) ? static_cast<double>(j)
+                                                                           : INFINITY;
+  }));
+  if (fixed() && time_ >= task_.horizon) return true;
+  if (weakest_ == 0 && !fixed()) return true;
+  const double peak = of(weakest_, [](const Node& node) { return node.peak; });
+  const double above = total([&](int j, Node& node) { return j >= weakest_ ? node.signal : 0.0; });
+  if (peak_rules::is_final(above, peak)) return true;
+  if (time_ <= peak_rules::kFirstSteps) return false;
+  if (passed_to_ != weakest_) {
+    if (team_.group() == 0)
+      solve_passing(team_, memory_.matrix, memory_.down, weakest_, n_, memory_.vector);
+    team_.sync();
+    passed_to_ = weakest_;
+  }
+  const double ever = total(
+      [&](int j, Node& node) { return j >= weakest_ ? node.signal * memory_.vector[j] : 0.0; });
+  return peak_rules::is_final(ever, peak);
+}
+
+template <class Team>
+SYNERGRAPH_HD_INLINE int MatrixMeasurement<Team>::take_signal(Result& result) {
+  double minimax = of(weakest_, [](const Node& node) { return node.peak; });
+  double time = of(weakest_, [](const Node& node) { return static_cast<double>(node.time); });
+  if (weakest_ == 0 && !fixed()) {
+    // A sink that keeps a part of what it has never stops sending.
+    if (!(memory_.matrix[triangle_of(sink()) + sink()] > 0.0)) return kKeepsSignal;
+    minimax = 1.0;
+    time = INFINITY;
+  }
+  if (team_.rank() == 0) {
+    result.minimax = minimax;
+    result.minimax_node = weakest_;
+    result.minimax_time = time;
+    result.signal_steps =
+        fixed() && time_ > task_.horizon ? static_cast<int>(task_.horizon) : time_;
+  }
+  return minimax > 0.0 && minimax < mixing_rules::kLeastUnlifted ? kOutOfRange : 0;
+}
+
+/// Is the truncated sum of every node known? Adds what is left of it: see TruncatedSum::add_rest().
+template <class Team>
+SYNERGRAPH_HD_INLINE bool MatrixMeasurement<Team>::sum_is_complete() {
+  if (time_ >= task_.cutoff) return true;
+  const auto left = static_cast<double>(task_.cutoff - time_);
+  const int active = static_cast<int>(most([&](int j, Node& node) {
+    return j < sink() && !truncation_rules::is_lost(node.before, left * left)
+               ? static_cast<double>(j + 1)
+               : 0.0;
+  }));
+  truncation_rules::Shrinking own;
+  each([&](int j, Node& node) {
+    if (j >= first_moving_ && j < active) own.look_at(node.survival, node.before, node.sum);
+  });
+  truncation_rules::Shrinking all;
+  all.share = team_.max(own.share);
+  all.low = -team_.max(-own.low);
+  all.high = team_.max(own.high);
+  if (!truncation_rules::powers_give_rest(all, left)) return false;
+  const double powers = all.share > 0.0 ? truncation_rules::geometric_sum(
+                                              (all.low + all.high) / 2.0, task_.cutoff - time_)
+                                        : 0.0;
+  each([&](int j, Node& node) {
+    if (j < active) node.sum += j < first_moving_ ? left : node.survival * powers;
+  });
+  return true;
+}
+
+template <class Team>
+SYNERGRAPH_HD_INLINE bool MatrixMeasurement<Team>::all_crossed() {
+  if (never_ || task_.eps == 0) return true;
+  bool open = false;
+  each([&](int j, Node& node) {
+    SYNERGRAPH_UNROLL
+    for (int k = 0; k < kMostEps; ++k)
+      open = open || (k < task_.eps && j < sink() && node.crossed[k] == 0);
+  });
+  return !team_.any(open);
+}
+
+template <class Team>
+SYNERGRAPH_HD_INLINE void MatrixMeasurement<Team>::take_walk(Result& result) {
+  const double mean = total([](int, Node& node) { return node.sum; }) / n_;
+  const double max = most([](int, Node& node) { return node.sum; });
+  const double worst =
+      least([&](int j, Node& node) { return node.sum == max ? static_cast<double>(j) : INFINITY; });
+  SYNERGRAPH_UNROLL
+  for (int k = 0; k < kMostEps; ++k) {
+    if (k >= task_.eps) continue;
+    const double time = most([&](int, Node& node) { return static_cast<double>(node.crossed[k]); });
+    if (team_.rank() == 0) result.mixing[k] = never_ ? INFINITY : time;
+  }
+  if (team_.rank() == 0) {
+    result.truncated_mean = mean;
+    result.truncated_max = max;
+    result.truncated_worst = static_cast<int>(worst);
+  }
+}
+
+/// Steps until all that is asked for is decided.
+template <class Team>
+SYNERGRAPH_HD_INLINE int MatrixMeasurement<Team>::walk_on(bool signal, bool survival) {
+  start();
+  summed_ = !survival || task_.cutoff == 0;
+  bool crossed = !survival || task_.eps == 0 || never_;
+  bool final = !signal;
+  const bool follows = signal && followed_node_ >= 0;
+  while (signal || survival) {
+    if (signal && survival)
+      steps<true, true>();
+    else if (signal)
+      steps<true, false>();
+    else
+      steps<false, true>();
+    if (signal) {
+      final = final || signal_is_final();
+      signal = !final || (follows && time_ < followed_time_);
+      if (!final && time_ >= kMostSignalSteps) return kSlowSignal;
+    }
+    if (survival) {
+      crossed = crossed || all_crossed();
+      summed_ = summed_ || sum_is_complete();
+      survival = !crossed || !summed_;
+      if ((!crossed && time_ >= mixing_rules::most_steps(n_)) ||
+          (!summed_ && time_ >= kMostSumSteps))
+        return kSlowWalk;
+    }
+  }
+  return 0;
+}
+
+template <class Team>
+SYNERGRAPH_HD_INLINE int MatrixMeasurement<Team>::run(Result& result) {
+  memory_.exchange[1] = NAN;
+  sum_rows_and_columns();
+  team_.sync();
+  int undecided = task_.signal ? team_.either(check_signal()) : 0;
+  if (undecided != 0) return undecided;
+  const bool side_by_side = task_.walk == WalkOf::kColumns;
+  if (side_by_side) {
+    undecided = team_.either(set_walk(true));
+    if (undecided == 0) undecided = measure_hitting(result);
+    if (undecided != 0) return undecided;
+  }
+  if (task_.signal || side_by_side) {
+    undecided = walk_on(task_.signal, side_by_side);
+    if (undecided == 0 && task_.signal) undecided = take_signal(result);
+    if (undecided != 0) return undecided;
+  }
+  if (task_.walk == WalkOf::kPublished) {
+    team_.sync();
+    cut_columns();
+    team_.sync();
+    undecided = run_walk(result);
+    if (undecided != 0) return undecided;
+  } else if (side_by_side) {
+    take_walk(result);
+  }
+  if (team_.rank() == 0) result.signal = memory_.exchange[1];
+  return 0;
+}
+
+template <class Team>
+SYNERGRAPH_HD_INLINE int MatrixMeasurement<Team>::run_walk(Result& result) {
+  int undecided = team_.either(set_walk(false));
+  if (undecided == 0) undecided = measure_hitting(result);
+  if (undecided == 0) undecided = walk_on(false, true);
+  if (undecided == 0) take_walk(result);
+  return undecided;
+}
+
+/// The convex sum of the walks of all heads, packed like a matrix whose columns they are; `forward`
+/// gets the chances to leave. Returns what is undecided, as this thread sees it.
+template <class Team>
+SYNERGRAPH_HD_INLINE int load_head_walks(Team& team, const Attention& attention, const Job& job,
+                                         const double* weights, const Memory& memory) {
+  const int n = job.nodes;
+  int trouble = 0;
+  const auto each = [&](auto visit) {
+    for (int j = team.rank(); j < n; j += team.size()) visit(j);
+  };
+  for (int e = team.rank(); e < triangle_of(n); e += team.size()) memory.matrix[e] = 0.0;
+  each([&](int j) {
+    memory.forward[j] = 0.0;
+    memory.mass[j] = 1.0;
+  });
+  for (int h = 0; h < attention.heads; ++h) {
+    if (load_head(team, attention, job, h, memory.second)) trouble |= kBadAttention;
+    team.sync();
+    each([&](int j) {
+      const double forward =
+          sum_of(n - 1 - j, [&](int k) { return memory.second[triangle_of(n - 1 - k) + j]; });
+      const double mass = forward + memory.second[triangle_of(j) + j];
+      const bool moves = j < n - 1 && forward > 0.0;
+      if (moves && !in_safe_range(mass)) trouble |= kOutOfRange;
+      if (!moves) memory.matrix[triangle_of(j) + j] += weights[h];
+      if (!moves) return;
+      const double scale = weights[h] / mass;
+      for (int i = j; i < n; ++i)
+        memory.matrix[triangle_of(i) + j] += scale * memory.second[triangle_of(i) + j];
+      memory.forward[j] += scale * forward;
+    });
+    team.sync();
+  }
+  return trouble;
+}
+
+/// Measures one job of the work.
+template <class Team>
+SYNERGRAPH_HD_INLINE void measure_job(Team& team, const Work& work, int index, double* shared) {
+  const Job& job = work.jobs[index];
+  const Task& task = work.tasks[job.task];
+  Result& result = work.results[index];
+  const Memory memory = Memory::at(shared, job.nodes);
+  const double* weights = work.weights + job.weights;
+  MatrixMeasurement<Team> measurement(team, memory, task, job);
+  int undecided = 0;
+  if (team.rank() == 0) result = Result{};
+  if (task.walk == WalkOf::kHeadWalks) {
+    undecided = team.either(load_head_walks(team, work.attention, job, weights, memory));
+    if (undecided == 0) undecided = measurement.run_walk(result);
+  } else {
+    const bool bad = job.head < 0 ? load_combined(team, work.attention, job, weights, memory.matrix)
+                                  : load_head(team, work.attention, job, job.head, memory.matrix);
+    if (job.combined >= 0) {
+      const Result& combined = work.results[job.combined];
+      if (combined.undecided == 0 && combined.minimax_time <= kMostSignalSteps)
+        measurement.follow(combined.minimax_node, static_cast<int>(combined.minimax_time));
+    }
+    undecided = team.either(bad ? kBadAttention : 0);
+    if (undecided == 0) undecided = measurement.run(result);
+  }
+  if (team.rank() == 0) result.undecided = undecided;
+}
+
+}  // namespace synergraph::small
