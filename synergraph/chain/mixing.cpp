@@ -16,9 +16,7 @@
 namespace synergraph {
 namespace {
 
-// Bisection stops this many levels below the highest: 2^-44 relative, far below 1e-9. Times below
-// 1e6 have fewer than 44 levels and so come out exactly.
-constexpr int kLevels = 44;
+using mixing_rules::kLevels;
 
 using mixing_rules::Followed;
 using mixing_rules::kArrival;

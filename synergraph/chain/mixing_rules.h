@@ -48,6 +48,10 @@ struct Threshold {
   }
 };
 
+/// Bisection stops this many levels below the highest: 2^-44 relative, far below 1e-9. Times below
+/// 1e6 have fewer than 44 levels and so come out exactly.
+inline constexpr int kLevels = 44;
+
 /// The largest number of single steps before squaring begins.
 constexpr std::int64_t most_steps(int nodes) {
   return std::max<std::int64_t>(400, nodes / 8);

@@ -10,9 +10,11 @@
 #define SYNERGRAPH_HD_INLINE inline
 #endif
 
-/// Unrolls the loop that follows, where the compiler is one for devices.
+/// Unrolls the loop that follows, or does not, where the compiler is one for devices.
 #ifdef __CUDACC__
 #define SYNERGRAPH_UNROLL _Pragma("unroll")
+#define SYNERGRAPH_NO_UNROLL _Pragma("unroll 1")
 #else
 #define SYNERGRAPH_UNROLL
+#define SYNERGRAPH_NO_UNROLL
 #endif

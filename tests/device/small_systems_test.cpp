@@ -134,7 +134,7 @@ TEST(SmallSystems, AreRefusedAsOnTheCpu) {
 TEST(SmallSystems, AreMostlyDecidedBySingleSteps) {
   const auto both = options_of(
       {convention_options(Convention::kExact), convention_options(Convention::kPublished)});
-  for (const double sharpness : {0.0, 0.5, 1.0})
+  for (const double sharpness : {0.0, 1.0, 2.0, 3.0})
     for (const int heads : {1, 4, 16})
       EXPECT_EQ(decided(random_batch(8, heads, 100, 3, sharpness), both), 8U)
           << heads << " heads, sharpness " << sharpness;

@@ -74,7 +74,9 @@ class BlockTeam {
     return x;
   }
   __device__ __forceinline__ static bool lane_any(bool x) { return __any_sync(~0U, x); }
-  __device__ __forceinline__ static double lane_broadcast(double x, int lane) { return __shfl_sync(~0U, x, lane); }
+  __device__ __forceinline__ static double lane_broadcast(double x, int lane) {
+    return __shfl_sync(~0U, x, lane);
+  }
 
   __device__ __forceinline__ double sum(double x) {
     const double* of_warps = reduce(lane_sum(x));
@@ -96,37 +98,28 @@ class BlockTeam {
     return all;
   }
 
-  __device__ __forceinline__ static double load(const void* at, FloatType type) {
-    switch (type) {
-      case FloatType::kFloat16:
-        return __half2float(*static_cast<const __half*>(at));
-      case FloatType::kBFloat16:
-        return __bfloat162float(*static_cast<const __nv_bfloat16*>(at));
-      case FloatType::kFloat32:
-        return *static_cast<const float*>(at);
-      default:
-        return *static_cast<const double*>(at);
-    }
+  template <class T>
+  __device__ __forceinline__ static double load(const void* at) {
+    return number(*static_cast<const T*>(at));
   }
 
   __device__ __forceinline__ void take_matrix(const double* matrix, int nodes) {
     const int chunks = chunks_before(kColumnGroups, nodes);
+    places_ = 0;
+    int columns = 0;
+    int before = 0;
 #pragma unroll
     for (int c = 0; c < kChunks; ++c) {
       const int place = group() * kChunks + c;
-      const bool any = place < chunks;
-      int columns = 0;
-      int before = 0;
-      while (any && columns + 1 < kColumnGroups &&
-             place >= before + chunks_of_group(columns, nodes))
+      const bool any = place < chunks;  // otherwise zeros, in the columns of the chunk before
+      while (any && place >= before + chunks_of_group(columns, nodes))
         before += chunks_of_group(columns++, nodes);
-      if (!any && c > 0) columns = columns_[c - 1];
-      columns_[c] = columns;
-      first_[c] = any ? kLanes * columns + kChunkRows * (place - before) : 0;
+      const int first = any ? kLanes * columns + kChunkRows * (place - before) : 0;
+      places_ |= (columns | first / kChunkRows << 4) << (8 * c);
       const int j = kLanes * columns + lane();
 #pragma unroll
       for (int k = 0; k < kChunkRows; ++k) {
-        const int i = first_[c] + k;
+        const int i = first + k;
         entry_[c][k] = any && i < nodes && j <= i ? matrix[triangle_of(i) + j] : 0.0;
       }
     }
@@ -138,18 +131,19 @@ class BlockTeam {
     Pair sum;
 #pragma unroll
     for (int c = 0; c < kChunks; ++c) {
-      if (c > 0 && columns_[c] != columns_[c - 1]) {
-        memory_.partial[group() + columns_[c - 1]][lane()] = sum;
+      if (c > 0 && columns(c) != columns(c - 1)) {
+        memory_.partial[group() + columns(c - 1)][lane()] = sum;
         sum = Pair{};
       }
+      const Pair* x_of_chunk = state + first(c);
 #pragma unroll
       for (int k = 0; k < kChunkRows; ++k) {
-        const Pair x = state[first_[c] + k];
+        const Pair x = x_of_chunk[k];
         if (kSignal) sum.signal += entry_[c][k] * x.signal;
         if (kSurvival) sum.survival += entry_[c][k] * x.survival;
       }
     }
-    memory_.partial[group() + columns_[kChunks - 1]][lane()] = sum;
+    memory_.partial[group() + columns(kChunks - 1)][lane()] = sum;
     __syncthreads();
   }
 
@@ -166,7 +160,53 @@ class BlockTeam {
     return sum;
   }
 
+  /// square = matrix * matrix, both packed. A warp has chunks of 8 rows by 32 columns.
+  __device__ void square(const double* matrix, double* square, int nodes) const {
+    const int chunks = chunks_before(kColumnGroups, nodes);
+    int columns = 0;
+    int before = 0;
+    for (int place = group(); place < chunks; place += groups()) {
+      while (place >= before + chunks_of_group(columns, nodes))
+        before += chunks_of_group(columns++, nodes);
+      const int i = kLanes * columns + kChunkRows * (place - before);
+      const int j = kLanes * columns + lane();
+      const double* rows[kChunkRows];
+      double sum[kChunkRows] = {};
+#pragma unroll
+      for (int r = 0; r < kChunkRows; ++r) rows[r] = matrix + triangle_of(min(i + r, nodes - 1));
+      for (int k = kLanes * columns; k < min(i + kChunkRows, nodes); ++k) {
+        const double x = j <= k ? matrix[triangle_of(k) + j] : 0.0;
+#pragma unroll
+        for (int r = 0; r < kChunkRows; ++r)
+          if (k <= i + r) sum[r] += rows[r][k] * x;
+      }
+#pragma unroll
+      for (int r = 0; r < kChunkRows; ++r)
+        if (j <= i + r && i + r < nodes) square[triangle_of(i + r) + j] = sum[r];
+    }
+  }
+
  private:
+  __device__ __forceinline__ static double number(Float16 x) {
+    return __half2float(__ushort_as_half(x.bits));
+  }
+  __device__ __forceinline__ static double number(BFloat16 x) {
+    return __bfloat162float(__ushort_as_bfloat16(x.bits));
+  }
+  __device__ __forceinline__ static double number(float x) {
+    return x;
+  }
+  __device__ __forceinline__ static double number(double x) {
+    return x;
+  }
+  /// Group of columns of a chunk of this warp, and its first row: four bits each.
+  __device__ __forceinline__ int columns(int chunk) const {
+    return (places_ >> (8 * chunk)) & 15;
+  }
+  __device__ __forceinline__ int first(int chunk) const {
+    return ((places_ >> (8 * chunk + 4)) & 15) * kChunkRows;
+  }
+
   /// What every warp has; the buffers take turns, so that one barrier a reduction is enough.
   __device__ __forceinline__ const double* reduce(double of_warp) {
     turn_ ^= 1;
@@ -178,8 +218,7 @@ class BlockTeam {
   BlockMemory& memory_;
   int turn_ = 0;
   int nodes_ = 0;
-  int columns_[kChunks] = {};  // the group of columns of each chunk
-  int first_[kChunks] = {};    // its first row
+  int places_ = 0;  // of the chunks
   double entry_[kChunks][kChunkRows];
 };
 

@@ -13,6 +13,7 @@
 #include "synergraph/device/cuda/large_systems.h"
 #include "synergraph/device/cuda/query_key_heads.h"
 #include "synergraph/device/cuda/small_systems.h"
+#include "synergraph/device/small/systems.h"
 #include "synergraph/graph/attention_rounding.h"
 #include "synergraph/heads/view_batch.h"
 

@@ -27,7 +27,19 @@ __global__ __launch_bounds__(kMostWarps* kLanes,
                              2) void measure_jobs(const __grid_constant__ Work work,
                                                   const int* jobs) {
   BlockTeam team(block_memory());
-  measure_job(team, work, jobs[blockIdx.x], team_memory());
+  measure_job(team, work, jobs[blockIdx.x], team_memory(), nullptr);
+}
+
+/// Each block takes one job after the other, and has room for the powers of one.
+__global__ __launch_bounds__(kMostWarps* kLanes) void square_jobs(const __grid_constant__ Work work,
+                                                                  const int* jobs, int count,
+                                                                  double* powers,
+                                                                  std::size_t room) {
+  for (int k = static_cast<int>(blockIdx.x); k < count; k += static_cast<int>(gridDim.x)) {
+    BlockTeam team(block_memory());
+    measure_job(team, work, jobs[k], team_memory(), powers + blockIdx.x * room);
+    __syncthreads();
+  }
 }
 
 /// The heads of a sequence times their weights, a block each.
@@ -36,8 +48,8 @@ __global__ __launch_bounds__(kMostWarps* kLanes) void load_heads(
   BlockTeam team(block_memory());
   const int head = static_cast<int>(blockIdx.x);
   const std::size_t entries = triangle_of(work.job.nodes);
-  if (load_weighted_head(team, work.attention, work.job, head, work.weights[head],
-                         work.heads + head * entries))
+  if (load_head(team, work.attention, work.job, head, work.weights[head],
+                work.heads + head * entries))
     *work.bad = 1;
 }
 
@@ -86,6 +98,21 @@ void launch_jobs(const Work& work, const JobList& list, cudaStream_t stream) {
   measure_jobs<<<static_cast<unsigned>(list.count), static_cast<unsigned>(list.warps * kLanes),
                  bytes, stream>>>(work, list.jobs);
   cuda::require(cudaGetLastError(), "small systems");
+}
+
+std::size_t room_for(int nodes) {
+  return static_cast<std::size_t>(kMostPowers) * static_cast<std::size_t>(triangle_of(nodes));
+}
+
+void launch_squares(const Work& work, const JobList& list, const PowerRoom& room,
+                    cudaStream_t stream) {
+  if (list.count == 0) return;
+  allow_shared(square_jobs, shared_bytes(kMostNodes, true));
+  const int blocks = list.count < room.blocks ? list.count : room.blocks;
+  square_jobs<<<static_cast<unsigned>(blocks), static_cast<unsigned>(list.warps * kLanes),
+                shared_bytes(list.most_nodes, true), stream>>>(
+      work, list.jobs, list.count, room.powers, room_for(list.most_nodes));
+  cuda::require(cudaGetLastError(), "squares of small systems");
 }
 
 void launch_subsets(const SubsetWork& work, cudaStream_t stream) {

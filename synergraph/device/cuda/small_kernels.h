@@ -22,6 +22,18 @@ struct JobList {
 /// Measures jobs, a block of threads each. All that `work` points to is on the device.
 void launch_jobs(const Work& work, const JobList& list, cudaStream_t stream);
 
+/// Room for the powers of slow walks.
+struct PowerRoom {
+  double* powers = nullptr;  ///< `blocks` times room_for(most nodes of the list)
+  int blocks = 0;            ///< that work side by side
+};
+/// Doubles that a block needs for the powers of matrices of `nodes` nodes.
+std::size_t room_for(int nodes);
+
+/// Finds T_mix of slow walks by squaring, for jobs that were measured before.
+void launch_squares(const Work& work, const JobList& list, const PowerRoom& room,
+                    cudaStream_t stream);
+
 /// What the subsets of the heads of one sequence need, all on the device.
 struct SubsetWork {
   Attention attention;

@@ -19,7 +19,7 @@ class DeviceRunner : public Runner {
   explicit DeviceRunner(cudaStream_t stream) : stream_(stream) {}
 
   /// How long the kernels of the last call took.
-  double kernel_seconds() const;
+  double kernel_seconds() const { return kernel_seconds_; }
 
   std::span<const Result> run(const Attention& attention, std::span<const Task> tasks,
                               std::span<const Job> jobs, std::span<const double> weights) override;
@@ -28,18 +28,23 @@ class DeviceRunner : public Runner {
                                            std::span<const double> weights) override;
 
  private:
-  void sort(std::span<const Task> tasks, std::span<const Job> jobs);
+  template <class Wanted>
+  void sort(std::span<const Task> tasks, std::span<const Job> jobs, Wanted wanted);
+  void download(std::size_t jobs);
+  PowerRoom room_of(const JobList& list);
   template <class T>
   void upload(std::span<const T> from, cuda::PinnedMemory<T>& staged, cuda::DeviceMemory<T>& to);
 
   cudaStream_t stream_;
   cuda::Event begin_;
   cuda::Event end_;
+  double kernel_seconds_ = 0.0;
   cuda::DeviceMemory<Task> tasks_;
   cuda::DeviceMemory<Job> jobs_;
   cuda::DeviceMemory<double> weights_;
   cuda::DeviceMemory<int> order_;
   cuda::DeviceMemory<Result> results_;
+  cuda::DeviceMemory<double> powers_;  // of slow walks
   cuda::PinnedMemory<Task> staged_tasks_;
   cuda::PinnedMemory<Job> staged_jobs_;
   cuda::PinnedMemory<double> staged_weights_;

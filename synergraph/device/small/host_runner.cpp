@@ -1,4 +1,4 @@
-#include <cstring>
+#include <algorithm>
 
 #include "synergraph/device/small/host_team.h"
 #include "synergraph/device/small/measure_matrix.h"
@@ -6,29 +6,12 @@
 #include "synergraph/device/small/runner.h"
 
 namespace synergraph::small {
-namespace {
-
-template <class T>
-T read(const void* at) {
-  T value;
-  std::memcpy(&value, at, sizeof value);
-  return value;
-}
-
-}  // namespace
-
-double HostTeam::load(const void* at, FloatType type) const {
-  switch (type) {
-    case FloatType::kFloat16:
-      return static_cast<double>(half_to_float(read<std::uint16_t>(at)));
-    case FloatType::kBFloat16:
-      return static_cast<double>(bfloat_to_float(read<std::uint16_t>(at)));
-    case FloatType::kFloat32:
-      return static_cast<double>(read<float>(at));
-    case FloatType::kFloat64:
-      break;
-  }
-  return read<double>(at);
+void HostTeam::square(const double* matrix, double* square, int nodes) const {
+  std::fill_n(square, triangle_of(nodes), 0.0);
+  for (int i = 0; i < nodes; ++i)
+    for (int k = 0; k <= i; ++k)
+      for (int j = 0; j <= k; ++j)
+        square[triangle_of(i) + j] += matrix[triangle_of(i) + k] * matrix[triangle_of(k) + j];
 }
 
 double* HostRunner::memory() {
@@ -44,7 +27,11 @@ std::span<const Result> HostRunner::run(const Attention& attention, std::span<co
   const Work work{attention, tasks.data(), jobs.data(), weights.data(), results_.data()};
   for (std::size_t k = 0; k < jobs.size(); ++k) {
     HostTeam team;
-    measure_job(team, work, static_cast<int>(k), memory());
+    measure_job(team, work, static_cast<int>(k), memory(), nullptr);
+    if (results_[k].undecided != 0 || results_[k].squares == 0) continue;
+    powers_.resize(static_cast<std::size_t>(kMostPowers) *
+                   static_cast<std::size_t>(triangle_of(jobs[k].nodes)));
+    measure_job(team, work, static_cast<int>(k), memory(), powers_.data());
   }
   return results_;
 }
@@ -56,8 +43,8 @@ std::span<const SubsetFound> HostRunner::run_subsets(const Attention& attention,
   std::vector<double> heads(entries * weights.size());
   HostTeam team;
   for (int h = 0; h < attention.heads; ++h)
-    if (load_weighted_head(team, attention, job, h, weights[static_cast<std::size_t>(h)],
-                           heads.data() + static_cast<std::size_t>(h) * entries))
+    if (load_head(team, attention, job, h, weights[static_cast<std::size_t>(h)],
+                  heads.data() + static_cast<std::size_t>(h) * entries))
       return {};
   const SubsetSplit split(attention.heads);
   std::vector<double> low(split.low_subsets() * entries);

@@ -1,6 +1,6 @@
 #pragma once
 
-#include <vector>
+#include <cstring>
 
 #include "synergraph/core/float_type.h"
 #include "synergraph/device/small/layout.h"
@@ -31,15 +31,28 @@ class HostTeam {
   bool any(bool x) const { return x; }
   int either(int bits) const { return bits; }
 
-  double load(const void* at, FloatType type) const;
+  /// An element in memory, aligned or not.
+  template <class T>
+  double load(const void* at) const {
+    T element;
+    std::memcpy(&element, at, sizeof element);
+    return number(element);
+  }
 
   void take_matrix(const double* /*matrix*/, int /*nodes*/) {}
   /// The sums that product() returns.
   template <bool kSignal, bool kSurvival>
   void multiply(const double* matrix, const Pair* state, int nodes);
   Pair product(int j) const { return product_[j]; }
+  /// square = matrix * matrix, both packed.
+  void square(const double* matrix, double* square, int nodes) const;
 
  private:
+  static double number(Float16 x) { return static_cast<double>(half_to_float(x.bits)); }
+  static double number(BFloat16 x) { return static_cast<double>(bfloat_to_float(x.bits)); }
+  static double number(float x) { return static_cast<double>(x); }
+  static double number(double x) { return x; }
+
   Pair product_[kMostNodes];
 };
 

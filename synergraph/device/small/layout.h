@@ -18,8 +18,18 @@ inline constexpr int kMostEps = 4;
 inline constexpr int kMostSignalSteps = 448;
 /// Single steps of survivals that enter a truncated sum; what needs more is undecided.
 inline constexpr int kMostSumSteps = 1000;
+/// Powers P^(2^k) of a slow walk, k below this; what mixes later is undecided.
+inline constexpr int kMostPowers = 64;
 /// Steps between two looks at what is decided.
 inline constexpr int kLookSteps = 8;
+
+/// Elements of the short types.
+struct Float16 {
+  std::uint16_t bits;
+};
+struct BFloat16 {
+  std::uint16_t bits;
+};
 
 /// Elements of a packed lower triangle; row i begins at triangle_of(i).
 constexpr int triangle_of(int rows) {
@@ -77,7 +87,7 @@ enum Undecided : int {
   kKeepsSignal = 2,   ///< a node other than the first keeps what it gets
   kOutOfRange = 4,    ///< sums so small or large that digits would be lost
   kSlowSignal = 8,    ///< the minimax is not final after kMostSignalSteps
-  kSlowWalk = 16,     ///< a walk for which squaring pays, or a sum that needs more steps
+  kSlowWalk = 16,  ///< a walk that mixes after 2^(kMostPowers - 1) steps, or a sum that needs more
 };
 
 /// What was found of a job.
@@ -87,7 +97,7 @@ struct Result {
   int minimax_node = 0;
   int hitting_worst = 0;
   int truncated_worst = 0;
-  int padding = 0;
+  int squares = 0;  ///< 1: `mixing` is not known yet, powers have to be squared
   double minimax = 0.0;
   double minimax_time = 0.0;
   double forward_probability = 0.0;

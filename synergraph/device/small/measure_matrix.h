@@ -51,15 +51,18 @@ class MatrixMeasurement {
                                          const Job& job)
       : team_(team), memory_(memory), task_(task), job_(job), n_(job.nodes) {}
 
+  /// Finds T_mix by squaring and nothing else, with room for kMostPowers powers, packed. Null:
+  /// measures by single steps.
+  SYNERGRAPH_HD_INLINE void square_in(double* powers) { powers_ = powers; }
+
   /// Follows this node's signal until this time, too.
   SYNERGRAPH_HD_INLINE void follow(int node, int time) {
     followed_node_ = node;
     followed_time_ = time;
   }
-  /// Measures the matrix in memory. Returns what is undecided.
-  SYNERGRAPH_HD_INLINE int run(Result& result);
-  /// The same of a walk that is in memory itself, with `forward` set.
-  SYNERGRAPH_HD_INLINE int run_walk(Result& result);
+  /// Measures the matrix in memory, or the walk that is there itself, with `forward` and `mass`
+  /// set. Returns what is undecided.
+  SYNERGRAPH_HD_INLINE int run(bool is_walk, Result& result);
 
  private:
   /// Calls visit(j, node) for the nodes of this thread.
@@ -128,6 +131,15 @@ class MatrixMeasurement {
   SYNERGRAPH_HD_INLINE bool sum_is_complete();
   SYNERGRAPH_HD_INLINE bool all_crossed();
   SYNERGRAPH_HD_INLINE void take_walk(Result& result);
+  SYNERGRAPH_HD_INLINE void make_walk();
+  SYNERGRAPH_HD_INLINE void finish_square(const double* before, double* power);
+  SYNERGRAPH_HD_INLINE double take_survivals(const double* power);
+  SYNERGRAPH_HD_INLINE int square(Result& result);
+  SYNERGRAPH_HD_INLINE double bisect(int level, double threshold);
+  SYNERGRAPH_HD_INLINE void load_power(int level);
+  SYNERGRAPH_HD_INLINE double* power_at(int level) const {
+    return powers_ + static_cast<std::ptrdiff_t>(level) * triangle_of(n_);
+  }
 
   Team& team_;
   const Memory& memory_;
@@ -141,7 +153,9 @@ class MatrixMeasurement {
   int first_moving_ = 0;
   int followed_node_ = -1;
   int followed_time_ = 0;
-  bool never_ = false;   // the sink is out of reach of a node
+  bool never_ = false;  // the sink is out of reach of a node
+  bool slow_ = false;   // T_mix is for squaring
+  double* powers_ = nullptr;
   bool summed_ = false;  // the truncated sums are known
 };
 
@@ -240,7 +254,7 @@ SYNERGRAPH_HD_INLINE int MatrixMeasurement<Team>::measure_hitting(Result& result
   for (int k = 0; k < task_.eps && !never_; ++k) {
     mixing_rules::Threshold threshold;
     threshold.value = task_.threshold[k];
-    if (!mixing_rules::stepping_pays(threshold, max, n_)) return kSlowWalk;
+    slow_ = slow_ || !mixing_rules::stepping_pays(threshold, max, n_);
   }
   return 0;
 }
@@ -400,6 +414,7 @@ SYNERGRAPH_HD_INLINE void MatrixMeasurement<Team>::take_walk(Result& result) {
     result.truncated_mean = mean;
     result.truncated_max = max;
     result.truncated_worst = static_cast<int>(worst);
+    result.squares = slow_ ? 1 : 0;
   }
 }
 
@@ -408,7 +423,7 @@ template <class Team>
 SYNERGRAPH_HD_INLINE int MatrixMeasurement<Team>::walk_on(bool signal, bool survival) {
   start();
   summed_ = !survival || task_.cutoff == 0;
-  bool crossed = !survival || task_.eps == 0 || never_;
+  bool crossed = !survival || task_.eps == 0 || never_ || slow_;
   bool final = !signal;
   const bool follows = signal && followed_node_ >= 0;
   while (signal || survival) {
@@ -426,53 +441,166 @@ SYNERGRAPH_HD_INLINE int MatrixMeasurement<Team>::walk_on(bool signal, bool surv
     if (survival) {
       crossed = crossed || all_crossed();
       summed_ = summed_ || sum_is_complete();
+      if (!crossed && time_ >= mixing_rules::most_steps(n_)) crossed = slow_ = true;
+      if (!summed_ && time_ >= kMostSumSteps) return kSlowWalk;
       survival = !crossed || !summed_;
-      if ((!crossed && time_ >= mixing_rules::most_steps(n_)) ||
-          (!summed_ && time_ >= kMostSumSteps))
-        return kSlowWalk;
     }
   }
   return 0;
 }
 
+/// Turns the matrix into P, b(i, j) = P(j, i), and `forward` into the chances to leave.
 template <class Team>
-SYNERGRAPH_HD_INLINE int MatrixMeasurement<Team>::run(Result& result) {
-  memory_.exchange[1] = NAN;
-  sum_rows_and_columns();
+SYNERGRAPH_HD_INLINE void MatrixMeasurement<Team>::make_walk() {
+  each([&](int j, Node& node) {
+    double* column = memory_.matrix + j;
+    const bool moves = node.scale > 0.0;
+    if (moves)
+      for (int i = j; i < n_; ++i) column[triangle_of(i)] *= node.scale;
+    else
+      for (int i = j; i < n_; ++i) column[triangle_of(i)] = i == j ? 1.0 : 0.0;
+    memory_.forward[j] = moves ? memory_.forward[j] * node.scale : 0.0;
+  });
   team_.sync();
-  int undecided = task_.signal ? team_.either(check_signal()) : 0;
-  if (undecided != 0) return undecided;
-  const bool side_by_side = task_.walk == WalkOf::kColumns;
-  if (side_by_side) {
-    undecided = team_.either(set_walk(true));
-    if (undecided == 0) undecided = measure_hitting(result);
-    if (undecided != 0) return undecided;
-  }
-  if (task_.signal || side_by_side) {
-    undecided = walk_on(task_.signal, side_by_side);
-    if (undecided == 0 && task_.signal) undecided = take_signal(result);
-    if (undecided != 0) return undecided;
-  }
-  if (task_.walk == WalkOf::kPublished) {
+}
+
+/// Squares the chances to leave, g <- g (2 - g), and rescales what goes forward to them, so that
+/// sums cannot drift: see WalkPowers.
+template <class Team>
+SYNERGRAPH_HD_INLINE void MatrixMeasurement<Team>::finish_square(const double* before,
+                                                                 double* power) {
+  each([&](int j, Node&) {
+    const double leave = memory_.forward[j];
+    const double left = leave * (2.0 - leave);
+    const double stay = before[triangle_of(j) + j];
+    power[triangle_of(j) + j] = left <= 0.5 ? 1.0 - left : stay * stay;
+    memory_.forward[j] = left;
+    const double forward =
+        sum_of(n_ - 1 - j, [&](int k) { return power[triangle_of(n_ - 1 - k) + j]; });
+    if (!(forward > 0.0)) return;
+    const double scale = left / forward;
+    for (int i = j + 1; i < n_; ++i) power[triangle_of(i) + j] *= scale;
+  });
+  team_.sync();
+}
+
+/// Survivals at the time of a power: all that has not come to the sink. Returns the largest.
+template <class Team>
+SYNERGRAPH_HD_INLINE double MatrixMeasurement<Team>::take_survivals(const double* power) {
+  return most([&](int j, Node& node) {
+    node.survival = sum_of(sink() - j, [&](int k) { return power[triangle_of(j + k) + j]; });
+    return node.survival;
+  });
+}
+
+template <class Team>
+SYNERGRAPH_HD_INLINE void MatrixMeasurement<Team>::load_power(int level) {
+  team_.sync();
+  const double* from = power_at(level);
+  for (int e = team_.rank(); e < triangle_of(n_); e += team_.size()) memory_.matrix[e] = from[e];
+  team_.sync();
+}
+
+/// T_mix of a threshold that is not met at 2^(level - 1) steps, and is at 2^level.
+template <class Team>
+SYNERGRAPH_HD_INLINE double MatrixMeasurement<Team>::bisect(int level, double threshold) {
+  const auto power_of_two = [](int k) {
+    return static_cast<double>(1ULL << static_cast<unsigned>(k));
+  };
+  load_power(level - 1);
+  take_survivals(memory_.matrix);
+  double time = power_of_two(level - 1);
+  const int lowest = level - 2 > mixing_rules::kLevels ? level - 2 - mixing_rules::kLevels : 0;
+  for (int k = level - 2; k >= lowest; --k) {
+    load_power(k);
+    team_.take_matrix(memory_.matrix, n_);
+    each([&](int j, Node& node) { memory_.state[j] = {0.0, node.survival}; });
+    for (int j = n_ + team_.rank(); j < Memory::kStates; j += team_.size()) memory_.state[j] = {};
     team_.sync();
-    cut_columns();
-    team_.sync();
-    undecided = run_walk(result);
-    if (undecided != 0) return undecided;
-  } else if (side_by_side) {
-    take_walk(result);
+    team_.template multiply<false, true>(memory_.matrix, memory_.state, n_);
+    const double worst = most([&](int j, Node& node) {
+      node.before = j < sink() ? team_.product(j).survival : 0.0;
+      return node.before;
+    });
+    if (worst <= threshold) continue;
+    each([](int, Node& node) { node.survival = node.before; });
+    time += power_of_two(k);
   }
-  if (team_.rank() == 0) result.signal = memory_.exchange[1];
+  return time + power_of_two(lowest);
+}
+
+/// Doubling, then bisection: see search_by_squaring() of chain/mixing.cpp.
+template <class Team>
+SYNERGRAPH_HD_INLINE int MatrixMeasurement<Team>::square(Result& result) {
+  make_walk();
+  double* power = memory_.matrix;
+  double* next = memory_.second;
+  int bracket[kMostEps];  // the level that meets each threshold; -1: none yet
+  double worst = take_survivals(power);
+  SYNERGRAPH_UNROLL
+  for (int k = 0; k < kMostEps; ++k)
+    bracket[k] = k < task_.eps && worst > task_.threshold[k] ? -1 : 0;
+  const auto is_open = [&] {
+    bool any = false;
+    SYNERGRAPH_UNROLL
+    for (int k = 0; k < kMostEps; ++k) any = any || bracket[k] < 0;
+    return any;
+  };
+  for (int level = 1; is_open(); ++level) {
+    if (level >= kMostPowers) return kSlowWalk;
+    double* kept = power_at(level - 1);
+    for (int e = team_.rank(); e < triangle_of(n_); e += team_.size()) kept[e] = power[e];
+    team_.square(power, next, n_);
+    team_.sync();
+    finish_square(power, next);
+    double* const done = next;
+    next = power;
+    power = done;
+    worst = take_survivals(power);
+    SYNERGRAPH_UNROLL
+    for (int k = 0; k < kMostEps; ++k)
+      if (bracket[k] < 0 && worst <= task_.threshold[k]) bracket[k] = level;
+  }
+  SYNERGRAPH_UNROLL
+  for (int k = 0; k < kMostEps; ++k) {
+    if (k >= task_.eps) continue;
+    const double time = bracket[k] == 0 ? 1.0 : bisect(bracket[k], task_.threshold[k]);
+    if (team_.rank() == 0) result.mixing[k] = time;
+  }
+  if (team_.rank() == 0) result.squares = 0;
   return 0;
 }
 
 template <class Team>
-SYNERGRAPH_HD_INLINE int MatrixMeasurement<Team>::run_walk(Result& result) {
-  int undecided = team_.either(set_walk(false));
-  if (undecided == 0) undecided = measure_hitting(result);
-  if (undecided == 0) undecided = walk_on(false, true);
-  if (undecided == 0) take_walk(result);
-  return undecided;
+SYNERGRAPH_HD_INLINE int MatrixMeasurement<Team>::run(bool is_walk, Result& result) {
+  enum Pass { kMatrix, kWalk, kPasses };
+  memory_.exchange[1] = NAN;
+  const bool side_by_side = task_.walk == WalkOf::kColumns;
+  SYNERGRAPH_NO_UNROLL
+  for (int pass = is_walk ? kWalk : kMatrix; pass < kPasses; ++pass) {
+    const bool signal = pass == kMatrix && task_.signal && powers_ == nullptr;
+    const bool survival = pass == kWalk || side_by_side;
+    if (pass == kMatrix) {
+      sum_rows_and_columns();
+    } else if (!is_walk) {
+      if (task_.walk != WalkOf::kPublished) break;
+      cut_columns();
+    }
+    team_.sync();
+    int undecided = 0;
+    if (signal) undecided |= check_signal();
+    if (survival) undecided |= set_walk(pass == kMatrix);
+    undecided = team_.either(undecided);
+    if (undecided == 0 && survival && powers_ != nullptr) return square(result);
+    if (undecided == 0 && survival) undecided = measure_hitting(result);
+    if (undecided == 0 && (signal || survival)) undecided = walk_on(signal, survival);
+    if (undecided == 0 && signal) undecided = take_signal(result);
+    if (undecided != 0) return undecided;
+    if (survival) take_walk(result);
+    team_.sync();
+  }
+  if (team_.rank() == 0) result.signal = memory_.exchange[1];
+  return 0;
 }
 
 /// The convex sum of the walks of all heads, packed like a matrix whose columns they are; `forward`
@@ -491,7 +619,7 @@ SYNERGRAPH_HD_INLINE int load_head_walks(Team& team, const Attention& attention,
     memory.mass[j] = 1.0;
   });
   for (int h = 0; h < attention.heads; ++h) {
-    if (load_head(team, attention, job, h, memory.second)) trouble |= kBadAttention;
+    if (load_head(team, attention, job, h, 1.0, memory.second)) trouble |= kBadAttention;
     team.sync();
     each([&](int j) {
       const double forward =
@@ -511,9 +639,11 @@ SYNERGRAPH_HD_INLINE int load_head_walks(Team& team, const Attention& attention,
   return trouble;
 }
 
-/// Measures one job of the work.
+/// Measures one job of the work. With room for powers it finds T_mix by squaring, of a job that was
+/// measured before.
 template <class Team>
-SYNERGRAPH_HD_INLINE void measure_job(Team& team, const Work& work, int index, double* shared) {
+SYNERGRAPH_HD_INLINE void measure_job(Team& team, const Work& work, int index, double* shared,
+                                      double* powers) {
   const Job& job = work.jobs[index];
   const Task& task = work.tasks[job.task];
   Result& result = work.results[index];
@@ -521,21 +651,23 @@ SYNERGRAPH_HD_INLINE void measure_job(Team& team, const Work& work, int index, d
   const double* weights = work.weights + job.weights;
   MatrixMeasurement<Team> measurement(team, memory, task, job);
   int undecided = 0;
-  if (team.rank() == 0) result = Result{};
+  if (powers == nullptr && team.rank() == 0) result = Result{};
+  measurement.square_in(powers);
   if (task.walk == WalkOf::kHeadWalks) {
     undecided = team.either(load_head_walks(team, work.attention, job, weights, memory));
-    if (undecided == 0) undecided = measurement.run_walk(result);
+
   } else {
-    const bool bad = job.head < 0 ? load_combined(team, work.attention, job, weights, memory.matrix)
-                                  : load_head(team, work.attention, job, job.head, memory.matrix);
+    const bool bad = job.head < 0
+                         ? load_combined(team, work.attention, job, weights, memory.matrix)
+                         : load_head(team, work.attention, job, job.head, 1.0, memory.matrix);
     if (job.combined >= 0) {
       const Result& combined = work.results[job.combined];
       if (combined.undecided == 0 && combined.minimax_time <= kMostSignalSteps)
         measurement.follow(combined.minimax_node, static_cast<int>(combined.minimax_time));
     }
     undecided = team.either(bad ? kBadAttention : 0);
-    if (undecided == 0) undecided = measurement.run(result);
   }
+  if (undecided == 0) undecided = measurement.run(task.walk == WalkOf::kHeadWalks, result);
   if (team.rank() == 0) result.undecided = undecided;
 }
 

@@ -37,25 +37,6 @@ SYNERGRAPH_HD_INLINE double sum_of_subset(const double* of, std::size_t stride, 
   return sum;
 }
 
-/// The diffusion of a head times its weight, packed in any memory. Returns whether this thread saw
-/// attention that is refused.
-template <class Team>
-SYNERGRAPH_HD_INLINE bool load_weighted_head(Team& team, const Attention& attention, const Job& job,
-                                             int head, double weight, double* into) {
-  bool bad = false;
-  for (int i = team.group(); i < job.nodes; i += team.groups()) {
-    GivenRow<Team> row;
-    row.read(team, attention, job, head, i);
-    bad |= row.bad;
-    SYNERGRAPH_UNROLL
-    for (int m = 0; m < Team::kEntries; ++m) {
-      const int j = team.lane() + m * team.lanes();
-      if (j <= i) into[triangle_of(i) + j] = weight * (row.entry[m] / row.sum);
-    }
-  }
-  return bad;
-}
-
 /// Measures the weighted mean of a subset that is not empty. `result` is the team's own.
 template <class Team>
 SYNERGRAPH_HD_INLINE SubsetFound measure_subset(Team& team, const SubsetSums& sums,
@@ -78,7 +59,7 @@ SYNERGRAPH_HD_INLINE SubsetFound measure_subset(Team& team, const SubsetSums& su
     memory.matrix[e] = (a[e] + b[e]) * factor;
   team.sync();
   MatrixMeasurement<Team> measurement(team, memory, task, job);
-  found.undecided = measurement.run(result);
+  found.undecided = measurement.run(false, result);
   team.sync();
   found.minimax = result.minimax;
   found.truncated_mean = result.truncated_mean;

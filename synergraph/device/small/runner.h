@@ -45,6 +45,7 @@ class HostRunner : public Runner {
   std::vector<Result> results_;
   std::vector<SubsetFound> found_;
   std::vector<double> memory_;
+  std::vector<double> powers_;
 };
 
 }  // namespace synergraph::small

@@ -264,8 +264,7 @@ struct Attention {
       most = fmaxf(most, sum);
     }
 #pragma unroll
-    for (int step = 16; step > 0; step /= 2)
-      most = fmaxf(most, __shfl_xor_sync(kWarp, most, step));
+    for (int step = 16; step > 0; step /= 2) most = fmaxf(most, __shfl_xor_sync(kWarp, most, step));
     return sqrtf(most);
   }
 
