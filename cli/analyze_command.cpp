@@ -45,6 +45,8 @@ void run_analyze(const CLI::App& app, AnalyzeSettings& settings) {
   report.conventions = metrics.convention.names;
   AnalysisOptions options;
   options.execution = command.execution(kAttentionMemory);
+  options.device = settings.input.device;
+  options.worker = command.shared.local_rank();
   options.conventions.clear();
   for (const Convention convention : report.conventions) {
     options.conventions.push_back(metrics.resolve(convention, convention_options));

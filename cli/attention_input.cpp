@@ -16,6 +16,7 @@
 #include "synergraph/core/parse_number.h"
 #include "synergraph/core/split.h"
 #include "synergraph/core/terminal.h"
+#include "synergraph/device/device_name.h"
 #include "synergraph/graph/multi_head_graph.h"
 #include "synergraph/model/load_model.h"
 #include "synergraph/train/data.h"
@@ -93,7 +94,12 @@ std::optional<std::int64_t> AttentionArguments::range_sink() const {
 }
 
 bool AttentionArguments::runs_elsewhere() const {
-  return given_.device != name_of(DeviceKind::kCpu) && given_.device != kAutomatic;
+  const DeviceName name = device_name(given_.device);
+  return graphs_ && name.gpu;
+}
+
+std::string AttentionArguments::model_device() const {
+  return device_name(given_.device).all ? std::string(name_of(DeviceKind::kCuda)) : given_.device;
 }
 
 AttentionInput AttentionArguments::open_checkpoint(const TensorFile& tensors,
@@ -114,7 +120,7 @@ AttentionInput AttentionArguments::open_checkpoint(const TensorFile& tensors,
   AttentionInput input;
   input.model = std::make_unique<Model>(load_model(tensors, given_.heads.value_or(0)));
   const ModelConfig& config = input.model->config();
-  const Device chosen = choose_evaluating(given_.device, config, worker);
+  const Device chosen = choose_evaluating(model_device(), config, worker);
   if (chosen.kind != DeviceKind::kCpu) input.device = synergraph::describe(chosen);
   Sequences sequences =
       judge != nullptr && given_.tokens.empty()

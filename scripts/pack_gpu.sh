@@ -23,7 +23,7 @@ pack=${2:-build/gpu_pack}
 python=${PYTHON:-/usr/bin/python3}
 [ -f "$build/CMakeCache.txt" ] || fail "'$build' is no build directory"
 if [ -z "$as_is" ]; then
-  nice -n 5 cmake --build "$build" --target synergraph_c synergraph_cli gpu_library test_gpu -- -j2 >/dev/null ||
+  nice -n 5 cmake --build "$build" --target synergraph_c synergraph_cli gpu_library test_gpu test_gpu_metrics -- -j2 >/dev/null ||
     fail "the build failed: cmake --build $build says why"
 fi
 for file in capi/libsynergraph.so.0 lib/libsynergraph_cuda.so; do
@@ -42,7 +42,8 @@ SYNERGRAPH_LIBRARY=$library SYNERGRAPH_CUDA_LIBRARY=$(realpath "$build/lib/libsy
   { cat "$scratch/log" >&2; fail "setup.py failed"; }
 # Programs, and what they need beside what every system has.
 cp "$build/lib/libsynergraph_cuda.so" "$pack/lib/"
-for program in cli/synergraph tests/gpu/test_gpu benchmarks/large_metrics benchmarks/small_metrics benchmarks/time_metrics; do
+for program in cli/synergraph tests/gpu/test_gpu tests/gpu/test_gpu_metrics benchmarks/large_metrics benchmarks/gpu_small_metrics \
+               benchmarks/time_metrics; do
   [ -x "$build/$program" ] || continue
   cp "$build/$program" "$pack/$program"
   ldd "$build/$program" | awk '$2 == "=>" && $3 ~ /^\// {print $3}' |

@@ -91,6 +91,7 @@
 #include "synergraph/heads/sparse_metrics.h"
 #include "synergraph/heads/stack.h"
 #include "synergraph/heads/synergy.h"
+#include "synergraph/heads/view_batch.h"
 #include "synergraph/heads/view_source.h"
 #include "synergraph/heads/visit_systems.h"
 #include "synergraph/io/atomic_file.h"

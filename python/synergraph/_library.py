@@ -49,6 +49,31 @@ class Sequence(ctypes.Structure):
     _fields_ = [("sample", c_int64), ("begin", c_int64), ("end", c_int64)]
 
 
+class Place(ctypes.Structure):
+    """`sg_place`: where memory of a device is, and the caller's stream there."""
+
+    _fields_ = [("size", c_size_t), ("device", c_int32), ("none", c_int32), ("stream", c_void_p)]
+
+
+class Scores(ctypes.Structure):
+    """`sg_scores`: attention as queries and keys."""
+
+    _fields_ = [
+        ("size", c_size_t),
+        ("queries", c_void_p),
+        ("keys", c_void_p),
+        ("dtype", c_int32),
+        ("none", c_int32),
+        *((name, c_int64) for name in ("samples", "heads", "key_heads", "tokens", "width")),
+        ("query_strides", c_int64 * 3),
+        ("key_strides", c_int64 * 3),
+        ("scale", c_double),
+        ("softcap", c_double),
+        ("window", c_int64),
+        ("sink_logits", c_void_p),
+    ]
+
+
 class Pairs(ctypes.Structure):
     """`sg_pairs`: sequences, and what a model shall answer to them."""
 
@@ -79,6 +104,12 @@ _PROTOTYPES: Dict[str, Tuple[Any, ...]] = {
     "sg_attention_create": (_STATUS, c_char_p, _OBJECT),
     "sg_attention_add": (_STATUS, c_void_p, c_char_p, c_void_p, c_int, POINTER(c_int64), POINTER(c_int64)),
     "sg_attention_add_function": (_STATUS, c_void_p, c_char_p, ReadHead, c_void_p, c_int, POINTER(c_int64)),
+    "sg_attention_add_device": (
+        _STATUS, c_void_p, c_char_p, c_void_p, c_int, POINTER(c_int64), POINTER(c_int64), POINTER(Place), ReadHead, c_void_p,
+    ),
+    "sg_attention_add_scores": (
+        _STATUS, c_void_p, c_char_p, POINTER(Scores), POINTER(Place), ReadHead, c_void_p, c_int,
+    ),
     "sg_attention_set_sequences": (_STATUS, c_void_p, POINTER(Sequence), c_size_t),
     "sg_attention_set_lengths": (_STATUS, c_void_p, POINTER(c_int64), c_size_t, c_char_p, POINTER(c_int64), c_size_t),
     "sg_attention_set_weights": (_STATUS, c_void_p, POINTER(c_double), c_size_t),

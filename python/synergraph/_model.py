@@ -92,7 +92,7 @@ class Model:
         seed: Optional[int] = None,
         device: Optional[str] = None,
         # end of settings
-        # settings: measure Measurement
+        # settings: measure Measurement -device
         normalization: Optional[str] = None,
         nodes: Optional[str] = None,
         from_tokens: Union[int, str, Sequence[int], None] = None,

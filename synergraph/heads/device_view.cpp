@@ -9,7 +9,6 @@
 #include <vector>
 
 #include "synergraph/core/error.h"
-#include "synergraph/graph/feedforward_graph.h"
 #include "synergraph/heads/attention_view.h"
 
 namespace synergraph {
@@ -26,7 +25,7 @@ void check_extents(const QueryKeyView& view) {
   for (const Extent& extent :
        {Extent{"samples", view.samples, kMost}, Extent{"heads", view.heads, kMost},
         Extent{"heads of keys", view.key_heads, view.heads},
-        Extent{"tokens", view.tokens, kMaxNodes}, Extent{"features", view.width, kMostWidth}})
+        Extent{"tokens", view.tokens, kMaxTokens}, Extent{"features", view.width, kMostWidth}})
     if (extent.value < 1 || extent.value > extent.most)
       throw InputError(fmt::format("queries and keys: {} {}, expected 1 to {}", extent.value,
                                    extent.name, extent.most));

@@ -42,7 +42,7 @@ struct QueryKeyView {
 };
 
 /// InputError unless there are queries and keys of a known type, every extent is positive, tokens
-/// are at most kMaxNodes, key heads divide heads, strides are whole elements, and scale, soft cap
+/// are at most kMaxTokens, key heads divide heads, strides are whole elements, and scale, soft cap
 /// and window are numbers that make sense.
 void check_view(const QueryKeyView& view);
 

@@ -66,4 +66,12 @@ void ViewBatch::measure_on_cpu(const std::vector<SampleRange>& sequences, BatchM
       });
 }
 
+BatchMetrics measure(const AttentionView& attention, std::span<const double> weights,
+                     const BatchOptions& options) {
+  ViewBatch batch(attention, weights, options);
+  BatchMetrics result = batch.result();
+  batch.measure_on_cpu({{0, batch.sequences()}}, result);
+  return result;
+}
+
 }  // namespace synergraph

@@ -178,6 +178,7 @@ std::string spread_text(const std::vector<AttentionLayer>& layers) {
 std::string format_report(const AnalyzeReport& report, std::size_t columns) {
   const Analysis& analysis = report.analysis;
   std::string text = input_text(report, analysis.layers);
+  if (!analysis.measured_on.empty()) text += fmt::format("measured on {}\n", analysis.measured_on);
   text += spread_text(analysis.layers);
   text = wrapped(text, columns, 2);
   for (std::size_t c = 0; c < analysis.conventions.size(); ++c) {
@@ -245,6 +246,7 @@ std::string json_report(const AnalyzeReport& report) {
                            {"layers", std::move(layers)}});
   }
   ordered_json json = json_document(kAnalyzeDocument, report, report.analysis.layers);
+  if (!report.analysis.measured_on.empty()) json["device"] = report.analysis.measured_on;
   json["conventions"] = std::move(conventions);
   return json_text(json);
 }

@@ -400,7 +400,11 @@ std::vector<Part> measured_parts() {
           "AnalyzeDocument", kAnalyzeDocument, "Layers over samples: `synergraph analyze --json`.",
           head_of(kAnalyzeDocument) +
               input({"attention", "model"}, {"uniform", "learned", "given", "moved"}) +
-              Fields{{"conventions",
+              Fields{{"device", text(),
+                      "devices that measured, with their precision, and how many systems the CPU "
+                      "measured instead; absent: the CPU measured everything, in float64",
+                      kSometimes},
+                     {"conventions",
                       list(object({{"convention", part("Convention"), "definitions to measure by"},
                                    {"settings", part("Settings"), "how it was measured"},
                                    {"layers", list(part("LayerDocument"), 1), "each layer"}}),

@@ -207,6 +207,12 @@ class Recorder:
         if heads is not None and not self.heads:
             raise UsageError("heads: none are chosen")
 
+    def measuring_device(self) -> Optional[str]:
+        """The device that measures, where the watch says which: the CPU, or a GPU if it can."""
+        if self._device is None:
+            return None
+        return "auto" if self._device.type == "cuda" else "cpu"
+
     # ---- Beginning and end
 
     def start(self) -> None:

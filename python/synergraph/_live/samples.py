@@ -89,6 +89,21 @@ class Scores(Sample):
         self.double = any(str(tensor.dtype).endswith("float64") for tensor in (queries, reading.bias) if tensor is not None)
         self._added: List[Any] = []  # queries, keys, values and residual of tokens that came later
 
+    def stands_alone(self) -> bool:
+        """Whether queries and keys, with what is said of all of them, are all that the probabilities come from."""
+        self._join()
+        several = self.heads // self.keys.shape[0]
+        return (self.allowed is None and self.bias is None and not self.double and several * self.keys.shape[0] == self.heads
+                and list(self.key_heads) == [head // several for head in range(self.heads)]
+                and (self.logits is None or self.begin == 0) and self.queries.dtype == self.keys.dtype)
+
+    def computes_like(self, other: "Scores") -> bool:
+        """Whether another sample's probabilities come from its queries and keys in the same way."""
+        return (self.scaling == other.scaling and self.softcap == other.softcap and self.window == other.window
+                and self.queries.dtype == other.queries.dtype and self.queries.shape[2] == other.queries.shape[2]
+                and (self.logits is None) == (other.logits is None)
+                and (self.logits is None or bool(torch().equal(self.logits.cpu(), other.logits.cpu()))))
+
     def can_follow(self, last_key: Any, past: int) -> bool:
         """Whether tokens with so many before them continue this sample, whose last key they hand back."""
         if self.tokens != past or self.end != past or self.allowed is not None or self.bias is not None:

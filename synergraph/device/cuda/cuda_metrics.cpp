@@ -63,8 +63,8 @@ class GivenSystems final : public DeviceSystems {
     heads.after = static_cast<int>(view_.tokens - span.end);
     heads.type = view_.type;
     const auto item = static_cast<std::int64_t>(item_size(view_.type));
-    const auto* sample = static_cast<const std::byte*>(view_.data) + span.sample * view_.strides.sample +
-                         span.begin * view_.strides.query;
+    const auto* sample = static_cast<const std::byte*>(view_.data) +
+                         span.sample * view_.strides.sample + span.begin * view_.strides.query;
     if (on_device_) {
       heads.stride = view_.strides.query / item;
       for (int h = 0; h < heads.heads; ++h)
@@ -77,13 +77,12 @@ class GivenSystems final : public DeviceSystems {
     copied_.reserve(static_cast<std::size_t>(heads.heads * heads.nodes * pitch));
     for (int h = 0; h < heads.heads; ++h) {
       std::byte* to = copied_.data() + std::int64_t{h} * heads.nodes * pitch;
-      require(cudaMemcpy2DAsync(to, static_cast<std::size_t>(pitch),
-                                sample + h * view_.strides.head,
-                                static_cast<std::size_t>(view_.strides.query),
-                                static_cast<std::size_t>(view_.tokens * item),
-                                static_cast<std::size_t>(heads.nodes), cudaMemcpyHostToDevice,
-                                stream_),
-              "copy to the device");
+      require(
+          cudaMemcpy2DAsync(to, static_cast<std::size_t>(pitch), sample + h * view_.strides.head,
+                            static_cast<std::size_t>(view_.strides.query),
+                            static_cast<std::size_t>(view_.tokens * item),
+                            static_cast<std::size_t>(heads.nodes), cudaMemcpyHostToDevice, stream_),
+          "copy to the device");
       heads.data.push_back(to + span.begin * item);
     }
     return heads;
@@ -203,8 +202,10 @@ class CudaMetrics final : public MetricsBackend {
     return is_small(attention) ? small::refusal(options) : large_refusal(options);
   }
 
-  std::string refusal(const QueryKeyView& /*attention*/,
-                      const BatchOptions& options) const override {
+  std::string refusal(const QueryKeyView& attention, const BatchOptions& options) const override {
+    if (attention.sink_logits != nullptr) return "learned sinks";
+    if (attention.type == FloatType::kFloat64) return "queries in float64";
+    if (attention.width > kMostWidth) return "heads of so many features";
     return large_refusal(options);
   }
 
@@ -273,8 +274,8 @@ class CudaMetrics final : public MetricsBackend {
 };
 
 /// Every sequence on the device, and then those that it leaves undecided on the CPU.
-BatchMetrics CudaMetrics::run(ViewBatch& batch, DeviceSystems& systems,
-                              const BatchOptions& options, double tolerance, const Room& room) {
+BatchMetrics CudaMetrics::run(ViewBatch& batch, DeviceSystems& systems, const BatchOptions& options,
+                              double tolerance, const Room& room) {
   BatchMetrics result = batch.result();
   std::vector<SampleRange> undecided;
   for (int sequence = 0; sequence < batch.sequences(); ++sequence) {
@@ -327,8 +328,9 @@ void MadeSystems::fetch(std::int64_t sample, std::int64_t head, void* into) {
   SumsJob job;
   job.entries = {strip.data(), FloatType::kFloat32, kStrip, lists.data() + n, Held::kOneStrip};
   job.nodes = heads.nodes;
-  job.sums = {lists.data(),         lists.data() + n,     lists.data() + 2 * n, lists.data() + 3 * n,
-              lists.data() + 4 * n, lists.data() + 5 * n, flags.data(),         flags.data() + 1};
+  job.sums = {lists.data(),         lists.data() + n,     lists.data() + 2 * n,
+              lists.data() + 3 * n, lists.data() + 4 * n, lists.data() + 5 * n,
+              flags.data(),         flags.data() + 1};
   DeviceMemory<SumsJob> on_device(1);
   on_device.upload(&job, 1, stream_);
   heads.maker->queue_sums({job}, on_device.data(), stream_);

@@ -37,8 +37,7 @@ class WalkSearch {
     hitting_ = summarise_hitting({times, times + nodes_});
     failed_ = failed_ || !(hitting_.max < 1e300);
     const auto most = static_cast<double>(most_steps());
-    for (const double eps : eps_)
-      failed_ = failed_ || (1.0 - eps) * hitting_.max > most;
+    for (const double eps : eps_) failed_ = failed_ || (1.0 - eps) * hitting_.max > most;
   }
   void take_panel(const SurvivalPanel& panel);
 
@@ -49,8 +48,7 @@ class WalkSearch {
   }
   /// Survivals of the next panel that enter the truncated sum.
   int count() const {
-    return summed_ ? 0
-                   : static_cast<int>(std::min<std::int64_t>(kSteps, cutoff_ - time_));
+    return summed_ ? 0 : static_cast<int>(std::min<std::int64_t>(kSteps, cutoff_ - time_));
   }
   double mixing(std::size_t k) const { return mixing_[k]; }
   void write(Metrics& metrics, const WalkOptions& options) const;
@@ -261,9 +259,7 @@ class LargeMeasurement {
  private:
   const std::vector<MetricsOptions>& conventions() const { return options_.conventions; }
   bool wants_walk(std::size_t op) const { return has_walk_[op] && walks_[op].wants_panel(); }
-  bool wants_signal(std::size_t op) const {
-    return has_signal_[op] && signals_[op].wants_panel();
-  }
+  bool wants_signal(std::size_t op) const { return has_signal_[op] && signals_[op].wants_panel(); }
   bool failed() const;
   void sweep(bool first);
   void ask_passing();

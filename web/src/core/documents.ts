@@ -340,6 +340,11 @@ export interface AnalyzeDocument {
   model?: ModelShape;
   /** with --task */
   task?: TaskScore;
+  /**
+   * devices that measured, with their precision, and how many systems the CPU measured instead; absent: the CPU measured
+   * everything, in float64
+   */
+  device?: string;
   /** one, or two with --convention both */
   conventions: {
     /** definitions to measure by */
