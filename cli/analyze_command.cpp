@@ -1,4 +1,3 @@
-#include <memory>
 
 #include "cli/attention_command.h"
 #include "cli/commands.h"
@@ -84,11 +83,7 @@ void run_analyze(const CLI::App& app, AnalyzeSettings& settings) {
 }  // namespace
 
 void add_analyze_command(CLI::App& app) {
-  const auto settings = std::make_shared<AnalyzeSettings>();
-  CLI::App& command = *app.add_subcommand("analyze", kAnalyzeAbout);
-  command.footer(kAnalyzeDetails);
-  add_settings(command, *settings);
-  command.callback([&command, settings] { run_analyze(command, *settings); });
+  add_command<AnalyzeSettings>(app, "analyze", kAnalyzeAbout, kAnalyzeDetails, run_analyze);
 }
 
 }  // namespace synergraph::cli

@@ -1,7 +1,5 @@
 #include <fmt/core.h>
 
-#include <memory>
-
 #include "cli/attention_command.h"
 #include "cli/commands.h"
 #include "cli/execution_options.h"
@@ -109,11 +107,7 @@ void run_heads(const CLI::App& app, HeadsCommandSettings& settings) {
 }  // namespace
 
 void add_heads_command(CLI::App& app) {
-  const auto settings = std::make_shared<HeadsCommandSettings>();
-  CLI::App& command = *app.add_subcommand("heads", kHeadsAbout);
-  command.footer(kHeadsDetails);
-  add_settings(command, *settings);
-  command.callback([&command, settings] { run_heads(command, *settings); });
+  add_command<HeadsCommandSettings>(app, "heads", kHeadsAbout, kHeadsDetails, run_heads);
 }
 
 }  // namespace synergraph::cli
