@@ -42,13 +42,8 @@ void run_analyze(const CLI::App& app, AnalyzeSettings& settings) {
   report.range = command.input.token_range();
   report.per_head = settings.measured.per_head;
   report.conventions = metrics.convention.names;
-  AnalysisOptions options;
+  AnalysisOptions options = analysis_options(metrics, report.per_head || command.page.wanted());
   options.execution = command.execution(kAttentionMemory);
-  options.conventions.clear();
-  for (const Convention convention : report.conventions) {
-    options.conventions.push_back(metrics.resolve(convention, convention_options));
-    options.conventions.back().per_head_walks = report.per_head || command.page.wanted();
-  }
 
   const AttentionInput input = command.input.open(report.range, command.shared.local_rank());
   if (!settings.figure.figure.empty())

@@ -44,11 +44,7 @@ void run_heads(const CLI::App& app, HeadsCommandSettings& settings) {
   report.range = command.input.token_range();
   report.convention = metrics.convention.names.front();
   const AttentionInput input = command.input.open(report.range, command.shared.local_rank());
-  const bool graph = !input.head_names.empty();
-  HeadValueOptions options = settings.measured.head_values;
-  options.convention =
-      metrics.resolve(report.convention, graph ? graph_options : convention_options);
-  options.values = ordered_values(options.values);
+  HeadValueOptions options = settings.measured.value_options(!input.head_names.empty());
   options.execution = command.execution(options.execution.memory);
   report.head_names = input.head_names;
   report.token_names = input.token_names;
@@ -65,7 +61,6 @@ void run_heads(const CLI::App& app, HeadsCommandSettings& settings) {
   const bool rollout = through.method == StackMethod::kRollout;
   const LayerWeights equal = uniform_weights(input.source->layers());
   const LayerWeights& stack_weights = rollout ? equal : input.weights;
-  if (edges.moved()) options.weight_samples = 0;
   std::vector<std::string> also;
   const auto measure_layers = [&] {
     if (!command.page.wanted() || input.graph) return;
