@@ -20,6 +20,7 @@ except ImportError:  # before setuptools 70.1
 
 ROOT = Path(__file__).resolve().parent
 NAME = "libsynergraph.so.0"
+CUDA = "libsynergraph_cuda.so"  # loaded when a GPU is asked for: the same wheel runs on machines without
 
 
 def version():
@@ -29,9 +30,12 @@ def version():
 def built_library():
     folder = ROOT / "build" / "python"
     generator = ["-G", "Ninja"] if shutil.which("ninja") else []
-    options = ["CMAKE_BUILD_TYPE=Release", "SYNERGRAPH_BUILD_CLI=OFF", "SYNERGRAPH_BUILD_TESTS=OFF", "SYNERGRAPH_BUILD_BENCHMARKS=OFF"]
+    options = ["CMAKE_BUILD_TYPE=Release", "SYNERGRAPH_BUILD_CLI=OFF", "SYNERGRAPH_BUILD_TESTS=OFF", "SYNERGRAPH_BUILD_BENCHMARKS=OFF",
+               "SYNERGRAPH_CUDA=AUTO"]
     subprocess.run(["cmake", "-S", ROOT, "-B", folder, *generator, *(f"-D{option}" for option in options)], check=True)
-    subprocess.run(["cmake", "--build", folder, "--target", "synergraph_c", "--parallel"], check=True)
+    targets = subprocess.run(["cmake", "--build", folder, "--target", "help"], check=True, capture_output=True, text=True).stdout
+    wanted = ["synergraph_c", *(["gpu_library"] if "gpu_library" in targets else [])]
+    subprocess.run(["cmake", "--build", folder, "--target", *wanted, "--parallel"], check=True)
     return folder / "capi" / NAME
 
 
@@ -40,13 +44,21 @@ def own_names(folder):
 
     Otherwise whoever asks for libcrypto.so.3 later in the same process, such as Python's ssl, would be given the one from here.
     """
-    others = [path.name for path in folder.glob("lib*.so*") if path.name != NAME]
-    for name in [NAME, *others]:
+    ours = [name for name in (NAME, CUDA) if (folder / name).exists()]
+    others = [path.name for path in folder.glob("lib*.so*") if path.name not in ours]
+    for name in [*ours, *others]:
         data = (folder / name).read_bytes()
         for other in others:  # entries of string tables; the new name is as long
             data = data.replace(b"\0%s\0" % other.encode(), b"\0%s\0" % own_name(other).encode())
         (folder / name).unlink()
-        (folder / (name if name == NAME else own_name(name))).write_bytes(data)
+        (folder / (name if name in ours else own_name(name))).write_bytes(data)
+
+
+def cuda_library(library):
+    """The library for GPUs of the same build, if there is one."""
+    given = os.environ.get("SYNERGRAPH_CUDA_LIBRARY")
+    beside = [Path(given)] if given else [library.parent / CUDA, library.parent.parent / "lib" / CUDA]
+    return next((path for path in beside if path.exists()), None)
 
 
 def own_name(name):
@@ -62,6 +74,8 @@ class BuildWithLibrary(build_py):
             old.unlink()
         subprocess.run(["cmake", f"-DLIBRARY={library}", f"-DINTO={into}", "-P", ROOT / "cmake" / "BundleLibrary.cmake"], check=True)
         (into / library.name).rename(into / NAME)
+        if cuda := cuda_library(library.resolve()):
+            shutil.copyfile(cuda, into / CUDA)
         own_names(into)
 
 

@@ -21,6 +21,7 @@
 #include "synergraph/analysis/shape_diagnosis.h"
 #include "synergraph/core/convex_sum.h"
 #include "synergraph/core/error.h"
+#include "synergraph/device/backend.h"
 #include "synergraph/diffusion/fidelity.h"
 #include "synergraph/heads/head.h"
 #include "synergraph/heads/visit_systems.h"
@@ -69,6 +70,100 @@ void require_count(std::size_t count, const char* what) {
   constexpr std::size_t kMost = std::numeric_limits<int>::max() / 2;
   if (count > kMost)
     throw InputError(fmt::format("{} {}, expected at most {}", count, what, kMost));
+}
+
+std::string layer_name(const char* name, const ViewSource& views) {
+  return name != nullptr ? name : fmt::format("{}", views.layers().size());
+}
+
+/// A caller's function, called once at a time.
+FetchHead head_function(sg_attention& attention, sg_read_head read, void* user) {
+  return [&attention, read, user](std::int64_t sample, std::int64_t head, void* into) {
+    const std::lock_guard lock(attention.reading);
+    if (const int status = read(sample, head, into, user); status != 0)
+      throw InputError(fmt::format("sample {}, head {}: the function that reads it returned {}",
+                                   sample, head, status));
+  };
+}
+
+DevicePlace place_of(const sg_place& place) {
+  if (place.size != sizeof(sg_place))
+    throw UsageError(
+        fmt::format("the size of the place is {}, expected {}", place.size, sizeof(sg_place)));
+  if (place.device < 0)
+    throw UsageError(fmt::format("device {}: expected 0 or a larger number", place.device));
+  return {place.device, place.stream};
+}
+
+QueryKeyView scores_of(const sg_scores& scores) {
+  if (scores.size != sizeof(sg_scores))
+    throw UsageError(
+        fmt::format("the size of the scores is {}, expected {}", scores.size, sizeof(sg_scores)));
+  QueryKeyView view;
+  view.queries = scores.queries;
+  view.keys = scores.keys;
+  view.type = float_type_of(scores.dtype);
+  view.samples = scores.samples;
+  view.heads = scores.heads;
+  view.key_heads = scores.key_heads;
+  view.tokens = scores.tokens;
+  view.width = scores.width;
+  view.query_strides = {scores.query_strides[0], scores.query_strides[1], scores.query_strides[2]};
+  view.key_strides = {scores.key_strides[0], scores.key_strides[1], scores.key_strides[2]};
+  view.scale = scores.scale;
+  view.softcap = scores.softcap;
+  view.window = scores.window;
+  view.sink_logits = scores.sink_logits;
+  return view;
+}
+
+/// Reads heads of an array on a device row by row.
+FetchHead copied_heads(const AttentionView& view, const DevicePlace& place) {
+  const auto item = static_cast<std::ptrdiff_t>(item_size(view.type));
+  if (view.strides.key != item)
+    throw InputError("attention on a device: the keys of a row must lie side by side");
+  return [view, place, item](std::int64_t sample, std::int64_t head, void* into) {
+    const auto* from = static_cast<const std::byte*>(view.data) + sample * view.strides.sample +
+                       head * view.strides.head;
+    auto* to = static_cast<std::byte*>(into);
+    const std::ptrdiff_t row = item * view.tokens;
+    if (view.strides.query == row)
+      return cuda_backend().copy(to, from, static_cast<std::size_t>(row * view.tokens), place);
+    for (std::int64_t i = 0; i < view.tokens; ++i)
+      cuda_backend().copy(to + i * row, from + i * view.strides.query,
+                          static_cast<std::size_t>(row), place);
+  };
+}
+
+/// Computes heads on the CPU from queries and keys on a device.
+FetchHead copied_scores(const QueryKeyView& view, const DevicePlace& place) {
+  return [view, place](std::int64_t sample, std::int64_t head, void* into) {
+    const std::size_t row = item_size(view.type) * static_cast<std::size_t>(view.width);
+    const auto copied = [&](const void* data, const QueryKeyView::Strides& strides,
+                            std::int64_t of) {
+      std::vector<std::byte> rows(row * static_cast<std::size_t>(view.tokens));
+      const auto* from =
+          static_cast<const std::byte*>(data) + sample * strides.sample + of * strides.head;
+      for (std::int64_t token = 0; token < view.tokens; ++token)
+        cuda_backend().copy(rows.data() + row * static_cast<std::size_t>(token),
+                            from + token * strides.token, row, place);
+      return rows;
+    };
+    const std::vector<std::byte> queries = copied(view.queries, view.query_strides, head);
+    const std::vector<std::byte> keys =
+        copied(view.keys, view.key_strides, head / (view.heads / view.key_heads));
+    float logit = 0.0F;
+    QueryKeyView one = view;
+    one.queries = queries.data();
+    one.keys = keys.data();
+    one.samples = one.heads = one.key_heads = 1;
+    one.query_strides = one.key_strides = {0, 0, static_cast<std::ptrdiff_t>(row)};
+    if (view.sink_logits != nullptr) {
+      cuda_backend().copy(&logit, view.sink_logits + head, sizeof logit, place);
+      one.sink_logits = &logit;
+    }
+    read_probabilities(one, 0, 0, static_cast<double*>(into));
+  };
 }
 
 void copy_rows(ConstMatrixView matrix, double*& into) {
@@ -177,6 +272,7 @@ void sg_attention::describe(InputReport& report, const EdgeSettings& edges) cons
   report.model = model->config();
   report.heads_from_name = heads_from_name;
   report.task = task;
+  report.device = device;
   if (const auto* attention = dynamic_cast<const ModelAttention*>(source.get())) {
     report.evaluation = attention->evaluation();
     report.control = attention->control();
@@ -201,8 +297,7 @@ int sg_attention_add(sg_attention* attention, const char* name, const void* data
   return guarded([&] {
     ViewSource& views = arrays_in(attention);
     require(shape, "shape");
-    views.add(name != nullptr ? name : fmt::format("{}", views.layers().size()),
-              view_of(data, dtype, shape, strides));
+    views.add(layer_name(name, views), view_of(data, dtype, shape, strides));
   });
 }
 
@@ -212,15 +307,45 @@ int sg_attention_add_function(sg_attention* attention, const char* name, sg_read
     ViewSource& views = arrays_in(attention);
     require(shape, "shape");
     if (read == nullptr) throw UsageError("read is NULL");
-    views.add(name != nullptr ? name : fmt::format("{}", views.layers().size()),
-              view_of(nullptr, dtype, shape, nullptr),
-              [attention, read, user](std::int64_t sample, std::int64_t head, void* into) {
-                const std::lock_guard lock(attention->reading);
-                if (const int status = read(sample, head, into, user); status != 0)
-                  throw InputError(
-                      fmt::format("sample {}, head {}: the function that reads it returned {}",
-                                  sample, head, status));
-              });
+    views.add(layer_name(name, views), view_of(nullptr, dtype, shape, nullptr),
+              head_function(*attention, read, user));
+  });
+}
+
+int sg_attention_add_device(sg_attention* attention, const char* name, const void* data, int dtype,
+                            const int64_t shape[4], const int64_t strides[4], const sg_place* place,
+                            sg_read_head read, void* user) {
+  return guarded([&] {
+    ViewSource& views = arrays_in(attention);
+    require(shape, "shape");
+    require(place, "place");
+    const AttentionView view = view_of(data, dtype, shape, strides);
+    const DevicePlace there = place_of(*place);
+    check_view(view);
+    views.add_on_device(
+        layer_name(name, views), view,
+        read != nullptr ? head_function(*attention, read, user) : copied_heads(view, there), there);
+  });
+}
+
+int sg_attention_add_scores(sg_attention* attention, const char* name, const sg_scores* scores,
+                            const sg_place* place, sg_read_head read, void* user, int read_dtype) {
+  return guarded([&] {
+    ViewSource& views = arrays_in(attention);
+    require(scores, "scores");
+    const QueryKeyView view = scores_of(*scores);
+    check_view(view);
+    FetchHead fetch;
+    FloatType fetched = FloatType::kFloat64;
+    std::optional<DevicePlace> there;
+    if (place != nullptr) there = place_of(*place);
+    if (read != nullptr) {
+      fetch = head_function(*attention, read, user);
+      fetched = float_type_of(read_dtype);
+    } else if (there) {
+      fetch = copied_scores(view, *there);
+    }
+    views.add_scores(layer_name(name, views), view, std::move(fetch), fetched, there);
   });
 }
 
@@ -474,6 +599,7 @@ int sg_measure(sg_attention* attention, const char* options, const sg_call* call
     AnalysisOptions analysis =
         analysis_options(settings.metrics, settings.per_head, settings.per_node);
     const EdgeSettings& edges = settings.edges;
+    analysis.device = settings.device;
     const LayerWeights weights = attention->layer_weights(edges);
     const MeasuredEdges source(*attention, edges);
     run_call(call, kAttentionMemory, [&](const Execution& execution) {

@@ -27,6 +27,7 @@ struct sg_attention {
   bool heads_from_name = false;
   synergraph::MovedArrays moved;  ///< what the heads move, for other edges than attention
   std::string task;
+  std::string device;                    ///< that runs the model, where it is not the CPU
   std::vector<std::string> head_names;   ///< of a graph; empty: numbers from 0
   std::vector<std::string> token_names;  ///< likewise
   std::mutex reading;                    ///< one function that reads heads at a time

@@ -52,7 +52,7 @@ int sg_heads(sg_attention* attention, const char* options, const sg_call* call,
     const EdgeSettings& edges = settings.edges;
     const StackSettings& through = settings.through;
     through.check(edges);
-    StackOptions stack = through.options();
+    StackOptions stack = through.options(settings.metrics.from);
     const LayerWeights weights = attention->layer_weights(edges);
     if (weights.empty()) throw InputError("there are no layers to measure");
 

@@ -14,6 +14,8 @@
 #include "synergraph/model/evaluate.h"
 #include "synergraph/model/load_model.h"
 #include "synergraph/model/tasks.h"
+#include "synergraph/train/make_evaluator.h"
+#include "synergraph/train/make_loss_games.h"
 
 /// A model, which attention that it makes shares.
 struct sg_model {
@@ -102,8 +104,12 @@ int sg_model_attention(const sg_model* model, const int32_t* tokens, int64_t sam
             ? sequences_of(config, tokens, samples, length)
             : random_inputs(judge == nullptr ? Task{} : *judge, drawn.seed.value_or(1),
                             drawn.samples.value_or(50), config.length, config.vocabulary);
+    const Device chosen = choose_evaluating(settings.device, config);
+    if (chosen.kind != DeviceKind::kCpu) made->device = describe(chosen);
     made->source =
-        std::make_unique<ModelAttention>(*made->model, std::move(sequences), judge, made->range);
+        std::make_unique<ModelAttention>(*made->model, std::move(sequences), judge, made->range,
+                                         evaluator_factory(chosen, *made->model), TokenChoice(),
+                                         loss_games_factory(chosen, *made->model));
     made->weights = weights_of_model(*made->model);
     made->weights_from = "learned";
     return made.release();

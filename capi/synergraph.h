@@ -121,6 +121,60 @@ typedef int (*sg_read_head)(int64_t sample, int64_t head, void* into, void* user
 SG_API int sg_attention_add_function(sg_attention* attention, const char* name, sg_read_head read,
                                      void* user, int dtype, const int64_t shape[4]);
 
+/* Where memory of a device is, and the caller's stream there: work begins after what is queued in
+ * it, and is finished when a call returns. Start from SG_PLACE_INIT. */
+typedef struct sg_place {
+  size_t size;    /* sizeof(sg_place) */
+  int32_t device; /* number of the CUDA device */
+  int32_t none;   /* 0 */
+  void* stream;   /* a cudaStream_t; NULL: the default stream */
+} sg_place;
+
+#define SG_PLACE_INIT \
+  { sizeof(sg_place), 0, 0, NULL }
+
+/* Adds a layer in the memory of a device, where sg_measure() measures it: as sg_attention_add()
+ * with a device pointer. `read` reads heads for what the CPU does, as in
+ * sg_attention_add_function(); NULL: the library copies them, if the keys of a row lie side by
+ * side. */
+SG_API int sg_attention_add_device(sg_attention* attention, const char* name, const void* data,
+                                   int dtype, const int64_t shape[4], const int64_t strides[4],
+                                   const sg_place* place, sg_read_head read, void* user);
+
+/* Attention as queries and keys: row i of a head is the softmax over the keys j <= i of
+ * softcap(scale * q_i . k_j). Start from SG_SCORES_INIT. */
+typedef struct sg_scores {
+  size_t size;         /* sizeof(sg_scores) */
+  const void* queries; /* (samples, heads, tokens, width) */
+  const void* keys;    /* (samples, key_heads, tokens, width) */
+  int32_t dtype;       /* of both */
+  int32_t none;        /* 0 */
+  int64_t samples, heads;
+  int64_t key_heads; /* divides heads: each serves heads / key_heads heads in a row */
+  int64_t tokens, width;
+  int64_t query_strides[3]; /* bytes from one sample, head, token to the next; the features of a
+                               token lie side by side */
+  int64_t key_strides[3];
+  double scale;
+  double softcap;           /* 0: none; else softcap(x) = softcap * tanh(x / softcap) */
+  int64_t window;           /* 0: none; else only keys j > i - window */
+  const float* sink_logits; /* learned sinks, one for each head; NULL: none */
+} sg_scores;
+
+#define SG_SCORES_INIT                                                                            \
+  {                                                                                               \
+    sizeof(sg_scores), NULL, NULL, SG_FLOAT32, 0, 0, 0, 0, 0, 0, {0, 0, 0}, {0, 0, 0}, 1.0, 0, 0, \
+        NULL                                                                                      \
+  }
+
+/* Adds a layer of queries and keys in the memory of the CPU (`place` NULL) or of a device; the sink
+ * logits lie beside them. Nothing of size (tokens, tokens) is kept on a device. `read` writes heads
+ * for what the CPU does, in elements of read_dtype; NULL: the library computes them in double
+ * precision. */
+SG_API int sg_attention_add_scores(sg_attention* attention, const char* name,
+                                   const sg_scores* scores, const sg_place* place,
+                                   sg_read_head read, void* user, int read_dtype);
+
 /* A sequence: tokens begin to end - 1 of a sample, the last of them being the sink. */
 typedef struct sg_sequence {
   int64_t sample, begin, end;
@@ -248,6 +302,10 @@ typedef struct sg_result sg_result;
 
 /* Measures every layer on every sample, as `synergraph analyze` does. Options:
  * settings: measure
+ *   "device"         device that runs or trains models and measures attention: cpu, cuda (the
+ *                    first GPU), cuda:1 (the second), ..., cuda:all (to measure), or auto: a GPU
+ *                    if there is one that can and the work is long enough for it, else the CPU
+ *                    (default: "auto")
  *   "convention"     definitions to measure by. exact: normalised walk, and certified fidelity
  *                    over the sources. published: as for the paper's tables (walk not normalised,
  *                    fidelity over all nodes and 100 steps) (default: "exact")
@@ -308,9 +366,9 @@ SG_API int sg_measure(sg_attention* attention, const char* options, const sg_cal
  *   "exact_heads"    largest number of heads for which all subsets of a layer are measured; larger
  *                    layers are sampled (default: 20)
  *   "null_samples"   number of first samples whose heads are also measured with the weights of
- *                    each row permuted, to tell structure from chance; doubles the time of these
- *                    samples. 0: no claims about pairs, better sets or other weights (default:
- *                    100)
+ *                    each row permuted among its allowed keys, to tell structure from chance;
+ *                    doubles the time of these samples. 0: no claims about pairs, better sets or
+ *                    other weights (default: 100)
  *   "precision"      standard error at which sampling stops, as a share of the value of all heads
  *                    (default: 0.001)
  *   "orders"         limit on the random orders of heads drawn per sample of a sampled layer
@@ -614,6 +672,10 @@ SG_API int sg_model_run(const sg_model* model, const int32_t* tokens, int64_t sa
  *                    parity, majority
  *   "samples"        sequences to draw (default: 50)
  *   "seed"           seed of the random sequences (default: 1)
+ *   "device"         device that runs or trains models and measures attention: cpu, cuda (the
+ *                    first GPU), cuda:1 (the second), ..., cuda:all (to measure), or auto: a GPU
+ *                    if there is one that can and the work is long enough for it, else the CPU
+ *                    (default: "cpu")
  *   "range"          analyse tokens A to B-1 only, without padding: rows and columns are cut and
  *                    what remains of each row is renormalised
  * end of settings */
@@ -666,10 +728,10 @@ typedef struct sg_pairs {
  *                    and when it is stopped (default: 60.0)
  *   "track"          measure mixing time and fidelity of every layer every N epochs, and log them;
  *                    0: never (default: 0)
- *   "device"         device that runs or trains models: cpu, cuda (the first GPU), cuda:1 (the
- *                    second), ..., or auto: a GPU if there is one that can, else the CPU.
- *                    Measuring a checkpoint on a GPU saves the forward pass, a few percent of the
- *                    time (default: "auto")
+ *   "device"         device that runs or trains models and measures attention: cpu, cuda (the
+ *                    first GPU), cuda:1 (the second), ..., cuda:all (to measure), or auto: a GPU
+ *                    if there is one that can and the work is long enough for it, else the CPU
+ *                    (default: "auto")
  *   "precision"      precision of products on a GPU: tf32 (operands of eleven bits), or float32 at
  *                    about half the speed. The CPU computes in float32 (default: "tf32")
  * end of settings
@@ -715,10 +777,10 @@ SG_API int sg_train(const char* directory, const char* options, const sg_pairs* 
  *                    0)
  *   "checkpoint_every" seconds between the checkpoints of a training; there is also one at the end
  *                    and when it is stopped (default: 60.0)
- *   "device"         device that runs or trains models: cpu, cuda (the first GPU), cuda:1 (the
- *                    second), ..., or auto: a GPU if there is one that can, else the CPU.
- *                    Measuring a checkpoint on a GPU saves the forward pass, a few percent of the
- *                    time (default: "auto")
+ *   "device"         device that runs or trains models and measures attention: cpu, cuda (the
+ *                    first GPU), cuda:1 (the second), ..., cuda:all (to measure), or auto: a GPU
+ *                    if there is one that can and the work is long enough for it, else the CPU
+ *                    (default: "auto")
  *   "precision"      precision of products on a GPU: tf32 (operands of eleven bits), or float32 at
  *                    about half the speed. The CPU computes in float32 (default: "tf32")
  *   "figures"        draw figures, with gnuplot (default: false; in Python true where gnuplot is

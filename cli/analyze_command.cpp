@@ -44,6 +44,8 @@ void run_analyze(const CLI::App& app, AnalyzeSettings& settings) {
   report.conventions = metrics.convention.names;
   AnalysisOptions options = analysis_options(metrics, report.per_head || command.page.wanted());
   options.execution = command.execution(kAttentionMemory);
+  options.device = settings.input.device;
+  options.worker = command.shared.local_rank();
 
   const AttentionInput input = command.input.open(report.range, command.shared.local_rank());
   if (!settings.figure.figure.empty())

@@ -8,6 +8,7 @@
 #include "cli/page_options.h"
 #include "cli/shared_samples_options.h"
 #include "synergraph/core/error.h"
+#include "synergraph/device/device_name.h"
 #include "synergraph/report/command_settings.h"
 
 namespace synergraph::cli {
@@ -48,14 +49,18 @@ class AttentionCommand {
   /// How work runs.
   Execution execution(const WorkingMemory& memory) const {
     Execution execution = execution_of(settings_.execution);
-    execution.memory = memory;
+    execution.memory = settings_.memory
+                           ? WorkingMemory(static_cast<std::size_t>(*settings_.memory) << 20U)
+                           : memory;
     return execution;
   }
 
   SharedSamples sharing(const AttentionInput& from) const {
+    std::string device = from.device;
+    if (device_name(settings_.input.device).gpu) device += " measured on a GPU";
     return shared.resolve(input.files(),
                           {settings_.figure.figure, settings_.table, settings_.json, page.file()},
-                          from.device);
+                          device);
   }
 
   /// Writes a report to wherever it is wanted; `names` are of the page's tokens.

@@ -16,11 +16,13 @@
 #include "synergraph/core/parse_number.h"
 #include "synergraph/core/split.h"
 #include "synergraph/core/terminal.h"
+#include "synergraph/device/device_name.h"
 #include "synergraph/graph/multi_head_graph.h"
 #include "synergraph/model/load_model.h"
 #include "synergraph/train/data.h"
 #include "synergraph/train/make_evaluator.h"
 #include "synergraph/train/make_fleet.h"
+#include "synergraph/train/make_loss_games.h"
 
 namespace synergraph::cli {
 namespace {
@@ -92,7 +94,12 @@ std::optional<std::int64_t> AttentionArguments::range_sink() const {
 }
 
 bool AttentionArguments::runs_elsewhere() const {
-  return given_.device != name_of(DeviceKind::kCpu) && given_.device != kAutomatic;
+  const DeviceName name = device_name(given_.device);
+  return graphs_ && name.gpu;
+}
+
+std::string AttentionArguments::model_device() const {
+  return device_name(given_.device).all ? std::string(name_of(DeviceKind::kCuda)) : given_.device;
 }
 
 AttentionInput AttentionArguments::open_checkpoint(const TensorFile& tensors,
@@ -113,10 +120,7 @@ AttentionInput AttentionArguments::open_checkpoint(const TensorFile& tensors,
   AttentionInput input;
   input.model = std::make_unique<Model>(load_model(tensors, given_.heads.value_or(0)));
   const ModelConfig& config = input.model->config();
-  FleetSettings shape;
-  shape.model = config;
-  shape.batch = 1;
-  const Device chosen = choose_device(given_.device, Precision::kFloat32, {&shape, 1}, worker);
+  const Device chosen = choose_evaluating(model_device(), config, worker);
   if (chosen.kind != DeviceKind::kCpu) input.device = synergraph::describe(chosen);
   Sequences sequences =
       judge != nullptr && given_.tokens.empty()
@@ -125,7 +129,8 @@ AttentionInput AttentionArguments::open_checkpoint(const TensorFile& tensors,
           : read_sequences(given_.tokens);
   input.source = std::make_unique<ModelAttention>(
       *input.model, std::move(sequences), judge, token_range,
-      evaluator_factory(chosen, *input.model), range_sink() ? TokenChoice() : given_.sink);
+      evaluator_factory(chosen, *input.model), range_sink() ? TokenChoice() : given_.sink,
+      loss_games_factory(chosen, *input.model));
   input.heads_from_name = head_count(tensors, given_.heads.value_or(0)).from_name;
   return input;
 }

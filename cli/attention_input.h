@@ -34,7 +34,7 @@ struct AttentionInput {
 /// The attention that a command reads, and how its heads are weighted.
 class AttentionArguments {
  public:
-  /// `graphs`: files of graphs are read, too.
+  /// `graphs`: files of graphs are read, too, and the device is for running models alone.
   AttentionArguments(const InputSettings& settings, const EdgeSettings& edges, bool graphs = false)
       : given_(settings), edges_(edges), graphs_(graphs) {}
 
@@ -54,8 +54,10 @@ class AttentionArguments {
   void describe(const AttentionInput& input, InputReport& report) const;
 
  private:
-  /// Whether a device is asked for that is not the CPU.
+  /// Whether a device is asked for that is not the CPU, and that has no model to run.
   bool runs_elsewhere() const;
+  /// The name of the device that runs a model.
+  std::string model_device() const;
   AttentionInput open_checkpoint(const TensorFile& tensors, const TokenRange& token_range,
                                  int worker) const;
   AttentionInput open_attention(const TensorFile& tensors, const TokenRange& token_range) const;

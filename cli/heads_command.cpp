@@ -48,7 +48,7 @@ void run_heads(const CLI::App& app, HeadsCommandSettings& settings) {
   options.execution = command.execution(options.execution.memory);
   report.head_names = input.head_names;
   report.token_names = input.token_names;
-  StackOptions stack = through.options();
+  StackOptions stack = through.options(metrics.from);
   if (through.follow) try {
       stack.token = followed_node(input.source->layers(), *through.follow);
     } catch (const InputError& error) {

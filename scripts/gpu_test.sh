@@ -5,8 +5,9 @@
 #   BUILD_DIR   where the programs are. build/cuda unless given: that is built
 #               if need be. One that was configured for these sources is
 #               brought up to date. Any other was carried here: its
-#               tests/gpu/test_gpu and cli/synergraph are taken as they are,
-#               with the libraries in its lib/, if there are any.
+#               tests/gpu/test_gpu, tests/gpu/test_gpu_metrics and
+#               cli/synergraph are taken as they are, with the libraries in
+#               its lib/, if there are any.
 #   --as-is     nothing is built in any case.
 #   --sanitize  then compute-sanitizer's memcheck, racecheck and synccheck on a
 #               small run, a line a tool.
@@ -31,14 +32,17 @@ root=$(cd "$(dirname "$0")/.." && pwd)
 given=$directory
 directory=${directory:-$root/build/cuda}
 program=$directory/tests/gpu/test_gpu
+metrics=$directory/tests/gpu/test_gpu_metrics
 cd "$root"
 
 ours() { grep -qs "^CMAKE_HOME_DIRECTORY:INTERNAL=$root\$" "$directory/CMakeCache.txt"; }
 if [ -z "$as_is" ] && { [ -z "$given" ] || ours; }; then
   [ -f "$directory/build.ninja" ] || cmake --preset cuda -B "$directory" >/dev/null
-  cmake --build "$directory" --target test_gpu synergraph_cli -- --quiet
+  cmake --build "$directory" --target test_gpu test_gpu_metrics synergraph_cli -- --quiet
 fi
-[ -x "$program" ] || fail "$program is not there"
+for each in "$program" "$metrics"; do
+  [ -x "$each" ] || fail "$each is not there"
+done
 if [ -z "${SYNERGRAPH_PROGRAM:-}" ] && [ -x "$directory/cli/synergraph" ]; then
   SYNERGRAPH_PROGRAM=$directory/cli/synergraph
   export SYNERGRAPH_PROGRAM  # the tests know where it was built, and not where it is now
@@ -51,11 +55,13 @@ trap 'rm -f "$log"' EXIT
 # What one test says of the GPU, all would.
 "$program" --gtest_filter='SmallRun.InFloat32' >"$log" 2>&1 || true
 if grep -q 'SKIPPED' "$log"; then fail "no GPU for these tests: $(grep -A1 ': Skipped' "$log" | tail -n 1)"; fi
-"$program" --gtest_brief=1 2>&1 | tee "$log" || status=1
-if grep -q 'SKIPPED' "$log"; then
-  echo "gpu_test: some tests were skipped" >&2
-  status=1
-fi
+for each in "$program" "$metrics"; do
+  "$each" --gtest_brief=1 2>&1 | tee "$log" || status=1
+  if grep -q 'SKIPPED' "$log"; then
+    echo "gpu_test: some tests were skipped" >&2
+    status=1
+  fi
+done
 [ -n "$sanitize" ] || exit "$status"
 
 tool=$(command -v compute-sanitizer || true)
@@ -63,24 +69,27 @@ tool=$(command -v compute-sanitizer || true)
   if [ -x "$place/compute-sanitizer" ]; then tool=$place/compute-sanitizer; fi
 done
 [ -n "$tool" ] || fail "compute-sanitizer is not there"
-# A few steps of small batches with every number of heads, by both precisions, and the evaluator.
-small='SmallRun.*'
+# A few steps of small batches with every number of heads, by both precisions, the evaluator, games
+# on the loss, and attention of every kind that is measured.
+small='SmallRun.*:SmallMetrics.AreAsOnTheCpuForNastyInputs:*LargeMetrics*/2:*MadeMetrics*/1'
 for kind in memcheck racecheck synccheck; do
   extra=()
   if [ "$kind" = racecheck ]; then extra=(--racecheck-report all); fi
-  begun=$SECONDS
-  code=0
-  timeout 600 "$tool" --tool "$kind" "${extra[@]}" --error-exitcode 9 "$program" --gtest_brief=1 --gtest_filter="$small" >"$log" 2>&1 || code=$?
-  if [ "$code" = 0 ] && { grep -q 'SKIPPED' "$log" || ! grep -q 'PASSED' "$log"; }; then code=1; fi  # nothing ran
-  case $code in
-    0) verdict=clean ;;
-    9) verdict=errors ;;
-    124) verdict="not done in time" ;;
-    *) verdict=failed ;;
-  esac
-  [ "$code" = 0 ] || status=1
-  summary=$(grep -E 'ERROR SUMMARY|RACECHECK SUMMARY|LEAK SUMMARY' "$log" | sed 's/^=* *//' | paste -sd ';' - || true)
-  echo "$kind: $verdict, $((SECONDS - begun)) s: ${summary:-no summary}"
-  [ "$verdict" = clean ] || tail -n 40 "$log" >&2
+  for each in "$program" "$metrics"; do
+    begun=$SECONDS
+    code=0
+    timeout 600 "$tool" --tool "$kind" "${extra[@]}" --error-exitcode 9 "$each" --gtest_brief=1 --gtest_filter="$small" >"$log" 2>&1 || code=$?
+    if [ "$code" = 0 ] && { grep -q 'SKIPPED' "$log" || ! grep -q 'PASSED' "$log"; }; then code=1; fi  # nothing ran
+    case $code in
+      0) verdict=clean ;;
+      9) verdict=errors ;;
+      124) verdict="not done in time" ;;
+      *) verdict=failed ;;
+    esac
+    [ "$code" = 0 ] || status=1
+    summary=$(grep -E 'ERROR SUMMARY|RACECHECK SUMMARY|LEAK SUMMARY' "$log" | sed 's/^=* *//' | paste -sd ';' - || true)
+    echo "$kind, $(basename "$each"): $verdict, $((SECONDS - begun)) s: ${summary:-no summary}"
+    [ "$verdict" = clean ] || tail -n 40 "$log" >&2
+  done
 done
 exit "$status"

@@ -15,7 +15,7 @@ from ._errors import InputError, OptionError
 from ._inputs import LOAD_MODEL, PARAMETERS, are_parameters, given, refuse_parameters
 from ._options import axis_names
 from ._progress import Progress, progress_function
-from ._views import (HeadFunction, View, as_numpy, is_array, lengths_of, matrix_of, numbers, numpy_type, ordered, parse_axes, shape_of, view_of,
+from ._views import (DeviceArray, HeadFunction, ScoreArrays, View, as_numpy, is_array, lengths_of, matrix_of, numbers, numpy_type, ordered, parse_axes, shape_of, view_of,
                      whole_numbers)
 
 Path = Union[str, "os.PathLike[str]"]
@@ -183,10 +183,11 @@ def _set_lengths(handle: _library.Handle, lengths: Any, padding: str, sink: Any)
         handle.pointer, pointers[0], arrays[0].size, side, pointers[1], arrays[1].size))
 
 
-Layer = Tuple[Optional[str], Union[View, HeadFunction]]  # its name, and (layers = 1, samples, heads, n, n) or a function
+Numbers = Union[View, HeadFunction, DeviceArray, ScoreArrays]
+Layer = Tuple[Optional[str], Numbers]  # its name, and (layers = 1, samples, heads, n, n) or a function
 
 
-def _layers_of(value: Any, axes: Axes, layers: bool) -> Tuple[Tuple[str, ...], List[Union[View, HeadFunction]]]:
+def _layers_of(value: Any, axes: Axes, layers: bool) -> Tuple[Tuple[str, ...], List[Numbers]]:
     """The axes of an array, and its layers."""
     tensor = _device.on_device(value)
     if tensor is not None:
@@ -204,7 +205,17 @@ def _layers_of(value: Any, axes: Axes, layers: bool) -> Tuple[Tuple[str, ...], L
     return named, [whole._replace(pointer=whole.pointer + layer * whole.strides[0]) for layer in range(whole.shape[0])]
 
 
-def _add_layer(handle: _library.Handle, name: Optional[str], layer: Union[View, HeadFunction],
+def _scores(layer: ScoreArrays) -> _library.Scores:
+    """Queries and keys as the library takes them."""
+    queries, keys = layer.queries, layer.keys
+    samples, heads, tokens, width = queries.shape
+    return _library.Scores(
+        ctypes.sizeof(_library.Scores), queries.pointer, keys.pointer, queries.code, 0, samples, heads, keys.shape[1], tokens, width,
+        (c_int64 * 3)(*queries.strides[:3]), (c_int64 * 3)(*keys.strides[:3]), layer.scale, layer.softcap, layer.window,
+        None if layer.logits is None else layer.logits.pointer)
+
+
+def _add_layer(handle: _library.Handle, name: Optional[str], layer: Numbers,
                failures: List[BaseException]) -> object:
     """Adds a layer, and returns what must live as long as it is there."""
     encoded = None if name is None else name.encode()
@@ -224,6 +235,17 @@ def _add_layer(handle: _library.Handle, name: Optional[str], layer: Union[View, 
         return 0
 
     function = _library.ReadHead(read)
+    if isinstance(layer, DeviceArray):
+        view = layer.view
+        place = _library.Place(ctypes.sizeof(_library.Place), layer.device, 0, layer.stream)
+        _library.check(_library.lib.sg_attention_add_device(
+            handle.pointer, encoded, view.pointer, view.code, (c_int64 * 4)(*view.shape), (c_int64 * 4)(*view.strides),
+            ctypes.byref(place), function, None))
+        return function, view.owner
+    if isinstance(layer, ScoreArrays):
+        _library.check(_library.lib.sg_attention_add_scores(
+            handle.pointer, encoded, ctypes.byref(_scores(layer)), None, function, None, layer.code))
+        return function, layer
     _library.check(_library.lib.sg_attention_add_function(
         handle.pointer, encoded, function, None, layer.code, (c_int64 * 4)(*layer.shape)))
     return function

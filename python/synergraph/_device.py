@@ -1,13 +1,13 @@
-"""Tensors on other devices: read head by head, through pinned memory."""
+"""Tensors on other devices: measured where they lie, or read head by head, through pinned memory."""
 
 from __future__ import annotations
 
 import ctypes
 import sys
-from typing import Any, List, Optional, Tuple
+from typing import Any, List, Optional, Tuple, Union
 
 from ._errors import InputError
-from ._views import AXES, CODES, HeadFunction
+from ._views import AXES, CODES, DeviceArray, HeadFunction, View
 
 
 def on_device(value: Any) -> Optional[Any]:
@@ -17,8 +17,11 @@ def on_device(value: Any) -> Optional[Any]:
         return None
     if isinstance(value, torch.Tensor):
         return value if value.device.type not in ("cpu", "meta") else None
-    if hasattr(value, "__dlpack_device__") and int(value.__dlpack_device__()[0]) == 2 and torch.cuda.is_available():
-        return torch.from_dlpack(value)
+    if hasattr(value, "__dlpack_device__"):
+        if int(value.__dlpack_device__()[0]) == 2 and torch.cuda.is_available():
+            return torch.from_dlpack(value)
+    elif hasattr(value, "__cuda_array_interface__") and torch.cuda.is_available():
+        return torch.as_tensor(value, device="cuda")
     return None
 
 
@@ -37,7 +40,7 @@ class _Staging:
         ctypes.memmove(address, self._buffer.data_ptr(), self._buffer.numel() * self._buffer.element_size())
 
 
-def layers_of(tensor: Any, axes: Tuple[str, ...]) -> List[HeadFunction]:
+def layers_of(tensor: Any, axes: Tuple[str, ...]) -> List[Union[HeadFunction, DeviceArray]]:
     """The layers of a tensor on a device, whose axes are these."""
     torch: Any = sys.modules["torch"]
     name = str(tensor.dtype).replace("torch.", "")
@@ -54,10 +57,14 @@ def layers_of(tensor: Any, axes: Tuple[str, ...]) -> List[HeadFunction]:
         torch.cuda.current_stream(tensor.device).synchronize()
     staging = _Staging()
 
-    def function(layer: Any) -> HeadFunction:
+    def function(layer: Any) -> Union[HeadFunction, DeviceArray]:
         def read(sample: int, head: int, address: int) -> None:
             staging.write(layer[sample, head], address)
 
-        return HeadFunction(read, CODES[name], tuple(layer.shape))
+        if layer.device.type != "cuda":
+            return HeadFunction(read, CODES[name], tuple(layer.shape))
+        strides = tuple(stride * layer.element_size() for stride in layer.stride())
+        view = View(layer.data_ptr(), CODES[name], tuple(layer.shape), strides, layer)
+        return DeviceArray(view, layer.device.index or 0, int(torch.cuda.current_stream(layer.device).cuda_stream), read)
 
     return [function(layer) for layer in whole]

@@ -50,6 +50,31 @@ class Sequence(ctypes.Structure):
     _fields_ = [("sample", c_int64), ("begin", c_int64), ("end", c_int64)]
 
 
+class Place(ctypes.Structure):
+    """`sg_place`: where memory of a device is, and the caller's stream there."""
+
+    _fields_ = [("size", c_size_t), ("device", c_int32), ("none", c_int32), ("stream", c_void_p)]
+
+
+class Scores(ctypes.Structure):
+    """`sg_scores`: attention as queries and keys."""
+
+    _fields_ = [
+        ("size", c_size_t),
+        ("queries", c_void_p),
+        ("keys", c_void_p),
+        ("dtype", c_int32),
+        ("none", c_int32),
+        *((name, c_int64) for name in ("samples", "heads", "key_heads", "tokens", "width")),
+        ("query_strides", c_int64 * 3),
+        ("key_strides", c_int64 * 3),
+        ("scale", c_double),
+        ("softcap", c_double),
+        ("window", c_int64),
+        ("sink_logits", c_void_p),
+    ]
+
+
 class Pairs(ctypes.Structure):
     """`sg_pairs`: sequences, and what a model shall answer to them."""
 
@@ -73,7 +98,7 @@ class Array(ctypes.Structure):
 _TYPES: Dict[str, Any] = {
     "void": None, "handle": c_void_p, "text": c_char_p, "int": c_int, "unsigned char": c_uint8, "int32_t": c_int32, "int64_t": c_int64,
     "size_t": c_size_t, "float": c_float, "double": c_double, "sg_call": Call, "sg_sequence": Sequence, "sg_pairs": Pairs,
-    "sg_array": Array, "sg_read_head": ReadHead, "sg_set_values": SetValues,
+    "sg_array": Array, "sg_place": Place, "sg_scores": Scores, "sg_read_head": ReadHead, "sg_set_values": SetValues,
 }
 
 

@@ -90,6 +90,7 @@ def measure(
     padding: str = "right",
     row_tolerance: Optional[float] = None,
     missing_mass: Optional[str] = None,
+    device: Optional[str] = None,
     normalization: Optional[str] = None,
     nodes: Optional[str] = None,
     from_tokens: Union[int, str, Sequence[int], None] = None,

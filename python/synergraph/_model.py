@@ -50,13 +50,13 @@ class Model:
         return tokens_of(np.atleast_2d(whole_numbers(tokens, "tokens")), "tokens", self.vocabulary - 1)
 
     def _attention(self, tokens: Any, task: Optional[str], samples: Optional[int], seed: Optional[int],
-                   sink: Optional[int]) -> Attention:
+                   sink: Optional[int], device: Optional[str] = None) -> Attention:
         given: Tuple[Any, ...] = (None, 0, 0)
         if tokens is not None:
             array = self._tokens(tokens)
             given = (array.ctypes.data_as(ctypes.POINTER(c_int32)), *array.shape)
         prefix = None if sink is None else [0, _options.whole(sink, "sink", 2**31 - 2) + 1]
-        options = {"task": task, "samples": samples, "seed": seed, "range": prefix}
+        options = {"task": task, "samples": samples, "seed": seed, "range": prefix, "device": device}
         handle = _library.make("attention", "sg_model_attention", self._handle.pointer, *given, _library.encoded(options))
         return Attention(handle, ("layer", "sample"))
 
@@ -90,8 +90,9 @@ class Model:
         task: Optional[str] = None,
         samples: Optional[int] = None,
         seed: Optional[int] = None,
+        device: Optional[str] = None,
         # end of settings
-        # settings: measure Measurement
+        # settings: measure Measurement -device
         normalization: Optional[str] = None,
         nodes: Optional[str] = None,
         from_tokens: Union[int, str, Sequence[int], None] = None,
@@ -112,7 +113,7 @@ class Model:
         "learned" (default), "uniform" or numbers. The other options are those of `measure`.
         """
         options = settings_of("measure", locals())
-        attention = self._weighted(self._attention(tokens, task, samples, seed, sink), weights)
+        attention = self._weighted(self._attention(tokens, task, samples, seed, sink, device), weights)
         return measure_attention(attention, options, threads=threads, memory=memory, progress=progress)
 
     def value_heads(
@@ -121,6 +122,7 @@ class Model:
         task: Optional[str] = None,
         samples: Optional[int] = None,
         seed: Optional[int] = None,
+        device: Optional[str] = None,
         # end of settings
         # settings: heads Measurement Through_the_layers Output
         normalization: Optional[str] = None,
@@ -149,7 +151,7 @@ class Model:
     ) -> HeadValues:
         """What the heads of every layer add, on sequences as those of `measure`: see `heads`."""
         options = settings_of("heads", locals())
-        attention = self._weighted(self._attention(tokens, task, samples, seed, sink), weights)
+        attention = self._weighted(self._attention(tokens, task, samples, seed, sink, device), weights)
         return heads_of(attention, options, threads=threads, memory=memory, progress=progress)
 
 

@@ -11,6 +11,8 @@ PROTOTYPES: Dict[str, Tuple[str, ...]] = {
     "sg_attention_create": ("int", "text", "handle*"),
     "sg_attention_add": ("int", "handle", "text", "handle", "int", "int64_t*", "int64_t*"),
     "sg_attention_add_function": ("int", "handle", "text", "sg_read_head", "handle", "int", "int64_t*"),
+    "sg_attention_add_device": ("int", "handle", "text", "handle", "int", "int64_t*", "int64_t*", "sg_place*", "sg_read_head", "handle"),
+    "sg_attention_add_scores": ("int", "handle", "text", "sg_scores*", "sg_place*", "sg_read_head", "handle", "int"),
     "sg_attention_set_sequences": ("int", "handle", "sg_sequence*", "size_t"),
     "sg_attention_set_lengths": ("int", "handle", "int64_t*", "size_t", "text", "int64_t*", "size_t"),
     "sg_attention_set_weights": ("int", "handle", "double*", "size_t"),

@@ -40,6 +40,9 @@ SETTINGS: Dict[str, Dict[str, Tuple[str, bool, str]]] = {
         "missing_mass": ("name", False, (
             "error: refuse rows that sum to less than 1 beyond rounding; node: add a first node that takes all the missing mass and keeps "
             "it, for models with a learned sink logit (default: \"error\")")),
+        "device": ("string", True, (
+            "device that runs or trains models and measures attention: cpu, cuda (the first GPU), cuda:1 (the second), ..., cuda:all (to "
+            "measure), or auto: a GPU if there is one that can and the work is long enough for it, else the CPU (default: \"auto\")")),
         "convention": ("names", True, (
             "definitions to measure by. exact: normalised walk, and certified fidelity over the sources. published: as for the paper's "
             "tables (walk not normalised, fidelity over all nodes and 100 steps) (default: \"exact\")")),
@@ -122,8 +125,9 @@ SETTINGS: Dict[str, Dict[str, Tuple[str, bool, str]]] = {
         "exact_heads": ("integer", True, (
             "largest number of heads for which all subsets of a layer are measured; larger layers are sampled (default: 20)")),
         "null_samples": ("integer", True, (
-            "number of first samples whose heads are also measured with the weights of each row permuted, to tell structure from chance; "
-            "doubles the time of these samples. 0: no claims about pairs, better sets or other weights (default: 100)")),
+            "number of first samples whose heads are also measured with the weights of each row permuted among its allowed keys, to tell "
+            "structure from chance; doubles the time of these samples. 0: no claims about pairs, better sets or other weights (default: "
+            "100)")),
         "precision": ("number", True, (
             "standard error at which sampling stops, as a share of the value of all heads (default: 0.001)")),
         "orders": ("integer", True, (
@@ -215,8 +219,8 @@ SETTINGS: Dict[str, Dict[str, Tuple[str, bool, str]]] = {
         "track": ("integer", True, (
             "measure mixing time and fidelity of every layer every N epochs, and log them; 0: never (default: 0)")),
         "device": ("string", True, (
-            "device that runs or trains models: cpu, cuda (the first GPU), cuda:1 (the second), ..., or auto: a GPU if there is one that "
-            "can, else the CPU. Measuring a checkpoint on a GPU saves the forward pass, a few percent of the time (default: \"auto\")")),
+            "device that runs or trains models and measures attention: cpu, cuda (the first GPU), cuda:1 (the second), ..., cuda:all (to "
+            "measure), or auto: a GPU if there is one that can and the work is long enough for it, else the CPU (default: \"auto\")")),
         "precision": ("name", True, (
             "precision of products on a GPU: tf32 (operands of eleven bits), or float32 at about half the speed. The CPU computes in "
             "float32 (default: \"tf32\")")),
@@ -274,8 +278,8 @@ SETTINGS: Dict[str, Dict[str, Tuple[str, bool, str]]] = {
         "checkpoint_every": ("number", True, (
             "seconds between the checkpoints of a training; there is also one at the end and when it is stopped (default: 60.0)")),
         "device": ("string", True, (
-            "device that runs or trains models: cpu, cuda (the first GPU), cuda:1 (the second), ..., or auto: a GPU if there is one that "
-            "can, else the CPU. Measuring a checkpoint on a GPU saves the forward pass, a few percent of the time (default: \"auto\")")),
+            "device that runs or trains models and measures attention: cpu, cuda (the first GPU), cuda:1 (the second), ..., cuda:all (to "
+            "measure), or auto: a GPU if there is one that can and the work is long enough for it, else the CPU (default: \"auto\")")),
         "precision": ("name", True, (
             "precision of products on a GPU: tf32 (operands of eleven bits), or float32 at about half the speed. The CPU computes in "
             "float32 (default: \"tf32\")")),
@@ -290,5 +294,8 @@ SETTINGS: Dict[str, Dict[str, Tuple[str, bool, str]]] = {
             "sequences to draw (default: 50)")),
         "seed": ("integer", True, (
             "seed of the random sequences (default: 1)")),
+        "device": ("string", True, (
+            "device that runs or trains models and measures attention: cpu, cuda (the first GPU), cuda:1 (the second), ..., cuda:all (to "
+            "measure), or auto: a GPU if there is one that can and the work is long enough for it, else the CPU (default: \"cpu\")")),
     },
 }

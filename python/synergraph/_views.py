@@ -44,6 +44,37 @@ class HeadFunction(NamedTuple):
     shape: Tuple[int, ...]  # samples, heads, n, n
 
 
+class DeviceArray(NamedTuple):
+    """A layer in the memory of a CUDA device, (samples, heads, n, n), and how the CPU reads its heads."""
+
+    view: View
+    device: int
+    stream: int
+    read: Callable[[int, int, int], None]
+
+    @property
+    def code(self) -> int:
+        return self.view.code
+
+    @property
+    def shape(self) -> Tuple[int, ...]:
+        return self.view.shape
+
+
+class ScoreArrays(NamedTuple):
+    """A layer of queries (samples, heads, n, width) and keys in the CPU's memory, and how the CPU reads its heads."""
+
+    queries: View
+    keys: View
+    scale: float
+    softcap: float
+    window: int
+    logits: Any  # a View of float32, one a head, or None
+    read: Callable[[int, int, int], None]
+    code: int  # of the elements that `read` writes
+    shape: Tuple[int, ...]  # samples, heads, n, n
+
+
 def is_array(value: object) -> bool:
     """Whether something is one array, and not a list of some."""
     if isinstance(value, (list, tuple, dict, str, bytes)):

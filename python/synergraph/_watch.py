@@ -202,14 +202,14 @@ class Watch:
         return layer.learned if heads is None else layer.learned[heads]
 
     def _attention(self, weights: Any, row_tolerance: Optional[float], missing_mass: Optional[str],
-                   memory: Optional[int], edges: Optional[str]) -> Tuple[Attention, Optional[int]]:
+                   memory: Optional[int], edges: Optional[str], device: Optional[str] = "cpu") -> Tuple[Attention, Optional[int]]:
         """What was seen, and the memory to work in."""
         layers = self._measurable()
         aligned = self._aligned(layers)
         learned = isinstance(weights, str) and weights == "learned"
         attention, streams = attention_of(
             [(layer.name, samples) for layer, samples in zip(layers, aligned)], lengths=self._lengths, padding=self._padding, sink=self._sink,
-            row_tolerance=row_tolerance, missing_mass=missing_mass, weights_from="learned" if learned else None)
+            row_tolerance=row_tolerance, missing_mass=missing_mass, weights_from="learned" if learned else None, device=device)
         if isinstance(weights, str):
             if weights not in ("learned", "uniform"):
                 raise UsageError(f"weights: {shown(weights)} is neither 'learned' nor 'uniform'")
@@ -230,14 +230,20 @@ class Watch:
             raise UsageError("edges: the values were not kept: watch with values=True")
         if layer.output is None or any(sample.values is None for sample in samples):
             raise InputError(f"layer {layer.name}: its values or its output projection are not known: pass them to Watch.record")
+        if layer.unknown_norm is not None:
+            raise InputError(f"layer {layer.name}: {layer.unknown_norm}")
         projection, bias = as_float64(layer.output[0]), layer.output[1]
+        bias = np.zeros(len(projection)) if bias is None else as_float64(bias)
+        if layer.gain is not None:
+            gain = as_float64(layer.gain)
+            projection, bias = gain[:, None] * projection, gain * bias
         width = samples[0].moved("values").shape[-1]
         if self._recorder.heads is not None:
             projection = projection.reshape(len(projection), -1, width)[:, self._recorder.heads].reshape(len(projection), -1)
         tokens = max(sample.tokens for sample in samples)
         # A bias of one layer alone would hold for all layers: a layer without one has zeros.
         parts: List[Tuple[str, NDArray[Any]]] = [
-            ("out_proj", projection), ("out_proj_bias", np.zeros(len(projection)) if bias is None else as_float64(bias))]
+            ("out_proj", projection), ("out_proj_bias", bias)]
         for part in ("values", "residual"):
             kept = [sample.moved(part) for sample in samples]
             if any(one is None for one in kept):
@@ -254,6 +260,7 @@ class Watch:
         # settings: measure -axes -layers -lengths -padding -sink
         row_tolerance: Optional[float] = None,
         missing_mass: Optional[str] = None,
+        device: Optional[str] = None,
         normalization: Optional[str] = None,
         nodes: Optional[str] = None,
         from_tokens: Union[int, str, Sequence[int], None] = None,
@@ -273,7 +280,9 @@ class Watch:
         `weights` are equal unless given; "learned": the norms of the heads' blocks in the layers' output projections.
         """
         options = settings_of("measure", locals())
-        attention, memory = self._attention(weights, row_tolerance, missing_mass, memory, edges)
+        if options["device"] is None:
+            options["device"] = self._recorder.measuring_device()
+        attention, memory = self._attention(weights, row_tolerance, missing_mass, memory, edges, options["device"])
         return measure_attention(attention, options, threads=threads, memory=memory, progress=progress)
 
     def heads(
@@ -339,9 +348,10 @@ def watch(
     - `sink`, `lengths`, `padding`: as in `measure`. Padding is recognised by masks unless `lengths` are given.
     - `modules`: classes, or names of modules, that return attention weights (samples, heads, tokens, tokens), also in a tuple;
       unless given, all whose class is named after attention.
-    - `device`: that computes the probabilities; unless given, the one that the queries were on.
+    - `device`: that computes the probabilities, and measures them where it is a GPU; unless given, the one that the queries were on.
     - `values`: keep values and output projections, too, for `result(edges="norm")`; and the input of the module around the attention,
-      which is the residual of `edges="contribution"` if the model adds the heads' outputs to that input.
+      which is the residual of `edges="contribution"` if the model adds the heads' outputs to that input. An RMS norm in between, as in
+      Gemma 2 and 3, counts with the scale that it had on each token; other norms are refused.
     """
     text(padding, "padding", "'left' or 'right'")
     if sink is not None:

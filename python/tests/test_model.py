@@ -58,6 +58,23 @@ def test_copies_are_the_same_model_and_pickles_are_refused(checkpoint, monkeypat
     assert unraisable == []
 
 
+def test_the_device_is_chosen_as_in_the_program(program, checkpoint):
+    model = sg.load_model(checkpoint)
+    arguments = {"task": "cycle", "samples": 4, "loss": "yes"}
+    plain = model.value_heads(**arguments)
+    assert model.value_heads(**arguments, device="cpu").to_json() == plain.to_json()
+    try:
+        document = model.value_heads(**arguments, device="cuda").to_dict()
+        assert document["model"]["device"].startswith("cuda (") and "float32" in document["model"]["device"]
+        here, there = ([layer["loss"]["won"] for layer in one["layers"]] for one in (plain.to_dict(), document))
+        assert np.allclose(there, here, atol=1e-4)
+    except sg.InputError as refusal:  # no GPU
+        assert str(refusal).startswith("cuda: ") and "\n" not in str(refusal)
+        assert model.value_heads(**arguments, device="auto").to_json() == plain.to_json()
+    with pytest.raises(sg.UsageError, match="unknown device 'tpu'"):
+        model.measure(task="copy", device="tpu")
+
+
 def test_what_is_wrong_is_said(checkpoint):
     model = sg.load_model(checkpoint)
     for wrong, message in [

@@ -100,6 +100,118 @@ def test_chosen_heads_and_generated_tokens():
     np.testing.assert_allclose(later.result(edges="contribution").fidelity, whole.result(edges="contribution").fidelity, rtol=1e-3)
 
 
+class Norm(torch.nn.Module):
+    """The RMS norm of Gemma: its gain is 1 and a parameter."""
+
+    def __init__(self, size):
+        super().__init__()
+        self.weight = torch.nn.Parameter(0.5 * torch.randn(size))
+
+    def forward(self, states):
+        return states * torch.rsqrt(states.square().mean(-1, keepdim=True) + 1e-6) * (1 + self.weight)
+
+
+class NormedBlock(Block):
+    """A block that normalises what the heads bring before it is added, as Gemma 2 and 3 do."""
+
+    norm = Norm
+
+    def __init__(self, config, layer):
+        super().__init__(config, layer)
+        self.post_attention_layernorm = self.norm(config.size)
+        self.post_attention_layernorm.weight.data *= 3
+
+    def forward(self, states, attention_mask, cache):
+        added, weights = super().forward(states, attention_mask, cache)
+        return self.post_attention_layernorm(added), weights
+
+
+def block_with(norm_class):
+    return type("BlockWith" + norm_class.__name__, (NormedBlock,), {"norm": norm_class})
+
+
+def brute_force_shares(block, states, attention):
+    """Contribution edges of one sample by the definition, with the norm's denominator as it was: (heads, tokens, tokens) and the
+    residual's (tokens), not normalised."""
+    module, norm = block.self_attn, block.post_attention_layernorm
+    values = module.v_proj(states).view(len(states), -1, module.config.width).transpose(0, 1)
+    heads, width = module.config.heads, module.config.width
+    blocks = module.o_proj.weight.view(-1, heads, width)
+    parts = torch.einsum("hij,hjd,ehd->hije", attention, values.repeat_interleave(heads // len(values), 0), blocks)
+    out = parts.sum((0, 2))
+    scale = torch.rsqrt(out.square().mean(-1, keepdim=True) + 1e-6) * (1 + norm.weight)
+    parts = parts * scale[:, None]
+    y = states + out * scale
+    whole = y.abs().sum(-1)
+    edges = (whole[:, None] - (y[:, None] - parts).abs().sum(-1)).clamp(min=0)
+    return edges, (whole - (y - states).abs().sum(-1)).clamp(min=0), parts.norm(dim=-1)
+
+
+@pytest.mark.parametrize("cached", [False, True])
+def test_a_norm_behind_the_heads_counts_with_its_scale(cached):
+    model = Decoder(attention=NormedBlock, layers=1, implementation="eager").double()
+    expected_output = model(TOKENS)[0]
+    with sg.watch(model, values=True) as seen:
+        if cached:
+            cache = {}
+            parts = [model(TOKENS[:, first:last], cache=cache)[0] for first, last in [(0, 7), (7, 8), (8, 9), (9, 10)]]
+            assert torch.allclose(torch.cat(parts, 1), expected_output)
+        else:
+            assert torch.equal(model(TOKENS)[0], expected_output)
+    states = (model.embedding(TOKENS) * 2**0.5).detach()
+    for kind in ("contribution", "norm"):
+        stack = seen.heads(edges=kind, stack=True, values="fidelity").stack
+        shares, beside = [], []
+        with torch.no_grad():
+            for sample in range(3):
+                edges, residual, norms = brute_force_shares(model.layers[0], states[sample], torch.as_tensor(seen.attention(0, sample)))
+                edges, residual = (norms, states[sample].norm(dim=-1)) if kind == "norm" else (edges, residual)
+                row = edges[:, -1].sum(-1)
+                shares.append((row / (row.sum() + residual[-1])).numpy())
+                beside.append(float(residual[-1] / (row.sum() + residual[-1])))
+        np.testing.assert_allclose(stack["share_heads"][0], np.mean(shares, 0), rtol=1e-9)
+        assert stack["share_residual"][0] == pytest.approx(np.mean(beside), rel=1e-9)
+
+
+def test_norms_that_are_not_linear_are_refused():
+    model = Decoder(attention=block_with(torch.nn.LayerNorm), layers=1)
+    with sg.watch(model, values=True) as seen:
+        model(TOKENS)
+    assert seen.result().fidelity.shape == (1, 3)
+    for kind in ("norm", "contribution"):
+        with pytest.raises(sg.InputError, match="goes through a LayerNorm before it is added to the residual") as refused:
+            seen.result(edges=kind)
+        assert "\n" not in str(refused.value)
+
+
+def test_norms_of_the_sum_are_left_alone():
+    """Llama's norm of that name is given the residual, not the heads' output."""
+    class Outer(Block):
+        def __init__(self, config, layer):
+            super().__init__(config, layer)
+            self.post_attention_layernorm = torch.nn.LayerNorm(config.size)
+
+        def forward(self, states, attention_mask, cache):
+            added, weights = super().forward(states, attention_mask, cache)
+            self.post_attention_layernorm(states + added)
+            return added, weights
+
+    both = []
+    for block in (Block, Outer):
+        model = Decoder(attention=block, seed=3, layers=1)
+        with sg.watch(model, values=True) as seen:
+            model(TOKENS)
+        both.append(seen.result(edges="contribution").fidelity)
+    np.testing.assert_array_equal(*both)
+
+
+def test_half_precision_norms_fit():
+    model = Decoder(attention=NormedBlock, layers=1).to(torch.bfloat16)
+    with sg.watch(model, values=True) as seen:
+        model(TOKENS)
+    assert (seen.result(edges="contribution").fidelity > 0).all()
+
+
 def test_multihead_attention():
     torch.manual_seed(2)
     layer = torch.nn.TransformerEncoderLayer(12, 3, 16, batch_first=True, dropout=0.0).eval()

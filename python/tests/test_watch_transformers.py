@@ -282,3 +282,54 @@ def test_a_real_model(device):
     measured = seen.result(weights="learned")
     assert measured.fidelity.shape == (len(attentions), 1) and (measured.fidelity > 0).all()
     print(measured)
+
+
+def normed_configuration(kind):
+    """Models that normalise what the heads bring before they add it."""
+    if kind == "gemma2":
+        return configuration("gemma2")
+    if kind == "gemma3" and hasattr(transformers, "Gemma3TextConfig"):
+        return transformers.Gemma3TextConfig(**SIZES, head_dim=16, sliding_window=7)
+    if kind == "olmo2" and hasattr(transformers, "Olmo2Config"):
+        return transformers.Olmo2Config(**SIZES)
+    pytest.skip(f"this transformers has no {kind}")
+
+
+@pytest.mark.parametrize("device", DEVICES)
+@pytest.mark.parametrize("kind", ["gemma2", "gemma3", "olmo2"])
+def test_norms_behind_the_heads(kind, device):
+    """Contribution edges by their definition, with y = residual + norm(heads) and the norm linear at what it was given."""
+    torch.manual_seed(1)
+    model = transformers.AutoModelForCausalLM.from_config(normed_configuration(kind), attn_implementation="eager").eval()
+    with torch.no_grad():
+        for name, parameter in model.named_parameters():
+            if "post_attention_layernorm" in name:
+                parameter.uniform_(0.5, 1.5)
+    model = model.to(device=device, dtype=torch.float64)
+    tokens = torch.randint(0, 96, (2, 12), device=device)
+    for number, layer in enumerate(model.model.layers):
+        attention, norm = layer.self_attn, layer.post_attention_layernorm
+        kept = {}
+        hooks = [layer.register_forward_pre_hook(lambda _, given, options: kept.update(x=(*given, *options.values())[0]), with_kwargs=True),
+                 attention.v_proj.register_forward_hook(lambda *call: kept.update(v=call[2])),
+                 attention.o_proj.register_forward_hook(lambda *call: kept.update(out=call[2])),
+                 norm.register_forward_hook(lambda *call: kept.update(normed=call[2]))]
+        with sg.watch(model, layers=number, values=True) as seen, torch.no_grad():
+            model(tokens)
+        for hook in hooks:
+            hook.remove()
+        stack = seen.heads(edges="contribution", stack=True, values="fidelity").stack
+        means = []
+        for sample in range(2):
+            x, out, normed = (kept[name][sample].double() for name in ("x", "out", "normed"))
+            values = kept["v"][sample].view(12, 2, -1).transpose(0, 1).repeat_interleave(4, 0)
+            blocks = attention.o_proj.weight.view(64, 8, -1)
+            weights = torch.as_tensor(seen.attention(0, sample), device=device).double()
+            parts = torch.einsum("hj,hjd,ehd->hje", weights[:, -1], values, blocks)  # to the last token
+            assert torch.allclose(parts.sum((0, 1)), out[-1], rtol=1e-5, atol=1e-8)
+            parts = parts * (normed[-1] / out[-1])
+            y = x[-1] + normed[-1]
+            edges = (y.abs().sum() - (y - parts).abs().sum(-1)).clamp(min=0).sum(-1)
+            beside = (y.abs().sum() - normed[-1].abs().sum()).clamp(min=0)
+            means.append((edges / (edges.sum() + beside)).cpu().numpy())
+        np.testing.assert_allclose(stack["share_heads"][0], np.mean(means, 0), rtol=1e-4)

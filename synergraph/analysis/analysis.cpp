@@ -1,11 +1,13 @@
 #include "synergraph/analysis/analysis.h"
 
 #include <algorithm>
-#include <cmath>
+#include <limits>
 #include <utility>
 
 #include "synergraph/analysis/metrics_archive.h"
 #include "synergraph/core/error.h"
+#include "synergraph/device/measure_on_device.h"
+#include "synergraph/heads/view_source.h"
 
 namespace synergraph {
 namespace {
@@ -31,8 +33,9 @@ class SampleAnalysis {
   void measure(const std::vector<SampleRange>& ranges, const ProgressOptions& progress) {
     MeasureOptions measuring{analysis_.conventions, options_.nodes, options_.execution};
     measuring.execution.progress = progress;
-    measure_systems(
-        source_, ranges,
+    const MeasuringDevice device = choose_device(ranges);
+    const MeasuredOn measured_on = measure_systems_on(
+        device, source_, ranges,
         [this](int layer, int) { return analysis_.weights[static_cast<std::size_t>(layer)]; },
         measuring,
         [this](int layer, int sample, std::vector<HeadsMetrics> measured) {
@@ -41,6 +44,7 @@ class SampleAnalysis {
                 .samples[c][static_cast<std::size_t>(layer)][static_cast<std::size_t>(sample)] =
                 std::move(measured[c]);
         });
+    analysis_.measured_on = measured_on.text(device);
   }
 
   /// Calls visit(metrics) for all that was measured on the samples of a range.
@@ -69,13 +73,34 @@ class SampleAnalysis {
     set_moved_weights();
     for (std::size_t c = 0; c < options_.conventions.size(); ++c) {
       auto& layers = analysis_.summaries.emplace_back();
-      for (const std::vector<HeadsMetrics>& samples : analysis_.samples[c])
-        layers.push_back(summarise_layer(samples, options_.conventions[c].walk.eps));
+      for (std::size_t l = 0; l < analysis_.layers.size(); ++l)
+        layers.push_back(summarise_layer(analysis_.samples[c][l], options_.conventions[c].walk.eps,
+                                         analysis_.layers[l].sinks));
     }
     return std::move(analysis_);
   }
 
  private:
+  /// The device for the samples of these ranges.
+  MeasuringDevice choose_device(const std::vector<SampleRange>& ranges) const {
+    double seconds = 0.0;
+    for (const AttentionLayer& layer : analysis_.layers)
+      for (const SampleRange& range : ranges)
+        seconds +=
+            std::max(0, std::min(range.end, layer.samples) - range.begin) * cpu_seconds(layer);
+    if (const auto* views = dynamic_cast<const ViewSource*>(&source_))
+      for (int layer = 0; layer < static_cast<int>(analysis_.layers.size()); ++layer)
+        if (views->memory(layer).place) seconds = std::numeric_limits<double>::infinity();
+    try {
+      MeasuringDevice device = choose_measuring_device(options_.device, seconds, options_.worker);
+      device.automatic = device.automatic || options_.device_optional;
+      return device;
+    } catch (const InputError&) {
+      if (!options_.device_optional) throw;
+      return {};
+    }
+  }
+
   AttentionSource& source_;
   const AnalysisOptions& options_;
   Analysis analysis_;
@@ -95,8 +120,7 @@ SharedEnd analyse_shared(AttentionSource& source, LayerWeights weights,
   SampleAnalysis samples(source, std::move(weights), options);
   SampleWork work;
   work.cost = 0.0;
-  for (const AttentionLayer& layer : source.layers())
-    work.cost += 1e-9 * (5.0 * layer.heads + 9.0) * std::pow(layer.nodes(), 3);
+  for (const AttentionLayer& layer : source.layers()) work.cost += cpu_seconds(layer);
   work.measure = [&](const std::vector<SampleRange>& ranges) { samples.measure(ranges, {}); };
   work.take = [&](const SampleRange& range) {
     PartWriter part;

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <functional>
+#include <string>
 #include <vector>
 
 #include "synergraph/analysis/head_weights.h"
@@ -18,6 +19,11 @@ struct AnalysisOptions {
   std::vector<MetricsOptions> conventions = {convention_options(Convention::kExact)};
   Execution execution = {};
   bool nodes = false;  ///< keep the numbers of every node, too
+  /// Name of the device that measures, see choose_measuring_device(). If it is `optional`, what it
+  /// cannot do is left to the CPU without a word.
+  std::string device = "cpu";
+  bool device_optional = false;
+  int worker = 0;  ///< of several on a machine, each with a GPU of its own
 };
 
 /// All that was measured: samples[convention][layer][sample], and layers over their samples.
@@ -27,6 +33,9 @@ struct Analysis {
   std::vector<MetricsOptions> conventions;
   std::vector<std::vector<std::vector<HeadsMetrics>>> samples;
   std::vector<std::vector<MeasuredLayer>> summaries = {};  ///< [convention][layer]
+  /// The devices that measured, with their precision: "cuda (NVIDIA H200, sm_90), float64". Empty:
+  /// the CPU, in double precision.
+  std::string measured_on = {};
 };
 
 /// Measures every layer on every sample. InputError where weights or conventions are wrong, before

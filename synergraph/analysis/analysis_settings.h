@@ -1,6 +1,10 @@
 #pragma once
 
+#include <string>
+
 #include "synergraph/analysis/analysis.h"
+#include "synergraph/core/execution_settings.h"
+#include "synergraph/device/device_name.h"
 #include "synergraph/heads/edges.h"
 #include "synergraph/heads/metrics_settings.h"
 
@@ -28,6 +32,7 @@ struct AnalysisSettings {
   EdgeSettings edges;
   bool per_head = false;
   bool per_node = false;
+  std::string device{kAutomatic};  ///< of the library's calls; commands have it with their input
 };
 
 /// See Setting.
@@ -44,6 +49,7 @@ void visit_settings(AnalysisSettings& settings, Visit&& visit) {
                 .help = "keep the numbers of every token",
                 .faces = face::kLibrary},
         settings.per_node);
+  visit(device_setting(kMeasurementGroup, face::kLibrary), settings.device);
 }
 
 }  // namespace synergraph

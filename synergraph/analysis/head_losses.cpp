@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "synergraph/core/error.h"
+#include "synergraph/core/progress.h"
 #include "synergraph/statistics/rank_tests.h"
 #include "synergraph/subsets/game.h"
 
@@ -34,6 +35,9 @@ std::optional<std::vector<LossOfHeads>> losses_of_heads(
   LossGameOptions options;
   options.execution = execution;
   options.execution.progress = {};
+  Progress progress("subsets", static_cast<std::uint64_t>(evaluations(source)), 0,
+                    execution.progress);
+  options.subsets_done = [&](std::uint64_t count) { progress.add(count); };
   std::vector<LossOfHeads> losses;
   for (const LossGame& game : model->loss_games(options)) {
     LossOfHeads& loss = losses.emplace_back();

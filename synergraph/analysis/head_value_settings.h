@@ -38,8 +38,8 @@ void visit_settings(HeadValueOptions& options, Visit&& visit) {
   visit(
       Setting{"null_samples", kMeasurementGroup,
               "number of first samples whose heads are also measured with the weights of each row "
-              "permuted, to tell structure from chance; doubles the time of these samples. 0: no "
-              "claims about pairs, better sets or other weights"},
+              "permuted among its allowed keys, to tell structure from chance; doubles the time of "
+              "these samples. 0: no claims about pairs, better sets or other weights"},
       options.null_samples, NumberRange<int>{0, 1000000});
   visit(Setting{"precision", kMeasurementGroup,
                 "standard error at which sampling stops, as a share of the value of all heads"},
@@ -116,9 +116,10 @@ struct StackSettings {
                        " attention");
   }
 
-  /// How the stack is measured, but for the token that is followed.
-  StackOptions options() const {
+  /// How the stack is measured, but for the token that is followed. `from`: the sources that count.
+  StackOptions options(const TokenChoice& from = {}) const {
     StackOptions options;
+    options.from = from;
     options.residual = residual.value_or(options.residual);
     options.flow = method == StackMethod::kFlow;
     return options;

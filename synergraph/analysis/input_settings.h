@@ -243,12 +243,14 @@ void visit_settings(SequenceSettings& settings, Visit&& visit) {
 struct ModelAttentionSettings {
   SequenceSettings sequences;
   TokenSettings tokens;
+  std::string device = "cpu";
 };
 
 /// See Setting.
 template <class Visit>
 void visit_settings(ModelAttentionSettings& settings, Visit&& visit) {
   visit_settings(settings.sequences, visit);
+  visit(device_setting(kInputGroup, face::kLibrary), settings.device);
   auto in_c = only_for(face::kC, visit);
   visit_settings(settings.tokens, in_c);
 }

@@ -1,33 +1,58 @@
 #include "synergraph/analysis/layer_summary.h"
 
 #include <algorithm>
+#include <cmath>
+#include <span>
 
+#include "synergraph/core/special_values.h"
 #include "synergraph/statistics/rank_tests.h"
 
 namespace synergraph {
 namespace {
 
+/// The mean of a sample's numbers over its sinks: of those that exist, infinite if one of them is.
+template <class Value>
+double over_sinks(std::span<const HeadsMetrics> sinks, const Value& value) {
+  double mean = kNan;
+  double count = 0.0;
+  for (const HeadsMetrics& sink : sinks) {
+    const double number = value(sink);
+    if (std::isinf(number)) return number;
+    if (std::isnan(number)) continue;
+    count += 1.0;
+    mean = count == 1.0 ? number : mean + (number - mean) / count;
+  }
+  return mean;
+}
+
 /// One number of every sample.
 template <class Value>
-std::vector<double> values_of(const std::vector<HeadsMetrics>& samples, const Value& value) {
+std::vector<double> values_of(const std::vector<HeadsMetrics>& systems, std::size_t sinks,
+                              const Value& value) {
   std::vector<double> values;
-  values.reserve(samples.size());
-  for (const HeadsMetrics& sample : samples) values.push_back(value(sample));
+  values.reserve(systems.size() / sinks);
+  for (std::size_t first = 0; first < systems.size(); first += sinks)
+    values.push_back(over_sinks(std::span(systems).subspan(first, sinks), value));
   return values;
 }
 
 }  // namespace
 
 Share LayerSummary::synergy_share() const {
-  return {with_synergy, static_cast<std::int64_t>(numbers.at(Quantity::kMinimaxFidelity).samples)};
+  const Summary& fidelity = numbers.at(Quantity::kMinimaxFidelity);
+  return {with_synergy, static_cast<std::int64_t>(fidelity.samples) * sinks};
 }
 
 MeasuredLayer summarise_layer(const std::vector<HeadsMetrics>& samples,
-                              const std::vector<double>& eps) {
+                              const std::vector<double>& eps, int sinks) {
   MeasuredLayer layer;
   LayerSummary& all = layer.all;
+  all.sinks = sinks;
+  const auto each = [&](const auto& value) {
+    return values_of(samples, static_cast<std::size_t>(sinks), value);
+  };
   const auto of_all = [&](const Quantity& quantity) {
-    return values_of(samples, [&](const HeadsMetrics& s) { return value_of(quantity, s, eps); });
+    return each([&](const HeadsMetrics& s) { return value_of(quantity, s, eps); });
   };
   for (const Quantity& quantity : layer_quantities(eps))
     all.numbers[quantity] = summarise(of_all(quantity));
@@ -37,8 +62,8 @@ MeasuredLayer summarise_layer(const std::vector<HeadsMetrics>& samples,
   for (std::size_t h = 0; h < layer.heads.size(); ++h) {
     layer.heads[h].best.trials = static_cast<std::int64_t>(samples.size());
     for (const Quantity& quantity : system_quantities(eps))
-      layer.heads[h].numbers[quantity] = summarise(values_of(
-          samples, [&](const HeadsMetrics& s) { return value_of(quantity, s.heads[h], eps); }));
+      layer.heads[h].numbers[quantity] = summarise(
+          each([&](const HeadsMetrics& s) { return value_of(quantity, s.heads[h], eps); }));
   }
   for (const HeadsMetrics& sample : samples) {
     ++layer.heads[static_cast<std::size_t>(sample.synergy.best_head)].best.successes;

@@ -14,9 +14,11 @@ namespace synergraph {
 /// Numbers over samples.
 using Numbers = std::map<Quantity, Summary>;
 
-/// All heads of a layer over its samples.
+/// All heads of a layer over its samples. Of a sample with several sinks, a number is its mean over
+/// the sinks: sinks of one sample are not independent. Counts are of every sink of every sample.
 struct LayerSummary {
   Numbers numbers;
+  int sinks = 1;                       ///< of every sample
   std::int64_t with_synergy = 0;       ///< samples in which all heads together beat the best one
   std::int64_t synergy_undecided = 0;  ///< samples whose fidelities, not certified, do not tell
   /// Spearman's rank correlation of truncated hitting time and fidelity over the samples; NaN where
@@ -44,9 +46,10 @@ struct MeasuredLayer {
   int best_head_undecided = 0;  ///< samples whose fidelities, not certified, leave it open
 };
 
-/// The summary of samples that were measured with these eps.
+/// The summary of samples that were measured with these eps. Every `sinks` in a row are one sample
+/// up to several sinks; their number is a multiple of it.
 MeasuredLayer summarise_layer(const std::vector<HeadsMetrics>& samples,
-                              const std::vector<double>& eps);
+                              const std::vector<double>& eps, int sinks = 1);
 
 }  // namespace synergraph
 #pragma GCC visibility pop

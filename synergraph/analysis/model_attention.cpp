@@ -138,9 +138,14 @@ std::optional<MovedValues> ModelAttention::Reader::moved() {
 
 ModelAttention::ModelAttention(const Model& model, Sequences inputs, const Task* task,
                                const TokenRange& range, EvaluatorFactory evaluators,
-                               const TokenChoice& sinks)
-    : model_(model), inputs_(std::move(inputs)), task_(task), evaluators_(std::move(evaluators)) {
+                               const TokenChoice& sinks, LossGamesFactory games)
+    : model_(model),
+      inputs_(std::move(inputs)),
+      task_(task),
+      evaluators_(std::move(evaluators)),
+      games_(std::move(games)) {
   if (!evaluators_) evaluators_ = [this] { return std::make_unique<Evaluator>(model_); };
+  if (!games_) games_ = cpu_loss_games(model_);
   const ModelConfig& config = model.config();
   require_fitting(config, inputs_, "tokens");
   const std::int64_t end = range.end.value_or(config.length);
@@ -233,16 +238,17 @@ std::optional<Evaluation> ModelAttention::evaluation() const {
 
 std::vector<LossGame> ModelAttention::loss_games(const LossGameOptions& options) const {
   if (task_ == nullptr) throw InputError("the loss needs a task");
+  const std::unique_ptr<LossGames> player = games_();
   std::vector<LossGame> games;
   games.reserve(layers_.size());
   for (int layer = 0; layer < model_.config().layers; ++layer)
-    games.push_back(loss_game(model_, inputs_, answers_, layer, options));
+    games.push_back(player->play(inputs_, answers_, layer, options));
   return games;
 }
 
 std::optional<AttentionControl> ModelAttention::control(const Execution& execution) const {
   if (task_ == nullptr) return std::nullopt;
-  return attention_control(model_, inputs_, answers_, Ablation::kZero, execution);
+  return games_()->control(inputs_, answers_, Ablation::kZero, execution);
 }
 
 }  // namespace synergraph

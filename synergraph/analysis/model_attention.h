@@ -12,11 +12,12 @@ namespace synergraph {
 class ModelAttention : public AttentionSource {
  public:
   /// With a task the model's answers are judged by it. InputError unless the sequences, the range
-  /// and the sinks fit the model. The model must outlive this object. `evaluators` run it; by
-  /// default on the CPU. Each sink, a token in the range, makes one sample of a sequence: the
-  /// tokens up to it; empty: the range's last token.
+  /// and the sinks fit the model. The model must outlive this object. `evaluators` run it, and
+  /// `games` run it without some heads; by default on the CPU. Each sink, a token in the range,
+  /// makes one sample of a sequence: the tokens up to it; empty: the range's last token.
   ModelAttention(const Model& model, Sequences inputs, const Task* task, const TokenRange& range,
-                 EvaluatorFactory evaluators = {}, const TokenChoice& sinks = {});
+                 EvaluatorFactory evaluators = {}, const TokenChoice& sinks = {},
+                 LossGamesFactory games = {});
 
   std::vector<AttentionPiece> pieces(int begin, int end) const override;
   std::unique_ptr<AttentionReader> reader(const WorkingMemory& memory) override;
@@ -55,6 +56,7 @@ class ModelAttention : public AttentionSource {
   Sequences inputs_;
   const Task* task_;
   EvaluatorFactory evaluators_;
+  LossGamesFactory games_;
   int begin_;
   std::vector<int> ends_;  // of the samples of each sequence
   Sequences answers_;

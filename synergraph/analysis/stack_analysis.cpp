@@ -106,6 +106,9 @@ StackAnalysis begin_stack(const AttentionSource& source, const LayerWeights& wei
   require_stack(layers);
   StackAnalysis analysis;
   analysis.options = options;
+  analysis.options.first_token = extra_nodes(layers.front().missing_mass);
+  if (!options.from.empty())
+    (void)options.from.places(layers.front().tokens, option_mark("from_tokens"));
   analysis.layers = layers;
   analysis.samples = layers.front().samples;
   analysis.weakest.resize(static_cast<std::size_t>(layers.front().nodes()));

@@ -7,6 +7,7 @@
 #include <cmath>
 #include <limits>
 
+#include "synergraph/chain/mixing_rules.h"
 #include "synergraph/chain/survival_sweep.h"
 #include "synergraph/chain/walk_powers.h"
 #include "synergraph/core/error.h"
@@ -15,43 +16,22 @@
 namespace synergraph {
 namespace {
 
-// Rounding allowance of the comparison with eps: see mixing.h.
-constexpr double kTie = 1e-13;
-// Bisection stops this many levels below the highest: 2^-44 relative, far below 1e-9. Times below
-// 1e6 have fewer than 44 levels and so come out exactly.
-constexpr int kLevels = 44;
+using mixing_rules::kLevels;
 
-/// What is followed through time to compare with a threshold.
-enum Followed {
-  kSurvival,  ///< max_j s_t[j]
-  /// The same times 2^kLift, for thresholds so small that survivals near them are no normal numbers
-  /// any more, and lose their digits.
-  kLifted,
-  /// min_j (1 - s_t[j]): near 1 the survival has no digits left to say how far it is from one.
-  kArrival,
-  kFollowed
-};
-constexpr int kLift = 900;
+using mixing_rules::Followed;
+using mixing_rules::kArrival;
+using mixing_rules::kFollowed;
+using mixing_rules::kLifted;
+using mixing_rules::kLifting;
+using mixing_rules::kSurvival;
+using mixing_rules::Threshold;
+static_assert(mixing_rules::kLeastUnlifted == Propagation::kBeyondFlushing);
 
-/// What an eps asks of the walk.
-struct Threshold {
-  Followed of;
-  double value;
-
-  explicit Threshold(double eps)
-      : of(eps > 0.5                             ? kArrival
-           : eps >= Propagation::kBeyondFlushing ? kSurvival
-                                                 : kLifted),
-        value(of == kArrival    ? (1.0 - eps) * (1.0 - kTie)
-              : of == kSurvival ? eps * (1.0 + kTie)
-                                : std::ldexp(eps, kLift) * (1.0 + kTie)) {}
-  /// By the worst or the least of what it is of.
-  bool met(double worst) const { return of == kArrival ? worst >= value : worst <= value; }
-  bool met(const std::vector<double>& state) const {
-    return met(of == kArrival ? *std::min_element(state.begin(), state.end())
-                              : *std::max_element(state.begin(), state.end()));
-  }
-};
+/// Whether a state of all nodes meets a threshold.
+bool meets(const std::vector<double>& state, const Threshold& threshold) {
+  return threshold.met(threshold.of == kArrival ? *std::min_element(state.begin(), state.end())
+                                                : *std::max_element(state.begin(), state.end()));
+}
 
 /// The thresholds still searched for, and the times found.
 struct Search {
@@ -109,7 +89,7 @@ void search_panel(const SurvivalSweep& sweep, Followed of, Search& search) {
 void search_lifted(const Walk& walk, Search& search, std::int64_t stepping,
                    const Execution& execution) {
   if (!search.follows(kLifted)) return;
-  SurvivalSweep sweep(walk, std::ldexp(1.0, kLift));
+  SurvivalSweep sweep(walk, kLifting);
   sweep.flush_tiny();
   while (search.follows(kLifted) && sweep.states().time() < stepping) {
     execution.check();
@@ -152,7 +132,7 @@ class FollowedPowers {
   /// `lifted`: lifted survivals are asked for.
   FollowedPowers(const Walk& walk, WalkPowers& powers, bool lifted)
       : powers_(powers),
-        lifted_(static_cast<std::size_t>(walk.nodes()), std::ldexp(1.0, kLift)),
+        lifted_(static_cast<std::size_t>(walk.nodes()), kLifting),
         next_(lifted_.size()) {
     lifted_.back() = 0.0;
     if (lifted) step();
@@ -189,7 +169,7 @@ void search_by_squaring(const Walk& walk, Search& search, const Execution& execu
   std::size_t open = 0;
   for (const Followed of : {kSurvival, kLifted, kArrival}) before[of] = followed.now(of);
   for (std::size_t k = 0; k < search.time.size(); ++k) {
-    if (search.open(k) && search.threshold[k].met(before[search.threshold[k].of]))
+    if (search.open(k) && meets(before[search.threshold[k].of], search.threshold[k]))
       search.time[k] = 1.0;
     open += search.open(k) ? 1 : 0;
   }
@@ -203,7 +183,8 @@ void search_by_squaring(const Walk& walk, Search& search, const Execution& execu
       std::vector<double>& last = before[of];
       for (std::size_t k = 0; k < search.time.size(); ++k) {
         const Threshold& threshold = search.threshold[k];
-        if (!search.open(k) || bracketed[k] || threshold.of != of || !threshold.met(now)) continue;
+        if (!search.open(k) || bracketed[k] || threshold.of != of || !meets(now, threshold))
+          continue;
         bracketed[k] = true;
         running.push_back({k, level, last, std::ldexp(1.0, level - 1)});
       }
@@ -219,7 +200,7 @@ void search_by_squaring(const Walk& walk, Search& search, const Execution& execu
     for (Bisection& b : running) {
       if (level > b.level - 2 || level < b.level - 2 - kLevels) continue;
       powers.multiply(level, b.state.data(), next.data());
-      if (search.threshold[b.index].met(next)) continue;
+      if (meets(next, search.threshold[b.index])) continue;
       b.state = next;
       b.time += std::ldexp(1.0, level);
     }
@@ -229,19 +210,12 @@ void search_by_squaring(const Walk& walk, Search& search, const Execution& execu
   search.settle_all(kInfinity);
 }
 
-/// How far to step one by one before squaring. From the worst node h = E[T] is at most
-/// T_mix(eps) / (1 - eps), as s_{k T_mix} <= eps^k: where that alone is too far for stepping to
-/// pay, nothing is stepped.
+/// How far to step one by one before squaring.
 std::int64_t steps_worth_taking(int nodes, double worst_hitting, const Search& search) {
-  const std::int64_t most = std::max(400, nodes / 8);
-  for (std::size_t k = 0; k < search.time.size(); ++k) {
-    const Threshold& threshold = search.threshold[k];
-    const double arrived = threshold.of == kArrival    ? threshold.value
-                           : threshold.of == kSurvival ? 1.0 - threshold.value
-                                                       : 1.0;
-    if (search.open(k) && arrived * worst_hitting > static_cast<double>(most)) return 0;
-  }
-  return most;
+  for (std::size_t k = 0; k < search.time.size(); ++k)
+    if (search.open(k) && !mixing_rules::stepping_pays(search.threshold[k], worst_hitting, nodes))
+      return 0;
+  return mixing_rules::most_steps(nodes);
 }
 
 }  // namespace

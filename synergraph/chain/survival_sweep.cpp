@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "synergraph/chain/truncation_rules.h"
 #include "synergraph/chain/walk_powers.h"
 #include "synergraph/core/array_math.h"
 
@@ -14,20 +15,6 @@ ConstMatrixView among_sources(const Walk& walk) {
   ConstMatrixView view = walk.step.view();
   view.rows = view.cols = walk.sink();
   return view;
-}
-
-/// 1 + x + .. + x^(count - 1), from the highest bit of the count to the lowest.
-double geometric_sum(double x, std::int64_t count) {
-  double sum = 0.0;
-  double power = 1.0;  // x^m of the sum of m terms
-  for (int bit = 62; bit >= 0; --bit) {
-    sum += power * sum;
-    power *= power;
-    if (((count >> bit) & 1) == 0) continue;
-    sum = 1.0 + x * sum;
-    power *= x;
-  }
-  return sum;
 }
 
 /// n^2 a step against n^3 / 3 a squaring, of which the cutoff needs one a bit.
@@ -122,53 +109,40 @@ void TruncatedSum::add_panel(const Propagation& states) {
   }
 }
 
-// s_t never grows and every sum is at least s_0 = 1, so a rest below 2^-54 cannot change it. A
-// survivor that the last nodes pass down is one of theirs: lower nodes lose no more by leaving it
+// A survivor that the last nodes pass down is one of theirs: lower nodes lose no more by leaving it
 // out.
 int TruncatedSum::active(const SurvivalSweep& sweep) const {
   const Propagation& states = sweep.states();
   const auto left = static_cast<double>(cutoff_ - states.time());
   int active = states.active();
-  while (active > 0 && left * states.current(active - 1) < 0x1.0p-54) --active;
+  while (active > 0 && truncation_rules::is_lost(states.current(active - 1), left)) --active;
   return active;
 }
 
-/// Where low s_{T-1} <= s_T <= high s_{T-1} at all nodes, the same holds between any two later
-/// steps, since P has no negative entry. Survival soon shrinks by the slowest node's factor
-/// everywhere, low and high close in on it, and what is left of the sum is known to rounding, in
-/// one of two ways. Adds it and returns true if it is.
+/// Survival soon shrinks by the slowest node's factor everywhere, and what is left of the sum is
+/// known to rounding, in one of two ways. Adds it and returns true if it is.
 bool TruncatedSum::add_rest(const SurvivalSweep& sweep) {
   const Propagation& states = sweep.states();
   const int last = states.length() - 1;
   const auto left = static_cast<double>(cutoff_ - states.time());
   int active = states.active();  // beyond: died out even before the last step
-  while (active > 0 && left * left * states.at(active - 1, last) < 0x1.0p-54) --active;
-  double low = 1.0;
-  double high = 0.0;
-  double share = 0.0;  // the largest part that s_T is of a sum
-  for (int j = sweep.first_moving(); j < active; ++j) {
-    const double now = states.current(j);
-    const double ratio = now / states.at(j, last);
-    low = std::min(low, ratio);
-    high = std::max(high, ratio);
-    share = std::max(share, now / sum_[static_cast<std::size_t>(j)]);
-  }
-  constexpr double kAccuracy = 0x1.0p-50;
-  // Ratios of survivals are rounded to this; of a walk that leaves less often they know nothing.
-  constexpr double kRatio = 0x1.0p-53;
-  constexpr double kRounding = 0x1.0p-45;
-  // The sum of the first powers of x <= 1 changes by at most left^2 / 2 times the change of x.
-  if (share * (high - low) * left * left / 2.0 <= kAccuracy &&
-      share * kRatio * left * left / 2.0 <= kRounding) {
-    add_powers(sweep, active, (low + high) / 2.0);
+  while (active > 0 && truncation_rules::is_lost(states.at(active - 1, last), left * left))
+    --active;
+  truncation_rules::Shrinking shrinking;
+  for (int j = sweep.first_moving(); j < active; ++j)
+    shrinking.look_at(states.current(j), states.at(j, last), sum_[static_cast<std::size_t>(j)]);
+  if (truncation_rules::powers_give_rest(shrinking, left)) {
+    add_powers(sweep, active, (shrinking.low + shrinking.high) / 2.0);
     return true;
   }
   // The sum over all times from T on is at most s_T / (1 - high); its part from the cutoff on is
   // the whole times a number between low^left and high^left.
+  const auto [low, high, share] = shrinking;
   const double most = std::pow(high, left);
   const double least = std::pow(low, left);
-  if (most <= 0.5 && share * (most - least) <= kAccuracy * (1.0 - high) &&
-      share * most * left * kRatio <= kRounding * (1.0 - high)) {
+  if (most <= 0.5 && share * (most - least) <= truncation_rules::kAccuracy * (1.0 - high) &&
+      share * most * left * truncation_rules::kRatio <=
+          truncation_rules::kRounding * (1.0 - high)) {
     add_solution(sweep, active, 1.0 - (most + least) / 2.0);
     return true;
   }
@@ -178,7 +152,7 @@ bool TruncatedSum::add_rest(const SurvivalSweep& sweep) {
 /// sum += s_T (1 + x + .. + x^(left - 1)).
 void TruncatedSum::add_powers(const SurvivalSweep& sweep, int active, double factor) {
   const Propagation& states = sweep.states();
-  const double powers = geometric_sum(factor, cutoff_ - states.time());
+  const double powers = truncation_rules::geometric_sum(factor, cutoff_ - states.time());
   const auto left = static_cast<double>(cutoff_ - states.time());
   for (int j = 0; j < active; ++j)
     sum_[static_cast<std::size_t>(j)] +=

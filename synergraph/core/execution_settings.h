@@ -38,16 +38,18 @@ void visit_settings(ExecutionSettings& settings, Visit&& visit) {
         settings.quiet);
 }
 
-/// Returns the description of a device's name, for commands that run or train models.
+/// Returns the description of a device's name, for what runs or trains models or measures.
 constexpr Setting device_setting(std::string_view group, unsigned faces) {
-  return {.key = "device",
-          .group = group,
-          .help =
-              "device that runs or trains models: cpu, cuda (the first GPU), cuda:1 (the "
-              "second), ..., or auto: a GPU if there is one that can, else the CPU. Measuring "
-              "a checkpoint on a GPU saves the forward pass, a few percent of the time",
-          .faces = faces,
-          .effect = SettingEffect::kExecution};
+  return {
+      .key = "device",
+      .group = group,
+      .help =
+          "device that runs or trains models and measures attention: cpu, cuda (the first GPU), "
+          "cuda:1 (the second), ..., cuda:all (to measure), or auto: a GPU if there is one that "
+          "can "
+          "and the work is long enough for it, else the CPU",
+      .faces = faces,
+      .effect = SettingEffect::kExecution};
 }
 
 }  // namespace synergraph

@@ -13,7 +13,7 @@ inline constexpr double kSafeMost = 0x1.0p500;
 
 /// Returns true if a sum of non-negative numbers is far from overflow and underflow. The reciprocal
 /// and the square of such a sum have full precision. The result is false for infinity and NaN.
-inline bool in_safe_range(double sum) {
+constexpr bool in_safe_range(double sum) {
   // Non-negative doubles have the same order as their bits. One comparison therefore checks both
   // ends.
   constexpr auto kLeast = std::bit_cast<std::uint64_t>(kSafeLeast);

@@ -56,6 +56,10 @@ TokenChoice::TokenChoice(std::string_view text, std::string_view option) : text_
   }
 }
 
+std::string TokenChoice::described() const {
+  return (single() ? "token " : "tokens ") + text_;
+}
+
 std::optional<std::int64_t> TokenChoice::single() const {
   if (parts_.size() != 1 || !parts_.front().named || parts_.front().end) return std::nullopt;
   return parts_.front().begin;

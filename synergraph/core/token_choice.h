@@ -19,6 +19,7 @@ class TokenChoice {
 
   bool empty() const { return parts_.empty(); }  ///< nothing was chosen: the default applies
   const std::string& text() const { return text_; }
+  std::string described() const;  ///< "token 5", or "tokens 0-7"
   /// The token, where one is chosen by its number.
   std::optional<std::int64_t> single() const;
 

@@ -1,52 +1,16 @@
 #pragma once
 
 #include <cstddef>
-#include <cstdint>
-#include <memory>
-#include <optional>
 #include <span>
 #include <string>
-#include <vector>
 
-#include "synergraph/core/float_type.h"
+#include "synergraph/core/error.h"
 #include "synergraph/heads/attention_view.h"
+#include "synergraph/heads/device_view.h"
 #include "synergraph/heads/measure_systems.h"
 
 #pragma GCC visibility push(default)
 namespace synergraph {
-
-/// Where work on a device lies: its number and the stream of the caller. Work on the device starts
-/// after everything that was queued in the stream, and is finished when a call returns.
-struct DevicePlace {
-  int device = 0;
-  void* stream = nullptr;  ///< a cudaStream_t; null: the default stream
-};
-
-/// Attention given as queries and keys in a device's memory: row i of a head is the softmax over
-/// the allowed keys j <= i of softcap(scale * q_i . k_j).
-struct QueryKeyView {
-  const void* queries =
-      nullptr;                 ///< the element with all indices 0, (samples, heads, tokens, width)
-  const void* keys = nullptr;  ///< (samples, key_heads, tokens, width)
-  FloatType type = FloatType::kBFloat16;
-  std::int64_t samples = 0;
-  std::int64_t heads = 0;
-  std::int64_t key_heads = 0;  ///< divides heads: each serves heads / key_heads heads in a row
-  std::int64_t tokens = 0;
-  std::int64_t width = 0;
-  /// Bytes from one sample, head and token to the next. The features of a token lie side by side.
-  struct Strides {
-    std::ptrdiff_t sample = 0;
-    std::ptrdiff_t head = 0;
-    std::ptrdiff_t token = 0;
-  };
-  Strides query_strides = {};
-  Strides key_strides = {};
-  double scale = 1.0;
-  double softcap = 0.0;                ///< 0: none; else cap * tanh(score / cap)
-  std::int64_t window = 0;             ///< 0: none; else only keys j > i - window
-  const float* sink_logits = nullptr;  ///< one for each head, on the device; null: none
-};
 
 /// Measures attention where it lies, on a device. Each function gives what measure() of
 /// heads/measure_systems.h gives for the same probabilities, with the same errors. What the device
@@ -61,6 +25,9 @@ class MetricsBackend {
   /// The device for a record: "cuda (NVIDIA H200, sm_90)". InputError where it cannot be used.
   virtual std::string describe(int device) const = 0;
 
+  /// Number of devices that can be used, 0 where there are none.
+  virtual int count() const { return 1; }
+
   /// Why a request is not measured on this device; empty: it is. Edges other than attention,
   /// for example, are for the CPU.
   virtual std::string refusal(const AttentionView& attention,
@@ -70,8 +37,27 @@ class MetricsBackend {
   virtual BatchMetrics measure(const AttentionView& attention, std::span<const double> weights,
                                const BatchOptions& options, const DevicePlace& place) = 0;
 
+  /// Queries, keys and sink logits are in the memory of the device.
   virtual BatchMetrics measure(const QueryKeyView& attention, std::span<const double> weights,
                                const BatchOptions& options, const DevicePlace& place) = 0;
+
+  /// Why queries and keys are not measured on this device; empty: they are.
+  virtual std::string refusal(const QueryKeyView& /*attention*/,
+                              const BatchOptions& /*options*/) const {
+    return {};
+  }
+
+  /// Memory of the device. InputError, in one line, where there is too little.
+  virtual void* allocate(std::size_t /*bytes*/, const DevicePlace& /*place*/) {
+    throw InputError("this device gives no memory");
+  }
+  virtual void release(void* /*memory*/, const DevicePlace& /*place*/) noexcept {}
+  /// Copies between the memories of the device and of the CPU, in any direction, after what is
+  /// queued in the stream. The copy is finished when the call returns.
+  virtual void copy(void* /*to*/, const void* /*from*/, std::size_t /*bytes*/,
+                    const DevicePlace& /*place*/) {
+    throw InputError("this device copies no memory");
+  }
 };
 
 /// The backend for NVIDIA's GPUs: a library of its own, loaded at the first call. InputError in one

@@ -10,14 +10,13 @@
 #include "synergraph/core/special_values.h"
 #include "synergraph/diffusion/absorption.h"
 #include "synergraph/diffusion/minimax_nodes.h"
+#include "synergraph/diffusion/peak_rules.h"
 
 namespace synergraph {
 namespace {
 
-// A bound is met when it is met to rounding: it is a sum of up to n non-negative products.
-constexpr double kRounding = 1e-14;
-// Steps before the first look at whether a minimax is final.
-constexpr int kFirstSteps = 8;
+using peak_rules::kFirstSteps;
+using peak_rules::kRounding;
 
 }  // namespace
 
@@ -44,10 +43,8 @@ FidelityTracker::FidelityTracker(ConstMatrixView diffusion, const Propagation& s
   chosen_ = minimax_nodes(options, diffusion.rows);
 }
 
-/// How far to step before the powers take over: about as long as those would take. Rounding grows
-/// with the steps, too.
 std::int64_t FidelityTracker::most_steps() const {
-  return limited() ? options_.step_limit : std::max(2000, 4 * nodes());
+  return limited() ? options_.step_limit : peak_rules::steps_before_powers(nodes());
 }
 
 std::int64_t FidelityTracker::steps_left() const {
@@ -68,11 +65,10 @@ void FidelityTracker::set_final(int j) {
   result_.node_upper[at] = result_.node[at];
 }
 
-/// Two maxima that differ by rounding are a tie, and the first of them gives the optimal time.
 void FidelityTracker::look_at(int j, double value, double time, double rounding) {
   phi(j) = std::max(phi(j), value);
   double& timed = timed_[static_cast<std::size_t>(j)];
-  if (value > timed * (1.0 + rounding)) {
+  if (peak_rules::is_above(value, timed, rounding)) {
     timed = value;
     result_.optimal_time[static_cast<std::size_t>(j)] = time;
   }
@@ -112,7 +108,7 @@ bool FidelityTracker::all_final() const {
   double above = 0.0;  // S_j: the signal at nodes >= j
   for (int j = states_.active() - 1; j >= 0; --j) {
     above += states_.current(j);
-    if (above > result_.node[static_cast<std::size_t>(j)] * (1.0 + kRounding)) return false;
+    if (!peak_rules::is_final(above, result_.node[static_cast<std::size_t>(j)])) return false;
   }
   return true;
 }
@@ -142,7 +138,7 @@ int FidelityTracker::smallest() const {
   double least = kInfinity;
   for (int k = 0; k < count; ++k) least = std::min(least, value(k));
   int first = 0;
-  while (value(first) > least * (1.0 + kRounding)) ++first;
+  while (!peak_rules::is_smallest(value(first), least)) ++first;
   return chosen_[static_cast<std::size_t>(first)];
 }
 
@@ -163,7 +159,7 @@ bool FidelityTracker::certify(int j) {
     for (int i = j; i < nodes(); ++i) ever += signal(i) * passing_[static_cast<std::size_t>(i)];
     upper = std::min(upper, ever);
   }
-  if (upper > phi(j) * (1.0 + kRounding)) return false;
+  if (!peak_rules::is_final(upper, phi(j))) return false;
   upper = phi(j);
   if (options_.every_node) set_final(j);
   return true;
@@ -176,7 +172,7 @@ bool FidelityTracker::certify_every() {
   double above = 0.0;
   for (int j = nodes() - 1; j >= 0; --j) {
     above += signal(j);
-    if (!is_final(j) && above <= phi(j) * (1.0 + kRounding)) set_final(j);
+    if (!is_final(j) && peak_rules::is_final(above, phi(j))) set_final(j);
     all = all && is_final(j);
   }
   if (all || states_.time() < next_look_) return all;
@@ -335,7 +331,7 @@ void FidelityTracker::finish() {
     for (const int chosen : chosen_)
       bound = std::min(bound, result_.node_upper[static_cast<std::size_t>(chosen)]);
   }
-  result_.certified = bound <= result_.minimax * (1.0 + kRounding);
+  result_.certified = peak_rules::is_final(bound, result_.minimax);
   result_.minimax_upper = result_.certified ? result_.minimax : bound;
 }
 

@@ -8,13 +8,11 @@
 #include "synergraph/core/safe_range.h"
 #include "synergraph/core/triangular.h"
 #include "synergraph/diffusion/minimax_nodes.h"
+#include "synergraph/diffusion/peak_rules.h"
 
 namespace synergraph {
 namespace {
 
-// A bound is met when it is met to rounding, as in FidelityTracker.
-constexpr double kQuickRounding = 1e-14;
-constexpr std::int64_t kFirstQuickSteps = 8;
 // Of a diffusion that needs more, digits would be lost in stepping.
 constexpr std::int64_t kMostSteps = 200;
 // What is smaller may have lost digits to underflow, or to what is flushed.
@@ -95,28 +93,27 @@ int MinimaxSearch::smallest() const {
     double least = phi()[from_.front()];
     for (const int j : from_) least = std::min(least, phi()[j]);
     auto weak = from_.begin();
-    while (phi()[*weak] > least * (1.0 + kQuickRounding)) ++weak;
+    while (!peak_rules::is_smallest(phi()[*weak], least)) ++weak;
     return *weak;
   }
   const double least = *std::min_element(phi(), phi() + chosen_);
   int first = 0;
-  while (phi()[first] > least * (1.0 + kQuickRounding)) ++first;
+  while (!peak_rules::is_smallest(phi()[first], least)) ++first;
   return first;
 }
 
 /// Can node j's fidelity change no more?
 bool MinimaxSearch::certify(int j, const Propagation& states) {
   if (j == 0 && !fixed()) return true;
-  const double enough = phi()[j] * (1.0 + kQuickRounding);
   double above = 0.0;
   for (int i = j; i < nodes_; ++i) above += states.current(i);
-  if (above <= enough) return true;
+  if (peak_rules::is_final(above, phi()[j])) return true;
   // What is ever passed on to j.
   passing()[j] = 1.0;
   forward_substitute(diffusion_.columns, inverse_down(), j, passing());
   double ever = 0.0;
   for (int i = j; i < nodes_; ++i) ever += states.current(i) * passing()[i];
-  return ever <= enough;
+  return peak_rules::is_final(ever, phi()[j]);
 }
 
 std::optional<double> MinimaxSearch::run() {
@@ -130,7 +127,7 @@ std::optional<double> MinimaxSearch::run() {
   Propagation states(diffusion_.columns, scale(), stay(), passing());
   states.flush_tiny();
   for (;;) {
-    std::int64_t steps = states.time() == 0 ? kFirstQuickSteps : Propagation::panel();
+    std::int64_t steps = states.time() == 0 ? peak_rules::kFirstSteps : Propagation::panel();
     if (fixed()) steps = std::min(steps, options_.horizon - states.time());
     states.advance(steps);
     look(states);

@@ -65,8 +65,8 @@ void check_view(const AttentionView& view) {
   std::ptrdiff_t reach = size;
   const std::array axes = {Axis{"samples", view.samples, kMost, view.strides.sample},
                            Axis{"heads", view.heads, kMost, view.strides.head},
-                           Axis{"queries", view.tokens, kMaxNodes, view.strides.query},
-                           Axis{"keys", view.tokens, kMaxNodes, view.strides.key}};
+                           Axis{"queries", view.tokens, kMaxTokens, view.strides.query},
+                           Axis{"keys", view.tokens, kMaxTokens, view.strides.key}};
   for (const Axis& axis : axes)
     if (axis.extent < 1 || axis.extent > axis.limit)
       throw InputError(

@@ -8,6 +8,9 @@
 #pragma GCC visibility push(default)
 namespace synergraph {
 
+/// The largest number of tokens that can be measured.
+inline constexpr int kMaxTokens = 131072;
+
 /// Bytes from one element to the next along each axis, as in NumPy; strides of DLPack and PyTorch
 /// count elements, so multiply them by item_size(). Negative ones go backwards; with zero the next
 /// one is the same: one matrix can stand for every sample.
@@ -49,7 +52,7 @@ inline AttentionView attention_view(const double* data, std::int64_t samples, st
 }
 
 /// InputError unless there is data of a known type, every extent is positive, tokens are at most
-/// kMaxNodes, and strides are whole elements whose offsets can be computed.
+/// kMaxTokens, and strides are whole elements whose offsets can be computed.
 void check_view(const AttentionView& view);
 
 /// `count` rows of a head in double precision, from row `first` on: view.tokens numbers each.

@@ -245,10 +245,10 @@ void CrossHeadShare::add_by_row(int h, const MirroredMatrix& diffusion) {
     pure_ += signal_in_the_limit(part, node_ + 1);
 }
 
-void CrossHeadShare::add(int h, const MirroredMatrix& diffusion) {
-  if (!share_ && by_row_.rows() > 0) return add_by_row(h, diffusion);
+/// log(w_h^t) where that part of the signal matters.
+std::optional<double> CrossHeadShare::stays(int h) const {
   const double weight = weights_[static_cast<std::size_t>(h)];
-  if (share_ || !(weight > 0.0)) return;
+  if (share_ || !(weight > 0.0)) return std::nullopt;
   // Of a weight near one the complement has the digits that w^t needs.
   double others = 0.0;
   for (std::size_t g = 0; g < weights_.size(); ++g)
@@ -256,13 +256,28 @@ void CrossHeadShare::add(int h, const MirroredMatrix& diffusion) {
   const double stays =
       time_ * (others < 0.5 ? std::log1p(-others / (weight + others)) : std::log(weight));
   // A part that is lost in the rounding of the whole need not be followed.
-  if (stays < std::log(whole_) + kLost) return;
-  pure_ += std::exp(stays) * signal_after(diffusion, time_, node_, execution_);
+  if (stays < std::log(whole_) + kLost) return std::nullopt;
+  return stays;
+}
+
+void CrossHeadShare::add(int h, const MirroredMatrix& diffusion) {
+  if (!share_ && by_row_.rows() > 0) return add_by_row(h, diffusion);
+  if (const auto stay = stays(h))
+    pure_ += std::exp(*stay) * signal_after(diffusion, time_, node_, execution_);
+}
+
+void CrossHeadShare::add_signal(int h, double signal) {
+  if (const auto stay = stays(h)) pure_ += std::exp(*stay) * signal;
+}
+
+std::optional<double> CrossHeadShare::share_within(double part) const {
+  if (share_) return share_;
+  if (!(pure_ <= part * whole_)) return std::nullopt;
+  return 1.0 - pure_ / whole_;
 }
 
 double CrossHeadShare::share(const MirroredHeads& heads) const {
-  if (share_) return *share_;
-  if (pure_ <= whole_ / 2.0) return 1.0 - pure_ / whole_;  // no digit is lost
+  if (const auto known = share_within(0.5)) return *known;  // no digit is lost
   if (std::isinf(time_)) return std::max(0.0, 1.0 - pure_ / whole_);
   const double kept = 4.0 * time_ * (heads(0).nodes() - node_);
   if (time_ <= kMostSharedSteps && kept <= kMostKept)

@@ -27,11 +27,20 @@ class CrossHeadShare {
 
   void add(int h, const MirroredMatrix& diffusion);
 
+  /// The same where another engine has the signal of head h at the node and the time, and weights
+  /// do not depend on the row. It matters only if wants(h) is true.
+  bool wants(int h) const { return stays(h).has_value(); }
+  void add_signal(int h, double signal);
+  /// share() without the heads, if the paths that stay in one head are at most this part of the
+  /// signal: it loses the digits of 1 - part.
+  std::optional<double> share_within(double part) const;
+
   /// NaN where there is no signal. `heads` is asked only where the heads are needed again.
   double share(const MirroredHeads& heads) const;
 
  private:
   void add_by_row(int h, const MirroredMatrix& diffusion);
+  std::optional<double> stays(int h) const;
 
   const std::vector<double>& weights_;
   const Matrix& by_row_;

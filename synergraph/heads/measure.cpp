@@ -247,6 +247,12 @@ std::vector<HeadsMetrics> Measurement::run() {
 
 }  // namespace
 
+AllowedKeys HeadSource::allowed_keys() {
+  AllowedKeys keys(nodes());
+  for (int h = 0; h < heads() && !keys.all(); ++h) keys.add(head(h).view());
+  return keys;
+}
+
 Matrix combine_diffusion(HeadSource& heads, std::span<const double> weights) {
   return convex_sum_of_lower(
       heads.nodes(), weights, [&](int h) { return heads.head(h).view(); },

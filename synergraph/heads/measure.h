@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "synergraph/core/mirrored_matrix.h"
+#include "synergraph/heads/allowed_keys.h"
 #include "synergraph/heads/head.h"
 #include "synergraph/heads/row_shares.h"
 #include "synergraph/heads/synergy.h"
@@ -33,6 +34,9 @@ class HeadSource {
   /// What the heads move in each row, where their weights follow from that; nothing: the weights of
   /// the heads are the same in every row.
   virtual const RowShares* row_shares() { return nullptr; }
+
+  /// The keys that queries may look at. Reads heads until it knows.
+  virtual AllowedKeys allowed_keys();
 };
 
 /// D = sum_h w_h D_h, as of heads in memory.

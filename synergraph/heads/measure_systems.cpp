@@ -2,7 +2,6 @@
 
 #include <utility>
 
-#include "synergraph/heads/view_batch.h"
 #include "synergraph/heads/visit_systems.h"
 
 namespace synergraph {
@@ -24,14 +23,6 @@ void measure_systems(AttentionSource& source, const std::vector<SampleRange>& sa
     keep(system.layer, system.sample,
          measure(system.heads, weights(system.layer, system.sample), each));
   });
-}
-
-BatchMetrics measure(const AttentionView& attention, std::span<const double> weights,
-                     const BatchOptions& options) {
-  ViewBatch batch(attention, weights, options);
-  BatchMetrics result = batch.result();
-  batch.measure_on_cpu({{0, batch.sequences()}}, result);
-  return result;
 }
 
 }  // namespace synergraph

@@ -48,6 +48,10 @@ struct BatchMetrics {
   std::vector<std::vector<HeadsMetrics>> sequences;
 };
 
+/// Weights as measure() takes them, made convex: one list for all samples, or one after the other.
+/// InputError where they cannot be.
+std::vector<double> batch_weights(const AttentionView& attention, std::span<const double> weights);
+
 /// Measures every sequence of a view: measure_systems() for a ViewSource of one layer. Weights: one
 /// for every head, the same for all samples; or one for every head of every sample, [sample][head];
 /// or none, for equal ones. They are normalised.

@@ -22,6 +22,8 @@ class MovedHeads : public HeadSource {
   int nodes() const override { return cache_.nodes(); }
   const MirroredMatrix& head(int h) override { return cache_.head(h); }
   const RowShares* row_shares() override { return &shares_; }
+  /// Those of the attention: what is not moved may still be looked at.
+  AllowedKeys allowed_keys() override { return attention_.allowed_keys().without_first(extra_); }
 
  private:
   /// a * 2^exponent, for what is too large or small for a double.

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 
 #include "synergraph/heads/measure.h"
 
@@ -8,9 +9,10 @@
 namespace synergraph {
 
 /// The heads of a system with the weights of each row in random order: each query spreads its
-/// attention over the keys up to itself as evenly or sharply as before, but not to the same keys.
-/// Every row of every head has an order of its own. The orders depend on the seed, layer, sample,
-/// head and row alone. A null for what heads owe to where they look.
+/// attention over its allowed keys (see AllowedKeys) as evenly or sharply as before, but not to the
+/// same keys. Every row of every head has an order of its own; a row in which a head moves nothing
+/// stays as it is. The orders depend on the seed, layer, sample, head, row and the allowed keys
+/// alone. A null for what heads owe to where they look.
 class PermutedHeads : public HeadSource {
  public:
   /// `heads` must outlive it. The first `fixed` nodes stand for no token and keep their column.
@@ -21,6 +23,7 @@ class PermutedHeads : public HeadSource {
   int nodes() const override { return heads_.nodes(); }
   const MirroredMatrix& head(int h) override;
   const RowShares* row_shares() override { return heads_.row_shares(); }
+  AllowedKeys allowed_keys() override { return heads_.allowed_keys(); }
 
  private:
   HeadSource& heads_;
@@ -28,6 +31,7 @@ class PermutedHeads : public HeadSource {
   int layer_;
   int sample_;
   int fixed_;
+  std::optional<AllowedKeys> allowed_;
   MirroredMatrix permuted_;
 };
 

@@ -3,8 +3,11 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <cmath>
 #include <utility>
 
+#include "synergraph/core/error.h"
+#include "synergraph/core/setting.h"
 #include "synergraph/graph/attention_rounding.h"
 
 namespace synergraph {
@@ -27,10 +30,27 @@ bool keeps_heads(int heads, int tokens, const WorkingMemory& memory) {
          std::min(kMostHeadBytes, kKeptShare * static_cast<double>(memory.bytes()));
 }
 
+/// Refuses systems of many tokens that the memory does not hold. Smaller ones take what they need.
+void require_memory(int tokens, const WorkingMemory& memory) {
+  constexpr int kAlways = 16384;
+  constexpr double kMatrices = 3;  // a head, the combination and a walk
+  constexpr double kGiB = 1 << 30;
+  const double needed = kMatrices * matrix_bytes(tokens);
+  if (tokens <= kAlways || needed <= static_cast<double>(memory.bytes())) return;
+  throw InputError(
+      fmt::format("the CPU needs {:.0f} GiB of memory to measure {} tokens, and may use {:.1f} "
+                  "GiB: raise {}, or "
+                  "measure on a GPU ({} cuda)",
+                  std::ceil(needed / kGiB), tokens, static_cast<double>(memory.bytes()) / kGiB,
+                  option_mark("memory"), option_mark("device")));
+}
+
 }  // namespace
 
 SampleHeads::SampleHeads(int heads, int tokens, const WorkingMemory& memory)
-    : heads_(heads), tokens_(tokens), keep_(keeps_heads(heads, tokens, memory)) {}
+    : heads_(heads), tokens_(tokens), keep_(keeps_heads(heads, tokens, memory)) {
+  require_memory(tokens, memory);
+}
 
 void SampleHeads::start(Reader reader) {
   reader_ = std::move(reader);

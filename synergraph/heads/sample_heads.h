@@ -21,7 +21,8 @@ class SampleHeads : public HeadSource {
   /// Reads one head into the lower triangle of an n x n matrix.
   using Reader = std::function<void(int head, Matrix& into)>;
 
-  /// All heads are kept that a quarter of the memory holds, and 64 MiB.
+  /// All heads are kept that a quarter of the memory holds, and 64 MiB. InputError where more than
+  /// 16,384 tokens need more memory than there is.
   SampleHeads(int heads, int tokens, const WorkingMemory& memory = {});
 
   int heads() const override { return heads_; }

@@ -10,6 +10,7 @@
 #include "synergraph/core/array_math.h"
 #include "synergraph/core/convex_sum.h"
 #include "synergraph/core/error.h"
+#include "synergraph/core/setting.h"
 #include "synergraph/heads/attention_flow.h"
 
 namespace synergraph {
@@ -111,6 +112,7 @@ StackLayerWeights checked_layer(HeadSource& heads, std::size_t layer, int nodes,
   if (options.token && (*options.token < 0 || *options.token >= nodes))
     throw InputError(
         fmt::format("token {} was asked for, there are 0 to {}", *options.token, nodes - 1));
+  (void)stack_sources(options, nodes);
   try {
     StackLayerWeights checked{
         normalised_weights(weights, static_cast<std::size_t>(heads.heads())), {}, {}, {}};
@@ -159,10 +161,11 @@ Vector flow_of_stack(std::vector<Matrix> combined, const std::vector<StackLayerW
 /// All but the ways, from p_0.
 Stack stack_of_signal(Vector signal, const StackOptions& options) {
   Stack stack;
-  const auto weakest =
-      std::min_element(signal.begin(), std::max(signal.begin() + 1, signal.end() - 1));
-  stack.weakest = static_cast<int>(weakest - signal.begin());
-  stack.fidelity = *weakest;
+  const auto of = [&](int node) { return signal[static_cast<std::size_t>(node)]; };
+  const std::vector<int> sources = stack_sources(options, static_cast<int>(signal.size()));
+  stack.weakest = *std::min_element(sources.begin(), sources.end(),
+                                    [&](int a, int b) { return of(a) < of(b); });
+  stack.fidelity = of(stack.weakest);
   stack.token = options.token.value_or(stack.weakest);
   double entropy = 0.0;
   for (const double share : signal)
@@ -172,27 +175,35 @@ Stack stack_of_signal(Vector signal, const StackOptions& options) {
   return stack;
 }
 
-/// The ways through a layer, with p_l = `row` and s_l = `column`, which becomes s_{l+1}.
-StackLayerPath follow_layer(HeadSource& heads, const StackLayerWeights& weights,
-                            const StackOptions& options, const Vector& row, Vector& column) {
-  const auto nodes = static_cast<int>(column.size());
+/// The ways of several signals through a layer, with p_l = `row` and their s_l = `columns`, which
+/// become s_{l+1}.
+std::vector<StackLayerPath> follow_layer(HeadSource& heads, const StackLayerWeights& weights,
+                                         const StackOptions& options, const Vector& row,
+                                         std::vector<Vector>& columns) {
   const LayerShares shares(weights, options);
-  StackLayerPath path;
-  const Scaled beside = shares.beside(column);
-  path.residual = beside.dot_with(row);
-  Vector next = beside.product();
+  std::vector<StackLayerPath> paths;
+  std::vector<Vector> next;
+  for (const Vector& column : columns) {
+    const Scaled beside = shares.beside(column);
+    paths.push_back({{}, beside.dot_with(row)});
+    next.push_back(beside.product());
+  }
   for (int h = 0; h < heads.heads(); ++h) {
     options.execution.check();
-    const Scaled moved = shares.into(h, product(heads.head(h).view(), column));
-    path.heads.push_back(moved.dot_with(row));
-    add_scaled(moved.vector.data(), moved.factor, nodes, next.data());
+    const ConstMatrixView head = heads.head(h).view();
+    for (std::size_t c = 0; c < columns.size(); ++c) {
+      const Scaled moved = shares.into(h, product(head, columns[c]));
+      paths[c].heads.push_back(moved.dot_with(row));
+      add_scaled(moved.vector.data(), moved.factor, head.rows, next[c].data());
+    }
   }
-  // Their sum is the token's signal, in every layer.
-  const double whole = std::accumulate(path.heads.begin(), path.heads.end(), path.residual);
-  for (double& share : path.heads) share /= whole;
-  path.residual /= whole;
-  column = std::move(next);
-  return path;
+  for (StackLayerPath& path : paths) {  // their sum is the signal, in every layer
+    const double whole = std::accumulate(path.heads.begin(), path.heads.end(), path.residual);
+    for (double& share : path.heads) share /= whole;
+    path.residual /= whole;
+  }
+  columns = std::move(next);
+  return paths;
 }
 
 /// What passes a layer of all that reaches the sink, with p_l = `row`.
@@ -206,7 +217,40 @@ StackLayerPath shares_of_layer(const StackLayerWeights& weights, const StackOpti
   return path;
 }
 
+/// The signals that are followed: the token's, and that of all chosen sources together.
+std::vector<Vector> followed_columns(const Stack& stack, const StackOptions& options) {
+  const auto nodes = static_cast<int>(stack.signal.size());
+  std::vector<Vector> columns = {unit(nodes, stack.token)};
+  if (options.from.empty()) return columns;
+  columns.emplace_back(stack.signal.size(), 0.0);
+  for (const int source : stack_sources(options, nodes))
+    columns.back()[static_cast<std::size_t>(source)] = 1.0;
+  return columns;
+}
+
+/// Follows a layer: adds the ways of the token, and what passes it of all that counts.
+void add_layer(HeadSource& heads, const StackLayerWeights& weights, const StackOptions& options,
+               const Vector& row, std::vector<Vector>& columns, Stack& stack) {
+  std::vector<StackLayerPath> paths = follow_layer(heads, weights, options, row, columns);
+  stack.layers.push_back(std::move(paths.front()));
+  stack.shares.push_back(paths.size() > 1 ? std::move(paths.back())
+                                          : shares_of_layer(weights, options, row));
+}
+
 }  // namespace
+
+std::vector<int> stack_sources(const StackOptions& options, int nodes) {
+  std::vector<int> sources;
+  if (options.from.empty()) {
+    sources.resize(static_cast<std::size_t>(std::max(1, nodes - 1)));
+    std::iota(sources.begin(), sources.end(), 0);
+    return sources;
+  }
+  sources = options.from.places(nodes - options.first_token, option_mark("from_tokens"));
+  for (int& source : sources) source += options.first_token;
+  if (sources.size() > 1 && sources.back() == nodes - 1) sources.pop_back();
+  return sources;
+}
 
 Stack measure_stack(std::span<HeadSource* const> layers, std::span<const Vector> weights,
                     const StackOptions& options) {
@@ -230,10 +274,9 @@ Stack measure_stack(std::span<HeadSource* const> layers, std::span<const Vector>
     }
   }
   Stack stack = stack_of_signal(std::move(rows.front()), options);
-  Vector column = unit(nodes, stack.token);
+  std::vector<Vector> columns = followed_columns(stack, options);
   for (std::size_t l = 0; l < layers.size(); ++l) {
-    stack.layers.push_back(follow_layer(*layers[l], convex[l], options, rows[l + 1], column));
-    stack.shares.push_back(shares_of_layer(convex[l], options, rows[l + 1]));
+    add_layer(*layers[l], convex[l], options, rows[l + 1], columns, stack);
     stack.measured_residual |= !convex[l].residual.empty();
   }
   if (options.flow) {
@@ -271,21 +314,19 @@ void StackMeasurement::finish_adding() {
   stack_ = stack_of_signal(rows_.front(), options_);
   if (options_.flow) stack_.flow = flow_of_stack(std::move(combined_), weights_, options_);
   combined_.clear();
-  for (std::size_t l = 0; l < weights_.size(); ++l) {
-    stack_.shares.push_back(shares_of_layer(weights_[l], options_, rows_[l + 1]));
-    stack_.measured_residual |= !weights_[l].residual.empty();
-  }
-  column_ = unit(nodes, stack_.token);
+  for (const StackLayerWeights& layer : weights_)
+    stack_.measured_residual |= !layer.residual.empty();
+  columns_ = followed_columns(stack_, options_);
 }
 
 void StackMeasurement::follow(HeadSource& layer) {
   finish_adding();
   const std::size_t l = stack_.layers.size();
   if (l == weights_.size()) throw InputError("more layers are followed than were added");
-  if (layer.nodes() != static_cast<int>(column_.size()) ||
+  if (layer.nodes() != static_cast<int>(columns_.front().size()) ||
       layer.heads() != static_cast<int>(weights_[l].heads.size()))
     throw InputError(fmt::format("layer {} has other heads or nodes than when it was added", l));
-  stack_.layers.push_back(follow_layer(layer, weights_[l], options_, rows_[l + 1], column_));
+  add_layer(layer, weights_[l], options_, rows_[l + 1], columns_, stack_);
 }
 
 Stack StackMeasurement::take() {

@@ -7,10 +7,7 @@
 #include "synergraph/core/error.h"
 
 namespace synergraph {
-namespace {
-
-/// Convex, every list of them.
-std::vector<double> checked_weights(const AttentionView& view, std::span<const double> weights) {
+std::vector<double> batch_weights(const AttentionView& view, std::span<const double> weights) {
   const auto heads = static_cast<std::size_t>(view.heads);
   if (weights.empty()) return convex_weights(std::vector<double>(heads, 1.0), heads);
   const std::size_t lists = weights.size() == heads ? 1 : static_cast<std::size_t>(view.samples);
@@ -34,8 +31,6 @@ std::vector<double> checked_weights(const AttentionView& view, std::span<const d
   return checked;
 }
 
-}  // namespace
-
 ViewBatch::ViewBatch(const AttentionView& attention, std::span<const double> weights,
                      const BatchOptions& options, FetchHead fetch)
     : options_(options),
@@ -43,7 +38,7 @@ ViewBatch::ViewBatch(const AttentionView& attention, std::span<const double> wei
       heads_(static_cast<std::size_t>(attention.heads)) {
   source_.add("0", attention, std::move(fetch));
   source_.choose(options.sequences);
-  weights_ = checked_weights(attention, weights);
+  weights_ = batch_weights(attention, weights);
   check_conventions(options.conventions);
 }
 
@@ -69,6 +64,14 @@ void ViewBatch::measure_on_cpu(const std::vector<SampleRange>& sequences, BatchM
         for (std::size_t c = 0; c < measured.size(); ++c)
           result.sequences[c][static_cast<std::size_t>(sequence)] = std::move(measured[c]);
       });
+}
+
+BatchMetrics measure(const AttentionView& attention, std::span<const double> weights,
+                     const BatchOptions& options) {
+  ViewBatch batch(attention, weights, options);
+  BatchMetrics result = batch.result();
+  batch.measure_on_cpu({{0, batch.sequences()}}, result);
+  return result;
 }
 
 }  // namespace synergraph

@@ -20,7 +20,7 @@ class ViewSource::Reader : public AttentionReader {
   void visit(const LayerVisitor& visitor) override {
     const Layer& layer = source_.views_[static_cast<std::size_t>(piece_.layer)];
     const TokenSpan span = source_.span(piece_.layer, piece_.sample);
-    AttentionView view = layer.view;
+    AttentionView view = layer.memory.view;
     if (layer.fetch) {  // one head stands for all of them
       view = attention_view(nullptr, view.type, view.samples, view.heads, view.tokens);
       fetched_.resize(static_cast<std::size_t>(view.strides.head));
@@ -63,15 +63,43 @@ ViewSource::ViewSource(std::optional<double> row_tolerance, MissingMass missing_
   require_named("missing mass", missing_mass);
 }
 
-void ViewSource::add(std::string name, const AttentionView& view, FetchHead fetch) {
-  check_view(fetch ? attention_view(this, view.type, view.samples, view.heads, view.tokens) : view);
+void ViewSource::add_layer(std::string name, LayerMemory memory, FetchHead fetch) {
+  const AttentionView& view = memory.view;
   add_whole({std::move(name), static_cast<int>(view.samples), static_cast<int>(view.heads),
              static_cast<int>(view.tokens), missing_mass_});
-  views_.push_back({view, std::move(fetch)});
+  memory.fetched = static_cast<bool>(fetch);
+  views_.push_back({memory, std::move(fetch)});
+}
+
+void ViewSource::add(std::string name, const AttentionView& view, FetchHead fetch) {
+  check_view(fetch ? attention_view(this, view.type, view.samples, view.heads, view.tokens) : view);
+  add_layer(std::move(name), {view}, std::move(fetch));
+}
+
+void ViewSource::add_on_device(std::string name, const AttentionView& view, FetchHead fetch,
+                               const DevicePlace& place) {
+  check_view(view);
+  add_layer(std::move(name), {.view = view, .place = place}, std::move(fetch));
+}
+
+void ViewSource::add_scores(std::string name, const QueryKeyView& scores, FetchHead fetch,
+                            FloatType fetched, std::optional<DevicePlace> place) {
+  check_view(scores);
+  if (!fetch) {
+    if (place) throw InputError("queries and keys on a device need a function that reads heads");
+    fetched = FloatType::kFloat64;
+    fetch = [scores](std::int64_t sample, std::int64_t head, void* into) {
+      read_probabilities(scores, sample, head, static_cast<double*>(into));
+    };
+  }
+  const AttentionView view =
+      attention_view(nullptr, fetched, scores.samples, scores.heads, scores.tokens);
+  add_layer(std::move(name), {.view = view, .scores = scores, .place = place}, std::move(fetch));
 }
 
 TokenSpan ViewSource::span(int layer, int sample) const {
-  if (sequences_.empty()) return {sample, 0, views_[static_cast<std::size_t>(layer)].view.tokens};
+  if (sequences_.empty())
+    return {sample, 0, views_[static_cast<std::size_t>(layer)].memory.view.tokens};
   return sequences_[static_cast<std::size_t>(sample)];
 }
 

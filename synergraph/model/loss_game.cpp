@@ -16,13 +16,6 @@ namespace {
 
 using Tensors = ModelTensors<const float>;
 
-void check(const Model& model, const Sequences& inputs, const Sequences& targets) {
-  require_fitting(model.config(), inputs, "inputs");
-  require_fitting_targets(model.config(), targets, "targets");
-  if (inputs.count != targets.count)
-    throw InputError(fmt::format("{} inputs, but {} targets", inputs.count, targets.count));
-}
-
 SequenceScore judge(SequencePass& pass, const Tensors& tensors, const std::int32_t* target) {
   pass.finish(tensors);
   const SequenceLoss loss =
@@ -272,16 +265,28 @@ std::vector<double> LossGame::accuracy_values() const {
   return values;
 }
 
-LossGame loss_game(const Model& model, const Sequences& inputs, const Sequences& targets, int layer,
-                   const LossGameOptions& options) {
-  const ModelConfig& config = model.config();
-  check(model, inputs, targets);
+void require_pairs(const ModelConfig& config, const Sequences& inputs, const Sequences& targets) {
+  require_fitting(config, inputs, "inputs");
+  require_fitting_targets(config, targets, "targets");
+  if (inputs.count != targets.count)
+    throw InputError(fmt::format("{} inputs, but {} targets", inputs.count, targets.count));
+}
+
+void require_game(const ModelConfig& config, const Sequences& inputs, const Sequences& targets,
+                  int layer) {
+  require_pairs(config, inputs, targets);
   if (layer < 0 || layer >= config.layers)
     throw InputError(
         fmt::format("layer {}: the model has layers 0 to {}", layer, config.layers - 1));
   if (config.heads > kMaxExactHeads)
     throw InputError(fmt::format("{} heads: all subsets are measured of at most {} heads",
                                  config.heads, kMaxExactHeads));
+}
+
+LossGame loss_game(const Model& model, const Sequences& inputs, const Sequences& targets, int layer,
+                   const LossGameOptions& options) {
+  const ModelConfig& config = model.config();
+  require_game(config, inputs, targets, layer);
   const Tensors tensors = model.tensors();
   const std::vector<float> replacement = replacements(
       model, inputs, options.ablation, options.execution)[static_cast<std::size_t>(layer)];
@@ -330,7 +335,7 @@ AttentionControl attention_control(const Model& model, const Sequences& inputs,
                                    const Sequences& targets, Ablation ablation,
                                    const Execution& execution) {
   const ModelConfig& config = model.config();
-  check(model, inputs, targets);
+  require_pairs(config, inputs, targets);
   const Tensors tensors = model.tensors();
   const Replacements replaced = replacements(model, inputs, ablation, execution);
   const auto layers = static_cast<std::size_t>(config.layers);
@@ -361,6 +366,25 @@ AttentionControl attention_control(const Model& model, const Sequences& inputs,
   for (std::size_t l = 0; l < layers; ++l)
     control.without_layer.push_back(mean_score(scores[2 + l], positions));
   return control;
+}
+
+LossGamesFactory cpu_loss_games(const Model& model) {
+  class CpuLossGames final : public LossGames {
+   public:
+    explicit CpuLossGames(const Model& of) : model_(of) {}
+    LossGame play(const Sequences& inputs, const Sequences& targets, int layer,
+                  const LossGameOptions& options) override {
+      return loss_game(model_, inputs, targets, layer, options);
+    }
+    AttentionControl control(const Sequences& inputs, const Sequences& targets, Ablation ablation,
+                             const Execution& execution) override {
+      return attention_control(model_, inputs, targets, ablation, execution);
+    }
+
+   private:
+    const Model& model_;
+  };
+  return [&model] { return std::make_unique<CpuLossGames>(model); };
 }
 
 }  // namespace synergraph

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <vector>
 
 #include "synergraph/core/names.h"
@@ -50,6 +51,10 @@ struct LossGameOptions {
 LossGame loss_game(const Model& model, const Sequences& inputs, const Sequences& targets, int layer,
                    const LossGameOptions& options = {});
 
+/// InputError, as loss_game(), unless there is such a game.
+void require_game(const ModelConfig& config, const Sequences& inputs, const Sequences& targets,
+                  int layer);
+
 /// Does the task need attention at all? The model as it is, with all heads of all layers off, and
 /// with all heads of one layer off.
 struct AttentionControl {
@@ -64,6 +69,30 @@ inline bool needs_no_attention(const AttentionControl& control) {
 AttentionControl attention_control(const Model& model, const Sequences& inputs,
                                    const Sequences& targets, Ablation ablation = Ablation::kZero,
                                    const Execution& execution = {});
+/// InputError, as attention_control(), unless the sequences fit the model and each other.
+void require_pairs(const ModelConfig& config, const Sequences& inputs, const Sequences& targets);
+
+/// Games on the loss of one model, on some device.
+class LossGames {
+ public:
+  LossGames() = default;
+  LossGames(const LossGames&) = delete;
+  LossGames& operator=(const LossGames&) = delete;
+  virtual ~LossGames() = default;
+
+  /// See loss_game().
+  virtual LossGame play(const Sequences& inputs, const Sequences& targets, int layer,
+                        const LossGameOptions& options) = 0;
+  /// See attention_control().
+  virtual AttentionControl control(const Sequences& inputs, const Sequences& targets,
+                                   Ablation ablation, const Execution& execution) = 0;
+};
+
+/// Makes the games of one model.
+using LossGamesFactory = std::function<std::unique_ptr<LossGames>()>;
+
+/// Those on the CPU. The model must outlive the games.
+LossGamesFactory cpu_loss_games(const Model& model);
 
 }  // namespace synergraph
 #pragma GCC visibility pop

@@ -175,7 +175,9 @@ LayerPlan plan_of(const std::vector<AttentionLayer>& layers, std::size_t convent
   plan.tics = layer_tics(plan.labels, std::max(panel_width, 0.1));
   layout.bottom = 0.5 + plan.tics.height;
   layout.down = 0.85 + plan.tics.height;
-  const std::string samples = count_range(layers, &AttentionLayer::samples);
+  std::vector<AttentionLayer> independent = layers;  // sinks of a sample are one
+  for (AttentionLayer& layer : independent) layer.samples /= layer.sinks;
+  const std::string samples = count_range(independent, &AttentionLayer::samples);
   if (samples != "1")
     layout.note = fmt::format("median and 10 to 90 % range of {} samples", samples);
   const std::string tokens = count_range(layers, &AttentionLayer::tokens);

@@ -37,14 +37,14 @@ ordered_json json_layer(const AnalyzeReport& report, std::size_t c, std::size_t 
     head.update(json_numbers(measured.heads[h].numbers, options.walk.eps));
     heads.push_back(std::move(head));
   }
-  ordered_json json = {{"name", layer.name},
-                       {"samples", layer.samples},
-                       {"tokens", layer.tokens},
-                       {"combined", json_numbers(all.numbers, options.walk.eps)},
-                       {"best_head", measured.best_head},
-                       {"best_head_undecided", measured.best_head_undecided},
-                       {"synergy_share", all.synergy_share().value()},
-                       {"synergy_undecided", all.synergy_undecided}};
+  ordered_json json = {{"name", layer.name}, {"samples", layer.samples}};
+  if (layer.sinks > 1) json["sinks"] = layer.sinks;
+  json.update(ordered_json{{"tokens", layer.tokens},
+                           {"combined", json_numbers(all.numbers, options.walk.eps)},
+                           {"best_head", measured.best_head},
+                           {"best_head_undecided", measured.best_head_undecided},
+                           {"synergy_share", all.synergy_share().value()},
+                           {"synergy_undecided", all.synergy_undecided}});
   for (const Quantity& quantity : comparing_quantities(options.per_head_walks))
     json[key_of(quantity)] = json_summary(all[quantity]);
   json["heads"] = std::move(heads);
@@ -162,14 +162,24 @@ std::string head_table(const AnalyzeReport& report, std::size_t c, std::size_t c
                      columns);
 }
 
+/// What numbers are over several sinks, and what ± stands for.
+std::string spread_text(const std::vector<AttentionLayer>& layers) {
+  const int sinks = layers.front().sinks;
+  std::string text;
+  if (sinks > 1) text = fmt::format("numbers of a sample are means over its {} sinks\n", sinks);
+  if (std::any_of(layers.begin(), layers.end(),
+                  [](const AttentionLayer& layer) { return layer.samples > layer.sinks; }))
+    text += "± is the standard deviation over samples\n";
+  return text;
+}
+
 }  // namespace
 
 std::string format_report(const AnalyzeReport& report, std::size_t columns) {
   const Analysis& analysis = report.analysis;
   std::string text = input_text(report, analysis.layers);
-  if (std::any_of(analysis.layers.begin(), analysis.layers.end(),
-                  [](const AttentionLayer& layer) { return layer.samples > 1; }))
-    text += "± is the standard deviation over samples\n";
+  if (!analysis.measured_on.empty()) text += fmt::format("measured on {}\n", analysis.measured_on);
+  text += spread_text(analysis.layers);
   text = wrapped(text, columns, 2);
   for (std::size_t c = 0; c < analysis.conventions.size(); ++c) {
     text += '\n' +
@@ -236,6 +246,7 @@ std::string json_report(const AnalyzeReport& report) {
                            {"layers", std::move(layers)}});
   }
   ordered_json json = json_document(kAnalyzeDocument, report, report.analysis.layers);
+  if (!report.analysis.measured_on.empty()) json["device"] = report.analysis.measured_on;
   json["conventions"] = std::move(conventions);
   return json_text(json);
 }

@@ -28,6 +28,7 @@ struct AttentionCommandSettings {
   FigureSettings figure;
   AttentionPageSettings page;
   ExecutionSettings execution;
+  std::optional<std::uint64_t> memory;  ///< MiB
   SharedSamplesSettings shared;
 };
 
@@ -39,6 +40,13 @@ void visit_outputs(AttentionCommandSettings& settings, const Setting& table, Vis
   visit_settings(settings.figure, visit);
   visit_settings(settings.page, visit);
   visit_settings(settings.execution, visit);
+  visit(Setting{.key = "memory",
+                .group = "Execution",
+                .help = "memory to work in, in MiB, as far as that can be kept to; slow heads and "
+                        "many tokens need more (default: 1152 for analyze, 4096 for heads)",
+                .faces = face::kProgram,
+                .effect = SettingEffect::kExecution},
+        settings.memory, NumberRange<std::uint64_t>{1, std::uint64_t{1} << 30U});
   visit_settings(settings.shared, visit);
 }
 

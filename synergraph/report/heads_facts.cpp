@@ -132,10 +132,11 @@ std::vector<ValueFacts> value_facts(const HeadValues& head_values, std::size_t v
 
 std::optional<std::size_t> least_flow(const StackAnalysis& stack) {
   if (stack.flow.empty()) return std::nullopt;
-  std::size_t least = 0;
-  for (std::size_t token = 1; token + 1 < stack.flow.size(); ++token)
-    if (stack.flow[token].mean < stack.flow[least].mean) least = token;
-  return least;
+  const auto flow = [&](int token) { return stack.flow[static_cast<std::size_t>(token)].mean; };
+  const std::vector<int> sources =
+      stack_sources(stack.options, static_cast<int>(stack.flow.size()));
+  return *std::min_element(sources.begin(), sources.end(),
+                           [&](int a, int b) { return flow(a) < flow(b); });
 }
 
 }  // namespace synergraph

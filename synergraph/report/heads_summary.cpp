@@ -320,9 +320,14 @@ std::string stack_line(const HeadsReport& report, const HeadsNames& names) {
   const int times = stack.weakest.empty() ? 0 : stack.weakest[static_cast<std::size_t>(weakest)];
   std::string text = fmt::format("through all layers: {} hears {} of {} tokens in effect", sink,
                                  human(stack.effective_tokens.mean, 3), nodes);
-  if (times > 0)
+  const TokenChoice& from = stack.options.from;
+  if (from.single())
+    text +=
+        fmt::format(", {} with a share of {}", names.node(weakest), human(stack.fidelity.mean, 2));
+  else if (times > 0)
     text += fmt::format(
-        ", the weakest ({}{}) with a share of {}", names.node(weakest),
+        ", the weakest{} ({}{}) with a share of {}", from.empty() ? "" : " of " + from.described(),
+        names.node(weakest),
         times == stack.samples ? "" : fmt::format(" in {} of {} samples", times, stack.samples),
         human(stack.fidelity.mean, 2));
   std::size_t layer = 0;

@@ -307,6 +307,7 @@ std::string flow_table(const StackAnalysis& stack, const std::vector<LayerFlow>&
 }
 
 /// `by_row`: weights follow from what heads move, so that shares of all that arrives say something.
+/// So they do where sources are chosen.
 std::string stack_text(const StackAnalysis& stack, bool by_row, const HeadsNames& names,
                        std::size_t columns) {
   std::string text = fmt::format(
@@ -317,15 +318,20 @@ std::string stack_text(const StackAnalysis& stack, bool by_row, const HeadsNames
   if (const auto least = least_flow(stack))
     text += fmt::format("maximum flow to the sink: least {}, from {}\n", cell(stack.flow[*least]),
                         names.node(static_cast<int>(*least)));
-  text += fmt::format(
-      "where the signal of {} passes each layer, in %",
-      stack.options.token ? names.node(*stack.options.token) : "each sample's weakest token");
+  const TokenChoice& from = stack.options.from;
+  text += fmt::format("where the signal of {} passes each layer, in %",
+                      stack.options.token ? names.node(*stack.options.token)
+                      : from.single()     ? from.described()
+                      : from.empty()      ? "each sample's weakest token"
+                                          : "each sample's weakest of " + from.described());
   if (stack.without_signal > 0)
     text += fmt::format(" ({} of {} samples have none)", stack.without_signal, stack.samples);
   text = wrapped(text + '\n', columns, 2);
   if (!stack.flows.empty()) text += flow_table(stack, stack.flows, names, columns);
-  if (by_row && !stack.shares.empty())
-    text += "what passes each layer of all that reaches the sink, in %\n" +
+  const bool same = from.single() && !stack.options.token;  // as what was followed
+  if ((by_row || !from.empty()) && !same && !stack.shares.empty())
+    text += fmt::format("what passes each layer of all that reaches the sink{}, in %\n",
+                        from.empty() ? "" : " from " + from.described()) +
             flow_table(stack, stack.shares, names, columns);
   return '\n' + text;
 }

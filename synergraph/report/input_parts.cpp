@@ -39,6 +39,7 @@ std::string input_text(const InputReport& input, const std::vector<AttentionLaye
   if (input.model && input.heads_from_name)
     text += fmt::format("heads: {}, from the file's name (change this with {})\n",
                         input.model->heads, option_mark("heads"));
+  if (!input.device.empty()) text += fmt::format("model run by {}\n", input.device);
   if (input.evaluation)
     text += fmt::format("task {}: accuracy {:.4f}, loss {:.6g}\n", input.task,
                         input.evaluation->accuracy, input.evaluation->loss);

@@ -29,9 +29,8 @@ inline nlohmann::ordered_json json_settings(const MetricsOptions& options) {
 
 /// The nodes that count for fidelity, in words.
 inline std::string sources_text(const FidelityOptions& options) {
-  return options.from.empty()
-             ? std::string(options.nodes == FidelityNodes::kSources ? "sources" : "all nodes")
-             : (options.from.single() ? "token " : "tokens ") + options.from.text();
+  if (!options.from.empty()) return options.from.described();
+  return options.nodes == FidelityNodes::kSources ? "sources" : "all nodes";
 }
 
 /// How far fidelity was looked for, in the words of a table.

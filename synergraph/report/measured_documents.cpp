@@ -95,7 +95,10 @@ Fields input(const std::vector<std::string>& sources, const std::vector<std::str
 Fields layer() {
   Fields fields = {
       {"name", text(), "name of the tensor, or number of the layer"},
-      {"samples", count(), "number of samples"},
+      {"samples", count(), "number of samples, or of their sequences if there are several sinks"},
+      {"sinks", count(),
+       "number of sinks of each sample, if several; the summaries are over means over the sinks",
+       kSometimes},
       {"tokens", count(), "number of tokens"},
       {"combined", part("Summaries"), "all heads together"},
       {"best_head", count(), "the head that is best in most samples"},
@@ -397,7 +400,11 @@ std::vector<Part> measured_parts() {
           "AnalyzeDocument", kAnalyzeDocument, "Layers over samples: `synergraph analyze --json`.",
           head_of(kAnalyzeDocument) +
               input({"attention", "model"}, {"uniform", "learned", "given", "moved"}) +
-              Fields{{"conventions",
+              Fields{{"device", text(),
+                      "devices that measured, with their precision, and how many systems the CPU "
+                      "measured instead; absent: the CPU measured everything, in float64",
+                      kSometimes},
+                     {"conventions",
                       list(object({{"convention", part("Convention"), "definitions to measure by"},
                                    {"settings", part("Settings"), "how it was measured"},
                                    {"layers", list(part("LayerDocument"), 1), "each layer"}}),

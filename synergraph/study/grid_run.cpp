@@ -420,9 +420,12 @@ class GridRun {
 
   CellResult measure(const Cell& cell, const TrainingData& data, const TrainOutcome& outcome,
                      const EvaluatorFactory& evaluators) const {
-    ModelMeasurement measured =
-        measure_model(outcome.model, find_task(cell.train.task), first(data, cell.measure.samples),
-                      cell.measure, options_.execution.part(threads_), evaluators);
+    ModelMeasurement measured = measure_model(
+        outcome.model, find_task(cell.train.task), first(data, cell.measure.samples), cell.measure,
+        options_.execution.part(threads_), evaluators, name_of(options_.device));
+    std::string run_on = describe(evaluating(options_.device));
+    if (!measured.measured_on.empty())
+      run_on += fmt::format(", measured on {}", measured.measured_on);
     return {.cell = cell,
             .loss = outcome.judged_loss,
             .accuracy = outcome.judged_accuracy,
@@ -431,7 +434,7 @@ class GridRun {
             .exact = std::move(measured.exact),
             .published = std::move(measured.published),
             .trained_on = outcome.devices,
-            .run_on = describe(evaluating(options_.device))};
+            .run_on = std::move(run_on)};
   }
 
   const GridOptions& options_;

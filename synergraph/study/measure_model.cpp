@@ -19,8 +19,10 @@ MetricsOptions metrics_options(Convention convention, const MeasureSettings& set
 
 ModelMeasurement measure_model(const Model& model, const Task& task, const Sequences& sequences,
                                const MeasureSettings& settings, const Execution& execution,
-                               const EvaluatorFactory& evaluators) {
+                               const EvaluatorFactory& evaluators, const std::string& device) {
   AnalysisOptions analysis_options;
+  analysis_options.device = device;
+  analysis_options.device_optional = true;
   analysis_options.execution = execution;
   analysis_options.conventions.clear();
   for (const Convention convention : {Convention::kExact, Convention::kPublished})
@@ -31,6 +33,7 @@ ModelMeasurement measure_model(const Model& model, const Task& task, const Seque
   ModelMeasurement measurement;
   measurement.loss = source.evaluation()->loss;
   measurement.accuracy = source.evaluation()->accuracy;
+  measurement.measured_on = analysis.measured_on;
   for (std::size_t c = 0; c < analysis.conventions.size(); ++c) {
     auto& layers = c == 0 ? measurement.exact : measurement.published;
     for (const MeasuredLayer& layer : analysis.summaries[c]) {

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <string>
+
 #include "synergraph/core/execution.h"
 #include "synergraph/model/evaluate.h"
 #include "synergraph/study/cell.h"
@@ -13,14 +15,16 @@ struct ModelMeasurement {
   double accuracy = 0.0;  ///< likewise
   std::vector<LayerSummary> exact;
   std::vector<LayerSummary> published;
+  std::string measured_on = {};  ///< see Analysis::measured_on
 };
 
 /// Measures every layer of a model on every given sequence, with the learned head weights.
 /// `settings.samples` is not used: all sequences are. `evaluators` run the model; by default on the
-/// CPU.
+/// CPU. `device` measures as far as it can, and the CPU the rest.
 ModelMeasurement measure_model(const Model& model, const Task& task, const Sequences& sequences,
                                const MeasureSettings& settings, const Execution& execution,
-                               const EvaluatorFactory& evaluators = {});
+                               const EvaluatorFactory& evaluators = {},
+                               const std::string& device = "cpu");
 
 }  // namespace synergraph
 #pragma GCC visibility pop

@@ -15,9 +15,6 @@
 namespace synergraph {
 namespace {
 
-// Sums of less than this of all weight are made anew: with weights so small, small entries lose
-// digits.
-constexpr double kLeastWeight = 0x1.0p-60;
 // The least share of a row: where heads move nothing, they count equally, whatever subset of them.
 constexpr double kLeastShare = 0x1.0p-200;
 
@@ -194,13 +191,13 @@ void HeadSums::measure_missing(std::span<const int> heads, const Execution& exec
 
 SubsetValue HeadSums::value(const HeadSum& given, std::span<const int> heads,
                             const Execution& execution) const {
-  const bool normalise = by_row() && !attention_.empty() && given.weight >= kLeastWeight;
+  const bool normalise = by_row() && !attention_.empty() && given.weight >= kLeastSumWeight;
   HeadSum by_mass;
   if (normalise) by_mass = normalised(given);
   const HeadSum& sum = normalise ? by_mass : given;
   std::optional<FidelityRange> fidelity;
   std::optional<double> mean;  // of the truncated hitting time
-  if (sum.weight >= kLeastWeight) {
+  if (sum.weight >= kLeastSumWeight) {
     if (options_.fidelity)
       if (const auto minimax = quick_minimax(
               {square(sum.attention), vector_of(sum.attention, kDown), sum.weight}, fidelity_))

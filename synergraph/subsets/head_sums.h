@@ -10,6 +10,10 @@
 
 namespace synergraph {
 
+/// Sums of less than this of all weight are made anew: with weights so small, small entries lose
+/// digits.
+inline constexpr double kLeastSumWeight = 0x1.0p-60;
+
 /// The weighted sum of some heads, each row from its diagonal on, and the sum of their row vectors.
 struct HeadSum {
   /// N rows, then the rows of HeadSums::Vector; empty if the sum needs no attention.

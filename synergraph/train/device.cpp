@@ -2,10 +2,12 @@
 
 #include <fmt/core.h>
 
+#include <optional>
+
 #include "synergraph/core/error.h"
 #include "synergraph/core/instruction_set.h"
-#include "synergraph/core/parse_number.h"
 #include "synergraph/core/terminal.h"
+#include "synergraph/device/device_name.h"
 #include "synergraph/train/cuda/cuda_devices.h"
 
 namespace synergraph {
@@ -16,15 +18,12 @@ std::string name_of(const Device& device) {
 }
 
 Device parse_device(std::string_view name) {
-  const std::size_t colon = name.find(':');
-  if (const auto kind = parse_name<DeviceKind>(name.substr(0, colon))) {
-    if (colon == std::string_view::npos) return {*kind};
-    int index = 0;
-    if (*kind == DeviceKind::kCuda && parse_number(name.substr(colon + 1), index) && index >= 0)
-      return {*kind, index};
-  }
-  throw UsageError(fmt::format("unknown device {}: expected auto, cpu, cuda, cuda:1, ...",
-                               quoted_text(std::string(name))));
+  const std::optional<DeviceName> parsed = parse_device_name(name);
+  if (!parsed || parsed->automatic || parsed->all)
+    throw UsageError(fmt::format("unknown device {}: expected auto, cpu, cuda, cuda:1, ...",
+                                 quoted_text(std::string(name))));
+  if (!parsed->gpu) return {};
+  return {DeviceKind::kCuda, parsed->index.value_or(0)};
 }
 
 std::string describe(const Device& device) {

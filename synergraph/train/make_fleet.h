@@ -3,6 +3,7 @@
 #include <memory>
 
 #include "synergraph/core/execution.h"
+#include "synergraph/device/device_name.h"
 #include "synergraph/train/device.h"
 #include "synergraph/train/fleet.h"
 
@@ -21,7 +22,6 @@ std::string refusal(const Device& device, const FleetSettings& settings, int seq
 /// train such models. The function does not query the memory of the CPU.
 int fleet_room(const Device& device, const FleetSettings& settings, int sequences);
 
-inline constexpr std::string_view kAutomatic = "auto";
 /// Returns the device of that name, for models of these shapes with this number of sequences each.
 /// kAutomatic chooses a GPU if the GPU can train all models, at least one at a time, and otherwise
 /// the CPU. If the name gives no GPU index, `number` modulo the number of GPUs chooses the GPU.

@@ -2,6 +2,9 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
+#include <limits>
+
 #include "synergraph/analysis/attention_file.h"
 #include "synergraph/heads/measure_systems.h"
 #include "synergraph/heads/quantity.h"
@@ -61,6 +64,53 @@ TEST(AnalysisTest, CountsWhatIsUndecided) {
   EXPECT_EQ(layer.all.synergy_undecided, 2);
   EXPECT_EQ(layer.best_head_undecided, 1);
   EXPECT_EQ(layer.all[Quantity::kSynergy].undefined, 2U);
+}
+
+/// Two samples up to three sinks each.
+std::vector<HeadsMetrics> two_samples_of_three_sinks() {
+  std::vector<HeadsMetrics> systems(6);
+  const double fidelities[] = {0.1, 0.3, 0.2, 0.5, 0.7, 0.6};
+  for (std::size_t s = 0; s < 6; ++s) {
+    systems[s].combined.forward_probability = 1.0;  // its walk was measured
+    systems[s].combined.fidelity.minimax = fidelities[s];
+    systems[s].heads.resize(1);
+    systems[s].heads[0].fidelity.minimax = 0.5 * fidelities[s];
+    const double combined = s < 2 ? 0.2 : 0.1;
+    systems[s].synergy =
+        compare_with_best(std::vector<FidelityRange>(1, {0.1, 0.1}), {combined, combined});
+  }
+  return systems;
+}
+
+// The sinks of a sample are one: the deviation is that of two means, 0.2 and 0.6.
+TEST(AnalysisTest, DoesNotCountSinksAsSamples) {
+  const std::vector<HeadsMetrics> systems = two_samples_of_three_sinks();
+  const MeasuredLayer layer = summarise_layer(systems, {}, 3);
+  const Summary& fidelity = layer.all[Quantity::kMinimaxFidelity];
+  EXPECT_EQ(fidelity.samples, 2U);
+  EXPECT_DOUBLE_EQ(fidelity.mean, 0.4);
+  EXPECT_DOUBLE_EQ(fidelity.std, 0.2);
+  EXPECT_DOUBLE_EQ(layer.heads[0][Quantity::kMinimaxFidelity].std, 0.1);
+  // Counts are of all sinks.
+  EXPECT_EQ(layer.all.synergy_share().trials, 6);
+  EXPECT_DOUBLE_EQ(layer.all.synergy_share().value(), 1.0 / 3.0);
+  EXPECT_EQ(layer.heads[0].best.trials, 6);
+  // One sample has no deviation from others, however many sinks it has.
+  EXPECT_EQ(summarise_layer(systems, {}, 6).all[Quantity::kMinimaxFidelity].samples, 1U);
+}
+
+// A sink that is never reached makes its sample's mean infinite; one without the number is left
+// out.
+TEST(AnalysisTest, AveragesTheSinksThatHaveANumber) {
+  std::vector<HeadsMetrics> systems = two_samples_of_three_sinks();
+  systems[1].combined.walk.hitting.mean = std::numeric_limits<double>::infinity();
+  for (const std::size_t s : {3U, 4U, 5U})
+    systems[s].combined.walk.hitting.mean = static_cast<double>(s);
+  systems[4].synergy.value = std::nan("");
+  const MeasuredLayer layer = summarise_layer(systems, {}, 3);
+  EXPECT_EQ(layer.all[Quantity::kHittingMean].never, 1U);
+  EXPECT_DOUBLE_EQ(layer.all[Quantity::kHittingMean].mean, 4.0);
+  EXPECT_EQ(layer.all[Quantity::kSynergy].undefined, 0U);
 }
 
 // Of heads that are the best equally often the first is named, whichever sample comes first.

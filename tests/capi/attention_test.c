@@ -285,6 +285,76 @@ static void test_file(const char* path) {
   sg_attention_free(layers);
 }
 
+/* Queries and keys of two heads with the same keys, whose scores are (query * key). */
+static const float queries[2][3] = {{0, 1, 2}, {0, -1, 1}};
+static const float keys[3] = {1, 0.5F, -1};
+
+static sg_scores scores_of_test(void) {
+  sg_scores scores = SG_SCORES_INIT;
+  scores.queries = queries;
+  scores.keys = keys;
+  scores.samples = scores.key_heads = scores.width = 1;
+  scores.heads = kHeads;
+  scores.tokens = kTokens;
+  scores.query_strides[0] = scores.query_strides[1] = sizeof queries[0];
+  scores.query_strides[2] = scores.key_strides[2] = sizeof(float);
+  scores.key_strides[0] = scores.key_strides[1] = sizeof keys;
+  return scores;
+}
+
+static void test_scores(void) {
+  sg_attention* layers = NULL;
+  sg_scores scores = scores_of_test();
+  double matrix[kHeads * kTokens * kTokens];
+  OK(sg_attention_create(NULL, &layers));
+  OK(sg_attention_add_scores(layers, NULL, &scores, NULL, NULL, NULL, 0));
+  OK(sg_attention_read(layers, 0, 0, matrix, kHeads * kTokens * kTokens));
+  CHECK(matrix[0] == 1 && matrix[1] == 0);
+  CHECK(fabs(matrix[3] - 1 / (1 + exp(-0.5))) < 1e-15);
+  CHECK(fabs(matrix[9 + 6] - exp(1) / (exp(1) + exp(0.5) + exp(-1))) < 1e-15);
+
+  scores.key_heads = 3;
+  FAILS(SG_INPUT, "heads of keys",
+        sg_attention_add_scores(layers, NULL, &scores, NULL, NULL, NULL, 0));
+  scores = scores_of_test();
+  scores.size = 1;
+  FAILS(SG_USAGE, "size of the scores",
+        sg_attention_add_scores(layers, NULL, &scores, NULL, NULL, NULL, 0));
+  FAILS(SG_USAGE, "scores", sg_attention_add_scores(layers, NULL, NULL, NULL, NULL, NULL, 0));
+  sg_attention_free(layers);
+}
+
+/* Writes a head, for what the CPU does with attention on a device. */
+static int read_head(int64_t sample, int64_t head, void* into, void* user) {
+  (void)user;
+  if (sample != 0) return 1;
+  memcpy(into, attention[head], sizeof attention[head]);
+  return 0;
+}
+
+static void test_device(void) {
+  sg_attention* layers = NULL;
+  sg_result* result = NULL;
+  sg_place place = SG_PLACE_INIT;
+  OK(sg_attention_create(NULL, &layers));
+  /* The pointer is a device's: it is never read here. */
+  OK(sg_attention_add_device(layers, NULL, (const void*)64, SG_FLOAT64, shape, NULL, &place,
+                             read_head, NULL));
+  OK(sg_measure(layers, "{\"device\": \"cpu\"}", NULL, &result));
+  CHECK(number(result, "minimax_fidelity", 0) == 0.5);
+  sg_result_free(result);
+  FAILS(SG_USAGE, "unknown device 'abacus'",
+        sg_measure(layers, "{\"device\": \"abacus\"}", NULL, &result));
+  place.device = -1;
+  FAILS(SG_USAGE, "device -1",
+        sg_attention_add_device(layers, NULL, attention, SG_FLOAT64, shape, NULL, &place, read_head,
+                                NULL));
+  FAILS(SG_USAGE, "place",
+        sg_attention_add_device(layers, NULL, attention, SG_FLOAT64, shape, NULL, NULL, read_head,
+                                NULL));
+  sg_attention_free(layers);
+}
+
 int main(int argc, char** argv) {
   CHECK(strlen(sg_version()) >= 5);
   CHECK(sg_isa() != NULL);
@@ -294,6 +364,8 @@ int main(int argc, char** argv) {
   test_sequences();
   test_errors();
   test_learned_weights();
+  test_scores();
+  test_device();
   if (argc > 1) test_file(argv[1]);
   return failures;
 }

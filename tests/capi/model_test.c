@@ -41,6 +41,8 @@ int main(int argc, char** argv) {
   FAILS(SG_USAGE, "exclude",
         sg_model_attention(model, tokens[0], kSamples, kLength, "{\"seed\": 2}", &attention));
   FAILS(SG_USAGE, "", sg_model_attention(model, NULL, 0, 0, "{\"task\": \"sort\"}", &attention));
+  FAILS(SG_USAGE, "unknown device",
+        sg_model_attention(model, NULL, 0, 0, "{\"device\": \"tpu\"}", &attention));
   OK(sg_model_attention(model, tokens[0], kSamples, kLength, "{\"task\": \"copy\"}", &attention));
   sg_model_free(model); /* the attention keeps what it needs */
   FAILS(SG_USAGE, "neither from arrays nor from a file",

@@ -181,11 +181,46 @@ TEST_F(AnalyzeTest, RunsACheckpointOnTheDeviceThatIsAskedFor) {
   expect_refusal(arguments + " --device cuda", 1, "cuda: ");
   expect_refusal(arguments + " --device tpu", 2, "unknown device 'tpu'");
   write_random("a.npy", {1, 2, 5, 5});
-  for (const std::string command : {"analyze", "heads"})
-    expect_refusal(command + " a.npy --device cuda", 2,
-                   "a.npy holds attention: --tokens, --task, --samples, --seed, --heads and "
-                   "--device are for checkpoints");
+  expect_refusal("heads a.npy --device cuda", 2,
+                 "a.npy holds attention: --tokens, --task, --samples, --seed, --heads and "
+                 "--device are for checkpoints");
   EXPECT_EQ(expect_success("analyze a.npy --device auto").out, expect_success("analyze a.npy").out);
+}
+
+/// A machine whose GPUs are measured on by a library that stands in for the real one.
+class GpuTest : public AnalyzeTest {
+ protected:
+  static void look_for(const char* library) { setenv("SYNERGRAPH_CUDA_LIBRARY", library, 1); }
+  void TearDown() override {
+    unsetenv("SYNERGRAPH_CUDA_LIBRARY");
+    AnalyzeTest::TearDown();
+  }
+};
+
+TEST_F(GpuTest, MeasuresAttentionOnTheDeviceThatIsAskedFor) {
+  look_for(SYNERGRAPH_FAKE_LIBRARY);
+  write_random("a.npy", {3, 2, 2, 9, 9});
+  json measured = analyze("a.npy --device cuda:1 --per-head --convention both");
+  EXPECT_EQ(measured["device"], "fake (device 1), float64");
+  EXPECT_EQ(analyze("a.npy --device cuda:all")["device"], "fake (device 0), float64");
+  measured.erase("device");
+  const json expected = analyze("a.npy --per-head --convention both");
+  EXPECT_EQ(measured["conventions"][0]["layers"][2]["combined"]["mixing_time_0.25"],
+            expected["conventions"][0]["layers"][2]["combined"]["mixing_time_0.25"]);
+  EXPECT_THAT(expect_success("analyze a.npy --device cuda").out,
+              testing::HasSubstr("measured on fake (device 0), float64"));
+  expect_refusal("analyze a.npy --device cuda:7", 1, "cuda:7: this machine has 2 GPUs");
+  expect_refusal("analyze a.npy --device cuda:x", 2, "unknown device 'cuda:x'");
+}
+
+TEST_F(GpuTest, SaysWhyThereIsNone) {
+  write_random("a.npy", {1, 2, 5, 5});
+  look_for("/nowhere/libsynergraph_cuda.so");
+  expect_refusal("analyze a.npy --device cuda", 1,
+                 "cuda: the library for GPUs cannot be loaded: /nowhere/");
+  look_for(SYNERGRAPH_OTHER_LIBRARY);
+  expect_refusal("analyze a.npy --device cuda", 1,
+                 "cuda: the library for GPUs is of another build");
 }
 
 /// The first block of Python in docs/formats.md.
@@ -400,6 +435,33 @@ TEST_F(AnalyzeTest, MinusIsStandardOutputForTheSamples) {
   expect_success("analyze a.npy --per-sample s.csv");
   EXPECT_EQ(expect_success("analyze a.npy --per-sample -").out, read("s.csv"));
   expect_refusal("analyze a.npy --per-sample - --json -", 2, "only one output can go to standard");
+}
+
+// The sinks of a sample are not independent: its mean over them is one number.
+TEST_F(AnalyzeTest, SinksOfOneSampleAreOneNumber) {
+  write_random("a.npy", {3, 2, 8, 8});
+  const auto fidelity = [](const json& document) {
+    return document.at("conventions")
+        .at(0)
+        .at("layers")
+        .at(0)
+        .at("combined")
+        .at("minimax_fidelity");
+  };
+  const json both = analyze("a.npy --to 4,7");
+  const json layer = both.at("conventions").at(0).at("layers").at(0);
+  EXPECT_EQ(layer.at("samples"), 6);
+  EXPECT_EQ(layer.at("sinks"), 2);
+  EXPECT_EQ(fidelity(both).at("samples"), 3);
+  const double four = fidelity(analyze("a.npy --to 4")).at("mean").get<double>();
+  const double seven = fidelity(analyze("a.npy --to 7")).at("mean").get<double>();
+  EXPECT_NEAR(fidelity(both).at("mean").get<double>(), (four + seven) / 2, 1e-15);
+  const std::string text = expect_success("analyze a.npy --to 4,7 --quiet").out;
+  EXPECT_NE(text.find("means over its 2 sinks"), std::string::npos);
+  EXPECT_NE(text.find("± is the standard deviation over samples"), std::string::npos);
+  // Of one sample there is no deviation.
+  write_random("one.npy", {1, 2, 8, 8});
+  EXPECT_EQ(expect_success("analyze one.npy --to 4,7 --quiet").out.find("±"), std::string::npos);
 }
 
 TEST_F(AnalyzeTest, BadTokensAreRefused) {

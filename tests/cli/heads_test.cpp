@@ -163,6 +163,7 @@ TEST_F(HeadsCommand, RunsACheckpointThroughItsLayers) {
         .at("shapley");
   };
   EXPECT_EQ(loss(" --edges norm"), loss(""));
+  EXPECT_EQ(loss(" --device cpu"), loss(""));
   EXPECT_FALSE(
       heads("model.safetensors --task copy --loss no").at("layers").at(0).contains("loss"));
   EXPECT_EQ(
@@ -223,6 +224,27 @@ TEST_F(HeadsCommand, AnswersFromWhomToWhom) {
     EXPECT_EQ(run("heads " + file + wrong).status, 1) << wrong;
   EXPECT_EQ(run("heads " + file + " --to 1.5").status, 2);
   EXPECT_EQ(run("heads " + file + " --to 4,6 --range 1:").status, 2);
+}
+
+// Through the layers, too, the chosen tokens alone count.
+TEST_F(HeadsCommand, FollowsTheChosenTokensThroughTheLayers) {
+  const std::string file = std::string(SYNERGRAPH_TEST_DATA) +
+                           "/subsets/heads.npy --axes layer,head,query,key --values fidelity "
+                           "--weight-samples 0 --stack";
+  const json all = heads(file).at("stack");
+  const auto signal = [&](std::size_t token) {
+    return all.at("signal").at(token).at("mean").get<double>();
+  };
+  const json two = heads(file + " --from 2,4").at("stack");
+  EXPECT_EQ(two.at("signal"), all.at("signal"));
+  EXPECT_EQ(two.at("fidelity").at("mean").get<double>(), std::min(signal(2), signal(4)));
+  EXPECT_EQ(two.at("weakest").at(signal(2) <= signal(4) ? 2 : 4), 1);
+  const json one = heads(file + " --from 4").at("stack");
+  EXPECT_EQ(one.at("layers"), heads(file + " --follow 4").at("stack").at("layers"));
+  EXPECT_EQ(one.at("shares"), one.at("layers"));
+  EXPECT_NE(one.at("shares"), all.at("shares"));
+  EXPECT_EQ(run("heads " + file + " --from 4 --verbose").out.find("weakest token"),
+            std::string::npos);
 }
 
 TEST_F(HeadsCommand, RefusesWhatDoesNotFit) {

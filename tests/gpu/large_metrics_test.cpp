@@ -41,19 +41,19 @@ std::vector<std::byte> as_type(const std::vector<double>& numbers, FloatType typ
     }
     if (type == FloatType::kFloat16) {
       // Multiples of 2^-24 below 2^-14, otherwise 11 digits.
+      const double size = std::abs(numbers[k]);
       int exponent = 0;
-      std::frexp(numbers[k], &exponent);
+      std::frexp(size, &exponent);
       const double unit = std::ldexp(1.0, std::max(exponent - 11, -24));
-      const double rounded = std::nearbyint(numbers[k] / unit) * unit;
+      const double rounded = std::nearbyint(size / unit) * unit;
       std::frexp(rounded, &exponent);
-      std::uint16_t half = 0;
+      std::uint32_t half = numbers[k] < 0.0 ? 0x8000U : 0U;
       if (rounded != 0.0 && exponent >= -13)
-        half = static_cast<std::uint16_t>((exponent + 14) << 10U |
-                                          (std::lround(std::ldexp(rounded, 11 - exponent)) & 0x3ff));
-      else if (rounded != 0.0)
-        half = static_cast<std::uint16_t>(std::lround(std::ldexp(rounded, 24)));
-      if (rounded < 0.0) half = static_cast<std::uint16_t>(half | 0x8000U);
-      put(half);
+        half |= static_cast<std::uint32_t>(exponent + 14) << 10U |
+                (static_cast<std::uint32_t>(std::ldexp(rounded, 11 - exponent)) & 0x3ffU);
+      else
+        half |= static_cast<std::uint32_t>(std::ldexp(rounded, 24));
+      put(static_cast<std::uint16_t>(half));
     }
   }
   return bytes;
@@ -173,20 +173,19 @@ TEST_P(LargeMetrics, AreThoseOfTheCpu) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(
-    Shapes, LargeMetrics,
-    testing::Values(Case{129, 1, Kind::kRandom, FloatType::kFloat32},
-                    Case{2, 3, Kind::kRandom, FloatType::kFloat64},
-                    Case{63, 2, Kind::kSharp, FloatType::kFloat64},
-                    Case{64, 2, Kind::kWindow, FloatType::kFloat32},
-                    Case{255, 4, Kind::kSharp, FloatType::kFloat64},
-                    Case{256, 2, Kind::kSinks, FloatType::kFloat32},
-                    Case{257, 3, Kind::kWindow, FloatType::kFloat32},
-                    Case{320, 16, Kind::kRandom, FloatType::kBFloat16},
-                    Case{511, 5, Kind::kFalling, FloatType::kFloat64},
-                    Case{770, 3, Kind::kSinks, FloatType::kFloat16},
-                    Case{1300, 2, Kind::kSharp, FloatType::kFloat32},
-                    Case{1281, 2, Kind::kWindow, FloatType::kFloat64}));
+INSTANTIATE_TEST_SUITE_P(Shapes, LargeMetrics,
+                         testing::Values(Case{129, 1, Kind::kRandom, FloatType::kFloat32},
+                                         Case{2, 3, Kind::kRandom, FloatType::kFloat64},
+                                         Case{63, 2, Kind::kSharp, FloatType::kFloat64},
+                                         Case{64, 2, Kind::kWindow, FloatType::kFloat32},
+                                         Case{255, 4, Kind::kSharp, FloatType::kFloat64},
+                                         Case{256, 2, Kind::kSinks, FloatType::kFloat32},
+                                         Case{257, 3, Kind::kWindow, FloatType::kFloat32},
+                                         Case{320, 16, Kind::kRandom, FloatType::kBFloat16},
+                                         Case{511, 5, Kind::kFalling, FloatType::kFloat64},
+                                         Case{770, 3, Kind::kSinks, FloatType::kFloat16},
+                                         Case{1300, 2, Kind::kSharp, FloatType::kFloat32},
+                                         Case{1281, 2, Kind::kWindow, FloatType::kFloat64}));
 
 TEST(LargeMetrics, OfSequencesInPaddingAreThoseOfTheCpu) {
   NEEDS_A_GPU();
@@ -351,18 +350,17 @@ TEST_P(MadeMetrics, AreNearThoseOfExactSoftmax) {
   EXPECT_NEAR(a.combined.fidelity.minimax / b.combined.fidelity.minimax, 1.0, 2e-5);
 }
 
-INSTANTIATE_TEST_SUITE_P(
-    Shapes, MadeMetrics,
-    testing::Values(MadeCase{200, 2, 1, 64, FloatType::kBFloat16},
-                    MadeCase{513, 4, 2, 128, FloatType::kBFloat16},
-                    MadeCase{300, 3, 3, 80, FloatType::kFloat16},
-                    MadeCase{300, 2, 1, 33, FloatType::kFloat16},
-                    MadeCase{450, 2, 2, 256, FloatType::kBFloat16},
-                    MadeCase{270, 2, 1, 256, FloatType::kFloat32},
-                    MadeCase{520, 2, 1, 40, FloatType::kFloat32},
-                    MadeCase{600, 2, 1, 64, FloatType::kBFloat16, 0.0, 100},
-                    MadeCase{330, 2, 2, 64, FloatType::kFloat32, 5.0, 0},
-                    MadeCase{700, 1, 1, 96, FloatType::kFloat16, 2.0, 257}));
+INSTANTIATE_TEST_SUITE_P(Shapes, MadeMetrics,
+                         testing::Values(MadeCase{200, 2, 1, 64, FloatType::kBFloat16},
+                                         MadeCase{513, 4, 2, 128, FloatType::kBFloat16},
+                                         MadeCase{300, 3, 3, 80, FloatType::kFloat16},
+                                         MadeCase{300, 2, 1, 33, FloatType::kFloat16},
+                                         MadeCase{450, 2, 2, 256, FloatType::kBFloat16},
+                                         MadeCase{270, 2, 1, 256, FloatType::kFloat32},
+                                         MadeCase{520, 2, 1, 40, FloatType::kFloat32},
+                                         MadeCase{600, 2, 1, 64, FloatType::kBFloat16, 0.0, 100},
+                                         MadeCase{330, 2, 2, 64, FloatType::kFloat32, 5.0, 0},
+                                         MadeCase{700, 1, 1, 96, FloatType::kFloat16, 2.0, 257}));
 
 TEST(MadeMetrics, AreTheSameBytesWhateverRanBefore) {
   NEEDS_A_GPU();

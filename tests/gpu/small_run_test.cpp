@@ -3,8 +3,10 @@
 
 #include <cmath>
 
+#include "synergraph/train/cuda/cuda_loss_games.h"
 #include "synergraph/train/make_evaluator.h"
 #include "synergraph/train/make_fleet.h"
+#include "synergraph/train/make_loss_games.h"
 
 namespace synergraph {
 namespace {
@@ -48,6 +50,36 @@ TEST(SmallRun, HasNarrowModels) {
 
 TEST(SmallRun, InFloat32) {
   for (const int heads : {1, 2, 4, 8, 16}) run_small({.heads = heads}, Precision::kFloat32);
+}
+
+/// Games of three heads or fewer, in two launches a sequence and as one, and the control.
+void play_small(ModelConfig config) {
+  const Device device{DeviceKind::kCuda, 0, Precision::kFloat32};
+  config.vocabulary = 70;
+  config.length = 19;
+  config.layers = 2;
+  FleetSettings shape;
+  shape.model = config;
+  if (const std::string why = refusal(device, shape); !why.empty()) GTEST_SKIP() << why;
+  Model model(config);
+  initialise(model, 1);
+  const Sequences inputs = random_sequences(1, 2, config.length, config.vocabulary);
+  const Sequences answers = targets(find_task("cycle"), inputs);
+  std::vector<LossGame> games;
+  for (const int passes : {5, 64})
+    games.push_back(cuda_loss_games(device, model, passes)()->play(inputs, answers, 0, {}));
+  EXPECT_EQ(games[0].loss, games[1].loss);
+  EXPECT_TRUE(std::isfinite(games[0].loss.back()));
+  const auto control =
+      loss_games_factory(device, model)()->control(inputs, answers, Ablation::kMean, {});
+  EXPECT_TRUE(std::isfinite(control.without_attention.loss));
+}
+
+TEST(SmallRun, PlaysGames) {
+  for (const ModelConfig& model :
+       {ModelConfig{.width = 12, .heads = 3, .hidden = 20}, ModelConfig{.width = 16, .heads = 2},
+        ModelConfig{.width = 32, .heads = 2}, ModelConfig{.heads = 2}, ModelConfig{.heads = 1}})
+    play_small(model);
 }
 
 }  // namespace

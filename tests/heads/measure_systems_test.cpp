@@ -473,7 +473,7 @@ TEST(MeasureView, RefusesViewsThatCannotBeRead) {
   refused("0 samples", [](AttentionView& v) { v.samples = 0; });
   refused("-1 heads", [](AttentionView& v) { v.heads = -1; });
   refused("0 queries", [](AttentionView& v) { v.tokens = 0; });
-  refused("16385 queries, expected 1 to 16384", [](AttentionView& v) { v.tokens = 16385; });
+  refused("131073 queries, expected 1 to 131072", [](AttentionView& v) { v.tokens = 131073; });
   refused("1099511627776 samples", [](AttentionView& v) { v.samples = std::int64_t{1} << 40; });
   refused("the stride of its keys, 1 bytes, is not a multiple of float64's 8",
           [](AttentionView& v) { v.strides.key = 1; });

@@ -4,7 +4,10 @@
 
 #include <algorithm>
 #include <map>
+#include <numeric>
+#include <utility>
 
+#include "synergraph/heads/moved_heads.h"
 #include "tests/support/random_inputs.h"
 
 namespace synergraph {
@@ -75,6 +78,100 @@ TEST(PermutedHeads, DrawsEveryOrderAsOften) {
   }
   EXPECT_EQ(seen.size(), 6U);
   for (const auto& [order, count] : seen) EXPECT_NEAR(count, 1000, 145);
+}
+
+// A sliding window of 4 keys, of which one head leaves out the nearest.
+std::vector<Head> windowed_heads(int nodes) {
+  std::vector<Head> heads = random_heads(2, nodes);
+  for (std::size_t h = 0; h < 2; ++h)
+    for (int i = 0; i < nodes; ++i) {
+      double* row = heads[h].diffusion.row(i);
+      std::fill_n(row, std::max(0, i - 3), 0.0);
+      if (h == 1 && i > 0) row[i] = 0.0;
+      const double sum = std::accumulate(row, row + i + 1, 0.0);
+      for (int j = 0; j <= i; ++j) row[j] /= sum;
+    }
+  return heads;
+}
+
+TEST(PermutedHeads, KeepsTheZerosOfAMask) {
+  const std::vector<Head> heads = windowed_heads(20);
+  HeadList list(heads);
+  bool moved_to_itself = false;
+  for (int sample = 0; sample < 20; ++sample) {
+    PermutedHeads permuted(list, 0, 0, sample);
+    for (int h = 0; h < 2; ++h) {
+      const ConstMatrixView head = permuted.head(h).view();
+      for (int i = 0; i < 20; ++i)
+        for (int j = 0; j < i - 3; ++j) EXPECT_EQ(head(i, j), 0.0) << h << ' ' << i << ' ' << j;
+      moved_to_itself |= h == 1 && head(10, 10) > 0.0;
+    }
+  }
+  EXPECT_TRUE(moved_to_itself);  // the other head looks there: no mask forbids it
+}
+
+// Rows that are uniform over a window are their own null.
+TEST(PermutedHeads, LeavesUniformWindowsAsTheyAre) {
+  Matrix window(12, 12);
+  for (int i = 0; i < 12; ++i)
+    for (int j = std::max(0, i - 2); j <= i; ++j) window(i, j) = 1.0 / std::min(i + 1, 3);
+  const std::vector<Head> heads = {head_of_attention("", window)};
+  HeadList list(heads);
+  PermutedHeads permuted(list, 0, 0, 0);
+  const ConstMatrixView head = permuted.head(0).view();
+  for (int i = 0; i < 12; ++i)
+    for (int j = 0; j <= i; ++j) EXPECT_EQ(head(i, j), window(i, j));
+}
+
+// Of a window of 4 keys behind a node that takes missing mass, by norms that are 0 at every third
+// token: what is not moved may still be looked at. Token 0 moves nothing and is the identity.
+TEST(PermutedHeads, TakesTheAttentionsMaskForOtherEdges) {
+  const std::vector<Head> heads = windowed_heads(13);
+  HeadList attention(heads);
+  MovedValues values;
+  values.norms = Matrix(2, 12);
+  for (int j = 0; j < 12; ++j)
+    for (int h = 0; h < 2; ++h) values.norms(h, j) = j % 3 == 0 ? 0.0 : 1.0 + j + h;
+  MovedHeads moved(attention, false, std::move(values), 1, {});
+  bool moved_to_third = false;
+  for (int sample = 0; sample < 20; ++sample) {
+    PermutedHeads permuted(moved, 0, 0, sample);
+    for (int h = 0; h < 2; ++h) {
+      const ConstMatrixView head = permuted.head(h).view();
+      EXPECT_EQ(head(0, 0), 1.0);
+      for (int i = 0; i < 12; ++i)
+        for (int j = 0; j < i - 3; ++j) EXPECT_EQ(head(i, j), 0.0) << h << ' ' << i << ' ' << j;
+      moved_to_third |= head(11, 9) > 0.0;
+    }
+  }
+  EXPECT_TRUE(moved_to_third);
+}
+
+TEST(AllowedKeys, AreWhatSomeHeadLooksAt) {
+  AllowedKeys keys(3);
+  Matrix head(3, 3);
+  head(0, 0) = head(1, 1) = head(2, 0) = 1.0;
+  keys.add(head);
+  std::vector<int> list;
+  keys.list(2, 0, list);
+  EXPECT_EQ(list, std::vector<int>{0});
+  EXPECT_FALSE(keys.all());
+  head(1, 0) = head(2, 1) = 0.5;
+  keys.add(head);
+  keys.list(2, 0, list);
+  EXPECT_EQ(list, (std::vector<int>{0, 1}));
+  keys.list(2, 1, list);
+  EXPECT_EQ(list, std::vector<int>{1});
+  const AllowedKeys rest = keys.without_first(1);
+  rest.list(1, 0, list);
+  EXPECT_EQ(list, std::vector<int>{0});
+  EXPECT_FALSE(rest.all());
+  head(2, 2) = 0.5;
+  keys.add(head);
+  EXPECT_TRUE(keys.all());
+  EXPECT_TRUE(keys.without_first(2).all());
+  keys.list(2, 1, list);
+  EXPECT_EQ(list, (std::vector<int>{1, 2}));
 }
 
 }  // namespace

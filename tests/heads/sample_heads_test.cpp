@@ -2,6 +2,9 @@
 
 #include <gtest/gtest.h>
 
+#include "synergraph/core/error.h"
+#include "synergraph/core/setting.h"
+
 namespace synergraph {
 namespace {
 
@@ -33,6 +36,19 @@ TEST(SampleHeads, AreKeptInAPartOfTheMemory) {
     for (const int head : {0, 1, 0}) (void)heads.head(head);
     EXPECT_EQ(reads, memory == 4 * kBoth ? 2 : 3);
   }
+}
+
+// Three matrices of 20,000 tokens take 8.9 GiB. Nothing is allocated before that is checked.
+TEST(SampleHeads, OfManyTokensAreRefusedWithoutMemory) {
+  try {
+    SampleHeads heads(1, 20000, std::size_t{1} << 30U);
+    FAIL();
+  } catch (const InputError& error) {
+    EXPECT_EQ(spelled(error.what(), OptionSpelling::kProgram),
+              "the CPU needs 9 GiB of memory to measure 20000 tokens, and may use 1.0 GiB: raise "
+              "--memory, or measure on a GPU (--device cuda)");
+  }
+  EXPECT_NO_THROW(SampleHeads(1, 20000, std::size_t{9} << 30U));
 }
 
 }  // namespace

@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <fstream>
 #include <nlohmann/json.hpp>
@@ -299,6 +300,57 @@ TEST(Stack, WithoutFollowingHasTheSignalAlone) {
   const Stack stack = measurement.take();
   EXPECT_EQ(stack.signal, measure_in_order(layers).signal);
   EXPECT_TRUE(stack.layers.empty());
+}
+
+// The chosen tokens alone count: for the fidelity, for the token that is followed, and for the
+// shares, which are the means of the tokens' own by what arrives from each.
+TEST(Stack, CountsTheChosenSources) {
+  for (std::uint32_t index = 0; index < 20; ++index) {
+    const Layers layers = random_layers(index);
+    const int nodes = layers.heads.front().front().rows();
+    if (nodes < 4) continue;
+    const std::vector<double> signal = measure(layers).signal;
+    StackOptions options;
+    options.from = TokenChoice("0,2,-1", "from");
+    for (const Stack& stack : {measure(layers, options), measure_in_order(layers, options)}) {
+      EXPECT_NEAR(stack.fidelity, std::min(signal[0], signal[2]), 1e-13);
+      EXPECT_EQ(stack.weakest, signal[0] <= signal[2] ? 0 : 2);
+      EXPECT_EQ(stack.token, stack.weakest);
+      expect_close(stack.signal, signal, 1e-13);
+      const Stack first = measure(layers, {.token = 0});
+      const Stack second = measure(layers, {.token = 2});
+      const double both = signal[0] + signal[2];
+      ASSERT_EQ(stack.shares.size(), layers.heads.size());
+      for (std::size_t l = 0; both > 0.0 && l < layers.heads.size(); ++l) {
+        const auto mean = [&](const auto& share) {
+          const auto part = [&](const Stack& of, double arrives) {
+            return arrives > 0.0 ? arrives * share(of.layers[l]) : 0.0;
+          };
+          return (part(first, signal[0]) + part(second, signal[2])) / both;
+        };
+        EXPECT_NEAR(stack.shares[l].residual,
+                    mean([](const StackLayerPath& path) { return path.residual; }), 1e-13);
+        for (std::size_t h = 0; h < layers.heads[l].size(); ++h)
+          EXPECT_NEAR(stack.shares[l].heads[h],
+                      mean([&](const StackLayerPath& path) { return path.heads[h]; }), 1e-13);
+      }
+    }
+  }
+}
+
+// Token 0 is behind the node for missing mass; where only the sink is chosen it counts itself.
+TEST(Stack, PlacesTheChosenSources) {
+  StackOptions options;
+  options.from = TokenChoice("0-2", "from");
+  options.first_token = 1;
+  EXPECT_THAT(stack_sources(options, 6), ElementsAre(1, 2, 3));
+  options.from = TokenChoice("::1", "from");
+  EXPECT_THAT(stack_sources(options, 4), ElementsAre(1, 2));
+  options.from = TokenChoice("-1", "from");
+  EXPECT_THAT(stack_sources(options, 4), ElementsAre(3));
+  options.from = {};
+  EXPECT_THAT(stack_sources(options, 3), ElementsAre(0, 1));
+  EXPECT_THAT(stack_sources(options, 1), ElementsAre(0));
 }
 
 TEST(Stack, RefusesWhatDoesNotFit) {

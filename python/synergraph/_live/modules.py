@@ -16,6 +16,7 @@ from .arrays import check, is_tensor, torch
 from .attention_interface import namespaces
 from .masks import MASKED
 from .names import nearest_names
+from .post_norms import is_named_after_norm
 
 Chosen = Union[None, str, type, Sequence[Union[str, type]]]
 
@@ -47,13 +48,17 @@ def kind_of(name: str, module: Any, chosen: Chosen, interfaces: List[Dict[str, A
 
 
 def _around(model: Any, kinds: Dict[str, str]) -> Dict[str, str]:
-    """The modules around attention, by their names: those that hold a module that is named after attention."""
+    """The modules around attention, by their names: those that hold a module that is named after attention. And what they hold: that
+    module, and norms, which the heads' output may go through."""
     found: Dict[str, str] = {}
     for name, module in model.named_modules():
-        title = type(module).__name__.lower()
         outer = name.rpartition(".")[0]
-        if outer and outer not in kinds and ("attention" in title or "attn" in title):
+        if outer and outer not in kinds and is_named_after_attention(module):
             found[outer] = "around"
+            found.setdefault(name, "inner")
+    for name, module in model.named_modules():
+        if found.get(name.rpartition(".")[0]) == "around" and is_named_after_norm(module):
+            found.setdefault(name, "norm")
     return found
 
 

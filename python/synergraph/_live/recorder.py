@@ -18,6 +18,7 @@ from .._options import refuse as refuse_option
 from . import attention_interface, masks, modules
 from .arrays import check, is_tensor, kept, torch
 from .names import nearest
+from .post_norms import linear_in
 from .projections import bias_of, projection_of, weights_of_heads
 from .refusals import compiling, in_backward, refuse
 from .samples import Sample, Scores, weights_of
@@ -117,6 +118,8 @@ class Layer:
         self.name = name
         self.learned: Union[NDArray[np.float64], str] = "no output projection is known: pass weights, or projection= to record()"
         self.output: Any = None  #: the output projection, and its bias or None, where values are kept
+        self.gain: Any = None  #: of a norm that the heads' output goes through before it is added, by its channels; None: there is none
+        self.unknown_norm: Optional[str] = None  #: why what such a norm does cannot be said
         self.heads = 0  #: all of them, whether they are kept or not
         self.seen = 0  #: samples
         self.refused: Optional[str] = None
@@ -167,6 +170,8 @@ class _Thread(threading.local):
         self.seen: Dict[str, int] = {}  # the run in which a layer was last seen, and how often
         self.weights: List[Any] = []  # that were seen in this run
         self.inputs: Dict[int, Any] = {}  # of the modules around attention
+        self.of_attention: Dict[int, Tuple[Layer, bool]] = {}  # the layer that an attention module was seen as, and if samples come first
+        self.outputs: Dict[str, Tuple[Layer, bool, Any]] = {}  # and what it returned, by the name of the module around it
 
 
 class Recorder:
@@ -201,6 +206,12 @@ class Recorder:
         self._masks: List[Tuple[Any, Any, List[masks.Reading]]] = []
         if heads is not None and not self.heads:
             raise UsageError("heads: none are chosen")
+
+    def measuring_device(self) -> Optional[str]:
+        """The device that measures, where the watch says which: the CPU, or a GPU if it can."""
+        if self._device is None:
+            return None
+        return "auto" if self._device.type == "cuda" else "cpu"
 
     # ---- Beginning and end
 
@@ -256,7 +267,7 @@ class Recorder:
         if module is self._model:
             thread.depth -= 1
             if thread.depth == 0:
-                thread.weights, thread.inputs = [], {}
+                thread.weights, thread.inputs, thread.of_attention, thread.outputs = [], {}, {}, {}
 
     def left(self, module: Any, arguments: Sequence[Any], options: Dict[str, Any], output: Any) -> None:
         kind = self._kinds.get(id(module))
@@ -270,6 +281,37 @@ class Recorder:
                 self.see(attention, lambda _: modules.read_encoder_layer(arguments, options, module))
         elif kind == "weights":
             self._see_weights(module, output)
+        if self.keeps_values:
+            self._see_outputs(module, kind, arguments, options, output)
+
+    def _see_outputs(self, module: Any, kind: Optional[str], arguments: Sequence[Any], options: Dict[str, Any], output: Any) -> None:
+        """Follows what attention returns to a norm beside it, if it goes through one."""
+        thread = self._thread
+        name = self._names.get(id(module), "")
+        if kind == "around":
+            thread.outputs.pop(name, None)
+        elif kind == "norm":
+            seen = thread.outputs.get(name.rpartition(".")[0])
+            given = next((one for one in (*arguments, *options.values()) if is_tensor(one)), None)
+            if seen is not None and given is seen[2] and is_tensor(output):
+                self._keep_norm(seen[0], seen[1], module, given, output)
+        elif id(module) in thread.of_attention:
+            returned = output[0] if isinstance(output, (tuple, list)) and output else output
+            thread.outputs[name.rpartition(".")[0]] = (*thread.of_attention.pop(id(module)), returned)
+
+    @staticmethod
+    def _keep_norm(layer: Layer, batch_first: bool, module: Any, given: Any, returned: Any) -> None:
+        """Keeps what a norm makes of the heads' output; what cannot be measured is told later."""
+        if layer.unknown_norm is not None:
+            return
+        try:
+            gain, scale = linear_in(module, given, returned)
+            layer.gain = gain if layer.gain is None else layer.gain
+            scale = scale[None] if scale.dim() == 1 else scale if batch_first else scale.T
+            for sample, scores in layer.last:
+                scores.scales = [*scores.scales, scale[sample]]
+        except Exception as error:
+            layer.unknown_norm = str(error) if isinstance(error, InputError) else f"{type(error).__name__}: {error}"
 
     def see(self, module: Any, read: Callable[[Any], Dict[str, Any]]) -> None:
         """Keeps a call of attention; what cannot be measured is told later, and never disturbs the model."""
@@ -281,6 +323,7 @@ class Recorder:
             return
         try:
             self.keep_scores(layer, residual=self._residual(module), **read(module))
+            self._thread.of_attention[id(module)] = (layer, getattr(module, "batch_first", True) is not False)
             layer.learn(lambda: projection_of(module))
             if self.keeps_values:
                 layer.keep_output(projection_of(module), bias_of(module))

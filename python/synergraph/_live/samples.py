@@ -26,13 +26,21 @@ class Sample:
     key_heads: Sequence[int] = ()  #: of `values` for each head; none: values are those of the heads
     values: Any = None  #: (heads or fewer, tokens, width), where they are kept
     residual: Any = None  #: (tokens, E): what the heads' outputs are added to, where that is known
+    scales: Sequence[Any] = ()  #: of tokens in order, by which a norm multiplies the heads' outputs before; none: there is no norm
 
     def moved(self, part: str) -> Any:
-        """The values of every head, or the residual, as the CPU has them."""
-        kept = self.values if part == "values" else self.residual
-        if kept is None or part == "residual" or not self.key_heads:
-            return kept
-        return kept[list(self.key_heads)]
+        """The values of every head, or the residual in units of the heads' outputs, as the CPU has them."""
+        if part == "residual":
+            return self._scaled_residual()
+        return self.values if self.values is None or not self.key_heads else self.values[list(self.key_heads)]
+
+    def _scaled_residual(self) -> Any:
+        if self.residual is None or not self.scales:
+            return self.residual
+        scale = torch().cat([*self.scales])
+        if len(scale) != len(self.residual):
+            raise InputError(f"a norm behind the heads' output was seen on {len(scale)} of {len(self.residual)} tokens")
+        return self.residual.double() / scale[:, None]
 
     def write(self, heads: Sequence[int], into: NDArray[Any]) -> None:
         """Writes rows begin to end - 1 of these heads into (heads, tokens or more, tokens or more)."""
@@ -80,6 +88,21 @@ class Scores(Sample):
         self.loses = logits is not None
         self.double = any(str(tensor.dtype).endswith("float64") for tensor in (queries, reading.bias) if tensor is not None)
         self._added: List[Any] = []  # queries, keys, values and residual of tokens that came later
+
+    def stands_alone(self) -> bool:
+        """Whether queries and keys, with what is said of all of them, are all that the probabilities come from."""
+        self._join()
+        several = self.heads // self.keys.shape[0]
+        return (self.allowed is None and self.bias is None and not self.double and several * self.keys.shape[0] == self.heads
+                and list(self.key_heads) == [head // several for head in range(self.heads)]
+                and (self.logits is None or self.begin == 0) and self.queries.dtype == self.keys.dtype)
+
+    def computes_like(self, other: "Scores") -> bool:
+        """Whether another sample's probabilities come from its queries and keys in the same way."""
+        return (self.scaling == other.scaling and self.softcap == other.softcap and self.window == other.window
+                and self.queries.dtype == other.queries.dtype and self.queries.shape[2] == other.queries.shape[2]
+                and (self.logits is None) == (other.logits is None)
+                and (self.logits is None or bool(torch().equal(self.logits.cpu(), other.logits.cpu()))))
 
     def can_follow(self, last_key: Any, past: int) -> bool:
         """Whether tokens with so many before them continue this sample, whose last key they hand back."""

@@ -9,9 +9,10 @@ import numpy as np
 
 from .._attention import Attention, of_layers
 from .._errors import InputError
-from .._views import CODES, HeadFunction, View, lengths_of, ordered, view_of, whole_numbers
+from .._views import CODES, HeadFunction, ScoreArrays, View, lengths_of, ordered, view_of, whole_numbers
 from . import masks
-from .samples import Sample, weights_of
+from .arrays import torch
+from .samples import Sample, Scores, weights_of
 
 _HELD = 256 << 20  # bytes of probabilities that are computed beforehand
 
@@ -67,9 +68,35 @@ def _array(samples: List[Sample], shape: Tuple[int, int, int, int], dtype: Any) 
     return ordered(view_of(array), ("sample", "head", "query", "key"))
 
 
+def _scores(samples: List[Sample], shape: Tuple[int, int, int, int], dtype: Any) -> Optional[ScoreArrays]:
+    """Queries and keys, for a device that computes the probabilities where it measures them; None where they do not say it all."""
+    kept = [sample for sample in samples if isinstance(sample, Scores)]
+    if len(kept) < len(samples) or any(not sample.stands_alone() for sample in kept):
+        return None
+    first = kept[0]
+    if any(not first.computes_like(sample) for sample in kept[1:]):
+        return None
+    t, tokens = torch(), shape[-1]
+
+    def together(parts: List[Any]) -> View:
+        """(samples, heads, tokens, width), shorter samples filled up with zeros."""
+        if len(parts) == 1:
+            whole = parts[0].contiguous()[None]
+        else:
+            whole = t.zeros(len(parts), parts[0].shape[0], tokens, parts[0].shape[2], dtype=parts[0].dtype)
+            for into, part in zip(whole, parts):
+                into[:, :part.shape[1]] = part
+        return view_of(whole)
+
+    logits = None if first.logits is None else view_of(first.logits.detach().to("cpu", t.float32).contiguous())
+    function = _function(samples, shape, dtype)
+    return ScoreArrays(together([sample.queries for sample in kept]), together([sample.keys for sample in kept]), first.scaling,
+                       first.softcap or 0.0, first.window or 0, logits, function.read, function.code, shape)
+
+
 def attention_of(layers: Layers, *, lengths: Any, padding: str, sink: Any, row_tolerance: Optional[float],
-                 missing_mass: Optional[str], weights_from: Optional[str] = None) -> Tuple[Attention, bool]:
-    """Layers of samples as attention, and whether it is computed when it is read."""
+                 missing_mass: Optional[str], weights_from: Optional[str] = None, device: Optional[str] = None) -> Tuple[Attention, bool]:
+    """Layers of samples as attention, and whether it is computed when it is read. `device`: that measures it."""
     dtype = np.float64 if any(sample.double for _, samples in layers for sample in samples) else np.float32
     if missing_mass is None and any(sample.loses for _, samples in layers for sample in samples):
         missing_mass = "node"
@@ -89,7 +116,9 @@ def attention_of(layers: Layers, *, lengths: Any, padding: str, sink: Any, row_t
                 raise InputError(f"layers {layers[0][0]} and {name} have seen different samples: choose layers")
     streams = sum(float(np.prod(shape, dtype=float)) for shape in shapes) * np.dtype(dtype).itemsize > _HELD
     make: Any = _function if streams else _array
-    made = [(name, make(samples, shape, dtype)) for (name, samples), shape in zip(layers, shapes)]
+    of_device = (device or "").startswith("cuda") or (device in (None, "auto") and streams)
+    made = [(name, (_scores(samples, shape, dtype) if of_device else None) or make(samples, shape, dtype))
+            for (name, samples), shape in zip(layers, shapes)]
     attention = of_layers(made, ("layer", "sample"), sink=sink, row_tolerance=row_tolerance, missing_mass=missing_mass, spans=spans,
                           weights_from=weights_from)
     return attention, streams

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 #include <mutex>
 #include <utility>
 
@@ -11,6 +12,8 @@
 #include "synergraph/device/cuda/current_device.h"
 #include "synergraph/device/cuda/large_systems.h"
 #include "synergraph/device/cuda/query_key_heads.h"
+#include "synergraph/device/cuda/small_systems.h"
+#include "synergraph/device/small/systems.h"
 #include "synergraph/graph/attention_rounding.h"
 #include "synergraph/heads/view_batch.h"
 
@@ -24,12 +27,6 @@ struct Call {
 
   CurrentDevice current;
   cudaStream_t stream;
-};
-
-/// The bytes of some rows of a head, on the device.
-struct Rows {
-  const std::byte* data;  ///< the first element of the first row
-  std::int64_t stride;    ///< bytes from one row to the next
 };
 
 bool is_on_device(const void* data) {
@@ -66,8 +63,8 @@ class GivenSystems final : public DeviceSystems {
     heads.after = static_cast<int>(view_.tokens - span.end);
     heads.type = view_.type;
     const auto item = static_cast<std::int64_t>(item_size(view_.type));
-    const auto* sample = static_cast<const std::byte*>(view_.data) + span.sample * view_.strides.sample +
-                         span.begin * view_.strides.query;
+    const auto* sample = static_cast<const std::byte*>(view_.data) +
+                         span.sample * view_.strides.sample + span.begin * view_.strides.query;
     if (on_device_) {
       heads.stride = view_.strides.query / item;
       for (int h = 0; h < heads.heads; ++h)
@@ -80,13 +77,12 @@ class GivenSystems final : public DeviceSystems {
     copied_.reserve(static_cast<std::size_t>(heads.heads * heads.nodes * pitch));
     for (int h = 0; h < heads.heads; ++h) {
       std::byte* to = copied_.data() + std::int64_t{h} * heads.nodes * pitch;
-      require(cudaMemcpy2DAsync(to, static_cast<std::size_t>(pitch),
-                                sample + h * view_.strides.head,
-                                static_cast<std::size_t>(view_.strides.query),
-                                static_cast<std::size_t>(view_.tokens * item),
-                                static_cast<std::size_t>(heads.nodes), cudaMemcpyHostToDevice,
-                                stream_),
-              "copy to the device");
+      require(
+          cudaMemcpy2DAsync(to, static_cast<std::size_t>(pitch), sample + h * view_.strides.head,
+                            static_cast<std::size_t>(view_.strides.query),
+                            static_cast<std::size_t>(view_.tokens * item),
+                            static_cast<std::size_t>(heads.nodes), cudaMemcpyHostToDevice, stream_),
+          "copy to the device");
       heads.data.push_back(to + span.begin * item);
     }
     return heads;
@@ -173,6 +169,20 @@ void check_queries(const QueryKeyView& view) {
     throw InputError("learned sinks are measured from attention, not from queries and keys");
 }
 
+/// What calls keep for later calls on a device.
+struct DeviceState {
+  LargeWorkspace large;
+  std::unique_ptr<SmallSystems> small;
+  cudaStream_t small_stream = nullptr;
+
+  /// Small systems in this stream.
+  SmallSystems& small_in(cudaStream_t stream) {
+    if (!small || small_stream != stream) small = std::make_unique<SmallSystems>(stream);
+    small_stream = stream;
+    return *small;
+  }
+};
+
 class CudaMetrics final : public MetricsBackend {
  public:
   std::string describe(int device) const override {
@@ -189,6 +199,13 @@ class CudaMetrics final : public MetricsBackend {
       return "rows that overlap";
     if (reinterpret_cast<std::uintptr_t>(attention.data) % static_cast<std::uintptr_t>(item) != 0)
       return "elements that are not aligned";
+    return is_small(attention) ? small::refusal(options) : large_refusal(options);
+  }
+
+  std::string refusal(const QueryKeyView& attention, const BatchOptions& options) const override {
+    if (attention.sink_logits != nullptr) return "learned sinks";
+    if (attention.type == FloatType::kFloat64) return "queries in float64";
+    if (attention.width > kMostWidth) return "heads of so many features";
     return large_refusal(options);
   }
 
@@ -199,6 +216,9 @@ class CudaMetrics final : public MetricsBackend {
     if (!is_on_device(attention.data) && !refusal(attention, options).empty())
       return synergraph::measure(attention, weights, options);
     check_view(attention);
+    DeviceState& state = states_[place.device];
+    if (is_small(attention) && refusal(attention, options).empty())
+      return state.small_in(call.stream).measure(attention, weights, options);
     GivenSystems systems(attention, call.stream);
     std::mutex fetching;
     FetchHead fetch;
@@ -212,7 +232,8 @@ class CudaMetrics final : public MetricsBackend {
     const double tolerance =
         attention_check(attention.type, static_cast<int>(attention.tokens), options.row_tolerance)
             .row_tolerance;
-    return run(batch, systems, options, tolerance, refusal(attention, options).empty(), call.stream);
+    return run(batch, systems, options, tolerance,
+               {refusal(attention, options).empty() ? &state.large : nullptr, call.stream});
   }
 
   BatchMetrics measure(const QueryKeyView& attention, std::span<const double> weights,
@@ -228,33 +249,43 @@ class CudaMetrics final : public MetricsBackend {
                       const CurrentDevice current(place.device);
                       systems.fetch(sample, head, into);
                     });
-    return run(batch, systems, options, 1e-6, large_refusal(options).empty(), call.stream);
+    return run(batch, systems, options, 1e-6,
+               {refusal(attention, options).empty() ? &states_[place.device].large : nullptr,
+                call.stream});
   }
 
  private:
-  BatchMetrics run(ViewBatch& batch, DeviceSystems& systems, const BatchOptions& options,
-                   double tolerance, bool here, cudaStream_t stream);
+  /// Where systems are measured: nowhere, if the device does not have the numbers that are wanted.
+  struct Room {
+    LargeWorkspace* memory;
+    cudaStream_t stream;
+  };
+
+  static bool is_small(const AttentionView& attention) {
+    return attention.tokens <= small::kMostNodes;
+  }
+  static BatchMetrics run(ViewBatch& batch, DeviceSystems& systems, const BatchOptions& options,
+                          double tolerance, const Room& room);
   static void copy_head(const AttentionView& view, std::int64_t sample, std::int64_t head,
                         void* into, cudaStream_t stream);
 
   std::mutex busy_;
-  LargeWorkspace workspace_;
+  std::map<int, DeviceState> states_;
 };
 
 /// Every sequence on the device, and then those that it leaves undecided on the CPU.
-BatchMetrics CudaMetrics::run(ViewBatch& batch, DeviceSystems& systems,
-                              const BatchOptions& options, double tolerance, bool here,
-                              cudaStream_t stream) {
+BatchMetrics CudaMetrics::run(ViewBatch& batch, DeviceSystems& systems, const BatchOptions& options,
+                              double tolerance, const Room& room) {
   BatchMetrics result = batch.result();
   std::vector<SampleRange> undecided;
   for (int sequence = 0; sequence < batch.sequences(); ++sequence) {
     options.execution.check();
     const TokenSpan span = batch.span(sequence);
     std::optional<std::vector<HeadsMetrics>> measured;
-    if (here && span.end - span.begin > 1) {
+    if (room.memory != nullptr && span.end - span.begin > 1) {
       LargeHeads heads = systems.system(span);
       heads.weights = batch.weights(sequence);
-      measured = measure_large(heads, options, tolerance, workspace_, stream);
+      measured = measure_large(heads, options, tolerance, *room.memory, room.stream);
     }
     if (!measured) {
       undecided.push_back({sequence, sequence + 1});
@@ -297,8 +328,9 @@ void MadeSystems::fetch(std::int64_t sample, std::int64_t head, void* into) {
   SumsJob job;
   job.entries = {strip.data(), FloatType::kFloat32, kStrip, lists.data() + n, Held::kOneStrip};
   job.nodes = heads.nodes;
-  job.sums = {lists.data(),         lists.data() + n,     lists.data() + 2 * n, lists.data() + 3 * n,
-              lists.data() + 4 * n, lists.data() + 5 * n, flags.data(),         flags.data() + 1};
+  job.sums = {lists.data(),         lists.data() + n,     lists.data() + 2 * n,
+              lists.data() + 3 * n, lists.data() + 4 * n, lists.data() + 5 * n,
+              flags.data(),         flags.data() + 1};
   DeviceMemory<SumsJob> on_device(1);
   on_device.upload(&job, 1, stream_);
   heads.maker->queue_sums({job}, on_device.data(), stream_);

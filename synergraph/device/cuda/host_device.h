@@ -1,7 +1,3 @@
 #pragma once
 
-#ifdef __CUDACC__
-#define SYNERGRAPH_HD __host__ __device__
-#else
-#define SYNERGRAPH_HD
-#endif
+#include "synergraph/core/host_device.h"  // IWYU pragma: export

@@ -37,8 +37,7 @@ class WalkSearch {
     hitting_ = summarise_hitting({times, times + nodes_});
     failed_ = failed_ || !(hitting_.max < 1e300);
     const auto most = static_cast<double>(most_steps());
-    for (const double eps : eps_)
-      failed_ = failed_ || (1.0 - eps) * hitting_.max > most;
+    for (const double eps : eps_) failed_ = failed_ || (1.0 - eps) * hitting_.max > most;
   }
   void take_panel(const SurvivalPanel& panel);
 
@@ -49,8 +48,7 @@ class WalkSearch {
   }
   /// Survivals of the next panel that enter the truncated sum.
   int count() const {
-    return summed_ ? 0
-                   : static_cast<int>(std::min<std::int64_t>(kSteps, cutoff_ - time_));
+    return summed_ ? 0 : static_cast<int>(std::min<std::int64_t>(kSteps, cutoff_ - time_));
   }
   double mixing(std::size_t k) const { return mixing_[k]; }
   void write(Metrics& metrics, const WalkOptions& options) const;
@@ -253,12 +251,15 @@ class LargeMeasurement {
       signals_.emplace_back(operators.sums(op), first.fidelity);
       has_signal_.push_back(op != operators.per_head() || alone);
     }
+    swept_.resize(walks_.size(), 0);
   }
 
   std::optional<std::vector<HeadsMetrics>> run();
 
  private:
   const std::vector<MetricsOptions>& conventions() const { return options_.conventions; }
+  bool wants_walk(std::size_t op) const { return has_walk_[op] && walks_[op].wants_panel(); }
+  bool wants_signal(std::size_t op) const { return has_signal_[op] && signals_[op].wants_panel(); }
   bool failed() const;
   void sweep(bool first);
   void ask_passing();
@@ -274,7 +275,7 @@ class LargeMeasurement {
   std::vector<bool> has_walk_;
   std::vector<SignalSearch> signals_;
   std::vector<bool> has_signal_;
-  std::vector<std::int64_t> swept_ = std::vector<std::int64_t>(walks_.size(), 0);
+  std::vector<std::int64_t> swept_;
 };
 
 bool LargeMeasurement::failed() const {
@@ -289,8 +290,8 @@ void LargeMeasurement::sweep(bool first) {
   for (std::size_t op = 0; op < walks_.size(); ++op) {
     SweepTask task;
     task.op = static_cast<int>(op);
-    task.signal = has_signal_[op] && signals_[op].wants_panel();
-    task.survival = has_walk_[op] && walks_[op].wants_panel();
+    task.signal = wants_signal(op);
+    task.survival = wants_walk(op);
     task.hitting = has_walk_[op] && first;
     task.count = walks_[op].count();
     if (task.signal || task.survival || task.hitting) tasks.push_back(task);
@@ -417,10 +418,9 @@ std::optional<HeadsMetrics> LargeMeasurement::assemble(const MetricsOptions& con
 std::optional<std::vector<HeadsMetrics>> LargeMeasurement::run() {
   for (bool first = true;; first = false) {
     if (failed()) return std::nullopt;
-    const bool open = std::any_of(walks_.begin(), walks_.end(),
-                                  [](const WalkSearch& walk) { return walk.wants_panel(); }) ||
-                      std::any_of(signals_.begin(), signals_.end(),
-                                  [](const SignalSearch& signal) { return signal.wants_panel(); });
+    bool open = false;
+    for (std::size_t op = 0; op < walks_.size(); ++op)
+      open = open || wants_walk(op) || wants_signal(op);
     if (!first && !open) break;
     sweep(first);
     ask_passing();

@@ -124,6 +124,16 @@ struct Attention {
     }
   };
 
+  /// No masks: everything is kept.
+  struct NoMasks {
+    __device__ __forceinline__ NoMasks(const Place& /*place*/,
+                                       const AttentionSettings& /*settings*/,
+                                       const Block& /*block*/) {}
+    __device__ __forceinline__ void get(int /*tile*/, std::uint32_t (&/*words*/)[2][4]) const {}
+  };
+  template <bool kTraining>
+  using MasksOf = std::conditional_t<kTraining, QueryMasks, NoMasks>;
+
   /// The masks of a block of keys: thread 4 k + 2 r + w has word w of the r-th of its tiles with
   /// the k-th and the (k+8)-th tile of queries that see them.
   struct KeyMasks {
@@ -241,9 +251,60 @@ struct Attention {
     body(2 * block.index, std::true_type());
   }
 
-  /// Of queries, keys and values in units 0 to 2: the heads' outputs go to unit 3. log_sums (slots
-  /// x positions) gets the logarithms, base 2, of the sums of exponentials.
+  /// The largest length of a head's rows of a unit, for the warp that asks.
+  static __device__ __forceinline__ float longest(const Place& place, const float* from, int head) {
+    float most = 0.0F;
+    for (int p = place.lane; p < kPositions; p += 32) {
+      float sum = 0.0F;
+#pragma unroll
+      for (int f = 0; f < kHead; f += 4) {
+        const float4 a = *reinterpret_cast<const float4*>(from + at(p, head * kHead + f));
+        sum += a.x * a.x + a.y * a.y + a.z * a.z + a.w * a.w;
+      }
+      most = fmaxf(most, sum);
+    }
+#pragma unroll
+    for (int step = 16; step > 0; step /= 2) most = fmaxf(most, __shfl_xor_sync(kWarp, most, step));
+    return sqrtf(most);
+  }
+
+  /// Heads whose blocks a warp takes: warp, warp + kWarps, ..., one after another.
+  static constexpr int kOwnHeads = kHeads > kWarps ? kHeads / kWarps : 1;
+  /// Scores up to this size need no maximum: their exponentials, and sums of these, are far from
+  /// the ends of float32.
+  static constexpr float kSmallScores = 60.0F;
+
+  /// Whether all scores of each of the warp's heads are small, by the lengths of queries and keys.
+  struct SmallScores {
+    bool of[kOwnHeads];
+
+    __device__ __forceinline__ explicit SmallScores(const Place& place) {
+#pragma unroll
+      for (int k = 0; k < kOwnHeads; ++k) {
+        const int head = (place.warp + k * kWarps) % kHeads;
+        of[k] = longest(place, unit(0), head) * longest(place, unit(1), head) <= kSmallScores;
+      }
+    }
+    __device__ __forceinline__ bool operator[](int task) const {
+      return of[kOwnHeads == 1 ? 0 : task / kWarps % kOwnHeads];
+    }
+  };
+
+  /// Of queries, keys and values in units 0 to 2: the heads' outputs go to unit 3. For training,
+  /// log_sums (slots x positions) gets the logarithms, base 2, of the sums of exponentials. Without
+  /// training there is no dropout either, and small scores need no maximum.
+  template <bool kTraining = true>
   static __device__ __forceinline__ void forward(AttentionSettings settings, float* log_sums) {
+    if constexpr (kTraining) {
+      forward<true>(settings, log_sums, [](int /*task*/) { return false; });
+    } else {
+      const SmallScores small{Place()};
+      forward<false>(settings, log_sums, [&](int task) { return small[task]; });
+    }
+  }
+  template <bool kTraining, class IsSmall>
+  static __device__ __forceinline__ void forward(AttentionSettings settings, float* log_sums,
+                                                 const IsSmall& is_small) {
     const float* query = unit(0);
     const float* key = unit(1);
     const float* value = unit(2);
@@ -255,22 +316,26 @@ struct Attention {
       const Block block{task % kHeads, kBlocks - 1 - task / kHeads};
       const Rows rows(rows_of(place, block, query));
       const Address columns = columns_of(place, block, key);
-      const QueryMasks masks(place, settings, block);
+      const MasksOf<kTraining> masks(place, settings, block);
       float top[2] = {-3.0e38F, -3.0e38F};
-      for_keys(block, [&](int tile, auto diagonal) {
-        float s[2][4];
-        scores(rows, columns + kTileBytes * static_cast<unsigned>(tile), s);
+      if (is_small(task)) {
+        top[0] = top[1] = 0.0F;
+      } else {
+        for_keys(block, [&](int tile, auto diagonal) {
+          float s[2][4];
+          scores(rows, columns + kTileBytes * static_cast<unsigned>(tile), s);
 #pragma unroll
-        for (int c = 0; c < 2; ++c)
+          for (int c = 0; c < 2; ++c)
 #pragma unroll
-          for (int e = 0; e < 4; ++e)
-            if (!decltype(diagonal)::value || sees(place, c, e))
-              top[e >> 1] = fmaxf(top[e >> 1], s[c][e]);
-      });
+            for (int e = 0; e < 4; ++e)
+              if (!decltype(diagonal)::value || sees(place, c, e))
+                top[e >> 1] = fmaxf(top[e >> 1], s[c][e]);
+        });
 #pragma unroll
-      for (int r = 0; r < 2; ++r) {
-        top[r] = fmaxf(top[r], __shfl_xor_sync(0xFFFFFFFFU, top[r], 1));
-        top[r] = fmaxf(top[r], __shfl_xor_sync(0xFFFFFFFFU, top[r], 2));
+        for (int r = 0; r < 2; ++r) {
+          top[r] = fmaxf(top[r], __shfl_xor_sync(0xFFFFFFFFU, top[r], 1));
+          top[r] = fmaxf(top[r], __shfl_xor_sync(0xFFFFFFFFU, top[r], 2));
+        }
       }
       const Transposed values(place, block, value);
       float sum[2] = {};
@@ -289,7 +354,7 @@ struct Attention {
             float weight = exp2_of(s[c][e] - top[e >> 1]);
             if (decltype(diagonal)::value && !sees(place, c, e)) weight = 0.0F;
             sum[e >> 1] += weight;
-            s[c][e] = (bits[e] & lane_bit) != 0 ? weight : 0.0F;
+            s[c][e] = !kTraining || (bits[e] & lane_bit) != 0 ? weight : 0.0F;
           }
           combine(s[c], values, static_cast<unsigned>(tile + c), out);
         }
@@ -298,7 +363,7 @@ struct Attention {
       for (int r = 0; r < 2; ++r) {
         sum[r] += __shfl_xor_sync(0xFFFFFFFFU, sum[r], 1);
         sum[r] += __shfl_xor_sync(0xFFFFFFFFU, sum[r], 2);
-        if (place.t == 0 && block.has(place, r))
+        if (kTraining && place.t == 0 && block.has(place, r))
           log_sums[block.head * kPositions + block.first() + place.g + 8 * r] =
               top[r] + log2f(sum[r]);
       }

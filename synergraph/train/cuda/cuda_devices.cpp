@@ -3,38 +3,16 @@
 #include <cuda_runtime_api.h>
 #include <fmt/core.h>
 
+#include "synergraph/device/cuda/cuda_trouble.h"
 #include "synergraph/device/cuda/current_device.h"
 #include "synergraph/train/cuda/engine.h"
 #include "synergraph/train/cuda/layout.h"
 
 namespace synergraph {
-namespace {
-
-/// "13.0" for 13000.
-std::string version_text(int version) {
-  return fmt::format("{}.{}", version / 1000, version % 1000 / 10);
-}
-
-/// Why there is no GPU to be used; empty: there are `count`.
-std::string trouble(int& count) {
-  const cudaError_t result = cudaGetDeviceCount(&count);
-  if (result != cudaSuccess) cudaGetLastError();
-  int driver = 0;
-  if (result == cudaErrorInsufficientDriver && cudaDriverGetVersion(&driver) == cudaSuccess) {
-    if (driver == 0) return "no NVIDIA driver on this machine";
-    return fmt::format("the driver is too old: it supports CUDA {}, this program needs {}",
-                       version_text(driver), version_text(CUDART_VERSION));
-  }
-  if (result == cudaErrorNoDevice || (result == cudaSuccess && count == 0))
-    return "no GPU on this machine";
-  return result == cudaSuccess ? "" : cudaGetErrorString(result);
-}
-
-}  // namespace
 
 std::string cuda_trouble(int index) try {
   int count = 0;
-  std::string why = trouble(count);
+  std::string why = cuda::device_trouble(count);
   if (!why.empty()) return why;
   if (index >= count) return fmt::format("this machine has {} GPU{}", count, count == 1 ? "" : "s");
   const auto attribute = [&](cudaDeviceAttr which) {
@@ -73,18 +51,16 @@ std::uint64_t cuda_free_bytes(int index) try {
 
 int cuda_count() {
   int count = 0;
-  return trouble(count).empty() ? count : 0;
+  return cuda::device_trouble(count).empty() ? count : 0;
 }
 
 std::string cuda_name(int index) {
-  cudaDeviceProp properties{};
-  cuda::require(cudaGetDeviceProperties(&properties, index), "properties of the device");
-  return fmt::format("{}, sm_{}{}", properties.name, properties.major, properties.minor);
+  return cuda::device_name_of(index);
 }
 
 std::vector<std::string> cuda_devices() {
   int count = 0;
-  const std::string why = trouble(count);
+  const std::string why = cuda::device_trouble(count);
   if (!why.empty()) return {"cuda: " + why};
   std::vector<std::string> devices;
   for (int index = 0; index < count; ++index)

@@ -194,12 +194,8 @@ EvaluatorFactory cuda_evaluators(const Device& device, const Model& model) {
   shape.model = config;
   const std::string why = cuda_shape_refusal(device, shape);
   if (!why.empty()) throw InputError(name_of(device) + ": " + why);
-  const std::vector<std::int32_t> places = cuda::packed_places(config);
-  std::vector<float> packed(static_cast<std::size_t>(cuda::layout_of(config).size()));
-  for (std::size_t k = 0; k < places.size(); ++k)
-    packed[static_cast<std::size_t>(places[k])] = model.values()[k];
   return [index = device.index, config,
-          shared = std::make_shared<const std::vector<float>>(std::move(packed))] {
+          shared = std::make_shared<const std::vector<float>>(cuda::packed_values(model))] {
     const cuda::CurrentDevice current(index);
     return std::make_unique<cuda::CudaEvaluator>(index, config, shared);
   };

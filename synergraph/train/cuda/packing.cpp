@@ -91,4 +91,12 @@ std::vector<std::int32_t> packed_places(const ModelConfig& config) {
   return places.take();
 }
 
+std::vector<float> packed_values(const Model& model) {
+  const std::vector<std::int32_t> places = packed_places(model.config());
+  std::vector<float> packed(static_cast<std::size_t>(layout_of(model.config()).size()));
+  for (std::size_t k = 0; k < places.size(); ++k)
+    packed[static_cast<std::size_t>(places[k])] = model.values()[k];
+  return packed;
+}
+
 }  // namespace synergraph::cuda

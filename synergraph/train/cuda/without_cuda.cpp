@@ -2,6 +2,7 @@
 #include "synergraph/train/cuda/cuda_devices.h"
 #include "synergraph/train/cuda/cuda_evaluator.h"
 #include "synergraph/train/cuda/cuda_fleet.h"
+#include "synergraph/train/cuda/cuda_loss_games.h"
 
 namespace synergraph {
 
@@ -35,6 +36,10 @@ std::unique_ptr<Fleet> make_cuda_fleet(const Device& device, const FleetSettings
 }
 
 EvaluatorFactory cuda_evaluators(const Device& device, const Model& /*model*/) {
+  throw InputError(name_of(device) + ": " + cuda_trouble(device.index));
+}
+
+LossGamesFactory cuda_loss_games(const Device& device, const Model& /*model*/, int /*passes*/) {
   throw InputError(name_of(device) + ": " + cuda_trouble(device.index));
 }
 

@@ -287,8 +287,10 @@ export interface LayerHead {
 export interface LayerDocument {
   /** name of the tensor, or number of the layer */
   name: string;
-  /** number of samples */
+  /** number of samples, or of their sequences if there are several sinks */
   samples: number;
+  /** number of sinks of each sample, if several; the summaries are over means over the sinks */
+  sinks?: number;
   /** number of tokens */
   tokens: number;
   /** all heads together */
@@ -341,6 +343,11 @@ export interface AnalyzeDocument {
   model?: ModelShape;
   /** with --task */
   task?: TaskScore;
+  /**
+   * devices that measured, with their precision, and how many systems the CPU measured instead; absent: the CPU measured
+   * everything, in float64
+   */
+  device?: string;
   /** one, or two with --convention both */
   conventions: {
     /** definitions to measure by */
@@ -379,8 +386,8 @@ export interface HeadsSettings {
   /** largest number of heads for which all subsets of a layer are measured; larger layers are sampled */
   exact_heads: number;
   /**
-   * number of first samples whose heads are also measured with the weights of each row permuted, to tell structure from chance;
-   * doubles the time of these samples. 0: no claims about pairs, better sets or other weights
+   * number of first samples whose heads are also measured with the weights of each row permuted among its allowed keys, to tell
+   * structure from chance; doubles the time of these samples. 0: no claims about pairs, better sets or other weights
    */
   null_samples?: number;
   /** if a layer was sampled */

@@ -146,6 +146,6 @@ int main(int argc, char** argv) try {
          [&] { return backend->measure(view, {}, {}, {}); }, repeats);
   return 0;
 } catch (const Error& error) {
-  fmt::print(stderr, "large_metrics: {}\n", error.what());
+  fmt::print(stderr, "gpu_large_metrics: {}\n", error.what());
   return 1;
 }

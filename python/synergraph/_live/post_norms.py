@@ -1,0 +1,65 @@
+"""Norms between the heads' output and the residual, as Gemma 2 and 3 and OLMo 2 have them.
+
+An RMS norm is linear once its denominator is known: what it makes of x is s g x, with the gain g of every channel and one scale s a
+token. The gain is among the module's parameters; the scale is measured on what the norm was given and what it returned. So norm and
+contribution edges are those of the output projection diag(g) W_O, beside a residual divided by s: every row is divided by one number,
+and rows are normalised.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Iterator, Tuple
+
+from .._errors import InputError
+from .arrays import torch
+
+
+def is_named_after_norm(module: Any) -> bool:
+    return "norm" in type(module).__name__.lower()
+
+
+def _gains(module: Any, width: int) -> Iterator[Any]:
+    """What the gain may be: a parameter, as Llama's norms have it, or 1 and a parameter, as Gemma's."""
+    t = torch()
+    own = [one.detach().double() for one in module.parameters(recurse=False)]
+    if not own:
+        yield t.ones(width, dtype=t.float64)
+    elif len(own) == 1 and tuple(own[0].shape) == (width,):
+        yield own[0]
+        yield 1 + own[0]
+
+
+_ROWS = 4096  # tokens that are looked at together
+
+
+def _scale(gain: Any, given: Any, returned: Any) -> Any:
+    """The scale of every token (tokens), or None where what was returned is not s g x."""
+    t = torch()
+    # y was rounded to its type; sums over channels are rounded less.
+    tolerance = max(1e-4, 4 * t.finfo(returned.dtype).eps)
+    scales = []
+    for x, y in zip(given.split(_ROWS), returned.split(_ROWS)):
+        moved, y = x.double() * gain.to(x.device), y.double()
+        scale = (moved * y).sum(-1) / (moved * moved).sum(-1)
+        scale = t.where((moved != 0).any(-1), scale, t.ones_like(scale))  # nothing is moved, whatever the scale
+        error = (y - scale[:, None] * moved).norm(dim=-1)
+        if not bool(((scale > 0) & (error <= tolerance * y.norm(dim=-1))).all()):
+            return None
+        scales.append(scale.cpu())
+    return t.cat(scales)
+
+
+def linear_in(module: Any, given: Any, returned: Any) -> Tuple[Any, Any]:
+    """The gain (E) of a norm, and its scale of every token of a call, without the axis of channels, in the CPU's memory.
+
+    InputError where what it returned is not s g x: a norm that subtracts the mean or adds a bias is none of these.
+    """
+    with torch().no_grad():
+        x, y = (one.detach().cpu() if one.device.type == "mps" else one.detach() for one in (given, returned))
+        width = x.shape[-1]
+        for gain in _gains(module, width) if x.shape == y.shape else ():
+            scale = _scale(gain, x.reshape(-1, width), y.reshape(-1, width))
+            if scale is not None:
+                return gain.cpu(), scale.reshape(x.shape[:-1])
+    raise InputError(f"the heads' output goes through a {type(module).__name__} before it is added to the residual, which is no RMS "
+                     "norm: norm and contribution edges are not defined; measure attention edges")

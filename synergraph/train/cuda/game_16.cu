@@ -1,0 +1,8 @@
+#include "synergraph/train/cuda/launch_game.cuh"
+
+namespace synergraph::cuda {
+
+template void launch_game<16>(const GameArguments&, int, cudaStream_t);
+template void launch_states<16>(const StateArguments&, int, cudaStream_t);
+
+}  // namespace synergraph::cuda

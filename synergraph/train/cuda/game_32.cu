@@ -1,0 +1,8 @@
+#include "synergraph/train/cuda/launch_game.cuh"
+
+namespace synergraph::cuda {
+
+template void launch_game<32>(const GameArguments&, int, cudaStream_t);
+template void launch_states<32>(const StateArguments&, int, cudaStream_t);
+
+}  // namespace synergraph::cuda
