@@ -596,17 +596,10 @@ int sg_measure(sg_attention* attention, const char* options, const sg_call* call
     AnalyzeReport report;
     report.conventions = settings.metrics.convention.names;
     report.per_head = settings.per_head;
-    AnalysisOptions analysis;
+    AnalysisOptions analysis =
+        analysis_options(settings.metrics, settings.per_head, settings.per_node);
     const EdgeSettings& edges = settings.edges;
-    analysis.nodes = settings.per_node;
     analysis.device = settings.device;
-    analysis.conventions.clear();
-    for (const Convention name : report.conventions)
-      analysis.conventions.push_back(settings.metrics.resolve(name, convention_options));
-    for (MetricsOptions& convention : analysis.conventions) {
-      convention.per_head_walks = report.per_head;
-      convention.fidelity.every_node = analysis.nodes;
-    }
     const LayerWeights weights = attention->layer_weights(edges);
     const MeasuredEdges source(*attention, edges);
     run_call(call, kAttentionMemory, [&](const Execution& execution) {

@@ -210,7 +210,7 @@ export interface Core {
   graph(source: GraphSource): Promise<ParsedGraph>;
   graphSteps(graph: string, options: MeasureOptions & { steps: number; weights?: ArrayLike<number> }): Promise<GraphSteps>;
 
-  /** The tensors in a .npy, .npz or .safetensors file: `synergraph inspect --json`. */
+  /** The tensors in a file: `synergraph inspect --json`. */
   inspect(name: string, bytes: Blob | Uint8Array): Promise<InspectDocument>;
   /** Opens a file as `synergraph analyze FILE` does. Nothing is read but what is asked for. */
   open(name: string, bytes: Blob | Uint8Array, options?: AttentionFileOptions, call?: CallOptions): Promise<AttentionFile>;

@@ -1,5 +1,6 @@
 /** Files that a reader opens: attention, documents of the program, graphs. */
 import type { AttentionFile, AttentionFileOptions, CallOptions, Core } from '../core';
+import { TENSOR_ENDINGS } from '../core/documents';
 import { documentOf } from './page';
 import { emptySession, fileSession, startView, type Session } from './session';
 import type { State } from '../state';
@@ -28,9 +29,6 @@ export function documentSession(name: string, text: string): Opened {
   };
   return { session, state: { view: startView(session), ...(documents.graph ? { graph: '' } : {}) } };
 }
-
-/** The tensor files that the core reads, in the order of texts. */
-export const TENSOR_ENDINGS = ['.npy', '.npz', '.safetensors'];
 
 /** The endings in words: ".npy, .npz or .safetensors". */
 export function listedEndings(joined: 'and' | 'or'): string {

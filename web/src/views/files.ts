@@ -1,6 +1,7 @@
 import type { AttentionFileOptions } from '../core';
+import { TENSOR_ENDINGS } from '../core/documents';
 import { demoFile } from '../data/demo';
-import { listedEndings, openFile, TENSOR_ENDINGS } from '../data/open';
+import { listedEndings, openFile } from '../data/open';
 import { fileSession } from '../data/session';
 import { fill, h, uniqueId, type Child } from '../dom';
 import { segments } from '../ui/controls';
