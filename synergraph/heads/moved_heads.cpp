@@ -11,7 +11,6 @@
 
 #include "synergraph/core/array_math.h"
 #include "synergraph/core/error.h"
-#include "synergraph/core/kernels/kernels.h"
 
 namespace synergraph {
 namespace {
@@ -37,7 +36,7 @@ ConstMatrixView columns_of(ConstMatrixView matrix, int begin, int end) {
 /// sum_k |a[k] - factor * b[k]|.
 double distance(const double* a, const double* b, double factor, int count) {
   double result = 0.0;
-  kernels().l1_distances({a, 1, count, count}, b, &factor, &result);
+  l1_distances({a, 1, count, count}, b, &factor, &result);
   return result;
 }
 
@@ -69,12 +68,12 @@ double normalise(double* row, int i) {
 }  // namespace
 
 MovedHeads::MovedHeads(HeadSource& attention, bool contribution, MovedValues moved, int extra,
-                       const WorkingMemory& memory)
+                       const WorkingMemory& memory, double most)
     : attention_(attention),
       contribution_(contribution),
       moved_(std::move(moved)),
       extra_(extra),
-      cache_(attention.heads(), attention.nodes() - extra, memory),
+      cache_(attention.heads(), attention.nodes() - extra, memory, most),
       totals_(attention.heads(), attention.nodes() - extra),
       exponents_(static_cast<std::size_t>(attention.heads()), 0) {
   check_values();
@@ -146,7 +145,7 @@ Matrix MovedHeads::projected(int h) const {
   const Matrix& values = moved_.values[static_cast<std::size_t>(h / shared)];
   const int width = values.cols();
   Matrix result(nodes(), projection.rows());
-  kernels().add_products(values, columns_of(projection, h * width, (h + 1) * width), result.view());
+  add_products(values, columns_of(projection, h * width, (h + 1) * width), result.view());
   return result;
 }
 
@@ -186,8 +185,7 @@ void MovedHeads::find_outputs() {
     for (int i = 0; i < nodes(); ++i)
       for (int j = 0; j <= i; ++j)
         add_scaled(values.row(j), attention(i + extra_, j + extra_), width, attended.row(i));
-    kernels().add_products(attended, columns_of(projection, h * width, (h + 1) * width),
-                           outputs_.view());
+    add_products(attended, columns_of(projection, h * width, (h + 1) * width), outputs_.view());
   }
   for (int i = 0; i < nodes(); ++i) {
     for (std::size_t e = 0; e < moved_.bias.size(); ++e)
@@ -230,7 +228,7 @@ void MovedHeads::read_contributions(int h, ConstMatrixView attention, Matrix& in
           shares[static_cast<std::size_t>(i - top)] = attention(i + extra_, j + extra_);
         const bool any =
             std::any_of(shares.begin(), shares.end(), [](double x) { return x > 0.0; });
-        if (any) kernels().l1_distances(outputs, vectors.row(j), shares.data(), left.data());
+        if (any) l1_distances(outputs, vectors.row(j), shares.data(), left.data());
         for (int i = std::max(top, j); i < bottom; ++i) {
           const auto at = static_cast<std::size_t>(i - top);
           const double length = lengths_[static_cast<std::size_t>(i)];

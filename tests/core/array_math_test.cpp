@@ -8,7 +8,6 @@
 #include <numeric>
 #include <vector>
 
-#include "synergraph/core/kernels/kernels.h"
 #include "tests/support/random_numbers.h"
 
 namespace synergraph {
@@ -54,8 +53,8 @@ TEST(ArrayMath, ProductsOfRowsAgreeWithPlainLoops) {
       for (int columns = 1; columns <= 7; ++columns) {
         std::vector<double> out(63, 0.5);
         std::vector<double> one(1, 0.5);
-        kernels().add_products({a.data(), rows, count, 40}, {b.data(), columns, count, 40},
-                               {out.data(), rows, columns, 7});
+        add_products({a.data(), rows, count, 40}, {b.data(), columns, count, 40},
+                     {out.data(), rows, columns, 7});
         for (int i = 0; i < rows; ++i)
           for (int j = 0; j < columns; ++j) {
             const double* x = a.data() + std::ptrdiff_t{40} * i;
@@ -63,7 +62,7 @@ TEST(ArrayMath, ProductsOfRowsAgreeWithPlainLoops) {
             ASSERT_NEAR(out[static_cast<std::size_t>(7 * i + j)],
                         0.5 + std::inner_product(x, x + count, y, 0.0), 1e-15 * (count + 1));
             one[0] = 0.5;
-            kernels().add_products({x, 1, count, 40}, {y, 1, count, 40}, {one.data(), 1, 1, 1});
+            add_products({x, 1, count, 40}, {y, 1, count, 40}, {one.data(), 1, 1, 1});
             ASSERT_EQ(out[static_cast<std::size_t>(7 * i + j)], one[0]);
           }
       }
@@ -76,7 +75,7 @@ TEST(ArrayMath, DistancesAgreeWithPlainLoops) {
   for (int count = 0; count <= 40; ++count)
     for (int rows = 1; rows <= 6; ++rows) {
       std::vector<double> out(6);
-      kernels().l1_distances({a.data(), rows, count, 40}, b.data(), factors.data(), out.data());
+      l1_distances({a.data(), rows, count, 40}, b.data(), factors.data(), out.data());
       for (int i = 0; i < rows; ++i) {
         const double* x = a.data() + std::ptrdiff_t{40} * i;
         double sum = 0.0;
@@ -85,8 +84,7 @@ TEST(ArrayMath, DistancesAgreeWithPlainLoops) {
                           factors[static_cast<std::size_t>(i)] * b[static_cast<std::size_t>(k)]);
         ASSERT_NEAR(out[static_cast<std::size_t>(i)], sum, 1e-15 * (count + 1)) << count;
         double one = 0.0;
-        kernels().l1_distances({x, 1, count, 40}, b.data(), &factors[static_cast<std::size_t>(i)],
-                               &one);
+        l1_distances({x, 1, count, 40}, b.data(), &factors[static_cast<std::size_t>(i)], &one);
         ASSERT_EQ(out[static_cast<std::size_t>(i)], one);
       }
     }
