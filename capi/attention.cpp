@@ -197,12 +197,13 @@ const AttentionLayer& layer_of(const sg_attention& attention, std::int64_t layer
 }
 
 void visit_heads(sg_attention& attention, std::int64_t layer, std::int64_t sample,
-                 const std::function<void(HeadSource& heads)>& visitor) {
+                 const std::function<void(HeadSource& heads)>& visitor, const EdgeSettings& edges) {
   const AttentionLayer& of = layer_of(attention, layer);
   if (sample < 0 || sample >= of.samples)
     throw UsageError(fmt::format("sample {} was asked for, there are 0:{}", sample, of.samples));
   const auto first = static_cast<int>(sample);
-  visit_systems(*attention.source, {{{first, first + 1}}, static_cast<int>(layer), {.threads = 1}},
+  const MeasuredEdges source(attention, edges);
+  visit_systems(*source, {{{first, first + 1}}, static_cast<int>(layer), {.threads = 1}},
                 [&](const VisitedSystem& system) { visitor(system.heads); });
 }
 

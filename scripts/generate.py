@@ -152,10 +152,13 @@ def script_type(setting):
 
 
 def script_module(schemas):
+    settings = offered(schemas["system"], "c")
+    edges = ", ".join(f"'{name}'" for name in settings["edges"]["enum"])
     lines = ["/** How to measure: the options of the C interface, by its names. Made by scripts/generate.py: do not edit. */", "",
+             f"export const EDGES = [{edges}] as const;", "export type EdgeKind = (typeof EDGES)[number];", "",
              "export interface MeasureOptions {"]
-    for key, setting in offered(schemas["graph"], "c").items():
-        if key != "weights":
+    for key, setting in settings.items():
+        if key not in ("weights", "head_names", "node_names"):
             lines += [f"  /** {setting['description']}{shown_default(setting)} */", f"  {key}?: {script_type(setting)};"]
     return "\n".join(lines + ["}", ""])
 

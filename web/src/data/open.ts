@@ -1,5 +1,5 @@
 /** Files that a reader opens: attention, documents of the program, graphs. */
-import type { AttentionFile, AttentionFileOptions, CallOptions, Core } from '../core';
+import { EDGES, type AttentionFile, type AttentionFileOptions, type CallOptions, type Core, type EdgeKind } from '../core';
 import { TENSOR_ENDINGS } from '../core/documents';
 import { documentOf } from './page';
 import { emptySession, fileSession, startView, type Session } from './session';
@@ -35,6 +35,10 @@ export function listedEndings(joined: 'and' | 'or'): string {
   return `${TENSOR_ENDINGS.slice(0, -1).join(', ')} ${joined} ${TENSOR_ENDINGS.at(-1)}`;
 }
 
+/** The edges that attention has: values make it more than one. A node for missing mass moves nothing, and would come and go with them. */
+export const edgesIn = ({ moved, missing_mass: missing }: AttentionFileOptions): readonly EdgeKind[] =>
+  moved && missing !== 'node' ? EDGES : [];
+
 /** Opens a file by its name: .json, .txt (a graph), or attention in any format that the core reads. */
 export async function openFile(
   core: Core,
@@ -53,5 +57,9 @@ export async function openFile(
       `${name}: a PyTorch file; this page reads ${listedEndings('and')} with attention, the program also checkpoints (synergraph analyze ${name} --page page.html)`,
     );
   const file = await core.open(name, bytes, options, call);
-  return { session: fileSession(file, null, null, options.missing_mass === 'node'), state: { view: 'layer' }, file };
+  return {
+    session: fileSession(file, null, null, options.missing_mass === 'node', edgesIn(options)),
+    state: { view: 'layer' },
+    file,
+  };
 }
