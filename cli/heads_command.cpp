@@ -52,6 +52,8 @@ void run_heads(const CLI::App& app, HeadsCommandSettings& settings) {
       metrics.resolve(report.convention, graph ? graph_options : convention_options);
   options.values = ordered_values(options.values);
   options.execution = command.execution(options.execution.memory);
+  options.device = settings.input.device;
+  options.worker = command.shared.local_rank();
   report.head_names = input.head_names;
   report.token_names = input.token_names;
   StackOptions stack = through.options(metrics.from);
