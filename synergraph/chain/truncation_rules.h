@@ -48,7 +48,9 @@ constexpr bool powers_give_rest(const Shrinking& s, double left) {
 constexpr double geometric_sum(double x, std::int64_t count) {
   double sum = 0.0;
   double power = 1.0;  // x^m of the sum of m terms
-  for (int bit = 62; bit >= 0; --bit) {
+  int bit = 62;
+  while (bit >= 0 && ((count >> bit) & 1) == 0) --bit;  // so far the sum is 0
+  for (; bit >= 0; --bit) {
     sum += power * sum;
     power *= power;
     if (((count >> bit) & 1) == 0) continue;

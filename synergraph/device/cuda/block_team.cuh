@@ -73,6 +73,7 @@ class BlockTeam {
     }
     return x;
   }
+  __device__ __forceinline__ static int lane_least(int x) { return __reduce_min_sync(~0U, x); }
   __device__ __forceinline__ static bool lane_any(bool x) { return __any_sync(~0U, x); }
   __device__ __forceinline__ static double lane_broadcast(double x, int lane) {
     return __shfl_sync(~0U, x, lane);

@@ -22,10 +22,15 @@ constexpr std::size_t shared_bytes(int nodes, bool two_matrices) {
          sizeof(double) * static_cast<std::size_t>(Memory::doubles(nodes, two_matrices));
 }
 
-// Three blocks of seven warps, for 97 to 104 nodes, fill the registers of a multiprocessor.
-__global__ __launch_bounds__(kMostWarps* kLanes,
-                             2) void measure_jobs(const __grid_constant__ Work work,
-                                                  const int* jobs) {
+/// Up to this many warps, for at most 104 nodes, kFewBlocks blocks share the registers of a
+/// multiprocessor; of more warps, two do.
+constexpr int kFewWarps = warps_for(104);
+constexpr int kFewBlocks = 3;
+
+template <int kWarps, int kBlocks>
+__global__ __launch_bounds__(kWarps* kLanes,
+                             kBlocks) void measure_jobs(const __grid_constant__ Work work,
+                                                        const int* jobs) {
   BlockTeam team(block_memory());
   measure_job(team, work, jobs[blockIdx.x], team_memory(), nullptr);
 }
@@ -64,9 +69,9 @@ __global__ void add_up_subsets(const double* heads, const double* weights, int e
         sum_of_subset(heads + e, entries, first, subset);
 }
 
-__global__ __launch_bounds__(kMostWarps* kLanes,
-                             2) void measure_subsets(const __grid_constant__ SubsetWork work,
-                                                     const __grid_constant__ SubsetSums sums) {
+template <int kWarps, int kBlocks>
+__global__ __launch_bounds__(kWarps* kLanes, kBlocks) void measure_subsets(
+    const __grid_constant__ SubsetWork work, const __grid_constant__ SubsetSums sums) {
   __shared__ Result result;
   BlockTeam team(block_memory());
   const unsigned subset = blockIdx.x + 1;
@@ -93,10 +98,15 @@ int block_warps(int nodes) {
 
 void launch_jobs(const Work& work, const JobList& list, cudaStream_t stream) {
   if (list.count == 0) return;
-  const std::size_t bytes = shared_bytes(list.most_nodes, list.two_matrices);
-  allow_shared(measure_jobs, shared_bytes(kMostNodes, list.two_matrices));
-  measure_jobs<<<static_cast<unsigned>(list.count), static_cast<unsigned>(list.warps * kLanes),
-                 bytes, stream>>>(work, list.jobs);
+  const auto launch = [&](auto kernel) {
+    allow_shared(kernel, shared_bytes(kMostNodes, list.two_matrices));
+    kernel<<<static_cast<unsigned>(list.count), static_cast<unsigned>(list.warps * kLanes),
+             shared_bytes(list.most_nodes, list.two_matrices), stream>>>(work, list.jobs);
+  };
+  if (list.warps <= kFewWarps)
+    launch(measure_jobs<kFewWarps, kFewBlocks>);
+  else
+    launch(measure_jobs<kMostWarps, 2>);
   cuda::require(cudaGetLastError(), "small systems");
 }
 
@@ -131,10 +141,16 @@ void launch_subsets(const SubsetWork& work, cudaStream_t stream) {
   };
   add_up(0, split.low_subsets(), work.low, work.low_weight);
   add_up(split.low_heads, split.high_subsets(), work.high, work.high_weight);
-  allow_shared(measure_subsets, shared_bytes(kMostNodes, false));
   const SubsetSums sums{work.low, work.high, work.low_weight, work.high_weight, split.low_heads};
-  measure_subsets<<<(1U << static_cast<unsigned>(work.attention.heads)) - 1U, threads, bytes,
-                    stream>>>(work, sums);
+  const auto launch = [&](auto kernel) {
+    allow_shared(kernel, shared_bytes(kMostNodes, false));
+    kernel<<<(1U << static_cast<unsigned>(work.attention.heads)) - 1U, threads, bytes, stream>>>(
+        work, sums);
+  };
+  if (warps_for(work.job.nodes) <= kFewWarps)
+    launch(measure_subsets<kFewWarps, kFewBlocks>);
+  else
+    launch(measure_subsets<kMostWarps, 2>);
   cuda::require(cudaGetLastError(), "subsets of heads");
 }
 

@@ -24,6 +24,7 @@ class HostTeam {
 
   double lane_sum(double x) const { return x; }
   double lane_max(double x) const { return x; }
+  int lane_least(int x) const { return x; }
   bool lane_any(bool x) const { return x; }
   double lane_broadcast(double x, int /*lane*/) const { return x; }
   double sum(double x) const { return x; }

@@ -19,10 +19,14 @@ struct Memory {
   double* mass = nullptr;      ///< n: what columns give, in any units
   double* forward = nullptr;   ///< n: the same beyond the diagonal
   double* vector = nullptr;    ///< n: probabilities of passing
-  double* exchange = nullptr;  ///< 2
+  double* peak = nullptr;      ///< n: of signals so far
+  double* before = nullptr;    ///< n: survivals one step ago
+  double* sum = nullptr;       ///< n: of survivals so far
+  double* exchange = nullptr;  ///< kExchange
 
   static constexpr int kStates = kMostNodes + 8;  // a whole number of chunks is read
-  static constexpr int kVectors = 4 * kMostNodes + 2 + 2 * kStates;
+  static constexpr int kExchange = 8;
+  static constexpr int kVectors = 7 * kMostNodes + kExchange + 2 * kStates;
   /// Doubles that a team needs for matrices of n nodes.
   static constexpr int doubles(int nodes, bool two_matrices) {
     return kVectors + (two_matrices ? 2 : 1) * ((triangle_of(nodes) + 1) / 2 * 2);
@@ -34,8 +38,11 @@ struct Memory {
     memory.mass = memory.down + kMostNodes;
     memory.forward = memory.mass + kMostNodes;
     memory.vector = memory.forward + kMostNodes;
-    memory.exchange = memory.vector + kMostNodes;
-    memory.matrix = memory.exchange + 2;
+    memory.peak = memory.vector + kMostNodes;
+    memory.before = memory.peak + kMostNodes;
+    memory.sum = memory.before + kMostNodes;
+    memory.exchange = memory.sum + kMostNodes;
+    memory.matrix = memory.exchange + kExchange;
     memory.second = memory.matrix + (triangle_of(nodes) + 1) / 2 * 2;
     return memory;
   }

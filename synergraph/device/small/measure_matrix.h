@@ -6,6 +6,7 @@
 #include "synergraph/chain/truncation_rules.h"
 #include "synergraph/core/host_device.h"
 #include "synergraph/core/safe_range.h"
+#include "synergraph/device/small/looks.h"
 #include "synergraph/device/small/matrix_team.h"
 #include "synergraph/device/small/solves.h"
 #include "synergraph/diffusion/peak_rules.h"
@@ -107,13 +108,6 @@ class MatrixMeasurement {
 
   SYNERGRAPH_HD_INLINE int sink() const { return n_ - 1; }
   SYNERGRAPH_HD_INLINE bool fixed() const { return task_.horizon > 0; }
-  SYNERGRAPH_HD_INLINE bool is_chosen(int j) const {
-    return (job_.chosen[j / 32] >> static_cast<unsigned>(j % 32)) & 1U;
-  }
-  /// A lower bound of node j's fidelity. All of a certified signal ends at node 0.
-  SYNERGRAPH_HD_INLINE double lower(int j, const Node& node) const {
-    return j == 0 && !fixed() ? 1.0 : node.peak;
-  }
 
   SYNERGRAPH_HD_INLINE void sum_rows_and_columns();
   SYNERGRAPH_HD_INLINE int check_signal();
@@ -126,10 +120,9 @@ class MatrixMeasurement {
   template <bool kSignal, bool kSurvival>
   SYNERGRAPH_HD_INLINE void steps();
   SYNERGRAPH_HD_INLINE int walk_on(bool signal, bool survival);
-  SYNERGRAPH_HD_INLINE bool signal_is_final();
   SYNERGRAPH_HD_INLINE int take_signal(Result& result);
-  SYNERGRAPH_HD_INLINE bool sum_is_complete();
-  SYNERGRAPH_HD_INLINE bool all_crossed();
+  SYNERGRAPH_HD_INLINE void look(bool at_signal, bool at_survival);
+  SYNERGRAPH_HD_INLINE void add_rest(int active, double factor);
   SYNERGRAPH_HD_INLINE void take_walk(Result& result);
   SYNERGRAPH_HD_INLINE void make_walk();
   SYNERGRAPH_HD_INLINE void finish_square(const double* before, double* power);
@@ -156,7 +149,9 @@ class MatrixMeasurement {
   bool never_ = false;  // the sink is out of reach of a node
   bool slow_ = false;   // T_mix is for squaring
   double* powers_ = nullptr;
-  bool summed_ = false;  // the truncated sums are known
+  bool summed_ = false;   // the truncated sums are known
+  bool crossed_ = false;  // T_mix is known, or for squaring
+  bool final_ = false;    // the minimax is
 };
 
 /// Sums of a row without its diagonal, and of a column: n numbers for every thread.
@@ -312,32 +307,6 @@ SYNERGRAPH_HD_INLINE void MatrixMeasurement<Team>::steps() {
   for (int k = 0; k < kLookSteps; ++k) step<kSignal, kSurvival>();
 }
 
-/// Can the weakest node's peak change no more? See FidelityTracker::certify().
-template <class Team>
-SYNERGRAPH_HD_INLINE bool MatrixMeasurement<Team>::signal_is_final() {
-  const double lowest =
-      least([&](int j, Node& node) { return is_chosen(j) ? lower(j, node) : INFINITY; });
-  weakest_ = static_cast<int>(least([&](int j, Node& node) {
-    return is_chosen(j) && peak_rules::is_smallest(lower(j, node), lowest) ? static_cast<double>(j)
-                                                                           : INFINITY;
-  }));
-  if (fixed() && time_ >= task_.horizon) return true;
-  if (weakest_ == 0 && !fixed()) return true;
-  const double peak = of(weakest_, [](const Node& node) { return node.peak; });
-  const double above = total([&](int j, Node& node) { return j >= weakest_ ? node.signal : 0.0; });
-  if (peak_rules::is_final(above, peak)) return true;
-  if (time_ <= peak_rules::kFirstSteps) return false;
-  if (passed_to_ != weakest_) {
-    if (team_.group() == 0)
-      solve_passing(team_, memory_.matrix, memory_.down, weakest_, n_, memory_.vector);
-    team_.sync();
-    passed_to_ = weakest_;
-  }
-  const double ever = total(
-      [&](int j, Node& node) { return j >= weakest_ ? node.signal * memory_.vector[j] : 0.0; });
-  return peak_rules::is_final(ever, peak);
-}
-
 template <class Team>
 SYNERGRAPH_HD_INLINE int MatrixMeasurement<Team>::take_signal(Result& result) {
   double minimax = of(weakest_, [](const Node& node) { return node.peak; });
@@ -356,46 +325,6 @@ SYNERGRAPH_HD_INLINE int MatrixMeasurement<Team>::take_signal(Result& result) {
         fixed() && time_ > task_.horizon ? static_cast<int>(task_.horizon) : time_;
   }
   return minimax > 0.0 && minimax < mixing_rules::kLeastUnlifted ? kOutOfRange : 0;
-}
-
-/// Is the truncated sum of every node known? Adds what is left of it: see TruncatedSum::add_rest().
-template <class Team>
-SYNERGRAPH_HD_INLINE bool MatrixMeasurement<Team>::sum_is_complete() {
-  if (time_ >= task_.cutoff) return true;
-  const auto left = static_cast<double>(task_.cutoff - time_);
-  const int active = static_cast<int>(most([&](int j, Node& node) {
-    return j < sink() && !truncation_rules::is_lost(node.before, left * left)
-               ? static_cast<double>(j + 1)
-               : 0.0;
-  }));
-  truncation_rules::Shrinking own;
-  each([&](int j, Node& node) {
-    if (j >= first_moving_ && j < active) own.look_at(node.survival, node.before, node.sum);
-  });
-  truncation_rules::Shrinking all;
-  all.share = team_.max(own.share);
-  all.low = -team_.max(-own.low);
-  all.high = team_.max(own.high);
-  if (!truncation_rules::powers_give_rest(all, left)) return false;
-  const double powers = all.share > 0.0 ? truncation_rules::geometric_sum(
-                                              (all.low + all.high) / 2.0, task_.cutoff - time_)
-                                        : 0.0;
-  each([&](int j, Node& node) {
-    if (j < active) node.sum += j < first_moving_ ? left : node.survival * powers;
-  });
-  return true;
-}
-
-template <class Team>
-SYNERGRAPH_HD_INLINE bool MatrixMeasurement<Team>::all_crossed() {
-  if (never_ || task_.eps == 0) return true;
-  bool open = false;
-  each([&](int j, Node& node) {
-    SYNERGRAPH_UNROLL
-    for (int k = 0; k < kMostEps; ++k)
-      open = open || (k < task_.eps && j < sink() && node.crossed[k] == 0);
-  });
-  return !team_.any(open);
 }
 
 template <class Team>
@@ -418,13 +347,69 @@ SYNERGRAPH_HD_INLINE void MatrixMeasurement<Team>::take_walk(Result& result) {
   }
 }
 
+/// Looks at what is decided. One group of lanes looks at the signal, the next one at the sums.
+template <class Team>
+SYNERGRAPH_HD_INLINE void MatrixMeasurement<Team>::look(bool at_signal, bool at_survival) {
+  enum { kWeakest = 2, kFinal, kComplete, kActive, kFactor };
+  const bool at_sums = at_survival && !summed_ && time_ < task_.cutoff;
+  bool open = false;
+  each([&](int j, Node& node) {
+    memory_.peak[j] = node.peak;
+    memory_.before[j] = node.before;
+    memory_.sum[j] = node.sum;
+    SYNERGRAPH_UNROLL
+    for (int k = 0; k < kMostEps; ++k)
+      open = open || (k < task_.eps && j < sink() && node.crossed[k] == 0);
+  });
+  open = team_.any(open);
+  if (at_survival) crossed_ = crossed_ || !open;
+  double* const found = memory_.exchange;
+  if (at_signal && team_.group() == 0) {
+    const SignalLook signal =
+        look_at_signal(team_, memory_, job_, task_.horizon, time_, passed_to_);
+    if (team_.lane() == 0) {
+      found[kWeakest] = signal.weakest;
+      found[kFinal] = signal.final ? 1.0 : 0.0;
+    }
+  }
+  if (at_sums && team_.group() == (team_.groups() > 1 ? 1 : 0)) {
+    const SumLook sums = look_at_sums(team_, memory_, n_, first_moving_, task_.cutoff - time_);
+    if (team_.lane() == 0) {
+      found[kComplete] = sums.complete ? 1.0 : 0.0;
+      found[kActive] = sums.active;
+      found[kFactor] = sums.factor;
+    }
+  }
+  team_.sync();
+  if (at_signal) {
+    weakest_ = static_cast<int>(found[kWeakest]);
+    final_ = found[kFinal] != 0.0;
+  }
+  if (at_sums && found[kComplete] != 0.0)
+    add_rest(static_cast<int>(found[kActive]), found[kFactor]);
+  else if (at_survival)
+    summed_ = summed_ || time_ >= task_.cutoff;
+}
+
+/// What is left of the truncated sums.
+template <class Team>
+SYNERGRAPH_HD_INLINE void MatrixMeasurement<Team>::add_rest(int active, double factor) {
+  const std::int64_t left = task_.cutoff - time_;
+  const double powers = factor > 0.0 ? truncation_rules::geometric_sum(factor, left) : 0.0;
+  each([&](int j, Node& node) {
+    if (j < active)
+      node.sum += j < first_moving_ ? static_cast<double>(left) : node.survival * powers;
+  });
+  summed_ = true;
+}
+
 /// Steps until all that is asked for is decided.
 template <class Team>
 SYNERGRAPH_HD_INLINE int MatrixMeasurement<Team>::walk_on(bool signal, bool survival) {
   start();
   summed_ = !survival || task_.cutoff == 0;
-  bool crossed = !survival || task_.eps == 0 || never_ || slow_;
-  bool final = !signal;
+  crossed_ = !survival || task_.eps == 0 || never_ || slow_;
+  final_ = !signal;
   const bool follows = signal && followed_node_ >= 0;
   while (signal || survival) {
     if (signal && survival)
@@ -433,18 +418,12 @@ SYNERGRAPH_HD_INLINE int MatrixMeasurement<Team>::walk_on(bool signal, bool surv
       steps<true, false>();
     else
       steps<false, true>();
-    if (signal) {
-      final = final || signal_is_final();
-      signal = !final || (follows && time_ < followed_time_);
-      if (!final && time_ >= kMostSignalSteps) return kSlowSignal;
-    }
-    if (survival) {
-      crossed = crossed || all_crossed();
-      summed_ = summed_ || sum_is_complete();
-      if (!crossed && time_ >= mixing_rules::most_steps(n_)) crossed = slow_ = true;
-      if (!summed_ && time_ >= kMostSumSteps) return kSlowWalk;
-      survival = !crossed || !summed_;
-    }
+    look(signal && !final_, survival);
+    if (!final_ && time_ >= kMostSignalSteps) return kSlowSignal;
+    if (!crossed_ && time_ >= mixing_rules::most_steps(n_)) crossed_ = slow_ = true;
+    if (!summed_ && time_ >= kMostSumSteps) return kSlowWalk;
+    signal = signal && (!final_ || (follows && time_ < followed_time_));
+    survival = !crossed_ || !summed_;
   }
   return 0;
 }

@@ -1,6 +1,7 @@
 #include "synergraph/device/small/systems.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <limits>
 #include <utility>
@@ -27,6 +28,20 @@ struct ConventionTasks {
   int head = kNone;        ///< of every head
   int head_walks = kNone;  ///< of the sum of the heads' walks
 };
+
+/// Nodes that count for the minimax of a sequence of `nodes` nodes.
+struct ChosenNodes {
+  int nodes = 0;
+  std::array<std::uint32_t, kMostNodes / 32> bits = {};
+};
+
+ChosenNodes chosen_nodes(const FidelityOptions& fidelity, int nodes) {
+  ChosenNodes chosen;
+  chosen.nodes = nodes;
+  for (const int node : minimax_nodes(fidelity, nodes))
+    chosen.bits[static_cast<std::size_t>(node / 32)] |= 1U << static_cast<unsigned>(node % 32);
+  return chosen;
+}
 
 /// What is measured of every system, in the order of its jobs: under each convention first all
 /// heads together, then the sum of their walks, then each head; then what the mixing synergy needs
@@ -64,15 +79,16 @@ class Plan {
   int add_task(const MetricsOptions& convention, WalkOf walk, bool signal);
   int add_mixing(const MetricsOptions& convention, WalkOf walk);
   void add(const MetricsOptions& convention);
-  void choose(Job& job, const FidelityOptions& fidelity);
+  void choose(Job& job, std::size_t c);
 
   const BatchOptions& options_;
   int heads_;
   std::vector<Task> tasks_;
   std::vector<ConventionTasks> conventions_;
-  int mixing_of_heads_ = kNone;  // the convention that has T_mix of the heads' own walks
-  int mixing_together_ = kNone;  // the one that has T_mix of their sum
-  int extra_head_ = kNone;       // tasks, where no convention has it
+  std::vector<ChosenNodes> chosen_;  // of every convention, for the newest sequence
+  int mixing_of_heads_ = kNone;      // the convention that has T_mix of the heads' own walks
+  int mixing_together_ = kNone;      // the one that has T_mix of their sum
+  int extra_head_ = kNone;           // tasks, where no convention has it
   int extra_together_ = kNone;
 };
 
@@ -107,6 +123,7 @@ void Plan::add(const MetricsOptions& convention) {
     if (per_head) tasks.head_walks = add_task(convention, WalkOf::kHeadWalks, false);
   }
   conventions_.push_back(tasks);
+  chosen_.emplace_back();
 }
 
 int Plan::jobs_per_system() const {
@@ -116,9 +133,11 @@ int Plan::jobs_per_system() const {
   return jobs + (extra_head_ == kNone ? 0 : heads_) + (extra_together_ == kNone ? 0 : 1);
 }
 
-void Plan::choose(Job& job, const FidelityOptions& fidelity) {
-  for (const int node : minimax_nodes(fidelity, job.nodes))
-    job.chosen[node / 32] |= 1U << static_cast<unsigned>(node % 32);
+/// Sequences of one length have the same nodes.
+void Plan::choose(Job& job, std::size_t c) {
+  ChosenNodes& known = chosen_[c];
+  if (known.nodes != job.nodes) known = chosen_nodes(options_.conventions[c].fidelity, job.nodes);
+  std::copy(known.bits.begin(), known.bits.end(), job.chosen);
 }
 
 void Plan::add_jobs(const TokenSpan& sequence, int weights, std::vector<Job>& jobs) {
@@ -136,8 +155,7 @@ void Plan::add_jobs(const TokenSpan& sequence, int weights, std::vector<Job>& jo
   };
   for (std::size_t c = 0; c < conventions_.size(); ++c) {
     const ConventionTasks& tasks = conventions_[c];
-    std::fill(std::begin(job.chosen), std::end(job.chosen), 0U);
-    choose(job, options_.conventions[c].fidelity);
+    choose(job, c);
     const int combined = push(tasks.combined, alone() ? 0 : -1, -1);
     if (tasks.head_walks != kNone) push(tasks.head_walks, -1, -1);
     for (int h = 0; tasks.head != kNone && h < heads_; ++h) push(tasks.head, h, combined);
