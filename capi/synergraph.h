@@ -338,6 +338,10 @@ SG_API int sg_measure(sg_attention* attention, const char* options, const sg_cal
 /* What each head adds: measures every subset of the heads of every layer on every sample, or, of
  * many heads, random orders of them, as `synergraph heads` does. Options:
  * settings: heads
+ *   "device"         device that runs or trains models and measures attention: cpu, cuda (the
+ *                    first GPU), cuda:1 (the second), ..., cuda:all (to measure), or auto: a GPU
+ *                    if there is one that can and the work is long enough for it, else the CPU
+ *                    (default: "auto")
  *   "convention"     definitions to measure by. exact: normalised walk, and certified fidelity
  *                    over the sources. published: as for the paper's tables (walk not normalised,
  *                    fidelity over all nodes and 100 steps) (default: "exact")

@@ -94,8 +94,7 @@ std::optional<std::int64_t> AttentionArguments::range_sink() const {
 }
 
 bool AttentionArguments::runs_elsewhere() const {
-  const DeviceName name = device_name(given_.device);
-  return graphs_ && name.gpu;
+  return device_name(given_.device).gpu;
 }
 
 std::string AttentionArguments::model_device() const {
@@ -138,10 +137,9 @@ AttentionInput AttentionArguments::open_checkpoint(const TensorFile& tensors,
 AttentionInput AttentionArguments::open_attention(const TensorFile& tensors,
                                                   const TokenRange& token_range) const {
   if (!given_.tokens.empty() || !given_.task.empty() || given_.heads || given_.samples ||
-      given_.seed || runs_elsewhere())
+      given_.seed)
     throw UsageError(fmt::format(
-        "{} holds attention: --tokens, --task, --samples, --seed, --heads and --device are for "
-        "checkpoints",
+        "{} holds attention: --tokens, --task, --samples, --seed and --heads are for checkpoints",
         tensors.path()));
   AttentionInput input;
   std::unique_ptr<SequenceSource> source =

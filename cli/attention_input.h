@@ -34,7 +34,7 @@ struct AttentionInput {
 /// The attention that a command reads, and how its heads are weighted.
 class AttentionArguments {
  public:
-  /// `graphs`: files of graphs are read, too, and the device is for running models alone.
+  /// `graphs`: files of graphs are read, too.
   AttentionArguments(const InputSettings& settings, const EdgeSettings& edges, bool graphs = false)
       : given_(settings), edges_(edges), graphs_(graphs) {}
 
@@ -54,7 +54,7 @@ class AttentionArguments {
   void describe(const AttentionInput& input, InputReport& report) const;
 
  private:
-  /// Whether a device is asked for that is not the CPU, and that has no model to run.
+  /// Whether a device is asked for that is not the CPU.
   bool runs_elsewhere() const;
   /// The name of the device that runs a model.
   std::string model_device() const;

@@ -46,6 +46,8 @@ void run_heads(const CLI::App& app, HeadsCommandSettings& settings) {
   const AttentionInput input = command.input.open(report.range, command.shared.local_rank());
   HeadValueOptions options = settings.measured.value_options(!input.head_names.empty());
   options.execution = command.execution(options.execution.memory);
+  options.device = settings.input.device;
+  options.worker = command.shared.local_rank();
   report.head_names = input.head_names;
   report.token_names = input.token_names;
   StackOptions stack = through.options(metrics.from);

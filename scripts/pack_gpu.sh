@@ -9,7 +9,7 @@
 # Both the folder and PACK_DIR.tar.xz can be carried. There:
 #   tar xf gpu_pack.tar.xz && . gpu_pack/environment.sh   sets the paths
 #   python3 -c 'import synergraph'                        the package
-#   gpu_pack/run benchmarks/large_metrics ...             a program
+#   gpu_pack/run benchmarks/gpu_large_metrics ...             a program
 #   scripts/gpu_test.sh --as-is gpu_pack                  the tests
 set -euo pipefail
 fail() { echo "pack_gpu: $*" >&2; exit 1; }
@@ -42,7 +42,7 @@ SYNERGRAPH_LIBRARY=$library SYNERGRAPH_CUDA_LIBRARY=$(realpath "$build/lib/libsy
   { cat "$scratch/log" >&2; fail "setup.py failed"; }
 # Programs, and what they need beside what every system has.
 cp "$build/lib/libsynergraph_cuda.so" "$pack/lib/"
-for program in cli/synergraph tests/gpu/test_gpu tests/gpu/test_gpu_metrics benchmarks/large_metrics benchmarks/gpu_small_metrics \
+for program in cli/synergraph tests/gpu/test_gpu tests/gpu/test_gpu_metrics benchmarks/gpu_large_metrics benchmarks/gpu_small_metrics \
                benchmarks/time_metrics; do
   [ -x "$build/$program" ] || continue
   cp "$build/$program" "$pack/$program"

@@ -38,6 +38,7 @@
 #include "synergraph/core/convex_sum.h"
 #include "synergraph/core/error.h"
 #include "synergraph/core/execution.h"
+#include "synergraph/core/execution_settings.h"
 #include "synergraph/core/float_type.h"
 #include "synergraph/core/instruction_set.h"
 #include "synergraph/core/matrix.h"

@@ -122,6 +122,7 @@ def heads(
     padding: str = "right",
     row_tolerance: Optional[float] = None,
     missing_mass: Optional[str] = None,
+    device: Optional[str] = None,
     normalization: Optional[str] = None,
     nodes: Optional[str] = None,
     from_tokens: Union[int, str, Sequence[int], None] = None,

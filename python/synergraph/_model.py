@@ -124,7 +124,7 @@ class Model:
         seed: Optional[int] = None,
         device: Optional[str] = None,
         # end of settings
-        # settings: heads Measurement Through_the_layers Output
+        # settings: heads Measurement Through_the_layers Output -device
         normalization: Optional[str] = None,
         nodes: Optional[str] = None,
         from_tokens: Union[int, str, Sequence[int], None] = None,

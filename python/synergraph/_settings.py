@@ -93,6 +93,9 @@ SETTINGS: Dict[str, Dict[str, Tuple[str, bool, str]]] = {
         "missing_mass": ("name", False, (
             "error: refuse rows that sum to less than 1 beyond rounding; node: add a first node that takes all the missing mass and keeps "
             "it, for models with a learned sink logit (default: \"error\")")),
+        "device": ("string", True, (
+            "device that runs or trains models and measures attention: cpu, cuda (the first GPU), cuda:1 (the second), ..., cuda:all (to "
+            "measure), or auto: a GPU if there is one that can and the work is long enough for it, else the CPU (default: \"auto\")")),
         "convention": ("name", True, (
             "definitions to measure by. exact: normalised walk, and certified fidelity over the sources. published: as for the paper's "
             "tables (walk not normalised, fidelity over all nodes and 100 steps) (default: \"exact\")")),

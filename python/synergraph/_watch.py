@@ -290,6 +290,7 @@ class Watch:
         # settings: heads -axes -layers -lengths -padding -sink
         row_tolerance: Optional[float] = None,
         missing_mass: Optional[str] = None,
+        device: Optional[str] = None,
         normalization: Optional[str] = None,
         nodes: Optional[str] = None,
         from_tokens: Union[int, str, Sequence[int], None] = None,
@@ -317,6 +318,8 @@ class Watch:
     ) -> HeadValues:
         """What heads add in what was seen: what `heads` gives, and with its options; `weights` as in `result`."""
         options = settings_of("heads", locals())
+        if options.get("device") is None:
+            options["device"] = self._recorder.measuring_device()
         attention, memory = self._attention(weights, row_tolerance, missing_mass, memory, edges)
         return heads_of(attention, options, threads=threads, memory=memory, progress=progress)
 

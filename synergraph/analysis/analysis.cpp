@@ -91,14 +91,8 @@ class SampleAnalysis {
     if (const auto* views = dynamic_cast<const ViewSource*>(&source_))
       for (int layer = 0; layer < static_cast<int>(analysis_.layers.size()); ++layer)
         if (views->memory(layer).place) seconds = std::numeric_limits<double>::infinity();
-    try {
-      MeasuringDevice device = choose_measuring_device(options_.device, seconds, options_.worker);
-      device.automatic = device.automatic || options_.device_optional;
-      return device;
-    } catch (const InputError&) {
-      if (!options_.device_optional) throw;
-      return {};
-    }
+    return choose_measuring_device({options_.device, options_.device_optional, options_.worker},
+                                   seconds);
   }
 
   AttentionSource& source_;

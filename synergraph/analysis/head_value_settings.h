@@ -6,8 +6,10 @@
 #include "synergraph/analysis/head_losses.h"
 #include "synergraph/analysis/head_values.h"
 #include "synergraph/core/error.h"
+#include "synergraph/core/execution_settings.h"
 #include "synergraph/core/names.h"
 #include "synergraph/core/setting.h"
+#include "synergraph/device/device_name.h"
 #include "synergraph/heads/edges.h"
 #include "synergraph/heads/metrics_settings.h"
 #include "synergraph/heads/stack.h"
@@ -163,6 +165,8 @@ void visit_settings(SignalSettings& settings, Visit&& visit) {
 
 /// What heads are worth: sg_heads() and the command heads.
 struct HeadsSettings {
+  HeadsSettings() { head_values.device = kAutomatic; }
+
   MetricsSettings metrics;
   HeadValueOptions head_values;
   LossSettings loss;
@@ -191,6 +195,7 @@ void visit_settings(HeadsSettings& settings, Visit&& visit) {
   visit_settings(settings.edges, visit);
   visit_settings(settings.through, visit);
   visit_settings(settings.text, visit);
+  visit(device_setting(kMeasurementGroup, face::kLibrary), settings.head_values.device);
 }
 
 }  // namespace synergraph

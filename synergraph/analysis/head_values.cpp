@@ -12,6 +12,7 @@
 #include "synergraph/core/error.h"
 #include "synergraph/core/progress.h"
 #include "synergraph/core/ties.h"
+#include "synergraph/device/subsets_on_device.h"
 #include "synergraph/heads/permuted_heads.h"
 #include "synergraph/heads/visit_systems.h"
 #include "synergraph/statistics/symmetric_sum.h"
@@ -51,8 +52,9 @@ std::vector<int> heads_without(int heads, int without) {
 class ValuedLayer {
  public:
   ValuedLayer(int number, const AttentionLayer& layer, const std::vector<double>& weights,
-              const HeadValueOptions& options)
-      : number_(number),
+              const HeadValueOptions& options, SubsetsOnDevice& subsets)
+      : subsets_(subsets),
+        number_(number),
         layer_(layer),
         weights_(weights),
         options_(options),
@@ -98,6 +100,7 @@ class ValuedLayer {
   void judge_weights(const HeadSystems& systems, AttentionSource& source);
   void search(const HeadSystems& systems, ValueOfHeads& layer_value) const;
 
+  SubsetsOnDevice& subsets_;
   int number_;
   const AttentionLayer& layer_;
   const std::vector<double>& weights_;
@@ -139,13 +142,13 @@ void ValuedLayer::measure(int sample, HeadSource& heads, const Execution& execut
 }
 
 void ValuedLayer::measure_table(int sample, HeadSource& heads, const SubsetOptions& options) {
-  SubsetValues values = subset_values(heads, weights_, options);
+  SubsetValues values = subsets_.values(heads, weights_, options);
   SubsetValues null;
   if (sample < tally_.null_samples()) {
     PermutedHeads permuted_heads = permuted(sample, heads);
     SubsetOptions silent = options;
     silent.subsets_done = nullptr;
-    null = subset_values(permuted_heads, weights_, silent);
+    null = subsets_.values(permuted_heads, weights_, silent);
   }
   for (std::size_t v = 0; v < options_.values.size(); ++v) {
     const bool fidelity = options_.values[v] == HeadValue::kFidelity;
@@ -401,6 +404,11 @@ void check_options(const HeadValueOptions& options) {
   if (options.weight_samples < 0) throw InputError("fewer than no samples for best weights");
 }
 
+/// Seconds that one core of a CPU takes to measure all subsets of the heads of a system, roughly.
+double subset_seconds(const AttentionLayer& layer) {
+  return 1e-9 * std::exp2(layer.heads) * std::pow(layer.nodes(), 3);
+}
+
 /// The values of all heads, sample by sample.
 class HeadValueSamples {
  public:
@@ -409,10 +417,11 @@ class HeadValueSamples {
     check_options(options);
     require_weights(source.layers(), head_values_.weights);
     place_sources(head_values_.options.convention.fidelity, head_values_.layers);
+    subsets_ = std::make_unique<SubsetsOnDevice>(choose_device());
     for (std::size_t l = 0; l < head_values_.layers.size(); ++l)
       measured_.push_back(std::make_unique<ValuedLayer>(static_cast<int>(l), head_values_.layers[l],
                                                         head_values_.weights[l],
-                                                        head_values_.options));
+                                                        head_values_.options, *subsets_));
   }
 
   void measure(const std::vector<SampleRange>& ranges, const ProgressOptions& progress) {
@@ -441,6 +450,7 @@ class HeadValueSamples {
 
   HeadValues finish() {
     const HeadValueOptions& options = head_values_.options;
+    head_values_.measured_on = subsets_->measured_on();
     std::vector<std::pair<std::size_t, std::vector<double>>> moved_weights;
     Progress progress("best weights", measured_.size(), 0, options.execution.progress);
     for (std::size_t l = 0; l < measured_.size(); ++l) {
@@ -477,7 +487,17 @@ class HeadValueSamples {
     return std::uint64_t{1} << std::min(layer.heads, head_values_.options.exact_heads);
   }
 
+  MeasuringDevice choose_device() const {
+    const HeadValueOptions& options = head_values_.options;
+    double seconds = 0.0;
+    for (const AttentionLayer& layer : head_values_.layers)
+      if (layer.heads <= options.exact_heads) seconds += layer.samples * subset_seconds(layer);
+    return choose_measuring_device({options.device, options.device_optional, options.worker},
+                                   seconds);
+  }
+
   AttentionSource& source_;
+  std::unique_ptr<SubsetsOnDevice> subsets_;
   HeadValues head_values_;
   std::vector<std::unique_ptr<ValuedLayer>> measured_;
 };
@@ -510,8 +530,7 @@ SharedEnd value_heads_shared(
   SampleWork work;
   work.cost = 0.0;
   for (const AttentionLayer& layer : source.layers())
-    work.cost +=
-        1e-9 * std::exp2(std::min(layer.heads, options.exact_heads)) * std::pow(layer.nodes(), 3);
+    work.cost += std::exp2(std::min(0, options.exact_heads - layer.heads)) * subset_seconds(layer);
   const int count = source.most_samples();
   if (options.weight_samples > 0) work.searches = static_cast<int>(source.layers().size());
   work.search_name = "weights of layer";

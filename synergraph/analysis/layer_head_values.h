@@ -31,6 +31,10 @@ struct HeadValueOptions {
   int null_samples = 100;
   BestWeightsOptions weights = {};  ///< how; the convention is the one above
   Execution execution = {};
+  /// The device that measures all subsets of heads, see AnalysisOptions::device.
+  std::string device = "cpu";
+  bool device_optional = false;
+  int worker = 0;
 };
 
 /// One head among the heads of its layer, over samples (theory: "Subsets of heads").
@@ -121,6 +125,7 @@ struct HeadValues {
   LayerWeights weights;
   HeadValueOptions options;
   std::vector<LayerHeadValues> layer_values;
+  std::string measured_on = {};  ///< that measured all subsets, see Analysis::measured_on
 };
 
 }  // namespace synergraph

@@ -3,6 +3,7 @@
 #include "synergraph/core/execution.h"
 #include "synergraph/core/setting.h"
 
+#pragma GCC visibility push(default)
 namespace synergraph {
 
 inline constexpr NumberRange<int> kThreadCounts{0, 4096};
@@ -53,3 +54,4 @@ constexpr Setting device_setting(std::string_view group, unsigned faces) {
 }
 
 }  // namespace synergraph
+#pragma GCC visibility pop

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <span>
 #include <string>
 
@@ -8,6 +9,7 @@
 #include "synergraph/heads/attention_view.h"
 #include "synergraph/heads/device_view.h"
 #include "synergraph/heads/measure_systems.h"
+#include "synergraph/subsets/subset_values.h"
 
 #pragma GCC visibility push(default)
 namespace synergraph {
@@ -45,6 +47,20 @@ class MetricsBackend {
   virtual std::string refusal(const QueryKeyView& /*attention*/,
                               const BatchOptions& /*options*/) const {
     return {};
+  }
+
+  /// All subsets of the heads of a sample: gives what subset_values() of subsets/subset_values.h
+  /// gives.
+  virtual SubsetValues subset_values(const AttentionView& attention, std::int64_t sample,
+                                     std::span<const double> weights, const SubsetOptions& options,
+                                     const DevicePlace& /*place*/) {
+    return synergraph::subset_values(attention, sample, weights, options);
+  }
+
+  /// Why subsets are not measured on this device; empty: they are.
+  virtual std::string refusal(const AttentionView& /*attention*/,
+                              const SubsetOptions& /*options*/) const {
+    return "subsets of heads";
   }
 
   /// Memory of the device. InputError, in one line, where there is too little.

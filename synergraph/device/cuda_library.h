@@ -19,10 +19,11 @@ struct CudaLibrary {
 
 /// A number that differs between builds that disagree on what they exchange.
 constexpr std::uint64_t backend_layout() {
-  std::uint64_t hash = 2;  // to be changed with the functions of MetricsBackend
+  std::uint64_t hash = 3;  // to be changed with the functions of MetricsBackend
   for (const std::size_t size :
        {sizeof(AttentionView), sizeof(QueryKeyView), sizeof(BatchOptions), sizeof(MetricsOptions),
-        sizeof(HeadsMetrics), sizeof(Metrics), sizeof(Execution), sizeof(void*)})
+        sizeof(HeadsMetrics), sizeof(Metrics), sizeof(Execution), sizeof(SubsetOptions),
+        sizeof(SubsetValues), sizeof(void*)})
     hash = hash * 1000003 + size;
   return hash;
 }

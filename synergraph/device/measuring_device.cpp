@@ -45,4 +45,15 @@ MeasuringDevice choose_measuring_device(std::string_view name, double seconds, i
   }
 }
 
+MeasuringDevice choose_measuring_device(const DeviceRequest& request, double seconds) {
+  try {
+    MeasuringDevice device = choose_measuring_device(request.name, seconds, request.worker);
+    device.automatic = device.automatic || request.optional;
+    return device;
+  } catch (const InputError&) {
+    if (!request.optional) throw;
+    return {};
+  }
+}
+
 }  // namespace synergraph

@@ -32,4 +32,13 @@ inline constexpr double kAutomaticSeconds = 4.0;
 MeasuringDevice choose_measuring_device(std::string_view name, double seconds, int number = 0,
                                         LoadBackend load = cuda_backend);
 
+/// A device as settings name it.
+struct DeviceRequest {
+  std::string name;
+  bool optional = false;  ///< what it cannot do, or where it cannot be used, is left to the CPU
+  int worker = 0;         ///< see `number` above
+};
+
+MeasuringDevice choose_measuring_device(const DeviceRequest& request, double seconds);
+
 }  // namespace synergraph

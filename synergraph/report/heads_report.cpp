@@ -235,6 +235,7 @@ std::string json_report(const HeadsReport& report) {
   const HeadValueOptions& options = head_values.options;
   ordered_json json = json_document(kHeadsDocument, report, head_values.layers,
                                     report.head_names.empty() ? "attention" : "graph");
+  if (!head_values.measured_on.empty()) json["device"] = head_values.measured_on;
   json["convention"] = name_of(report.convention);
   json["settings"] = json_settings(options.convention);
   HeadValueOptions echoed = options;

@@ -345,6 +345,8 @@ std::string format_report(const HeadsReport& report, std::size_t columns) {
                           ? loss_text(report)
                           : input_text(report, head_values.layers) +
                                 convention_text(report.convention, head_values.options.convention);
+  if (!head_values.measured_on.empty())
+    about += fmt::format("subsets measured on {}\n", head_values.measured_on);
   about += report.verbose
                ? errors_text(head_values)
                : fmt::format("tables of every head and pair: {}, {} or {}\n",

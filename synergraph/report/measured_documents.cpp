@@ -92,6 +92,13 @@ Fields input(const std::vector<std::string>& sources, const std::vector<std::str
       {"task", part("TaskScore"), "with --task", kSometimes}};
 }
 
+Field measuring_device() {
+  return {"device", text(),
+          "devices that measured, with their precision, and how many systems the CPU measured "
+          "instead; absent: the CPU measured everything, in float64",
+          kSometimes};
+}
+
 Fields layer() {
   Fields fields = {
       {"name", text(), "name of the tensor, or number of the layer"},
@@ -261,7 +268,8 @@ Fields heads_settings() {
 Fields heads_document() {
   return head_of(kHeadsDocument) +
          input({"attention", "model", "graph"}, {"uniform", "learned", "given", "graph", "moved"}) +
-         Fields{{"convention", part("Convention"), "definitions to measure by"},
+         Fields{measuring_device(),
+                {"convention", part("Convention"), "definitions to measure by"},
                 {"settings", part("HeadsSettings"), "how it was measured"},
                 {"head_names", list(text()), "for a graph", kSometimes},
                 {"token_names", list(text()), "for a graph", kSometimes},
@@ -400,10 +408,7 @@ std::vector<Part> measured_parts() {
           "AnalyzeDocument", kAnalyzeDocument, "Layers over samples: `synergraph analyze --json`.",
           head_of(kAnalyzeDocument) +
               input({"attention", "model"}, {"uniform", "learned", "given", "moved"}) +
-              Fields{{"device", text(),
-                      "devices that measured, with their precision, and how many systems the CPU "
-                      "measured instead; absent: the CPU measured everything, in float64",
-                      kSometimes},
+              Fields{measuring_device(),
                      {"conventions",
                       list(object({{"convention", part("Convention"), "definitions to measure by"},
                                    {"settings", part("Settings"), "how it was measured"},

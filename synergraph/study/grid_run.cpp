@@ -397,9 +397,9 @@ class GridRun {
             } else {
               progress_->update(k, cell.train.steps(),
                                 name + ": measuring every subset of its heads");
-              subsets =
-                  measure_subsets(outcome.model, first(data, cell.measure.subset_samples),
-                                  cell.measure, options_.execution.part(threads_), evaluators);
+              subsets = measure_subsets(outcome.model, first(data, cell.measure.subset_samples),
+                                        cell.measure, options_.execution.part(threads_), evaluators,
+                                        name_of(options_.device));
             }
           });
       result.subsets = std::move(subsets);

@@ -53,13 +53,16 @@ ValueSubsets subset_numbers(const ValueOfHeads& layer_value, int samples) {
 std::vector<LayerSubsets> measure_subsets(const Model& model, const Sequences& sequences,
                                           const MeasureSettings& settings,
                                           const Execution& execution,
-                                          const EvaluatorFactory& evaluators) {
+                                          const EvaluatorFactory& evaluators,
+                                          const std::string& device) {
   ModelAttention source(model, sequences, nullptr, {}, evaluators);
   HeadValueOptions options;
   options.null_samples = 0;
   options.convention.walk.cutoff = settings.cutoff;
   options.weight_samples = sequences.count;
   options.execution = execution;
+  options.device = device;
+  options.device_optional = true;
   // Weights are sought on all samples, however little memory there is: the results are the same.
   const AttentionLayer& layer = source.layers().front();
   const std::size_t bytes = sizeof(double) * static_cast<std::size_t>(sequences.count) *

@@ -181,9 +181,6 @@ TEST_F(AnalyzeTest, RunsACheckpointOnTheDeviceThatIsAskedFor) {
   expect_refusal(arguments + " --device cuda", 1, "cuda: ");
   expect_refusal(arguments + " --device tpu", 2, "unknown device 'tpu'");
   write_random("a.npy", {1, 2, 5, 5});
-  expect_refusal("heads a.npy --device cuda", 2,
-                 "a.npy holds attention: --tokens, --task, --samples, --seed, --heads and "
-                 "--device are for checkpoints");
   EXPECT_EQ(expect_success("analyze a.npy --device auto").out, expect_success("analyze a.npy").out);
 }
 
@@ -211,6 +208,17 @@ TEST_F(GpuTest, MeasuresAttentionOnTheDeviceThatIsAskedFor) {
               testing::HasSubstr("measured on fake (device 0), float64"));
   expect_refusal("analyze a.npy --device cuda:7", 1, "cuda:7: this machine has 2 GPUs");
   expect_refusal("analyze a.npy --device cuda:x", 2, "unknown device 'cuda:x'");
+}
+
+TEST_F(GpuTest, MeasuresSubsetsOnTheDeviceThatIsAskedFor) {
+  look_for(SYNERGRAPH_FAKE_LIBRARY);
+  write_random("a.npy", {2, 3, 9, 9});
+  json measured = json::parse(expect_success("heads a.npy --device cuda:1 --json -").out);
+  EXPECT_EQ(measured["device"], "fake (device 1), float64");
+  measured.erase("device");
+  const json expected = json::parse(expect_success("heads a.npy --json -").out);
+  EXPECT_NEAR(measured["layers"][0]["values"][0]["all"]["mean"].get<double>(),
+              expected["layers"][0]["values"][0]["all"]["mean"].get<double>(), 1e-12);
 }
 
 TEST_F(GpuTest, SaysWhyThereIsNone) {

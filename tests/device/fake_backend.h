@@ -60,6 +60,16 @@ class FakeBackend : public MetricsBackend {
         weights, options);
   }
 
+  std::string refusal(const AttentionView& attention, const SubsetOptions&) const override {
+    return refuses || attention.tokens > static_cast<std::int64_t>(most_tokens) ? "too large" : "";
+  }
+  SubsetValues subset_values(const AttentionView& attention, std::int64_t sample,
+                             std::span<const double> weights, const SubsetOptions& options,
+                             const DevicePlace& place) override {
+    note({false, attention.samples, 0, place.device, place.stream});
+    return synergraph::subset_values(attention, sample, weights, options);
+  }
+
   void* allocate(std::size_t bytes, const DevicePlace& /*place*/) override {
     return std::malloc(bytes);
   }

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "synergraph/core/error.h"
+#include "synergraph/device/subsets_on_device.h"
 #include "synergraph/heads/view_source.h"
 #include "tests/device/fake_backend.h"
 #include "tests/heads/memory_source.h"
@@ -278,6 +279,27 @@ TEST(MeasureOnDevice, CopiesQueriesAndKeysThatLieBackwards) {
   source.add_scores("0", view);
   FakeBackend backend;
   expect_same(measured(source, on(backend)), measured(source, {}));
+}
+
+TEST(SubsetsOnDevice, AreThoseOfTheCpu) {
+  MemorySource source(memory_systems());
+  HeadList heads(source.system(1, 0));
+  const std::vector<double> weights = weights_of(source, 1);
+  FakeBackend backend;
+  SubsetsOnDevice subsets(on(backend, {0, 1}));
+  const SubsetValues expected = subset_values(heads, weights);
+  const SubsetValues found = subsets.values(heads, weights, {});
+  ASSERT_EQ(found.fidelity.size(), 16U);
+  for (std::size_t k = 0; k < 16; ++k) {
+    EXPECT_NEAR(found.fidelity[k], expected.fidelity[k], 1e-14);
+    EXPECT_NEAR(found.speed[k], expected.speed[k], 1e-14);
+  }
+  EXPECT_EQ(subsets.measured_on(), "fake (device 0), float64");
+  backend.failure = "CUDA: too little memory of the GPU is left";
+  EXPECT_THROW(subsets.values(heads, weights, {}), InputError);
+  backend.refuses = true;
+  EXPECT_EQ(subsets.values(heads, weights, {}).fidelity, expected.fidelity);
+  EXPECT_THAT(subsets.measured_on(), HasSubstr("1 of 2 systems on the CPU"));
 }
 
 TEST(MeasureOnDevice, ChecksQueriesAndKeys) {

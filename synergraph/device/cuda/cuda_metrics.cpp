@@ -209,6 +209,20 @@ class CudaMetrics final : public MetricsBackend {
     return large_refusal(options);
   }
 
+  std::string refusal(const AttentionView& attention, const SubsetOptions& options) const override {
+    return small::refusal(attention, options);
+  }
+
+  SubsetValues subset_values(const AttentionView& attention, std::int64_t sample,
+                             std::span<const double> weights, const SubsetOptions& options,
+                             const DevicePlace& place) override {
+    const std::lock_guard<std::mutex> lock(busy_);
+    const Call call(place);
+    return states_[place.device]
+        .small_in(call.stream)
+        .subset_values(attention, sample, weights, options);
+  }
+
   BatchMetrics measure(const AttentionView& attention, std::span<const double> weights,
                        const BatchOptions& options, const DevicePlace& place) override {
     const std::lock_guard<std::mutex> lock(busy_);

@@ -55,6 +55,15 @@ class LoadedCuda final : public MetricsBackend {
     return metrics().measure(attention, weights, options, place);
   }
 
+  std::string refusal(const AttentionView& attention, const SubsetOptions& options) const override {
+    return metrics().refusal(attention, options);
+  }
+  SubsetValues subset_values(const AttentionView& attention, std::int64_t sample,
+                             std::span<const double> weights, const SubsetOptions& options,
+                             const DevicePlace& place) override {
+    return metrics().subset_values(attention, sample, weights, options, place);
+  }
+
   void* allocate(std::size_t bytes, const DevicePlace& place) override {
     const CurrentDevice current(place.device);
     void* memory = nullptr;

@@ -700,6 +700,11 @@ export interface HeadsDocument {
   model?: ModelShape;
   /** with --task */
   task?: TaskScore;
+  /**
+   * devices that measured, with their precision, and how many systems the CPU measured instead; absent: the CPU measured
+   * everything, in float64
+   */
+  device?: string;
   /** definitions to measure by */
   convention: Convention;
   /** how it was measured */
