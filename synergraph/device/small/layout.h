@@ -87,6 +87,7 @@ enum Undecided : int {
   kKeepsSignal = 2,   ///< a node other than the first keeps what it gets
   kOutOfRange = 4,    ///< sums so small or large that digits would be lost
   kSlowSignal = 8,    ///< the minimax is not final after kMostSignalSteps
+  kTooLarge = 32,     ///< two matrices of this size do not fit this device's shared memory
   kSlowWalk = 16,  ///< a walk that mixes after 2^(kMostPowers - 1) steps, or a sum that needs more
 };
 
