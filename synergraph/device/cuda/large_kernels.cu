@@ -375,6 +375,7 @@ __global__ __launch_bounds__(kSolveThreads) void solve_panel(const PanelFlow* fl
     const int j0 = first + block * kBlock;
     if (j0 >= flow.nodes) continue;
     double sums[2][2][4] = {};
+#pragma unroll 4
     for (int chunk = chunks - 1; chunk >= 0; --chunk) {
       const double* from =
           flow.partial + (static_cast<std::int64_t>(chunk) * kStrip + block * kBlock) * kSteps;
@@ -493,22 +494,38 @@ __global__ __launch_bounds__(kStrip) void solve_hitting(const HittingFlow* flows
   const int later = flow.nodes - (first + kStrip);
   const int chunks = later > 0 ? (later + kChunk - 1) / kChunk : 0;
   double sum = 0.0;
+#pragma unroll 8
   for (int chunk = chunks - 1; chunk >= 0; --chunk)
     sum += flow.partial[static_cast<std::int64_t>(chunk) * kStrip + threadIdx.x];
   const double mass = j < sink ? (flow.mass == nullptr ? 1.0 : flow.mass[j]) : 0.0;
   const double forward = j < sink ? flow.forward[j] : 1.0;
   const int last = min(first + kStrip, flow.nodes) - 1;
-  double entry = j < last ? number(row_of<T>(flow.entries, last, first)[j]) : 0.0;
-  for (int i = last; i >= first; --i) {
-    const double next = i > first && j < i - 1 ? number(row_of<T>(flow.entries, i - 1, first)[j]) : 0.0;
-    if (j == i) {
-      const double time = (mass + sum) / forward;
-      found[i % 2] = time * scale_of(flow.entries, i);
-      flow.times[i] = time;
+  // Entries are on their way while earlier ones are used.
+  constexpr int kAhead = 8;
+  const auto entry_of = [&](int i) {
+    return i >= first && j < i ? number(row_of<T>(flow.entries, i, first)[j]) : 0.0;
+  };
+  double entries[kAhead];
+#pragma unroll
+  for (int e = 0; e < kAhead; ++e) entries[e] = entry_of(last - e);
+  for (int top = last; top >= first; top -= kAhead) {
+    double next[kAhead];
+#pragma unroll
+    for (int e = 0; e < kAhead; ++e) next[e] = entry_of(top - kAhead - e);
+#pragma unroll
+    for (int e = 0; e < kAhead; ++e) {
+      const int i = top - e;
+      if (i < first) break;
+      if (j == i) {
+        const double time = (mass + sum) / forward;
+        found[i % 2] = time * scale_of(flow.entries, i);
+        flow.times[i] = time;
+      }
+      __syncthreads();
+      if (j < i) sum += entries[e] * found[i % 2];
     }
-    __syncthreads();
-    if (j < i) sum += entry * found[i % 2];
-    entry = next;
+#pragma unroll
+    for (int e = 0; e < kAhead; ++e) entries[e] = next[e];
   }
 }
 
