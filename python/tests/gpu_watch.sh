@@ -8,7 +8,7 @@ cd "$(dirname "$0")/../.." || exit 1
 python=${1:-python3}
 export PYTHONPATH="$PWD/python${PYTHONPATH:+:$PYTHONPATH}" PYTHONUNBUFFERED=1
 failed=0
-"$python" -m pytest -q -s --tb=short -p no:cacheprovider python/tests/test_watch_transformers.py python/tests/test_watch_models.py \
+"$python" -m pytest -q -s --tb=short -p no:cacheprovider python/tests/test_watch_transformers.py python/tests/test_watch_models.py python/tests/test_watch_edges.py \
   python/tests/test_watch_modules.py python/tests/test_ablate.py python/tests/test_ablate_transformers.py python/tests/test_device.py || failed=1
 "$python" examples/hugging_face.py --random || failed=1
 "$python" benchmarks/watch_layer.py || failed=1

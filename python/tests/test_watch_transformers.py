@@ -315,7 +315,7 @@ def test_norms_behind_the_heads(kind, device):
                  attention.o_proj.register_forward_hook(lambda *call: kept.update(out=call[2])),
                  norm.register_forward_hook(lambda *call: kept.update(normed=call[2]))]
         with sg.watch(model, layers=number, values=True) as seen, torch.no_grad():
-            model(tokens)
+            model(tokens, use_cache=False)
         for hook in hooks:
             hook.remove()
         stack = seen.heads(edges="contribution", stack=True, values="fidelity").stack
