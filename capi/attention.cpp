@@ -197,12 +197,13 @@ const AttentionLayer& layer_of(const sg_attention& attention, std::int64_t layer
 }
 
 void visit_heads(sg_attention& attention, std::int64_t layer, std::int64_t sample,
-                 const std::function<void(HeadSource& heads)>& visitor) {
+                 const std::function<void(HeadSource& heads)>& visitor, const EdgeSettings& edges) {
   const AttentionLayer& of = layer_of(attention, layer);
   if (sample < 0 || sample >= of.samples)
     throw UsageError(fmt::format("sample {} was asked for, there are 0:{}", sample, of.samples));
   const auto first = static_cast<int>(sample);
-  visit_systems(*attention.source, {{{first, first + 1}}, static_cast<int>(layer), {.threads = 1}},
+  const MeasuredEdges source(attention, edges);
+  visit_systems(*source, {{{first, first + 1}}, static_cast<int>(layer), {.threads = 1}},
                 [&](const VisitedSystem& system) { visitor(system.heads); });
 }
 
@@ -596,17 +597,10 @@ int sg_measure(sg_attention* attention, const char* options, const sg_call* call
     AnalyzeReport report;
     report.conventions = settings.metrics.convention.names;
     report.per_head = settings.per_head;
-    AnalysisOptions analysis;
+    AnalysisOptions analysis =
+        analysis_options(settings.metrics, settings.per_head, settings.per_node);
     const EdgeSettings& edges = settings.edges;
-    analysis.nodes = settings.per_node;
     analysis.device = settings.device;
-    analysis.conventions.clear();
-    for (const Convention name : report.conventions)
-      analysis.conventions.push_back(settings.metrics.resolve(name, convention_options));
-    for (MetricsOptions& convention : analysis.conventions) {
-      convention.per_head_walks = report.per_head;
-      convention.fidelity.every_node = analysis.nodes;
-    }
     const LayerWeights weights = attention->layer_weights(edges);
     const MeasuredEdges source(*attention, edges);
     run_call(call, kAttentionMemory, [&](const Execution& execution) {

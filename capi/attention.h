@@ -61,9 +61,11 @@ class MeasuredEdges {
 /// A layer. UsageError if it is not there.
 const AttentionLayer& layer_of(const sg_attention& attention, std::int64_t layer);
 
-/// Visits one layer of one sample. UsageError if they are not there.
+/// Visits one layer of one sample by these edges. UsageError if they are not there, and where
+/// nothing says what heads move.
 void visit_heads(sg_attention& attention, std::int64_t layer, std::int64_t sample,
-                 const std::function<void(HeadSource& heads)>& visitor);
+                 const std::function<void(HeadSource& heads)>& visitor,
+                 const EdgeSettings& edges = {});
 
 /// The view of an array; without strides, one without gaps. Not checked yet.
 AttentionView view_of(const void* data, int dtype, const int64_t shape[4], const int64_t* strides);

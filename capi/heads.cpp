@@ -47,9 +47,8 @@ int sg_heads(sg_attention* attention, const char* options, const sg_call* call,
              sg_result** result) {
   return making(result, [&] {
     require(attention, "attention");
-    auto settings = take_settings<HeadsSettings>(options);
-    HeadValueOptions& head_values = settings.head_values;
-    head_values.values = ordered_values(head_values.values);
+    const auto settings = take_settings<HeadsSettings>(options);
+    HeadValueOptions head_values = settings.value_options(!attention->head_names.empty());
     const EdgeSettings& edges = settings.edges;
     const StackSettings& through = settings.through;
     through.check(edges);
@@ -60,9 +59,6 @@ int sg_heads(sg_attention* attention, const char* options, const sg_call* call,
     HeadsReport report;
     report.verbose = settings.text.verbose;
     report.convention = settings.metrics.convention.names.front();
-    head_values.convention = settings.metrics.resolve(
-        report.convention, attention->head_names.empty() ? convention_options : graph_options);
-    if (edges.moved()) head_values.weight_samples = 0;
     const MeasuredEdges source(*attention, edges);
     if (through.follow) stack.token = followed_node(source->layers(), *through.follow);
     run_call(call, WorkingMemory().bytes(), [&](const Execution& execution) {

@@ -6,6 +6,7 @@
 #include "capi/status.h"
 #include "capi/system.h"
 #include "capi/take_settings.h"
+#include "synergraph/core/setting.h"
 #include "synergraph/heads/head_systems.h"
 #include "synergraph/report/json_parts.h"
 #include "synergraph/report/json_text.h"
@@ -28,6 +29,7 @@ class HeldHeads : public HeadSource {
   int nodes() const override { return systems_.nodes(0); }
   const MirroredMatrix& head(int h) override { return systems_.diffusion(0, h); }
   const Walk* own_walk(int h) override { return systems_.own_walk(0, h); }
+  const RowShares* row_shares() override { return systems_.row_shares(0); }
 
  private:
   const HeadSystems& systems_;
@@ -92,7 +94,9 @@ int sg_mixer_create(sg_attention* attention, int64_t layer, int64_t sample, cons
         std::make_unique<sg_mixer>(sg_mixer{SystemRequest(*attention, layer, given), {}, {}});
     given.finish();
     run_call(call, kAttentionMemory, [&](const Execution& execution) {
-      visit_heads(*attention, layer, sample, [&](HeadSource& heads) { made->systems.add(heads); });
+      visit_heads(
+          *attention, layer, sample, [&](HeadSource& heads) { made->systems.add(heads); },
+          made->request.edges);
       HeldHeads heads(made->systems);
       made->measured = {made->request.measure(heads, execution).metrics};
     });
@@ -149,6 +153,11 @@ int sg_mixer_best_weights(const sg_mixer* mixer, const double* weights, size_t c
   return of_mixer(mixer, weights, count, call, text,
                   [&](HeadSource&, const SystemRequest& request, const Execution& execution) {
                     require(goal, "goal");
+                    if (request.edges.moved())
+                      throw UsageError(fmt::format(
+                          "{} {}: the weights of the heads follow from what they move; there are "
+                          "no best ones",
+                          option_mark("edges"), name_of(request.edges.kind())));
                     BestWeightsOptions options;
                     options.convention = request.convention;
                     options.execution = execution;

@@ -489,6 +489,10 @@ SG_API void sg_result_free(sg_result* result);
  *                    (default: 0)
  *   "weights"        head weights, one per head; they are normalised (default: the weights of the
  *                    graph or of the attention)
+ *   "edges"          what the edges are: attention, norm (attention times the norm of what the
+ *                    head moves) or contribution (share of each moved value in the output). With
+ *                    norm and contribution the weights of the heads follow from the edges
+ *                    (default: attention)
  *   "head_names"     names of the heads (default: the names in the graph, or numbers from 0)
  *   "node_names"     names of the nodes (default: the names in the graph, or numbers from 0)
  * end of settings */

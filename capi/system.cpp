@@ -35,6 +35,7 @@ struct Series {
 void visit_series(HeadSource& heads, const SystemRequest& request,
                   const std::function<void(const Series& series)>& visitor) {
   const int n = heads.nodes();
+  const Matrix by_row = weights_by_row(heads.row_shares(), request.weights);
   const Normalization normalization = request.convention.normalization;
   ConvexSum diffusions(n, n, ConvexSum::Part::kLower);
   WalkSum walks(n);
@@ -43,8 +44,16 @@ void visit_series(HeadSource& heads, const SystemRequest& request,
     const MirroredMatrix& diffusion = heads.head(h);
     const Walk walk = head_walk(diffusion, normalization, heads.own_walk(h));
     visitor({diffusion, walk});
-    diffusions.add(diffusion.view(), weight);
-    if (normalization == Normalization::kPerHead) walks.add(walk, weight);
+    const double* weights = by_row.rows() == 0 ? nullptr : by_row.row(h);
+    if (weights != nullptr)
+      diffusions.add_by_row(diffusion.view(), weights);
+    else
+      diffusions.add(diffusion.view(), weight);
+    if (normalization != Normalization::kPerHead) continue;
+    if (weights != nullptr)
+      walks.add_by_node(walk, weights);
+    else
+      walks.add(walk, weight);
   }
   const MirroredMatrix diffusion(diffusions.take());
   visitor({diffusion, normalization == Normalization::kPerHead
@@ -159,8 +168,10 @@ int of_system(sg_attention* attention, int64_t layer, int64_t sample, const char
     const auto settings = take_settings<Settings>(given);
     std::optional<sg_result::Report> made;
     run_call(call, kAttentionMemory, [&](const Execution& execution) {
-      visit_heads(*attention, layer, sample,
-                  [&](HeadSource& heads) { made = work(heads, request, settings, execution); });
+      visit_heads(
+          *attention, layer, sample,
+          [&](HeadSource& heads) { made = work(heads, request, settings, execution); },
+          request.edges);
     });
     return new sg_result(std::move(made.value()));
   });
@@ -176,7 +187,9 @@ SystemRequest::SystemRequest(const sg_attention& attention, std::int64_t layer, 
   convention = settings.metrics.resolve(settings.metrics.convention.names.front(),
                                         graph ? graph_options : convention_options);
   convention.fidelity.every_node = true;
-  const AttentionLayer& of = layer_of(attention, layer);
+  edges = settings.edges;
+  AttentionLayer of = layer_of(attention, layer);
+  if (edges.moved()) of.missing_mass = MissingMass::kError;  // its node moves nothing
   place_sources(convention.fidelity, {of});
   const auto or_else = [](const std::vector<std::string>& given,
                           const std::vector<std::string>& own) {
@@ -184,8 +197,9 @@ SystemRequest::SystemRequest(const sg_attention& attention, std::int64_t layer, 
   };
   head_names = numbered(or_else(settings.head_names, attention.head_names), of.heads, "head_names");
   node_names = or_else(settings.node_names, attention.token_names);
-  weights = settings.weights.empty() ? attention.layer_weights()[static_cast<std::size_t>(layer)]
-                                     : normalised_weights(settings.weights, head_names.size());
+  weights = settings.weights.empty()
+                ? attention.layer_weights(edges)[static_cast<std::size_t>(layer)]
+                : normalised_weights(settings.weights, head_names.size());
 }
 
 std::vector<std::string> SystemRequest::names_of_nodes(int nodes) const {

@@ -26,6 +26,7 @@ struct SystemRequest {
   std::vector<std::string> names_of_nodes(int nodes) const;
 
   MetricsOptions convention;
+  EdgeSettings edges;
   std::vector<std::string> head_names;
   std::vector<std::string> node_names;  ///< none: numbers
   std::vector<double> weights;          ///< normalised

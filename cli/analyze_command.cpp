@@ -1,4 +1,3 @@
-#include <memory>
 
 #include "cli/attention_command.h"
 #include "cli/commands.h"
@@ -43,15 +42,10 @@ void run_analyze(const CLI::App& app, AnalyzeSettings& settings) {
   report.range = command.input.token_range();
   report.per_head = settings.measured.per_head;
   report.conventions = metrics.convention.names;
-  AnalysisOptions options;
+  AnalysisOptions options = analysis_options(metrics, report.per_head || command.page.wanted());
   options.execution = command.execution(kAttentionMemory);
   options.device = settings.input.device;
   options.worker = command.shared.local_rank();
-  options.conventions.clear();
-  for (const Convention convention : report.conventions) {
-    options.conventions.push_back(metrics.resolve(convention, convention_options));
-    options.conventions.back().per_head_walks = report.per_head || command.page.wanted();
-  }
 
   const AttentionInput input = command.input.open(report.range, command.shared.local_rank());
   if (!settings.figure.figure.empty())
@@ -86,11 +80,7 @@ void run_analyze(const CLI::App& app, AnalyzeSettings& settings) {
 }  // namespace
 
 void add_analyze_command(CLI::App& app) {
-  const auto settings = std::make_shared<AnalyzeSettings>();
-  CLI::App& command = *app.add_subcommand("analyze", kAnalyzeAbout);
-  command.footer(kAnalyzeDetails);
-  add_settings(command, *settings);
-  command.callback([&command, settings] { run_analyze(command, *settings); });
+  add_command<AnalyzeSettings>(app, "analyze", kAnalyzeAbout, kAnalyzeDetails, run_analyze);
 }
 
 }  // namespace synergraph::cli

@@ -20,4 +20,11 @@ void add_status_command(CLI::App& app);
 void add_train_command(CLI::App& app);
 void add_verify_command(CLI::App& app);
 
+/// In the order of the help.
+inline constexpr void (*kAddCommands[])(CLI::App& app) = {
+    add_analyze_command, add_convert_command, add_graph_command,     add_families_command,
+    add_heads_command,   add_inspect_command, add_reproduce_command, add_schema_command,
+    add_status_command,  add_train_command,   add_verify_command,    add_completions_command,
+    add_man_command};
+
 }  // namespace synergraph::cli

@@ -1,7 +1,5 @@
 #include <fmt/format.h>
 
-#include <memory>
-
 #include "cli/commands.h"
 #include "cli/describe.h"
 #include "cli/output.h"
@@ -212,23 +210,20 @@ std::string fish(const CommandText& program, const std::vector<CommandText>& com
 }  // namespace
 
 void add_completions_command(CLI::App& app) {
-  const auto settings = std::make_shared<CompletionsSettings>();
-  CLI::App& command = *app.add_subcommand(
-      "completions", "Print what a shell needs to complete commands, options and their values");
-  command.footer(kCompletionsFooter);
-  add_settings(command, *settings);
-  command.callback([&app, settings] {
-    const CommandText program = describe(app);
-    const std::vector<CommandText> commands = describe_commands(app);
-    switch (settings->shell.value()) {
-      case Shell::kBash:
-        return print(bash(program, commands));
-      case Shell::kZsh:
-        return print(zsh(program, commands));
-      case Shell::kFish:
-        return print(fish(program, commands));
-    }
-  });
+  add_command<CompletionsSettings>(
+      app, "completions", "Print what a shell needs to complete commands, options and their values",
+      kCompletionsFooter, [&app](CompletionsSettings& settings) {
+        const CommandText program = describe(app);
+        const std::vector<CommandText> commands = describe_commands(app);
+        switch (settings.shell.value()) {
+          case Shell::kBash:
+            return print(bash(program, commands));
+          case Shell::kZsh:
+            return print(zsh(program, commands));
+          case Shell::kFish:
+            return print(fish(program, commands));
+        }
+      });
 }
 
 }  // namespace synergraph::cli

@@ -1,7 +1,6 @@
 #include <fmt/core.h>
 
 #include <filesystem>
-#include <memory>
 
 #include "cli/commands.h"
 #include "cli/input.h"
@@ -58,15 +57,13 @@ void convert(const std::string& from, const std::string& to) {
 }  // namespace
 
 void add_convert_command(CLI::App& app) {
-  const auto settings = std::make_shared<ConvertSettings>();
-  CLI::App& command = *app.add_subcommand(
-      "convert",
+  add_command<ConvertSettings>(
+      app, "convert",
       fmt::format("Write the tensors of a file ({}) in another format. Element types and names "
                   "stay, except that bfloat16 becomes float32 in NumPy formats. Only .safetensors "
                   "keeps the metadata, such as a checkpoint's number of heads.",
-                  listed_endings()));
-  add_settings(command, *settings);
-  command.callback([settings] { convert(settings->from, settings->to); });
+                  listed_endings()),
+      "", [](ConvertSettings& settings) { convert(settings.from, settings.to); });
 }
 
 }  // namespace synergraph::cli

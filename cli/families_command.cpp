@@ -1,4 +1,3 @@
-#include <memory>
 
 #include "cli/commands.h"
 #include "cli/execution_options.h"
@@ -41,11 +40,8 @@ void run_families(FamiliesCommandSettings& settings) {
 }  // namespace
 
 void add_families_command(CLI::App& app) {
-  const auto settings = std::make_shared<FamiliesCommandSettings>();
-  CLI::App& command = *app.add_subcommand("families", kFamiliesAbout);
-  command.footer(kFamiliesFooter);
-  add_settings(command, *settings);
-  command.callback([settings] { run_families(*settings); });
+  add_command<FamiliesCommandSettings>(app, "families", kFamiliesAbout, kFamiliesFooter,
+                                       run_families);
 }
 
 }  // namespace synergraph::cli

@@ -2,7 +2,6 @@
 #include <fmt/ranges.h>
 
 #include <cmath>
-#include <memory>
 #include <optional>
 
 #include "cli/commands.h"
@@ -180,11 +179,7 @@ void run_graph(const GraphSettings& settings) {
 }  // namespace
 
 void add_graph_command(CLI::App& app) {
-  const auto settings = std::make_shared<GraphSettings>();
-  CLI::App& command = *app.add_subcommand("graph", kGraphAbout);
-  command.footer(kGraphDetails);
-  add_settings(command, *settings);
-  command.callback([settings] { run_graph(*settings); });
+  add_command<GraphSettings>(app, "graph", kGraphAbout, kGraphDetails, run_graph);
 }
 
 }  // namespace synergraph::cli

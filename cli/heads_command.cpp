@@ -1,7 +1,5 @@
 #include <fmt/core.h>
 
-#include <memory>
-
 #include "cli/attention_command.h"
 #include "cli/commands.h"
 #include "cli/execution_options.h"
@@ -46,11 +44,7 @@ void run_heads(const CLI::App& app, HeadsCommandSettings& settings) {
   report.range = command.input.token_range();
   report.convention = metrics.convention.names.front();
   const AttentionInput input = command.input.open(report.range, command.shared.local_rank());
-  const bool graph = !input.head_names.empty();
-  HeadValueOptions options = settings.measured.head_values;
-  options.convention =
-      metrics.resolve(report.convention, graph ? graph_options : convention_options);
-  options.values = ordered_values(options.values);
+  HeadValueOptions options = settings.measured.value_options(!input.head_names.empty());
   options.execution = command.execution(options.execution.memory);
   options.device = settings.input.device;
   options.worker = command.shared.local_rank();
@@ -69,7 +63,6 @@ void run_heads(const CLI::App& app, HeadsCommandSettings& settings) {
   const bool rollout = through.method == StackMethod::kRollout;
   const LayerWeights equal = uniform_weights(input.source->layers());
   const LayerWeights& stack_weights = rollout ? equal : input.weights;
-  if (edges.moved()) options.weight_samples = 0;
   std::vector<std::string> also;
   const auto measure_layers = [&] {
     if (!command.page.wanted() || input.graph) return;
@@ -111,11 +104,7 @@ void run_heads(const CLI::App& app, HeadsCommandSettings& settings) {
 }  // namespace
 
 void add_heads_command(CLI::App& app) {
-  const auto settings = std::make_shared<HeadsCommandSettings>();
-  CLI::App& command = *app.add_subcommand("heads", kHeadsAbout);
-  command.footer(kHeadsDetails);
-  add_settings(command, *settings);
-  command.callback([&command, settings] { run_heads(command, *settings); });
+  add_command<HeadsCommandSettings>(app, "heads", kHeadsAbout, kHeadsDetails, run_heads);
 }
 
 }  // namespace synergraph::cli

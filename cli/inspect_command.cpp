@@ -1,7 +1,6 @@
 #include <fmt/format.h>
 
 #include <iterator>
-#include <memory>
 #include <string>
 
 #include "cli/commands.h"
@@ -73,17 +72,15 @@ void print_table(const TensorFile& file) {
 }  // namespace
 
 void add_inspect_command(CLI::App& app) {
-  const auto settings = std::make_shared<InspectSettings>();
-  CLI::App& command = *app.add_subcommand(
-      "inspect", "List the tensors and the metadata in a file: " + listed_endings());
-  add_settings(command, *settings);
-  command.callback([settings] {
-    const TensorFile file = open_tensors(settings->file);
-    if (settings->json)
-      print(json_report(file));
-    else
-      print_table(file);
-  });
+  add_command<InspectSettings>(app, "inspect",
+                               "List the tensors and the metadata in a file: " + listed_endings(),
+                               "", [](InspectSettings& settings) {
+                                 const TensorFile file = open_tensors(settings.file);
+                                 if (settings.json)
+                                   print(json_report(file));
+                                 else
+                                   print_table(file);
+                               });
 }
 
 }  // namespace synergraph::cli

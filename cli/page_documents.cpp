@@ -1,5 +1,6 @@
 #include "cli/page_documents.h"
 
+#include "synergraph/analysis/analysis_settings.h"
 #include "synergraph/analysis/head_values.h"
 #include "synergraph/report/analyze_report.h"
 #include "synergraph/report/heads_report.h"
@@ -12,14 +13,9 @@ std::string layers_document(const AttentionInput& input, const InputReport& abou
   static_cast<InputReport&>(report) = about;
   report.per_head = true;
   report.conventions = metrics.convention.names;
-  AnalysisOptions options;
+  AnalysisOptions options = analysis_options(metrics, true);
   options.execution = execution;
   options.execution.memory = kAttentionMemory;
-  options.conventions.clear();
-  for (const Convention convention : report.conventions) {
-    options.conventions.push_back(metrics.resolve(convention, convention_options));
-    options.conventions.back().per_head_walks = true;
-  }
   report.analysis = analyse(*input.source, input.weights, options);
   return json_report(report);
 }

@@ -188,19 +188,7 @@ void add_commands(CLI::App& app) {
   app.require_subcommand(1);
   app.footer("'synergraph help COMMAND' explains a command.");
   app.formatter(std::make_shared<HelpFormatter>(output_columns()));  // commands inherit it
-  add_analyze_command(app);
-  add_convert_command(app);
-  add_graph_command(app);
-  add_families_command(app);
-  add_heads_command(app);
-  add_inspect_command(app);
-  add_reproduce_command(app);
-  add_schema_command(app);
-  add_status_command(app);
-  add_train_command(app);
-  add_verify_command(app);
-  add_completions_command(app);
-  add_man_command(app);
+  for (const auto add : kAddCommands) add(app);
 }
 
 std::vector<std::string> understood(const CLI::App& app, std::vector<std::string> arguments) {

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <filesystem>
-#include <memory>
 
 #include "cli/commands.h"
 #include "cli/execution_options.h"
@@ -117,11 +116,8 @@ void run_reproduce(const ReproduceSettings& settings) {
 }  // namespace
 
 void add_reproduce_command(CLI::App& app) {
-  const auto settings = std::make_shared<ReproduceSettings>();
-  CLI::App& command = *app.add_subcommand("reproduce", kReproduceAbout);
-  command.footer(kReproduceFooter);
-  add_settings(command, *settings);
-  command.callback([settings] { run_reproduce(*settings); });
+  add_command<ReproduceSettings>(app, "reproduce", kReproduceAbout, kReproduceFooter,
+                                 run_reproduce);
 }
 
 }  // namespace synergraph::cli

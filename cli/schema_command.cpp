@@ -1,5 +1,4 @@
 #include <algorithm>
-#include <memory>
 
 #include "cli/commands.h"
 #include "cli/output.h"
@@ -29,25 +28,22 @@ struct SchemaName : CLI::Validator {
 }  // namespace
 
 void add_schema_command(CLI::App& app) {
-  const auto settings = std::make_shared<SchemaSettings>();
-  CLI::App& command =
-      *app.add_subcommand("schema", "Print the JSON Schema of settings or of a document");
-  command.footer(
+  CLI::App& command = add_command<SchemaSettings>(
+      app, "schema", "Print the JSON Schema of settings or of a document",
       "The program's options, the C interface's keys and Python's keyword arguments are made from\n"
       "these descriptions: `step_limit` is the program's --step-limit. The field `faces` of a\n"
       "setting says which of the three offer it. The settings of analyze are those of measure.\n\n"
       "Examples:\n"
       "  synergraph schema heads\n"
       "  synergraph schema synergraph.heads      # of the document of heads --json\n"
-      "  synergraph schema documents             # of all documents");
-  add_settings(command, *settings);
+      "  synergraph schema documents             # of all documents",
+      [](SchemaSettings& settings) {
+        const std::vector<std::string> documents = document_names();
+        const bool document =
+            std::find(documents.begin(), documents.end(), settings.name) != documents.end();
+        print(document ? document_schema(settings.name) : settings_schema(settings.name));
+      });
   command.get_option("NAME")->check(SchemaName());
-  command.callback([settings] {
-    const std::vector<std::string> documents = document_names();
-    const bool document =
-        std::find(documents.begin(), documents.end(), settings->name) != documents.end();
-    print(document ? document_schema(settings->name) : settings_schema(settings->name));
-  });
 }
 
 }  // namespace synergraph::cli

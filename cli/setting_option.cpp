@@ -94,6 +94,7 @@ CLI::Option* SettingOptions::make(const Setting& setting, TokenChoice& target) c
 }
 
 void link_option(CLI::App& command, const Setting& setting) {
+  if (setting.needs.empty() && setting.excludes.empty()) return;
   const auto find = [&](std::string_view key) {
     return key.empty() ? nullptr : command.get_option_no_throw(option_name(key));
   };

@@ -2,8 +2,10 @@
 
 #include <CLI/CLI.hpp>
 #include <functional>
+#include <memory>
 #include <optional>
 #include <string>
+#include <type_traits>
 #include <vector>
 
 #include "cli/number_option.h"
@@ -93,6 +95,24 @@ void add_settings(CLI::App& command, Settings& settings) {
   visit_settings(settings, SettingOptions(command));
   visit_settings(settings,
                  [&](const Setting& setting, auto&&...) { link_option(command, setting); });
+}
+
+/// Adds a command with the options of its settings. Chosen, it calls run(settings) or run(command,
+/// settings).
+template <class Settings, class Run>
+CLI::App& add_command(CLI::App& app, const char* name, const std::string& about, const char* footer,
+                      const Run& run) {
+  const auto settings = std::make_shared<Settings>();
+  CLI::App& command = *app.add_subcommand(name, about);
+  if (*footer != 0) command.footer(footer);
+  add_settings(command, *settings);
+  command.callback([&command, settings, run] {
+    if constexpr (std::is_invocable_v<Run, Settings&>)
+      run(*settings);
+    else
+      run(command, *settings);
+  });
+  return command;
 }
 
 }  // namespace synergraph::cli

@@ -1,7 +1,5 @@
 #include <fmt/core.h>
 
-#include <memory>
-
 #include "cli/commands.h"
 #include "cli/output.h"
 #include "cli/setting_option.h"
@@ -55,11 +53,9 @@ void run_status(const std::string& directory, bool finished) {
 }  // namespace
 
 void add_status_command(CLI::App& app) {
-  const auto settings = std::make_shared<StatusSettings>();
-  CLI::App& command = *app.add_subcommand("status", kStatusAbout);
-  command.footer(kStatusFooter);
-  add_settings(command, *settings);
-  command.callback([settings] { run_status(settings->directory, settings->finished); });
+  add_command<StatusSettings>(
+      app, "status", kStatusAbout, kStatusFooter,
+      [](StatusSettings& settings) { run_status(settings.directory, settings.finished); });
 }
 
 }  // namespace synergraph::cli

@@ -1,7 +1,6 @@
 #include <fmt/core.h>
 
 #include <functional>
-#include <memory>
 #include <string>
 
 #include "cli/commands.h"
@@ -132,11 +131,7 @@ void run_train(const CLI::App& command, RunSettings& run) {
 }  // namespace
 
 void add_train_command(CLI::App& app) {
-  const auto run = std::make_shared<RunSettings>();
-  CLI::App& command = *app.add_subcommand("train", kTrainAbout);
-  command.footer(kTrainFooter);
-  add_settings(command, *run);
-  command.callback([&command, run] { run_train(command, *run); });
+  add_command<RunSettings>(app, "train", kTrainAbout, kTrainFooter, run_train);
 }
 
 }  // namespace synergraph::cli

@@ -1,7 +1,5 @@
 #include <fmt/core.h>
 
-#include <memory>
-
 #include "cli/commands.h"
 #include "cli/execution_options.h"
 #include "cli/output.h"
@@ -51,11 +49,7 @@ void run_verify(VerifySettings& settings) {
 }  // namespace
 
 void add_verify_command(CLI::App& app) {
-  const auto settings = std::make_shared<VerifySettings>();
-  CLI::App& command = *app.add_subcommand("verify", kVerifyAbout);
-  command.footer(kVerifyFooter);
-  add_settings(command, *settings);
-  command.callback([settings] { run_verify(*settings); });
+  add_command<VerifySettings>(app, "verify", kVerifyAbout, kVerifyFooter, run_verify);
 }
 
 }  // namespace synergraph::cli

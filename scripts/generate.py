@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """Writes what is made from the program's descriptions of settings: Python's keyword arguments, the comments of the C header, the page's
-types and the tables of the docs.
+types and the tables of the docs; and from the C header, Python's declarations of its functions.
 
     scripts/generate.py            writes them
     scripts/generate.py --check    fails where what is there differs
@@ -113,6 +113,31 @@ def c_comment(settings, _indent):
     return [line + "\n" for line in lines]
 
 
+def prototype_type(declared, handles):
+    """The name in Python of a C type: "handle", "text", "int64_t", "int64_t*"."""
+    base, stars = re.sub(r"\bconst\b|[*]", "", declared).strip(), declared.count("*")
+    if base in handles or base == "void" and stars:
+        base, stars = "handle", stars - 1
+    elif base == "char":
+        base, stars = ("text" if declared.startswith("const") else "handle"), stars - 1
+    return re.sub(r" +", " ", base) + "*" * stars
+
+
+def prototypes(header):
+    """Python's declarations of the functions of the C interface."""
+    handles = set(re.findall(r"typedef struct (\w+) \1;", header))
+    lines = ['"""The functions of the C interface. Made by scripts/generate.py: do not edit."""', "", "from typing import Dict, Tuple", "",
+             "# By the function: the type of what it returns, then of its arguments.", "PROTOTYPES: Dict[str, Tuple[str, ...]] = {"]
+    for result, name, arguments in re.findall(r"^SG_API ([\w* ]+?)(\w+)\(([^)]*)\);", header, re.MULTILINE):
+        types = [result]
+        if arguments != "void":
+            types += [re.sub(r"\w+\[\d*\]$", "*", argument.strip()) for argument in arguments.split(",")]
+            types[1:] = [re.sub(r"\s*\w+$", "", type_) for type_ in types[1:]]
+        names = [json.dumps(prototype_type(type_, handles)) for type_ in types]
+        lines.append(f'    "{name}": ({", ".join(names)}{"," if len(names) == 1 else ""}),')
+    return "\n".join(lines + ["}", ""])
+
+
 def script_type(setting):
     of = kind(setting)
     if of == "steps":
@@ -127,10 +152,13 @@ def script_type(setting):
 
 
 def script_module(schemas):
+    settings = offered(schemas["system"], "c")
+    edges = ", ".join(f"'{name}'" for name in settings["edges"]["enum"])
     lines = ["/** How to measure: the options of the C interface, by its names. Made by scripts/generate.py: do not edit. */", "",
+             f"export const EDGES = [{edges}] as const;", "export type EdgeKind = (typeof EDGES)[number];", "",
              "export interface MeasureOptions {"]
-    for key, setting in offered(schemas["graph"], "c").items():
-        if key != "weights":
+    for key, setting in settings.items():
+        if key not in ("weights", "head_names", "node_names"):
             lines += [f"  /** {setting['description']}{shown_default(setting)} */", f"  {key}?: {script_type(setting)};"]
     return "\n".join(lines + ["}", ""])
 
@@ -218,6 +246,7 @@ def main():
         files[path] = replaced(path.read_text(), schemas, table)
     header = ROOT / "capi" / "synergraph.h"
     files[header] = replaced(header.read_text(), schemas, c_comment)
+    files[PACKAGE / "_prototypes.py"] = prototypes(files[header])
     files[ROOT / "web" / "src" / "core" / "settings.ts"] = script_module(schemas)
     return delivered(files, check, "scripts/generate.py")
 

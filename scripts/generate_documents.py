@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""Writes what is made from the program's descriptions of quantities and documents: the page's types, schemas and rows of
-quantities, Python's rows, and the tables of the docs.
+"""Writes what is made from the program's descriptions of quantities, formats of files and documents: the page's types, schemas and
+rows of quantities, Python's rows, and the tables of the docs.
 
     scripts/generate_documents.py            writes them
     scripts/generate_documents.py --check    fails where what is there differs
 
-The program is build/release/cli/synergraph, or what the environment's SYNERGRAPH_CLI names. In the docs, blocks between "quantities" or
+The program is build/release/cli/synergraph, or what the environment's SYNERGRAPH_CLI names. In the docs, blocks between "quantities", "formats" or
 "fields: PART" and "end of table" are replaced.
 """
 
@@ -83,9 +83,12 @@ def typescript(type_, indent=""):
     return {"integer": "number"}.get(kind, kind)
 
 
-def types(documents):
+def types(documents, formats):
+    endings = [row["endings"][0] for row in formats if row["in_page"]]
     parts = ["/** What the documents of the program are (docs/formats.md). Made by scripts/generate_documents.py: do not edit. */\n",
-             "/** `null`: a time that is never reached, or a number that does not exist. */\nexport type Maybe = number | null;\n"]
+             "/** `null`: a time that is never reached, or a number that does not exist. */\nexport type Maybe = number | null;\n",
+             "/** The tensor files that the page reads, in the order of texts. */\n"
+             f"export const TENSOR_ENDINGS = {json.dumps(endings)};\n".replace('"', "'")]
     for name, type_ in documents["$defs"].items():
         of_fields = "properties" in type_
         body = fields(type_, "") if of_fields else typescript(type_) + ";"
@@ -188,6 +191,12 @@ def quantity_table(rows):
     return ["| key | heading | symbol | of | unit | better | meaning |\n", "|---|---|---|---|---|---|---|\n", *lines]
 
 
+def format_table(formats):
+    lines = [f"| {row['name']} | {', '.join(f'`{ending}`' for ending in row['endings'])} | {'yes' if row['written'] else 'no'} | {row['about']} |\n"
+             for row in formats]
+    return ["| format, read | endings | written | details |\n", "|---|---|---|---|\n", *lines]
+
+
 # ---- Fields --------------------------------------------------------------------------------------
 
 
@@ -249,7 +258,7 @@ class Fields:
         return lines
 
 
-def replaced(text, documents, rows):
+def replaced(text, documents, rows, formats):
     """The text with its blocks made anew."""
     lines, skipping = [], False
     for line in text.splitlines(keepends=True):
@@ -257,9 +266,10 @@ def replaced(text, documents, rows):
             skipping = False
         if not skipping:
             lines.append(line)
-        begin = re.fullmatch(r"<!-- (?:(quantities)|fields: (\w+)) -->\n", line)
+        begin = re.fullmatch(r"<!-- (quantities|formats|fields: (\w+)) -->\n", line)
         if begin:
-            lines += quantity_table(rows) if begin[1] else Fields(documents["$defs"], rows).table(begin[2])
+            made = {"quantities": lambda: quantity_table(rows), "formats": lambda: format_table(formats)}
+            lines += made.get(begin[1], lambda part=begin[2]: Fields(documents["$defs"], rows).table(part))()
             skipping = True
     if skipping:
         raise SystemExit("generate_documents: a block has no end")
@@ -270,13 +280,13 @@ def main():
     check = sys.argv[1:] == ["--check"]
     if sys.argv[1:] and not check:
         raise SystemExit("usage: scripts/generate_documents.py [--check]")
-    documents, rows = schema("documents"), schema("quantities")["quantities"]
-    files = {WEB / "core" / "documents.ts": types(documents),
+    documents, rows, formats = schema("documents"), schema("quantities")["quantities"], schema("formats")["formats"]
+    files = {WEB / "core" / "documents.ts": types(documents, formats),
              WEB / "data" / "schemas.json": page_schemas(documents),
              WEB / "quantities.json": page_rows(rows),
              ROOT / "python" / "synergraph" / "_quantities.py": python_rows(rows)}
     for path in sorted((ROOT / "docs").glob("*.md")):
-        files[path] = replaced(path.read_text(), documents, rows)
+        files[path] = replaced(path.read_text(), documents, rows, formats)
     return delivered(files, check, "scripts/generate_documents.py")
 
 

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from . import _options
 from ._errors import Error, InputError, Stopped, UsageError
+from ._prototypes import PROTOTYPES
 
 OK = 0
 STOPPED = 3
@@ -93,83 +94,16 @@ class Array(ctypes.Structure):
     ]
 
 
-_STATUS = c_int
-_OBJECT = POINTER(c_void_p)  # where a made object goes
-_TEXT = POINTER(c_void_p)  # where a text goes
-_PROTOTYPES: Dict[str, Tuple[Any, ...]] = {
-    "sg_version": (c_char_p,),
-    "sg_isa": (c_char_p,),
-    "sg_error": (c_char_p,),
-    "sg_free": (None, c_void_p),
-    "sg_attention_create": (_STATUS, c_char_p, _OBJECT),
-    "sg_attention_add": (_STATUS, c_void_p, c_char_p, c_void_p, c_int, POINTER(c_int64), POINTER(c_int64)),
-    "sg_attention_add_function": (_STATUS, c_void_p, c_char_p, ReadHead, c_void_p, c_int, POINTER(c_int64)),
-    "sg_attention_add_device": (
-        _STATUS, c_void_p, c_char_p, c_void_p, c_int, POINTER(c_int64), POINTER(c_int64), POINTER(Place), ReadHead, c_void_p,
-    ),
-    "sg_attention_add_scores": (
-        _STATUS, c_void_p, c_char_p, POINTER(Scores), POINTER(Place), ReadHead, c_void_p, c_int,
-    ),
-    "sg_attention_set_sequences": (_STATUS, c_void_p, POINTER(Sequence), c_size_t),
-    "sg_attention_set_lengths": (_STATUS, c_void_p, POINTER(c_int64), c_size_t, c_char_p, POINTER(c_int64), c_size_t),
-    "sg_attention_set_weights": (_STATUS, c_void_p, POINTER(c_double), c_size_t),
-    "sg_attention_set_moved": (
-        _STATUS, c_void_p, c_char_p, c_int64, c_void_p, c_int, c_size_t, POINTER(c_int64), POINTER(c_int64)),
-    "sg_attention_open": (_STATUS, c_char_p, c_char_p, _OBJECT),
-    "sg_choose_layers": (_STATUS, c_char_p, POINTER(c_char_p), c_size_t, POINTER(c_uint8)),
-    "sg_layers_advice": (_STATUS, POINTER(c_char_p), c_size_t, POINTER(c_char_p), c_size_t, _TEXT),
-    "sg_attention_layers": (_STATUS, c_void_p, POINTER(c_int64)),
-    "sg_attention_shape": (_STATUS, c_void_p, c_int64, POINTER(c_int64)),
-    "sg_attention_read": (_STATUS, c_void_p, c_int64, c_int64, POINTER(c_double), c_size_t),
-    "sg_attention_curves": (_STATUS, c_void_p, c_int64, c_int64, c_int64, POINTER(Call), POINTER(c_double), c_size_t),
-    "sg_attention_stack": (_STATUS, c_void_p, c_char_p, POINTER(Call), POINTER(c_double), c_size_t),
-    "sg_attention_free": (None, c_void_p),
-    "sg_learned_weights": (
-        _STATUS, c_void_p, c_int, POINTER(c_int64), POINTER(c_int64), c_int64, POINTER(c_double),
-    ),
-    "sg_measure": (_STATUS, c_void_p, c_char_p, POINTER(Call), _OBJECT),
-    "sg_heads": (_STATUS, c_void_p, c_char_p, POINTER(Call), _OBJECT),
-    "sg_ablation": (_STATUS, c_char_p, SetValues, c_void_p, POINTER(Call), _OBJECT),
-    "sg_agreement": (
-        _STATUS, c_char_p, POINTER(c_int64), c_size_t, POINTER(c_double), POINTER(c_double), c_size_t, _OBJECT,
-    ),
-    "sg_mixer_create": (_STATUS, c_void_p, c_int64, c_int64, c_char_p, POINTER(Call), _OBJECT),
-    "sg_mixer_measure": (_STATUS, c_void_p, POINTER(c_double), c_size_t, POINTER(Call), _OBJECT),
-    "sg_mixer_curves": (_STATUS, c_void_p, POINTER(c_double), c_size_t, c_char_p, POINTER(Call), _OBJECT),
-    "sg_mixer_subsets": (_STATUS, c_void_p, POINTER(c_double), c_size_t, POINTER(Call), _TEXT),
-    "sg_mixer_best_weights": (_STATUS, c_void_p, POINTER(c_double), c_size_t, c_char_p, POINTER(Call), _TEXT),
-    "sg_mixer_free": (None, c_void_p),
-    "sg_result_json": (_STATUS, c_void_p, _TEXT),
-    "sg_result_table": (_STATUS, c_void_p, c_int64, _TEXT),
-    "sg_result_csv": (_STATUS, c_void_p, _TEXT),
-    "sg_result_array": (POINTER(Array), c_void_p, c_size_t),
-    "sg_result_free": (None, c_void_p),
-    "sg_graph_create": (_STATUS, _OBJECT),
-    "sg_graph_parse": (_STATUS, c_char_p, c_size_t, c_char_p, _OBJECT),
-    "sg_graph_example": (_STATUS, c_int, _OBJECT),
-    "sg_graph_add_edges": (
-        _STATUS, c_void_p, c_char_p, c_double, c_int64, POINTER(c_int64), POINTER(c_int64), POINTER(c_double),
-        c_size_t, c_int,
-    ),
-    "sg_graph_add_generated": (_STATUS, c_void_p, c_char_p, c_double, c_char_p, c_int),
-    "sg_graph_add_matrix": (_STATUS, c_void_p, c_char_p, c_double, c_void_p, c_int, c_int64, POINTER(c_int64)),
-    "sg_graph_name_nodes": (_STATUS, c_void_p, POINTER(c_char_p), c_size_t),
-    "sg_graph_size": (_STATUS, c_void_p, POINTER(c_int64), POINTER(c_int64)),
-    "sg_graph_text": (_STATUS, c_void_p, _TEXT),
-    "sg_graph_dot": (_STATUS, c_void_p, _TEXT),
-    "sg_graph_measure": (_STATUS, c_void_p, c_char_p, POINTER(Call), _OBJECT),
-    "sg_graph_attention": (_STATUS, c_void_p, _OBJECT),
-    "sg_graph_free": (None, c_void_p),
-    "sg_model_open": (_STATUS, c_char_p, c_char_p, _OBJECT),
-    "sg_model_json": (_STATUS, c_void_p, _TEXT),
-    "sg_model_run": (
-        _STATUS, c_void_p, POINTER(c_int32), c_int64, c_int64, POINTER(Call), POINTER(c_float), c_size_t,
-    ),
-    "sg_model_attention": (_STATUS, c_void_p, POINTER(c_int32), c_int64, c_int64, c_char_p, _OBJECT),
-    "sg_model_free": (None, c_void_p),
-    "sg_train": (_STATUS, c_char_p, c_char_p, POINTER(Pairs), POINTER(Pairs), POINTER(Call), _TEXT),
-    "sg_reproduce": (_STATUS, c_char_p, c_char_p, POINTER(Call), _OBJECT),
+# The types of _prototypes.py. A handle is the address of an object, of a text to free or of any numbers.
+_TYPES: Dict[str, Any] = {
+    "void": None, "handle": c_void_p, "text": c_char_p, "int": c_int, "unsigned char": c_uint8, "int32_t": c_int32, "int64_t": c_int64,
+    "size_t": c_size_t, "float": c_float, "double": c_double, "sg_call": Call, "sg_sequence": Sequence, "sg_pairs": Pairs,
+    "sg_array": Array, "sg_place": Place, "sg_scores": Scores, "sg_read_head": ReadHead, "sg_set_values": SetValues,
 }
+
+
+def _type(name: str) -> Any:
+    return POINTER(_TYPES[name[:-1]]) if name.endswith("*") else _TYPES[name]
 
 
 _INTERFACE = "0.1."  # versions of the library that this package knows
@@ -185,10 +119,10 @@ def _load() -> ctypes.CDLL:
         version = library.sg_version().decode()
         if not version.startswith(_INTERFACE):
             raise ImportError(f"synergraph: the library {path} has version {version}, expected {_INTERFACE}*")
-        for name, (result, *arguments) in _PROTOTYPES.items():
+        for name, (result, *arguments) in PROTOTYPES.items():
             function = getattr(library, name)
-            function.restype = result
-            function.argtypes = arguments
+            function.restype = _type(result)
+            function.argtypes = [_type(argument) for argument in arguments]
     except (OSError, AttributeError) as error:
         raise ImportError(f"synergraph: the library {path} cannot be used: {error}") from error
     return library

@@ -2,12 +2,27 @@
 
 #include <string>
 
+#include "synergraph/analysis/analysis.h"
 #include "synergraph/core/execution_settings.h"
 #include "synergraph/device/device_name.h"
 #include "synergraph/heads/edges.h"
 #include "synergraph/heads/metrics_settings.h"
 
 namespace synergraph {
+
+/// How to analyse attention by these settings. `head_walks`: with the walks of each head alone.
+inline AnalysisOptions analysis_options(const MetricsSettings& metrics, bool head_walks,
+                                        bool per_node = false) {
+  AnalysisOptions options;
+  options.nodes = per_node;
+  options.conventions.clear();
+  for (const Convention name : metrics.convention.names) {
+    options.conventions.push_back(metrics.resolve(name, convention_options));
+    options.conventions.back().per_head_walks = head_walks;
+    options.conventions.back().fidelity.every_node = per_node;
+  }
+  return options;
+}
 
 /// How layers are measured: sg_measure() and the command analyze.
 struct AnalysisSettings {

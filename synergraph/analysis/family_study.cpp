@@ -48,7 +48,7 @@ std::vector<FamilyGraph> measure_families(const FamilySettings& settings,
   std::vector<Wanted> wanted;
   for (const std::string& family : settings.families) {
     const int seeds = is_random_family(family) ? settings.seeds : 1;
-    generate_family(of_size(family, 64));  // a bad description fails before long work
+    generate_family(of_size(family, 64), 1, execution);  // a bad description fails before long work
     for (const std::int64_t nodes : settings.nodes)
       for (int seed = 1; seed <= seeds; ++seed)
         wanted.push_back({family, of_size(family, nodes), static_cast<std::uint64_t>(seed)});
@@ -60,7 +60,7 @@ std::vector<FamilyGraph> measure_families(const FamilySettings& settings,
   Progress progress("graphs", wanted.size(), 0, execution.progress);
   for (const Wanted& one : wanted) {
     execution.check();
-    const SparseGraph graph = generate_family(one.description, one.seed);
+    const SparseGraph graph = generate_family(one.description, one.seed, execution);
     graphs.push_back(numbers_of(graph, measure(graph, options, execution)));
     graphs.back().family = one.family;
     graphs.back().seed = is_random_family(one.family) ? one.seed : 0;

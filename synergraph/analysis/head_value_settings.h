@@ -173,6 +173,17 @@ struct HeadsSettings {
   EdgeSettings edges;
   StackSettings through;
   HeadTextSettings text;
+
+  /// How values are measured, of attention or of a graph. Weights that follow from what heads move
+  /// are not searched for.
+  HeadValueOptions value_options(bool graph) const {
+    HeadValueOptions options = head_values;
+    options.values = ordered_values(options.values);
+    options.convention = metrics.resolve(metrics.convention.names.front(),
+                                         graph ? graph_options : convention_options);
+    if (edges.moved()) options.weight_samples = 0;
+    return options;
+  }
 };
 
 /// See Setting.

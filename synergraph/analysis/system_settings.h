@@ -3,6 +3,7 @@
 #include <string>
 #include <vector>
 
+#include "synergraph/heads/edges.h"
 #include "synergraph/heads/metrics_settings.h"
 
 namespace synergraph {
@@ -27,6 +28,7 @@ void visit_settings(HeadsOnNodesSettings& settings, Visit&& visit) {
 
 /// How one layer on one sample is measured: sg_system_measure() and its like.
 struct SystemSettings : HeadsOnNodesSettings {
+  EdgeSettings edges;
   std::vector<std::string> head_names;
   std::vector<std::string> node_names;
 };
@@ -35,6 +37,8 @@ struct SystemSettings : HeadsOnNodesSettings {
 template <class Visit>
 void visit_settings(SystemSettings& settings, Visit&& visit) {
   visit_settings(static_cast<HeadsOnNodesSettings&>(settings), visit);
+  auto in_c = only_for(face::kC, visit);
+  visit_settings(settings.edges, in_c);
   visit(Setting{.key = "head_names",
                 .group = kMeasurementGroup,
                 .help = "names of the heads (default: the names in the graph, or numbers from 0)",

@@ -24,4 +24,12 @@ void add_scaled(const double* from, double factor, int count, double* to) {
   kernels().add_scaled(from, factor, count, to);
 }
 
+void add_products(ConstMatrixView a, ConstMatrixView b, MatrixView out) {
+  kernels().add_products(a, b, out);
+}
+
+void l1_distances(ConstMatrixView a, const double* b, const double* factors, double* out) {
+  kernels().l1_distances(a, b, factors, out);
+}
+
 }  // namespace synergraph

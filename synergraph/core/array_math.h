@@ -1,5 +1,7 @@
 #pragma once
 
+#include "synergraph/core/matrix.h"
+
 #pragma GCC visibility push(default)
 namespace synergraph {
 
@@ -21,6 +23,12 @@ bool within(const double* a, int count, double low, double high);
 
 /// Computes to += factor * from.
 void add_scaled(const double* from, double factor, int count, double* to);
+
+/// Computes out(i, j) += inner product of row i of a and row j of b, which have as many columns.
+void add_products(ConstMatrixView a, ConstMatrixView b, MatrixView out);
+
+/// Computes out[i] = sum over k of |a(i, k) - factors[i] * b[k]| for every row of a.
+void l1_distances(ConstMatrixView a, const double* b, const double* factors, double* out);
 
 }  // namespace synergraph
 #pragma GCC visibility pop

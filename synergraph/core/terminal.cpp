@@ -51,10 +51,11 @@ bool contains(const Characters (&ranges)[kCount], char32_t code) {
   return range != std::end(ranges) && range->first <= code;
 }
 
-/// C0, DEL and C1; the line and paragraph separators; what changes the writing direction.
-constexpr Characters kUnprintable[] = {{0x00, 0x1F},     {0x7F, 0x9F},     {0x61C, 0x61C},
-                                       {0x200E, 0x200F}, {0x2028, 0x202E}, {0x2066, 0x2069},
-                                       {0xFEFF, 0xFEFF}, {0xFFF9, 0xFFFB}, {0xE0000, 0xE007F}};
+/// C0, DEL and C1; the line and paragraph separators; what changes the writing direction; what is
+/// no character, and no part of an SVG.
+constexpr Characters kUnprintable[] = {
+    {0x00, 0x1F},     {0x7F, 0x9F},     {0x61C, 0x61C},   {0x200E, 0x200F}, {0x2028, 0x202E},
+    {0x2066, 0x2069}, {0xFEFF, 0xFEFF}, {0xFFF9, 0xFFFB}, {0xFFFE, 0xFFFF}, {0xE0000, 0xE007F}};
 
 /// The common combining marks, joiners and variation selectors.
 constexpr Characters kZeroWidth[] = {

@@ -79,12 +79,13 @@ void check_count(const char* what, std::int64_t count, std::int64_t least) {
 /// The graph in which node i hears the nodes that senders(i, into) puts into a list: distinct
 /// earlier nodes, in any order.
 template <class Senders>
-SparseGraph graph_of_senders(int nodes, const Senders& senders) {
+SparseGraph graph_of_senders(int nodes, const Execution& execution, const Senders& senders) {
   constexpr std::int64_t kNodes = 4096;
   const std::int64_t parts = (nodes + kNodes - 1) / kNodes;
   std::vector<std::vector<std::int32_t>> heard(index_of(parts));
   std::vector<std::vector<std::int32_t>> counts(index_of(parts));
-  parallel_for(index_of(parts), 0, [&](std::size_t part, int) {
+  parallel_for(index_of(parts), execution.threads, [&](std::size_t part, int) {
+    execution.check();
     std::vector<std::int32_t> row;
     const std::int64_t begin = static_cast<std::int64_t>(part) * kNodes;
     for (std::int64_t i = begin; i < std::min<std::int64_t>(nodes, begin + kNodes); ++i) {
@@ -112,7 +113,7 @@ SparseGraph graph_of_senders(int nodes, const Senders& senders) {
     }
     heard[part] = {};
   }
-  return {std::move(first), std::move(receivers)};
+  return {std::move(first), std::move(receivers), {}, true, "", execution};
 }
 
 /// Adds `count` distinct numbers of [0, bound), uniformly, that are not in the list yet (Floyd).
@@ -307,17 +308,19 @@ class RegularGraph {
 
 }  // namespace
 
-SparseGraph fixed_indegree_graph(int nodes, int indegree, std::uint64_t seed) {
+SparseGraph fixed_indegree_graph(int nodes, int indegree, std::uint64_t seed,
+                                 const Execution& execution) {
   check_nodes(nodes);
   check_count("the indegree", indegree, 0);
   check_edges(edges_of_senders(nodes, indegree));
-  return graph_of_senders(nodes, [&](int i, std::vector<std::int32_t>& row) {
+  return graph_of_senders(nodes, execution, [&](int i, std::vector<std::int32_t>& row) {
     RandomSequence random(seed, Purpose::kGraph, static_cast<std::uint32_t>(i));
     add_distinct(random, i, indegree, row);
   });
 }
 
-SparseGraph oriented_expander_graph(int nodes, int degree, std::uint64_t seed) {
+SparseGraph oriented_expander_graph(int nodes, int degree, std::uint64_t seed,
+                                    const Execution& execution) {
   check_nodes(nodes);
   check_count("the degree", degree, 0);
   if (degree >= nodes || (std::int64_t{nodes} * degree) % 2 != 0)
@@ -329,25 +332,26 @@ SparseGraph oriented_expander_graph(int nodes, int degree, std::uint64_t seed) {
   // More than half of all edges: all but those of a graph of the other degree.
   if (2 * std::int64_t{degree} >= nodes) {
     const RegularGraph others(nodes, nodes - 1 - degree, seed);
-    return graph_of_senders(nodes, [&](int i, std::vector<std::int32_t>& row) {
+    return graph_of_senders(nodes, execution, [&](int i, std::vector<std::int32_t>& row) {
       for (std::int32_t j = 0; j < i; ++j)
         if (!others.has(i, j)) row.push_back(j);
     });
   }
   const RegularGraph graph(nodes, degree, seed);
-  return graph_of_senders(nodes, [&](int i, std::vector<std::int32_t>& row) {
+  return graph_of_senders(nodes, execution, [&](int i, std::vector<std::int32_t>& row) {
     for (const std::int32_t j : graph.neighbours(i))
       if (j < i) row.push_back(j);
   });
 }
 
-SparseGraph poisson_graph(int nodes, double skip, int budget, std::uint64_t seed) {
+SparseGraph poisson_graph(int nodes, double skip, int budget, std::uint64_t seed,
+                          const Execution& execution) {
   check_nodes(nodes);
   check_count("the budget of edges", budget, 1);
   if (!(skip >= 0.0 && skip < 1.0))
     throw InputError(fmt::format("the chance to skip a node is in [0, 1), not {}", skip));
   check_edges(edges_of_senders(nodes, std::min(budget - 1.0, (1.0 - skip) * nodes)));
-  return graph_of_senders(nodes, [&](int i, std::vector<std::int32_t>& row) {
+  return graph_of_senders(nodes, execution, [&](int i, std::vector<std::int32_t>& row) {
     RandomSequence random(seed, Purpose::kGraph, static_cast<std::uint32_t>(i));
     std::int64_t j = i;
     for (int edges = 1; edges < budget; ++edges) {
@@ -362,7 +366,8 @@ SparseGraph poisson_graph(int nodes, double skip, int budget, std::uint64_t seed
   });
 }
 
-SparseGraph fs_graph(int nodes, int matchings, double ratio, std::uint64_t seed) {
+SparseGraph fs_graph(int nodes, int matchings, double ratio, std::uint64_t seed,
+                     const Execution& execution) {
   check_nodes(nodes);
   check_count("the number of matchings", matchings, 1);
   if (!(ratio >= 0.0 && ratio < 1.0))
@@ -371,17 +376,17 @@ SparseGraph fs_graph(int nodes, int matchings, double ratio, std::uint64_t seed)
   const double blocks = static_cast<double>(std::max<std::int64_t>(1, ceil_log2(nodes)));
   check_edges(static_cast<double>(nodes) * std::min<double>(matchings, nodes / blocks));
   const FsBuilder builder(nodes, matchings, ratio, seed);
-  return graph_of_senders(nodes,
+  return graph_of_senders(nodes, execution,
                           [&](int i, std::vector<std::int32_t>& row) { row = builder.senders(i); });
 }
 
-SparseGraph fs_original_graph(int nodes) {
+SparseGraph fs_original_graph(int nodes, const Execution& execution) {
   check_nodes(nodes);
   const std::int64_t count = std::max<std::int64_t>(1, ceil_log2(nodes));
   const std::vector<std::int64_t> blocks = cut(0, nodes, count);
   check_edges(static_cast<double>(nodes) *
               (static_cast<double>(nodes) / static_cast<double>(count)));
-  return graph_of_senders(nodes, [&](int i, std::vector<std::int32_t>& row) {
+  return graph_of_senders(nodes, execution, [&](int i, std::vector<std::int32_t>& row) {
     const auto block = std::upper_bound(blocks.begin(), blocks.end(), i) - blocks.begin() - 1;
     const bool last = block + 1 == count;
     if (block == 0 && !last) return;
@@ -391,13 +396,14 @@ SparseGraph fs_original_graph(int nodes) {
   });
 }
 
-SparseGraph bigbird_graph(int nodes, int window, int global, int random, std::uint64_t seed) {
+SparseGraph bigbird_graph(int nodes, int window, int global, int random, std::uint64_t seed,
+                          const Execution& execution) {
   check_nodes(nodes);
   check_count("the window", window, 0);
   check_count("the number of global nodes", global, 0);
   check_count("the number of random nodes", random, 0);
   check_edges(edges_of_senders(nodes, static_cast<double>(window) + global + random));
-  return graph_of_senders(nodes, [&](int i, std::vector<std::int32_t>& row) {
+  return graph_of_senders(nodes, execution, [&](int i, std::vector<std::int32_t>& row) {
     const std::int32_t near = std::max(0, i - window);
     // The nodes between the global ones and the window are the ones to draw from.
     const std::int32_t globals = std::min(global, near);
@@ -409,26 +415,26 @@ SparseGraph bigbird_graph(int nodes, int window, int global, int random, std::ui
   });
 }
 
-SparseGraph longformer_graph(int nodes, int window, int global) {
-  return bigbird_graph(nodes, window, global, 0, 0);
+SparseGraph longformer_graph(int nodes, int window, int global, const Execution& execution) {
+  return bigbird_graph(nodes, window, global, 0, 0, execution);
 }
 
-SparseGraph dilated_graph(int nodes, int window, int step) {
+SparseGraph dilated_graph(int nodes, int window, int step, const Execution& execution) {
   check_nodes(nodes);
   check_count("the window", window, 0);
   check_count("the step", step, 1);
   check_edges(static_cast<double>(nodes) * std::min(window, nodes / step));
-  return graph_of_senders(nodes, [&](int i, std::vector<std::int32_t>& row) {
+  return graph_of_senders(nodes, execution, [&](int i, std::vector<std::int32_t>& row) {
     std::int64_t j = std::int64_t{i} - step;
     for (int k = 0; k < window && j >= 0; ++k, j -= step)
       row.push_back(static_cast<std::int32_t>(j));
   });
 }
 
-SparseGraph power_graph(int nodes) {
+SparseGraph power_graph(int nodes, const Execution& execution) {
   check_nodes(nodes);
   check_edges(static_cast<double>(nodes) * static_cast<double>(ceil_log2(nodes)));
-  return graph_of_senders(nodes, [](int i, std::vector<std::int32_t>& row) {
+  return graph_of_senders(nodes, execution, [](int i, std::vector<std::int32_t>& row) {
     for (std::int64_t step = 1; step <= i; step *= 2)
       row.push_back(static_cast<std::int32_t>(i - step));
   });
@@ -439,8 +445,10 @@ namespace {
 /// The parts of a description after its family and its number of nodes.
 class Description {
  public:
-  Description(std::string_view text, std::uint64_t seed)
-      : text_(text), parts_(split(text, ':')), seed_(seed) {}
+  Description(std::string_view text, std::uint64_t seed, const Execution& execution)
+      : text_(text), parts_(split(text, ':')), seed_(seed), execution_(execution) {}
+
+  const Execution& execution() const { return execution_; }
 
   /// Checks the number of parts, `seed` of them left out or not.
   void takes(std::size_t least, std::size_t most, const char* form) const {
@@ -515,6 +523,7 @@ class Description {
   std::string_view text_;
   std::vector<std::string_view> parts_;
   std::uint64_t seed_;
+  const Execution& execution_;
 };
 
 /// A family by its name: how many parts its description has, in which form, and how it is made.
@@ -530,33 +539,38 @@ constexpr double kFsRatio = 0.5;
 constexpr std::array kFamilies = {
     Family{"indegree", 3, 4, "indegree:N:K[:SEED]",
            [](const Description& of) {
-             return fixed_indegree_graph(of.nodes(), of.size(2), of.seed(3));
+             return fixed_indegree_graph(of.nodes(), of.size(2), of.seed(3), of.execution());
            }},
     Family{"expander", 3, 4, "expander:N:D[:SEED]",
            [](const Description& of) {
-             return oriented_expander_graph(of.nodes(), of.degree(2), of.seed(3));
+             return oriented_expander_graph(of.nodes(), of.degree(2), of.seed(3), of.execution());
            }},
     Family{"poisson", 4, 5, "poisson:N:P:K[:SEED]",
            [](const Description& of) {
-             return poisson_graph(of.nodes(), of.number(2), of.size(3), of.seed(4));
+             return poisson_graph(of.nodes(), of.number(2), of.size(3), of.seed(4), of.execution());
            }},
     Family{"fs", 3, 5, "fs:N:K[:RATIO[:SEED]]",
            [](const Description& of) {
              return fs_graph(of.nodes(), of.size(2), of.has(3) ? of.number(3) : kFsRatio,
-                             of.seed(4));
+                             of.seed(4), of.execution());
            }},
     Family{"fs-original", 2, 2, "fs-original:N",
-           [](const Description& of) { return fs_original_graph(of.nodes()); }},
-    Family{
-        "longformer", 4, 4, "longformer:N:WINDOW:GLOBAL",
-        [](const Description& of) { return longformer_graph(of.nodes(), of.size(2), of.size(3)); }},
+           [](const Description& of) { return fs_original_graph(of.nodes(), of.execution()); }},
+    Family{"longformer", 4, 4, "longformer:N:WINDOW:GLOBAL",
+           [](const Description& of) {
+             return longformer_graph(of.nodes(), of.size(2), of.size(3), of.execution());
+           }},
     Family{"bigbird", 5, 6, "bigbird:N:WINDOW:GLOBAL:RANDOM[:SEED]",
            [](const Description& of) {
-             return bigbird_graph(of.nodes(), of.size(2), of.size(3), of.size(4), of.seed(5));
+             return bigbird_graph(of.nodes(), of.size(2), of.size(3), of.size(4), of.seed(5),
+                                  of.execution());
            }},
     Family{"dilated", 4, 4, "dilated:N:WINDOW:STEP",
-           [](const Description& of) { return dilated_graph(of.nodes(), of.size(2), of.size(3)); }},
-    Family{"power", 2, 2, "power:N", [](const Description& of) { return power_graph(of.nodes()); }},
+           [](const Description& of) {
+             return dilated_graph(of.nodes(), of.size(2), of.size(3), of.execution());
+           }},
+    Family{"power", 2, 2, "power:N",
+           [](const Description& of) { return power_graph(of.nodes(), of.execution()); }},
 };
 
 const Family* find_family(std::string_view description) {
@@ -595,9 +609,10 @@ bool is_random_family(std::string_view description) {
   return std::string_view(known_family(description).form).find("SEED") != std::string_view::npos;
 }
 
-SparseGraph generate_family(std::string_view description, std::uint64_t seed) {
+SparseGraph generate_family(std::string_view description, std::uint64_t seed,
+                            const Execution& execution) {
   const Family& family = known_family(description);
-  const Description of(description, seed);
+  const Description of(description, seed, execution);
   of.takes(family.least, family.most, family.form);
   return family.make(of);
 }

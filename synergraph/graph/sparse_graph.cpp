@@ -39,22 +39,24 @@ void check_offsets(const std::vector<std::int64_t>& first, std::size_t receivers
 }  // namespace
 
 SparseGraph::SparseGraph(std::vector<std::int64_t> first, ScratchVector<std::int32_t> receivers,
-                         ScratchVector<double> weights, bool self_loops, const std::string& where)
+                         ScratchVector<double> weights, bool self_loops, const std::string& where,
+                         const Execution& execution)
     : first_(std::move(first)), receivers_(std::move(receivers)), weights_(std::move(weights)) {
   check_offsets(first_, receivers_.size(), where);
   if (!weights_.empty() && weights_.size() != receivers_.size())
     throw InputError(
         fmt::format("{}{} weights for {} edges", where, weights_.size(), receivers_.size()));
   self_.assign(first_.size() - 1, 0.0);
-  sort_rows(where);
+  sort_rows(where, execution);
   if (self_loops) std::replace(self_.begin(), self_.end(), 0.0, 1.0);
 }
 
 /// Sorts the receivers of each node, checks them, and takes self-loops out of the rows.
-void SparseGraph::sort_rows(const std::string& where) {
+void SparseGraph::sort_rows(const std::string& where, const Execution& execution) {
   const std::int64_t n = nodes();
   constexpr std::int64_t kRows = 4096;
-  parallel_for(at((n + kRows - 1) / kRows), 0, [&](std::size_t block, int) {
+  parallel_for(at((n + kRows - 1) / kRows), execution.threads, [&](std::size_t block, int) {
+    execution.check();
     std::vector<std::pair<std::int32_t, double>> row;
     const std::int64_t begin = static_cast<std::int64_t>(block) * kRows;
     for (std::int64_t j = begin; j < std::min(n, begin + kRows); ++j) {

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "synergraph/core/aligned_memory.h"
+#include "synergraph/core/execution.h"
 #include "synergraph/graph/feedforward_graph.h"
 
 #pragma GCC visibility push(default)
@@ -25,10 +26,10 @@ class SparseGraph {
   /// entry for each edge, or none: all ones. A receiver that is the node itself is a self-loop.
   /// Unless `self_loops` is false, every node without a self-loop gets one of weight 1. InputError
   /// for a backward or repeated edge, a node out of range, a weight that is not positive and
-  /// finite, or offsets that do not fit; `where` begins the message.
+  /// finite, or offsets that do not fit; `where` begins the message. Stopped if it was asked to.
   SparseGraph(std::vector<std::int64_t> first, ScratchVector<std::int32_t> receivers,
               ScratchVector<double> weights = {}, bool self_loops = true,
-              const std::string& where = "");
+              const std::string& where = "", const Execution& execution = {});
 
   explicit SparseGraph(const FeedforwardGraph& graph);
 
@@ -68,7 +69,7 @@ class SparseGraph {
     const auto k = static_cast<std::size_t>(j);
     return static_cast<std::size_t>(first_[k + 1] - first_[k]);
   }
-  void sort_rows(const std::string& where);
+  void sort_rows(const std::string& where, const Execution& execution);
 
   std::vector<std::int64_t> first_;
   ScratchVector<std::int32_t> receivers_;

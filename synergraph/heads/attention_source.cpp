@@ -9,6 +9,7 @@
 #include "synergraph/core/error.h"
 #include "synergraph/core/setting.h"
 #include "synergraph/heads/lower_triangle.h"
+#include "synergraph/heads/sample_heads.h"
 
 namespace synergraph {
 namespace {
@@ -72,6 +73,10 @@ std::vector<AttentionPiece> AttentionSource::pieces(int begin, int end) const {
     for (int s = begin; s < std::min(end, layers_[static_cast<std::size_t>(layer)].samples); ++s)
       all.push_back({s, layer});
   return all;
+}
+
+double AttentionSource::most_head_bytes() const {
+  return kMostHeadBytes;
 }
 
 FloatType AttentionSource::element_type(int /*layer*/) const {

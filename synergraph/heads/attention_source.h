@@ -103,6 +103,10 @@ class AttentionSource {
   /// One that keeps what it reads in a part of this memory.
   virtual std::unique_ptr<AttentionReader> reader(const WorkingMemory& memory) = 0;
 
+  /// The heads of a sample that its readers keep in memory, in bytes: more where reading them again
+  /// takes long. See SampleHeads.
+  virtual double most_head_bytes() const;
+
   /// The source whose attention this one turns into other edges, or this one.
   virtual const AttentionSource& base() const { return *this; }
 

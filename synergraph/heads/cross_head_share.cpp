@@ -98,6 +98,34 @@ double share_by_first_change(const MirroredHeads& heads, const std::vector<doubl
   return share_of(cross, pure);
 }
 
+/// A walk on pairs of a node and whether the path has left the head of `one`. At a node the path
+/// stays in that head with weight(node), and leaves it with rest(node).
+template <class Weight, class Rest>
+Walk walk_on_pairs(const Walk& one, const Walk& others, const Walk& all, const Weight& weight,
+                   const Rest& rest) {
+  const int n = all.nodes();
+  Walk pairs{Matrix(2 * n, 2 * n), std::vector<double>(static_cast<std::size_t>(2 * n), 0.0)};
+  for (int i = 0; i < n; ++i) {
+    const auto at = static_cast<std::size_t>(i);
+    const double mass = weight(i) + rest(i);
+    for (int k = i; k < n; ++k) {
+      pairs.step(i, k) = weight(i) / mass * one.step(i, k);
+      pairs.step(i, n + k) = rest(i) / mass * others.step(i, k);
+      pairs.step(n + i, n + k) = all.step(i, k);
+    }
+    pairs.leave[at] = (weight(i) * one.leave[at] + rest(i)) / mass;
+    pairs.leave[static_cast<std::size_t>(n) + at] = all.leave[at];
+  }
+  return pairs;
+}
+
+/// The chances, as a vector, of a path that is at one pair.
+std::vector<double> all_at(int pair, int n) {
+  std::vector<double> v(static_cast<std::size_t>(2 * n), 0.0);
+  v[static_cast<std::size_t>(pair)] = 1.0;
+  return v;
+}
+
 /// By powers, for times so long that only the heaviest head can hold a path: a walk on pairs of a
 /// node and whether the path has left that head.
 double share_by_powers(const MirroredHeads& heads, const std::vector<double>& weights, int node,
@@ -108,26 +136,14 @@ double share_by_powers(const MirroredHeads& heads, const std::vector<double>& we
   std::vector<double> rest = weights;
   rest[heaviest] = 0.0;
   const double other_weight = std::accumulate(rest.begin(), rest.end(), 0.0);
-  const double mass = weight + other_weight;
   const Walk one = way_back(heads(static_cast<int>(heaviest)).view());
   const Walk others = way_back(combine(heads, rest));
   const Walk all = way_back(combine(heads, weights));
   const int n = all.nodes();
-  Walk pairs{Matrix(2 * n, 2 * n), std::vector<double>(static_cast<std::size_t>(2 * n), 0.0)};
-  for (int i = 0; i < n; ++i) {
-    const auto at = static_cast<std::size_t>(i);
-    for (int k = i; k < n; ++k) {
-      pairs.step(i, k) = weight / mass * one.step(i, k);
-      pairs.step(i, n + k) = other_weight / mass * others.step(i, k);
-      pairs.step(n + i, n + k) = all.step(i, k);
-    }
-    pairs.leave[at] = (weight * one.leave[at] + other_weight) / mass;
-    pairs.leave[static_cast<std::size_t>(n) + at] = all.leave[at];
-  }
+  const Walk pairs = walk_on_pairs(
+      one, others, all, [=](int) { return weight; }, [=](int) { return other_weight; });
   const auto arrives = [&](int target) {
-    std::vector<double> v(static_cast<std::size_t>(2 * n), 0.0);
-    v[static_cast<std::size_t>(target)] = 1.0;
-    return multiply_power(pairs, time, std::move(v), execution).front();
+    return multiply_power(pairs, time, all_at(target, n), execution).front();
   };
   const int target = n - 1 - node;
   return share_of(arrives(n + target), arrives(target));
@@ -152,23 +168,11 @@ double share_by_row_powers(const MirroredHeads& heads, const std::vector<double>
       if (!(others[static_cast<std::size_t>(n - 1 - i)] > 0.0)) rest(h, i) = 1.0;
     const Walk one = way_back(heads(h).view());
     const Walk other = way_back(combine(heads, weights, rest));
-    Walk pairs{Matrix(2 * n, 2 * n), std::vector<double>(static_cast<std::size_t>(2 * n), 0.0)};
-    for (int i = 0; i < n; ++i) {
-      const auto at = static_cast<std::size_t>(i);
-      const double weight = by_row(h, n - 1 - i);
-      const double mass = weight + others[at];
-      for (int k = i; k < n; ++k) {
-        pairs.step(i, k) = weight / mass * one.step(i, k);
-        pairs.step(i, n + k) = others[at] / mass * other.step(i, k);
-        pairs.step(n + i, n + k) = all.step(i, k);
-      }
-      pairs.leave[at] = (weight * one.leave[at] + others[at]) / mass;
-      pairs.leave[static_cast<std::size_t>(n) + at] = all.leave[at];
-    }
+    const Walk pairs = walk_on_pairs(
+        one, other, all, [&](int i) { return by_row(h, n - 1 - i); },
+        [&](int i) { return others[static_cast<std::size_t>(i)]; });
     const auto arrives = [&](int target) {
-      std::vector<double> v(static_cast<std::size_t>(2 * n), 0.0);
-      v[static_cast<std::size_t>(target)] = 1.0;
-      v = multiply_power(pairs, time - 1.0, std::move(v), execution);
+      const std::vector<double> v = multiply_power(pairs, time - 1.0, all_at(target, n), execution);
       return dot(pairs.step.row(0), v.data(), n);
     };
     const int target = n - 1 - node;

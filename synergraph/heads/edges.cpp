@@ -31,7 +31,8 @@ class EdgeSource::Reader : public AttentionReader {
       std::optional<MovedHeads> moved;
       try {
         moved.emplace(heads, source_.kind_ == EdgeKind::kContribution,
-                      values ? std::move(*values) : MovedValues(), extra, memory_);
+                      values ? std::move(*values) : MovedValues(), extra, memory_,
+                      source_.most_head_bytes());
       } catch (const InputError& error) {
         throw InputError(fmt::format("{}layer {}, sample {}: {}", file,
                                      source_.layers()[static_cast<std::size_t>(layer)].name,
@@ -53,6 +54,12 @@ EdgeSource::EdgeSource(AttentionSource& attention, EdgeKind kind, MovedReader mo
   if (kind == EdgeKind::kAttention) throw UsageError("attention edges are the attention itself");
   layers_ = attention.layers();
   for (AttentionLayer& layer : layers_) layer.missing_mass = MissingMass::kError;
+}
+
+double EdgeSource::most_head_bytes() const {
+  // Every entry of a contribution is a distance of vectors as wide as the model.
+  constexpr double kMostContributions = 1 << 30;
+  return kind_ == EdgeKind::kContribution ? kMostContributions : attention_.most_head_bytes();
 }
 
 std::unique_ptr<AttentionReader> EdgeSource::reader(const WorkingMemory& memory) {

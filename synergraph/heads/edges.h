@@ -60,6 +60,7 @@ class EdgeSource : public AttentionSource {
   EdgeSource(AttentionSource& attention, EdgeKind kind, MovedReader moved = {});
 
   EdgeKind kind() const { return kind_; }
+  double most_head_bytes() const override;
   const AttentionSource& base() const override { return attention_.base(); }
   std::string reading() const override { return attention_.reading(); }
   std::vector<AttentionPiece> pieces(int begin, int end) const override {

@@ -23,18 +23,21 @@ void check_finite(const Matrix& matrix, const std::string& what, const char* row
                                      value, positive ? "norms" : "numbers"));
 }
 
-/// sum_k |a[k] - factor * b[k]|, in lanes that compilers can put into vector registers.
+/// Rows begin to end - 1.
+ConstMatrixView rows_of(ConstMatrixView matrix, int begin, int end) {
+  return {matrix.row(begin), end - begin, matrix.cols, matrix.stride};
+}
+
+/// Columns begin to end - 1.
+ConstMatrixView columns_of(ConstMatrixView matrix, int begin, int end) {
+  return {matrix.data + begin, matrix.rows, end - begin, matrix.stride};
+}
+
+/// sum_k |a[k] - factor * b[k]|.
 double distance(const double* a, const double* b, double factor, int count) {
-  constexpr int kLanes = 8;
-  std::array<double, kLanes> sums{};
-  int k = 0;
-  for (; k + kLanes <= count; k += kLanes)
-    for (int lane = 0; lane < kLanes; ++lane)
-      sums[static_cast<std::size_t>(lane)] += std::abs(a[k + lane] - factor * b[k + lane]);
-  double sum = 0.0;
-  for (; k < count; ++k) sum += std::abs(a[k] - factor * b[k]);
-  for (const double lane : sums) sum += lane;
-  return sum;
+  double result = 0.0;
+  l1_distances({a, 1, count, count}, b, &factor, &result);
+  return result;
 }
 
 /// ||v||_2, which neither overflows nor vanishes on the way.
@@ -65,12 +68,12 @@ double normalise(double* row, int i) {
 }  // namespace
 
 MovedHeads::MovedHeads(HeadSource& attention, bool contribution, MovedValues moved, int extra,
-                       const WorkingMemory& memory)
+                       const WorkingMemory& memory, double most)
     : attention_(attention),
       contribution_(contribution),
       moved_(std::move(moved)),
       extra_(extra),
-      cache_(attention.heads(), attention.nodes() - extra, memory),
+      cache_(attention.heads(), attention.nodes() - extra, memory, most),
       totals_(attention.heads(), attention.nodes() - extra),
       exponents_(static_cast<std::size_t>(attention.heads()), 0) {
   check_values();
@@ -141,11 +144,8 @@ Matrix MovedHeads::projected(int h) const {
   const int shared = heads() / static_cast<int>(moved_.values.size());
   const Matrix& values = moved_.values[static_cast<std::size_t>(h / shared)];
   const int width = values.cols();
-  Matrix result = Matrix::uninitialised(nodes(), projection.rows());
-  for (int e = 0; e < projection.rows(); ++e) {
-    const double* weights = projection.row(e) + std::ptrdiff_t{h} * width;
-    for (int j = 0; j < nodes(); ++j) result(j, e) = dot(weights, values.row(j), width);
-  }
+  Matrix result(nodes(), projection.rows());
+  add_products(values, columns_of(projection, h * width, (h + 1) * width), result.view());
   return result;
 }
 
@@ -177,21 +177,19 @@ void MovedHeads::find_outputs() {
   const Matrix& projection = *moved_.projection;
   const int width = moved_.values.front().cols();
   const int shared = heads() / static_cast<int>(moved_.values.size());
-  Matrix attended(nodes(), projection.cols());
+  outputs_ = moved_.residual;
   for (int h = 0; h < heads(); ++h) {
     const Matrix& values = moved_.values[static_cast<std::size_t>(h / shared)];
     const ConstMatrixView attention = attention_.head(h).view();
+    Matrix attended(nodes(), width);
     for (int i = 0; i < nodes(); ++i)
       for (int j = 0; j <= i; ++j)
-        add_scaled(values.row(j), attention(i + extra_, j + extra_), width,
-                   attended.row(i) + std::ptrdiff_t{h} * width);
+        add_scaled(values.row(j), attention(i + extra_, j + extra_), width, attended.row(i));
+    add_products(attended, columns_of(projection, h * width, (h + 1) * width), outputs_.view());
   }
-  outputs_ = moved_.residual;
   for (int i = 0; i < nodes(); ++i) {
-    for (int e = 0; e < projection.rows(); ++e) {
-      outputs_(i, e) += dot(projection.row(e), attended.row(i), projection.cols());
-      if (!moved_.bias.empty()) outputs_(i, e) += moved_.bias[static_cast<std::size_t>(e)];
-    }
+    for (std::size_t e = 0; e < moved_.bias.size(); ++e)
+      outputs_(i, static_cast<int>(e)) += moved_.bias[e];
     const double* output = outputs_.row(i);
     lengths_.push_back(distance(output, output, 0.0, outputs_.cols()));
     if (!std::isfinite(lengths_.back()))
@@ -216,13 +214,27 @@ void MovedHeads::read_norms(int h, ConstMatrixView attention, Matrix& into) {
 
 void MovedHeads::read_contributions(int h, ConstMatrixView attention, Matrix& into) {
   const Matrix vectors = projected(h);
-  for (int i = 0; i < nodes(); ++i)
-    for (int j = 0; j <= i; ++j) {
-      const double share = attention(i + extra_, j + extra_);
-      const double left = share > 0.0
-                              ? distance(outputs_.row(i), vectors.row(j), share, vectors.cols())
-                              : lengths_[static_cast<std::size_t>(i)];
-      into(i, j) = std::max(0.0, lengths_[static_cast<std::size_t>(i)] - left);
+  // Tiles of queries and keys whose vectors stay in the second cache.
+  constexpr int kQueries = 4;
+  constexpr int kKeys = 16;
+  for (int first = 0; first < nodes(); first += kKeys)
+    for (int top = first; top < nodes(); top += kQueries) {
+      const int bottom = std::min(nodes(), top + kQueries);
+      const ConstMatrixView outputs = rows_of(outputs_, top, bottom);
+      for (int j = first; j < std::min(bottom, first + kKeys); ++j) {
+        std::array<double, kQueries> shares{};
+        std::array<double, kQueries> left{};
+        for (int i = std::max(top, j); i < bottom; ++i)
+          shares[static_cast<std::size_t>(i - top)] = attention(i + extra_, j + extra_);
+        const bool any =
+            std::any_of(shares.begin(), shares.end(), [](double x) { return x > 0.0; });
+        if (any) l1_distances(outputs, vectors.row(j), shares.data(), left.data());
+        for (int i = std::max(top, j); i < bottom; ++i) {
+          const auto at = static_cast<std::size_t>(i - top);
+          const double length = lengths_[static_cast<std::size_t>(i)];
+          into(i, j) = shares[at] > 0.0 ? std::max(0.0, length - left[at]) : 0.0;
+        }
+      }
     }
 }
 

@@ -14,9 +14,9 @@ class MovedHeads : public HeadSource {
  public:
   /// By contributions, or else by norms. `attention` must outlive this object; its first `extra`
   /// nodes are no tokens and are left out. InputError unless the values fit the attention, are
-  /// finite, and are what the edges need.
+  /// finite, and are what the edges need. `most`: as of SampleHeads.
   MovedHeads(HeadSource& attention, bool contribution, MovedValues moved, int extra,
-             const WorkingMemory& memory);
+             const WorkingMemory& memory, double most = kMostHeadBytes);
 
   int heads() const override { return attention_.heads(); }
   int nodes() const override { return cache_.nodes(); }

@@ -15,9 +15,8 @@ namespace {
 
 // Of the working memory: for the heads at hand, and what is made of each.
 constexpr double kHeadsShare = 4.0 / 9.0;
-// For all heads of one sample. Reading more of them twice takes little beside measuring them.
+// For all heads of one sample.
 constexpr double kKeptShare = 1.0 / 4.0;
-constexpr double kMostHeadBytes = 64 << 20;
 // Matrices of working memory that measuring one head takes beside the heads themselves.
 constexpr double kWorkMatrices = 8;
 
@@ -25,9 +24,9 @@ double matrix_bytes(int tokens) {
   return 8.0 * static_cast<double>(tokens) * static_cast<double>(tokens);
 }
 
-bool keeps_heads(int heads, int tokens, const WorkingMemory& memory) {
+bool keeps_heads(int heads, int tokens, const WorkingMemory& memory, double most) {
   return heads * matrix_bytes(tokens) <=
-         std::min(kMostHeadBytes, kKeptShare * static_cast<double>(memory.bytes()));
+         std::min(most, kKeptShare * static_cast<double>(memory.bytes()));
 }
 
 /// Refuses systems of many tokens that the memory does not hold. Smaller ones take what they need.
@@ -47,8 +46,8 @@ void require_memory(int tokens, const WorkingMemory& memory) {
 
 }  // namespace
 
-SampleHeads::SampleHeads(int heads, int tokens, const WorkingMemory& memory)
-    : heads_(heads), tokens_(tokens), keep_(keeps_heads(heads, tokens, memory)) {
+SampleHeads::SampleHeads(int heads, int tokens, const WorkingMemory& memory, double most)
+    : heads_(heads), tokens_(tokens), keep_(keeps_heads(heads, tokens, memory, most)) {
   require_memory(tokens, memory);
 }
 
@@ -100,8 +99,8 @@ SampleHeads::Reader head_reader(const AttentionView& view, const TokenSpan& sequ
   };
 }
 
-int systems_at_once(int heads, int tokens, const Execution& execution) {
-  const double kept = keeps_heads(heads, tokens, execution.memory) ? heads : 1;
+int systems_at_once(int heads, int tokens, const Execution& execution, double most) {
+  const double kept = keeps_heads(heads, tokens, execution.memory, most) ? heads : 1;
   const double each = (kept + kWorkMatrices) * matrix_bytes(tokens);
   const double memory = kHeadsShare * static_cast<double>(execution.memory.bytes());
   return static_cast<int>(

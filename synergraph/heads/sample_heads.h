@@ -14,6 +14,10 @@
 #pragma GCC visibility push(default)
 namespace synergraph {
 
+/// Heads that are read in memory at once, in bytes. Reading more of them twice takes little beside
+/// measuring them.
+inline constexpr double kMostHeadBytes = 64 << 20;
+
 /// The heads of one layer on one sample, exact causal attention each. Few small heads are all in
 /// memory, large ones are read one at a time.
 class SampleHeads : public HeadSource {
@@ -21,9 +25,10 @@ class SampleHeads : public HeadSource {
   /// Reads one head into the lower triangle of an n x n matrix.
   using Reader = std::function<void(int head, Matrix& into)>;
 
-  /// All heads are kept that a quarter of the memory holds, and 64 MiB. InputError where more than
-  /// 16,384 tokens need more memory than there is.
-  SampleHeads(int heads, int tokens, const WorkingMemory& memory = {});
+  /// All heads are kept that a quarter of the memory holds, and `most` bytes. InputError where more
+  /// than 16,384 tokens need more memory than there is.
+  SampleHeads(int heads, int tokens, const WorkingMemory& memory = {},
+              double most = kMostHeadBytes);
 
   int heads() const override { return heads_; }
   int nodes() const override { return tokens_; }
@@ -52,8 +57,9 @@ SampleHeads::Reader head_reader(const AttentionView& view, const TokenSpan& sequ
 
 /// How many systems of this size are measured side by side, by threads and memory; at least 1. A
 /// part of the memory is for the heads and what is made of each, the rest for the powers of slow
-/// ones.
-int systems_at_once(int heads, int tokens, const Execution& execution);
+/// ones. `most`: as of SampleHeads.
+int systems_at_once(int heads, int tokens, const Execution& execution,
+                    double most = kMostHeadBytes);
 
 /// The execution of each of them. What one may take of the memory does not depend on how many there
 /// are.

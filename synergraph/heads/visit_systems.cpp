@@ -49,7 +49,8 @@ void visit_groups(AttentionSource& source, const std::vector<Pieces>& groups,
   auto at_once = static_cast<int>(std::clamp<std::size_t>(
       groups.size(), 1, static_cast<std::size_t>(execution.thread_count())));
   for (const AttentionLayer& layer : source.layers())
-    at_once = std::min(at_once, systems_at_once(layer.heads, layer.nodes(), execution));
+    at_once = std::min(
+        at_once, systems_at_once(layer.heads, layer.nodes(), execution, source.most_head_bytes()));
   const Execution each = execution_of_each(execution, at_once);
   std::vector<VisitedSample> samples;
   samples.reserve(static_cast<std::size_t>(at_once));

@@ -6,15 +6,18 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <chrono>
 #include <cstdio>
 #include <filesystem>
 #include <system_error>
+#include <thread>
 #include <vector>
 
 #include "synergraph/core/error.h"
 #include "synergraph/core/terminal.h"
 #include "synergraph/io/input_file.h"
 #include "synergraph/io/own_file.h"
+#include "synergraph/io/pipe_patience.h"
 #include "synergraph/io/system_error.h"
 #include "synergraph/io/temporary_file.h"
 
@@ -52,6 +55,24 @@ fs::path without_links(fs::path path) {
   for (int k = 0; k < most && fs::is_symlink(path, none); ++k)
     path = path.parent_path() / fs::read_symlink(path, none);
   return path;
+}
+
+/// Opens what is no regular file for writing. A named pipe that no program reads is an error: to
+/// open it would wait for ever.
+Descriptor open_to_copy(const std::string& path, const struct stat& status) {
+  const auto end = std::chrono::steady_clock::now() + kPipePatience;
+  for (;;) {
+    Descriptor file(open(path.c_str(), O_WRONLY | O_CLOEXEC | O_NONBLOCK));
+    if (file) {
+      const int flags = fcntl(file.get(), F_GETFL);
+      (void)fcntl(file.get(), F_SETFL, flags & ~O_NONBLOCK);
+      return file;
+    }
+    if (errno != ENXIO || !S_ISFIFO(status.st_mode)) throw_system_error(path, "cannot write");
+    if (std::chrono::steady_clock::now() >= end)
+      throw FileError(path + ": cannot write: a pipe that no program reads");
+    std::this_thread::sleep_for(kBetweenLooks);
+  }
 }
 
 [[noreturn]] void throw_is_directory(const std::string& path) {
@@ -140,7 +161,7 @@ void AtomicFile::copy_to_target() {
   (void)std::fflush(stdout);  // what was printed before comes before
   struct stat status {};
   const int stream = stat(path_.c_str(), &status) == 0 ? standard_stream(status) : -1;
-  const Descriptor to(stream >= 0 ? dup(stream) : open(path_.c_str(), O_WRONLY | O_CLOEXEC));
+  const Descriptor to = stream >= 0 ? Descriptor(dup(stream)) : open_to_copy(path_, status);
   if (!to) throw_system_error(path_, "cannot write");
   const bool terminal = isatty(to.get()) != 0;
   std::string shown;  // whole, as a piece may end within a character

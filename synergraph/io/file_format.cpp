@@ -42,18 +42,29 @@ Read read_torch_file(const ByteSourcePtr& bytes) {
 }
 
 const FormatRow kRows[] = {
-    {.endings = kNpyEndings,
+    {.format = FileFormat::kNpy,
+     .endings = kNpyEndings,
+     .about = "versions 1 to 3, little and big endian, C and Fortran order",
      .recognises = [](std::string_view head) { return head.starts_with("\x93NUMPY"); },
      .read = [](const ByteSourcePtr& bytes) -> Read {
        return {FileFormat::kNpy, read_npy(bytes)};
      }},
-    {.endings = kNpzEndings, .recognises = is_zip, .read = read_zip},
-    {.endings = kSafetensorsEndings,
+    {.format = FileFormat::kNpz,
+     .endings = kNpzEndings,
+     .about = "read stored and deflated, written stored",
+     .recognises = is_zip,
+     .read = read_zip},
+    {.format = FileFormat::kSafetensors,
+     .endings = kSafetensorsEndings,
+     .about = "with its metadata",
      .recognises = [](std::string_view head) { return head.size() == 9 && head[8] == '{'; },
      .read = [](const ByteSourcePtr& bytes) -> Read {
        return {FileFormat::kSafetensors, read_safetensors(bytes)};
      }},
-    {.endings = kTorchEndings,
+    {.format = FileFormat::kTorch,
+     .endings = kTorchEndings,
+     .about = "`torch.save` since PyTorch 1.6",
+     .in_page = false,
      .recognises =
          [](std::string_view head) { return head.starts_with(kOldTorch) || is_zip(head); },
      .read = read_torch_file},

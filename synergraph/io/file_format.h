@@ -23,11 +23,14 @@ inline constexpr NameTable<FileFormat, 4> kNamesOf<FileFormat>{{
     {FileFormat::kTorch, "PyTorch archive"},
 }};
 
-/// One format of tensor files. Reading, messages and help texts use the rows of file_formats(). A
-/// new format needs a parser and one row there. A format that is also written needs one more row in
-/// file_writer.cpp.
+/// One format of tensor files. Reading, messages, help texts, the page and the docs use the rows of
+/// file_formats(). A new format needs a parser and one row there. A format that is also written
+/// needs one more row in file_writer.cpp.
 struct FormatRow {
+  FileFormat format;
   std::span<const std::string_view> endings;  ///< the usual ending first
+  std::string_view about;                     ///< what is read and written of it, in the docs
+  bool in_page = true;                        ///< the interactive page reads it, too
   /// Returns whether a file with these first bytes has the format. For a zip file, the rows of both
   /// zip formats return true.
   bool (*recognises)(std::string_view head);

@@ -11,15 +11,11 @@
 #include <vector>
 
 #include "synergraph/core/error.h"
+#include "synergraph/io/pipe_patience.h"
 #include "synergraph/io/system_error.h"
 
 namespace synergraph {
 namespace {
-
-/// How long a named pipe may be without a writer: programs that are started together, one to write
-/// and one to read, need a moment.
-constexpr auto kPatience = std::chrono::seconds(2);
-constexpr auto kBetweenLooks = std::chrono::milliseconds(20);
 
 bool same(const timespec& one, const timespec& other) {
   return one.tv_sec == other.tv_sec && one.tv_nsec == other.tv_nsec;
@@ -28,7 +24,7 @@ bool same(const timespec& one, const timespec& other) {
 /// Waits until somebody is, or was, at the other end, and returns what was taken out of the pipe to
 /// know that.
 std::string wait_for_writer(int pipe, const std::string& path) {
-  const auto end = std::chrono::steady_clock::now() + kPatience;
+  const auto end = std::chrono::steady_clock::now() + kPipePatience;
   for (;;) {
     pollfd other{pipe, POLLIN, 0};
     if (poll(&other, 1, 0) > 0) return "";

@@ -343,7 +343,9 @@ void visit_settings(SchemaSettings& settings, Visit&& visit) {
   visit(Setting{.key = "name",
                 .group = kInputGroup,
                 .help = "command, or call of the C interface, whose settings are printed; or "
-                        "quantities: the names, units and definitions of all measured numbers",
+                        "quantities: the names, units and definitions of all measured numbers; or "
+                        "formats: the "
+                        "files with tensors that are read",
                 .value = "NAME",
                 .faces = face::kProgram,
                 .positional = true,

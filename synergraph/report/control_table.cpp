@@ -63,11 +63,7 @@ void add_data(StudyTable& table, const std::string& task, int heads, std::size_t
                           : run == kAllLayers ? "all"
                                               : fmt::format("L{}", run - kFirstLayer + 1);
   const auto add = [&](const char* quantity, double Evaluation::*what) {
-    const StudyNumber number = number_of(results, run, what);
-    table.data.rows.push_back({task, fmt::format("{}", heads), off, quantity, "ours", "",
-                               exact(number.mean), "", exact(number.seed_std), exact(number.low),
-                               exact(number.high), fmt::format("{}", number.seeds),
-                               fmt::format("{}", number.samples)});
+    add_study_data(table, {task, heads, off, quantity}, "ours", "", number_of(results, run, what));
   };
   add("accuracy_without", &Evaluation::accuracy);
   add("loss_without", &Evaluation::loss);

@@ -12,6 +12,7 @@
 #include <memory>
 #include <string>
 #include <system_error>
+#include <utility>
 
 #include "synergraph/core/error.h"
 #include "synergraph/core/terminal.h"
@@ -104,6 +105,24 @@ std::string without_date(std::string output) {
   if (at != std::string::npos && at + kDate.size() + kBegin.size() <= output.size())
     output.replace(at + kDate.size(), kBegin.size(), kBegin);
   return output;
+}
+
+/// gnuplot escapes "&" and "<" of a text, but not the ">" of "]]>", which XML forbids outside of
+/// CDATA. Such sections are gnuplot's own: no text has an unescaped "<" to begin one.
+std::string with_escaped_ends(std::string svg) {
+  constexpr std::string_view kSection = "<![CDATA[";
+  constexpr std::string_view kEnd = "]]>";
+  std::size_t section = svg.find(kSection);
+  for (std::size_t end = svg.find(kEnd); end != std::string::npos; end = svg.find(kEnd, end)) {
+    if (section < end) {
+      end += kEnd.size();
+      section = svg.find(kSection, end);
+      continue;
+    }
+    svg.replace(end, kEnd.size(), "]]&gt;");
+    if (section != std::string::npos) section = svg.find(kSection, end);
+  }
+  return svg;
 }
 
 [[noreturn]] void fail_missing(const std::string& what) {
@@ -201,11 +220,12 @@ void draw_figure(const std::string& path, const FigureSize& size, const std::str
                  NamedBy named_by) {
   const Format& format = format_of(path);
   AtomicFile figure(path, named_by);
-  const Drawing drawing = run_gnuplot(path, fmt::format("set encoding utf8\nset terminal {}\n{}\n",
-                                                        terminal(format, size), commands));
+  Drawing drawing = run_gnuplot(path, fmt::format("set encoding utf8\nset terminal {}\n{}\n",
+                                                  terminal(format, size), commands));
   // A disk that is full ends in a part of the figure, not in an error of gnuplot's.
   if (drawing.status != 0 || !complete(drawing.output, format))
     throw InputError(fmt::format("{}: gnuplot failed: {}", path, failure(drawing)));
+  if (format.ending == ".svg") drawing.output = with_escaped_ends(std::move(drawing.output));
   figure.write(drawing.output);
   figure.commit();
 }

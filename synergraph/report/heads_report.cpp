@@ -125,6 +125,13 @@ ordered_json json_layer(const HeadsReport& report, std::size_t l) {
   return json;
 }
 
+ordered_json json_layers(const HeadsReport& report) {
+  ordered_json layers = ordered_json::array();
+  for (std::size_t l = 0; l < report.head_values.layer_values.size(); ++l)
+    layers.push_back(json_layer(report, l));
+  return layers;
+}
+
 ordered_json json_stack(const StackAnalysis& stack) {
   const auto estimates = [](const std::vector<Estimate>& numbers) {
     ordered_json list = ordered_json::array();
@@ -200,11 +207,7 @@ namespace {
 
 /// The document of an ablation: that of heads, with a loss for the attention.
 std::string json_ablation(const HeadsReport& report) {
-  const HeadValues& head_values = report.head_values;
-  const HeadValueOptions& options = head_values.options;
-  ordered_json layers = ordered_json::array();
-  for (std::size_t l = 0; l < head_values.layer_values.size(); ++l)
-    layers.push_back(json_layer(report, l));
+  const HeadValueOptions& options = report.head_values.options;
   const AblatedLoss& loss = *report.ablated;
   return json_text(document_of(kAblationDocument,
                                {{"loss",
@@ -221,7 +224,7 @@ std::string json_ablation(const HeadsReport& report) {
                                   {"seed", options.sampling.seed},
                                   {"pairs", options.sampling.pairs}}},
                                 {"summary", heads_summary(report)},
-                                {"layers", std::move(layers)}}));
+                                {"layers", json_layers(report)}}));
 }
 
 }  // namespace
@@ -230,9 +233,6 @@ std::string json_report(const HeadsReport& report) {
   if (report.ablated) return json_ablation(report);
   const HeadValues& head_values = report.head_values;
   const HeadValueOptions& options = head_values.options;
-  ordered_json layers = ordered_json::array();
-  for (std::size_t l = 0; l < head_values.layer_values.size(); ++l)
-    layers.push_back(json_layer(report, l));
   ordered_json json = json_document(kHeadsDocument, report, head_values.layers,
                                     report.head_names.empty() ? "attention" : "graph");
   if (!head_values.measured_on.empty()) json["device"] = head_values.measured_on;
@@ -248,7 +248,7 @@ std::string json_report(const HeadsReport& report) {
   if (!report.head_names.empty()) json["head_names"] = report.head_names;
   if (!report.token_names.empty()) json["token_names"] = report.token_names;
   json["summary"] = heads_summary(report);
-  json["layers"] = std::move(layers);
+  json["layers"] = json_layers(report);
   if (report.stack) json["stack"] = json_stack(*report.stack);
   return json_text(json);
 }

@@ -10,6 +10,8 @@
 #include "synergraph/analysis/game_settings.h"
 #include "synergraph/core/names.h"
 #include "synergraph/heads/quantity_rows.h"
+#include "synergraph/io/file_format.h"
+#include "synergraph/io/file_writer.h"
 #include "synergraph/report/command_settings.h"
 #include "synergraph/report/json_text.h"
 
@@ -208,6 +210,7 @@ const std::vector<std::pair<std::string, Collect>> kCalls = {
 };
 
 constexpr const char* kQuantities = "quantities";
+constexpr const char* kFormats = "formats";
 
 ordered_json json_quantities() {
   ordered_json rows = ordered_json::array();
@@ -227,18 +230,29 @@ ordered_json json_quantities() {
   return {{"quantities", std::move(rows)}};
 }
 
+ordered_json json_formats() {
+  ordered_json rows = ordered_json::array();
+  for (const FormatRow& row : file_formats())
+    rows.push_back({{"name", name_of(row.format)},
+                    {"endings", std::vector<std::string>(row.endings.begin(), row.endings.end())},
+                    {"about", row.about},
+                    {"written", find_writer(row.endings.front()) != nullptr},
+                    {"in_page", row.in_page}});
+  return {{"formats", std::move(rows)}};
+}
+
 }  // namespace
 
 std::vector<std::string> schema_names() {
   std::vector<std::string> names;
-  names.reserve(kCalls.size() + 1);
   for (const auto& [name, add] : kCalls) names.push_back(name);
-  names.emplace_back(kQuantities);
+  names.insert(names.end(), {kQuantities, kFormats});
   return names;
 }
 
 std::string settings_schema(const std::string& name) {
   if (name == kQuantities) return json_text(json_quantities());
+  if (name == kFormats) return json_text(json_formats());
   for (const auto& [known, add] : kCalls) {
     if (known != name) continue;
     ordered_json properties = ordered_json::object();

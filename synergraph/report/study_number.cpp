@@ -75,4 +75,16 @@ std::string with_interval(const Share& share) {
                      100.0 * interval.high);
 }
 
+void add_study_data(StudyTable& table, const DataPlace& place, std::string_view source,
+                    std::string_view convention, const StudyNumber& number, double unit) {
+  std::vector<std::string>& row = table.data.rows.emplace_back(
+      std::vector<std::string>{place.task, fmt::format("{}", place.heads), place.layer,
+                               place.quantity, std::string(source), std::string(convention)});
+  for (const double value :
+       {number.mean, number.sample_std, number.seed_std, number.low, number.high})
+    row.push_back(exact(value / unit));
+  row.push_back(fmt::format("{}", number.seeds));
+  row.push_back(fmt::format("{}", number.samples));
+}
+
 }  // namespace synergraph

@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "synergraph/report/study_table.h"
 #include "synergraph/study/findings.h"
 
 namespace synergraph {
@@ -42,5 +43,17 @@ std::string with_interval(const StudyNumber& number, int decimals);
 
 /// "56 % [51, 61]".
 std::string with_interval(const Share& share);
+
+/// What a row of StudyTable::data is about.
+struct DataPlace {
+  std::string task;
+  int heads = 0;
+  std::string layer;
+  std::string quantity;
+};
+
+/// Adds a number to the rows for programs, divided by its unit.
+void add_study_data(StudyTable& table, const DataPlace& place, std::string_view source,
+                    std::string_view convention, const StudyNumber& number, double unit = 1.0);
 
 }  // namespace synergraph

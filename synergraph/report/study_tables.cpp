@@ -127,15 +127,8 @@ class TaskTables {
 
   void add_data(StudyTable& table, int heads, int layer, const Quantity& quantity,
                 const char* source, Convention convention, const StudyNumber& number) const {
-    std::vector<std::string> row = {
-        task_,  fmt::format("{}", heads),        fmt::format("L{}", layer + 1), key_of(quantity),
-        source, std::string(name_of(convention))};
-    for (const double value :
-         {number.mean, number.sample_std, number.seed_std, number.low, number.high})
-      row.push_back(exact(value / published_unit(quantity)));
-    row.push_back(fmt::format("{}", number.seeds));
-    row.push_back(fmt::format("{}", number.samples));
-    table.data.rows.push_back(std::move(row));
+    add_study_data(table, {task_, heads, fmt::format("L{}", layer + 1), key_of(quantity)}, source,
+                   name_of(convention), number, published_unit(quantity));
   }
 
   StudyTable quantity_table(const std::string& kind, const std::string& what,

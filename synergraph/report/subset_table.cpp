@@ -86,12 +86,10 @@ void add_rows(StudyTable& table, int heads, const Layers& layers) {
 
 void add_data(StudyTable& table, const SubsetSummary& summary) {
   const auto add = [&](std::string_view name, const SeedNumber& seeds) {
-    const StudyNumber number = study_number(seeds, 1.0, summary.samples);
-    table.data.rows.push_back(
-        {summary.task, fmt::format("{}", summary.heads), layer_name(summary, "all"),
-         fmt::format("subsets_{}_{}", name_of(summary.value), name), "ours", "exact",
-         exact(number.mean), "", exact(number.seed_std), exact(number.low), exact(number.high),
-         fmt::format("{}", number.seeds), fmt::format("{}", number.samples)});
+    add_study_data(table,
+                   {summary.task, summary.heads, layer_name(summary, "all"),
+                    fmt::format("subsets_{}_{}", name_of(summary.value), name)},
+                   "ours", "exact", study_number(seeds, 1.0, summary.samples));
   };
   for (const auto& [number, name] : kNamesOf<SubsetNumber>) add(name, summary.numbers.at(number));
   add("learned_share", summary.learned_share);
@@ -106,9 +104,7 @@ std::optional<StudyTable> subset_table(const Findings& findings, const std::stri
   std::size_t seeds = 1;
   int samples = 0;
   StudyTable table;
-  table.data.header = {"task",       "heads", "layer",      "quantity", "source",
-                       "convention", "mean",  "sample_std", "seed_std", "low",
-                       "high",       "seeds", "samples"};
+  table.data.header = study_data_header();
   for (const SubsetSummary& summary : findings.subsets) {
     if (summary.task != task) continue;
     groups[summary.heads][summary.value].push_back(&summary);

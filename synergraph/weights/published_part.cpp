@@ -38,28 +38,24 @@ class PublishedPart : public PartWalks {
   }
   double at_least(int j, int i, std::size_t k) const { return std::min(1.0, sums_[k](j, i)); }
 
+  /// What j receives of the falls of x at corner k: at most, or at least.
+  double received(int j, const double* x, std::size_t k, bool most) const {
+    double sum = 0.0;
+    for (int i = j; i + 1 < nodes(); ++i) {
+      const double fall = x[i] - x[i + 1];
+      sum += fall * ((fall >= 0.0) == most ? at_most(j, i, k) : at_least(j, i, k));
+    }
+    return sum;
+  }
   double least(int j, const double* x) const override {
     double least = kInfinity;
-    for (std::size_t k = 0; k < sums_.size(); ++k) {
-      double sum = 0.0;
-      for (int i = j; i + 1 < nodes(); ++i) {
-        const double fall = x[i] - x[i + 1];
-        sum += fall * (fall >= 0.0 ? at_least(j, i, k) : at_most(j, i, k));
-      }
-      least = std::min(least, sum);
-    }
+    for (std::size_t k = 0; k < sums_.size(); ++k)
+      least = std::min(least, received(j, x, k, false));
     return std::max(0.0, least);
   }
   double most(int j, const double* x) const override {
     double most = 0.0;
-    for (std::size_t k = 0; k < sums_.size(); ++k) {
-      double sum = 0.0;
-      for (int i = j; i + 1 < nodes(); ++i) {
-        const double fall = x[i] - x[i + 1];
-        sum += fall * (fall >= 0.0 ? at_most(j, i, k) : at_least(j, i, k));
-      }
-      most = std::max(most, sum);
-    }
+    for (std::size_t k = 0; k < sums_.size(); ++k) most = std::max(most, received(j, x, k, true));
     return most;
   }
   // The first node is never left.

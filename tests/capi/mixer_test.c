@@ -158,6 +158,48 @@ static void test_mixer(void) {
   sg_mixer_free(NULL);
 }
 
+/* What is moved to the sink: 0.75 * 1 and 0.25 * 2 by one head, 0.25 * 3 and 0.75 * 1 by the other.
+ */
+static void test_edges(void) {
+  const double norms[2][3] = {{1, 2, 9}, {3, 1, 9}};
+  const double uneven[2] = {3, 1};
+  const int64_t shape[2] = {2, 3};
+  const char* edges = "{\"edges\": \"norm\"}";
+  sg_attention* attention = two_heads();
+  sg_mixer* mixer = NULL;
+  sg_result* result = NULL;
+  char* text = NULL;
+  FAILS(SG_USAGE, "need what the heads move",
+        sg_system_measure(attention, 0, 0, edges, NULL, &result));
+  OK(sg_attention_set_moved(attention, "norms", 0, norms, SG_FLOAT64, 2, shape, NULL));
+  OK(sg_system_measure(attention, 0, 0, edges, NULL, &result));
+  CHECK(fabs(number(result, "minimax_fidelity", 0) - 1.25 / 2.75) < 1e-15);
+  CHECK(fabs(number(result, "heads/minimax_fidelity", 0) - 0.4) < 1e-15);
+  sg_result_free(result);
+  OK(sg_system_curves(attention, 0, 0, "{\"edges\": \"norm\", \"steps\": 1}", NULL, &result));
+  CHECK(fabs(number(result, "signal", 2 * 6 + 3) - 1.5 / 2.75) < 1e-15);
+  sg_result_free(result);
+  OK(sg_system_matrix(attention, 0, 0, -1, edges, NULL, &result));
+  CHECK(fabs(number(result, "diffusion", 7) - 1.25 / 2.75) < 1e-15);
+  sg_result_free(result);
+  OK(sg_system_steps(attention, 0, 0, edges, NULL, &result));
+  CHECK(fabs(number(result, "diffusion", 2 * 9 + 6) - 1.5 / 2.75) < 1e-15);
+  sg_result_free(result);
+  OK(sg_mixer_create(attention, 0, 0, edges, NULL, &mixer));
+  sg_attention_free(attention);
+  OK(sg_mixer_measure(mixer, NULL, 0, NULL, &result));
+  CHECK(fabs(number(result, "minimax_fidelity", 0) - 1.25 / 2.75) < 1e-15);
+  sg_result_free(result);
+  OK(sg_mixer_measure(mixer, uneven, 2, NULL, &result)); /* 3 * 0.5 + 0.75 of 3 * 1.25 + 1.5 */
+  CHECK(fabs(number(result, "minimax_fidelity", 0) - 2.25 / 5.25) < 1e-15);
+  sg_result_free(result);
+  OK(sg_mixer_subsets(mixer, NULL, 0, NULL, &text));
+  sg_free(text);
+  FAILS(SG_USAGE, "there are no best ones",
+        sg_mixer_best_weights(mixer, uneven, 2, "fidelity", NULL, &text));
+  sg_mixer_free(mixer);
+}
+
 static void test_file(const char* path) {
   sg_attention* attention = NULL;
   sg_mixer* mixer = NULL;
@@ -182,6 +224,7 @@ int main(int argc, char** argv) {
   test_system();
   test_curves();
   test_mixer();
+  test_edges();
   test_file(argv[1]);
   return failures;
 }

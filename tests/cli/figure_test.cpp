@@ -101,6 +101,15 @@ TEST_F(FigureTest, NamesOfLayersAndGivenTextsAreShownAndNotInterpreted) {
   EXPECT_THAT(files(), testing::UnorderedElementsAre("maps.safetensors", "maps.svg"));
 }
 
+// "]]>" ends a CDATA section, and is forbidden elsewhere in XML; U+FFFE is no character of it.
+TEST_F(FigureTest, AnSvgIsXmlWhateverItsTextsAre) {
+  const std::string title = "a]]>b ]]]]>> <![CDATA[c]]> \xef\xbf\xbe";
+  ASSERT_EQ(run("graph --example 2 --figure f.svg --figure-title " + word(title)).status, 0);
+  const std::string figure = read("f.svg");
+  EXPECT_THAT(figure, HasSubstr("<text>a]]&gt;b ]]]]&gt;> &lt;![CDATA[c]]&gt; \\ufffe</text>"));
+  EXPECT_THAT(figure, Not(HasSubstr("]]>")));
+}
+
 TEST_F(FigureTest, ThePathIsNotInterpreted) {
   for (const std::string& text : kHostile) {
     if (text.find('/') != std::string::npos) continue;

@@ -3,7 +3,10 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
+#include <numeric>
+#include <vector>
 
 #include "tests/support/random_numbers.h"
 
@@ -39,6 +42,52 @@ TEST(ArrayMath, AgreesWithPlainLoops) {
       }
     }
   }
+}
+
+// Sizes below, at and above the tiles; a number does not depend on the tile that it is in.
+TEST(ArrayMath, ProductsOfRowsAgreeWithPlainLoops) {
+  const auto a = random_numbers(9 * 40, 4);
+  const auto b = random_numbers(7 * 40, 5);
+  for (const int count : {0, 1, 5, 8, 23, 40})
+    for (int rows = 1; rows <= 9; ++rows)
+      for (int columns = 1; columns <= 7; ++columns) {
+        std::vector<double> out(63, 0.5);
+        std::vector<double> one(1, 0.5);
+        add_products({a.data(), rows, count, 40}, {b.data(), columns, count, 40},
+                     {out.data(), rows, columns, 7});
+        for (int i = 0; i < rows; ++i)
+          for (int j = 0; j < columns; ++j) {
+            const double* x = a.data() + std::ptrdiff_t{40} * i;
+            const double* y = b.data() + std::ptrdiff_t{40} * j;
+            ASSERT_NEAR(out[static_cast<std::size_t>(7 * i + j)],
+                        0.5 + std::inner_product(x, x + count, y, 0.0), 1e-15 * (count + 1));
+            one[0] = 0.5;
+            add_products({x, 1, count, 40}, {y, 1, count, 40}, {one.data(), 1, 1, 1});
+            ASSERT_EQ(out[static_cast<std::size_t>(7 * i + j)], one[0]);
+          }
+      }
+}
+
+TEST(ArrayMath, DistancesAgreeWithPlainLoops) {
+  const auto a = random_numbers(6 * 40, 6);
+  const auto b = random_numbers(40, 7);
+  const std::vector<double> factors = {0.0, 0.25, 1.0, -2.0, 0.5, 0.125};
+  for (int count = 0; count <= 40; ++count)
+    for (int rows = 1; rows <= 6; ++rows) {
+      std::vector<double> out(6);
+      l1_distances({a.data(), rows, count, 40}, b.data(), factors.data(), out.data());
+      for (int i = 0; i < rows; ++i) {
+        const double* x = a.data() + std::ptrdiff_t{40} * i;
+        double sum = 0.0;
+        for (int k = 0; k < count; ++k)
+          sum += std::abs(x[k] -
+                          factors[static_cast<std::size_t>(i)] * b[static_cast<std::size_t>(k)]);
+        ASSERT_NEAR(out[static_cast<std::size_t>(i)], sum, 1e-15 * (count + 1)) << count;
+        double one = 0.0;
+        l1_distances({x, 1, count, 40}, b.data(), &factors[static_cast<std::size_t>(i)], &one);
+        ASSERT_EQ(out[static_cast<std::size_t>(i)], one);
+      }
+    }
 }
 
 TEST(ArrayMath, WithinFindsTheOneEntryThatIsNot) {

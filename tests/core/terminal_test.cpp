@@ -18,6 +18,7 @@ TEST(Printable, WritesOutWhatATerminalWouldObey) {
                       "abc"),
             "\\u202eabc")
       << "right to left";
+  EXPECT_EQ(printable("\xef\xbf\xbe\xef\xbf\xbf"), "\\ufffe\\uffff") << "no characters";
   EXPECT_EQ(printable_lines("a\nb\x1b\r\n"), "a\nb\\x1b\\x0d\n");
 }
 

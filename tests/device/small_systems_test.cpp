@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cstring>
 
 #include "synergraph/core/error.h"
 #include "synergraph/device/small/measure_batch.h"
@@ -102,6 +103,24 @@ TEST(SmallSystems, TakeEveryElementType) {
   const SmallBatch batch = random_batch(2, 2, 30, 9);
   std::vector<float> single(batch.data.begin(), batch.data.end());
   expect_as_on_the_cpu(attention_view(single.data(), 2, 2, 30), {}, {}, "float32");
+}
+
+TEST(SmallSystems, AreFetchedWhereTheCpuDoesNotReachThem) {
+  const auto [name, batch] = nasty_batches()[2];
+  ASSERT_EQ(name, "slow heads");
+  HostRunner runner;
+  BatchOptions options;
+  options.conventions.front().walk.eps = {0.75};  // for the CPU
+  int fetched = 0;
+  const auto fetch = [&, &of = batch](std::int64_t sample, std::byte* into) {
+    ++fetched;
+    const std::size_t count = of.data.size() / static_cast<std::size_t>(of.samples);
+    std::memcpy(into, of.data.data() + static_cast<std::size_t>(sample) * count,
+                count * sizeof(double));
+  };
+  expect_batch(measure_batch(runner, batch.view(), {}, options, fetch),
+               measure(batch.view(), {}, options), "fetched");
+  EXPECT_EQ(fetched, batch.samples);
 }
 
 TEST(SmallSystems, AreRefusedAsOnTheCpu) {

@@ -7,6 +7,7 @@
 #include <cmath>
 #include <map>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "synergraph/core/error.h"
@@ -229,6 +230,27 @@ TEST(Families, RefuseBadDescriptionsInOneLine) {
   EXPECT_THAT(refusal("poisson:9:1:3"), HasSubstr("the chance to skip"));
   EXPECT_THAT(refusal("poisson:9:nan:3"), HasSubstr("nan"));
   EXPECT_THAT(refusal("fs:64:4:0.5:x"), HasSubstr("'x' is not a seed"));
+}
+
+// Graphs are made on the threads that are allowed, and making them can be stopped.
+TEST(Families, AreMadeAsTheExecutionSays) {
+  const std::thread::id own = std::this_thread::get_id();
+  for (const char* family :
+       {"indegree:20000:3", "expander:20000:4", "poisson:20000:0.2:4", "fs:20000:2",
+        "longformer:20000:2:1", "bigbird:20000:2:1:1", "dilated:20000:3:2", "power:20000"}) {
+    int asked = 0;
+    Execution execution{.threads = 1};
+    execution.stop = [&] {
+      EXPECT_EQ(std::this_thread::get_id(), own) << family;
+      ++asked;
+      return false;
+    };
+    const SparseGraph alone = generate_family(family, 1, execution);
+    EXPECT_GE(asked, 5) << family;
+    EXPECT_EQ(alone.all_receivers(), generate_family(family, 1).all_receivers()) << family;
+    execution.stop = [] { return true; };
+    EXPECT_THROW(generate_family(family, 1, execution), Stopped) << family;
+  }
 }
 
 }  // namespace

@@ -51,5 +51,19 @@ TEST(SampleHeads, OfManyTokensAreRefusedWithoutMemory) {
   EXPECT_NO_THROW(SampleHeads(1, 20000, std::size_t{9} << 30U));
 }
 
+// Heads that take long to read are kept in more memory, which counts when systems are placed.
+TEST(SampleHeads, AreKeptInAsMuchAsTheirSourceSays) {
+  int reads = 0;
+  SampleHeads heads(9, 1024, {}, 128 << 20);  // 72 MiB
+  heads.start([&](int, Matrix&) { ++reads; });
+  for (const int head : {0, 8, 0}) (void)heads.head(head);
+  EXPECT_EQ(reads, 9);
+  const Execution execution{.threads = 64, .memory = WorkingMemory(std::size_t{1} << 30)};
+  const int at_once = systems_at_once(9, 1024, execution);
+  const int kept = systems_at_once(9, 1024, execution, 128 << 20);
+  EXPECT_EQ(at_once, 6);  // 4/9 GiB for 1 + 8 matrices of 8 MiB each
+  EXPECT_EQ(kept, 3);     // for 9 + 8
+}
+
 }  // namespace
 }  // namespace synergraph

@@ -134,6 +134,18 @@ TEST_F(AtomicFileTest, WritesIntoAPipe) {
   EXPECT_EQ(files(), 1U);
 }
 
+TEST_F(AtomicFileTest, DoesNotWaitForAPipeThatNoProgramReads) {
+  ASSERT_EQ(mkfifo(path("pipe").c_str(), 0600), 0);
+  try {
+    write_file(path("pipe"), "text");
+    FAIL();
+  } catch (const FileError& error) {
+    EXPECT_EQ(error.what(), path("pipe") + ": cannot write: a pipe that no program reads");
+  }
+  EXPECT_TRUE(std::filesystem::is_fifo(path("pipe")));
+  EXPECT_EQ(files(), 1U);
+}
+
 TEST_F(AtomicFileTest, ADeviceThatIsFullIsReported) {
   try {
     write_file("/dev/full", "text");

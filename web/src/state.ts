@@ -1,5 +1,7 @@
 /** What the page shows, and the address that says so: a link carries all of it. */
 
+import { EDGES, type EdgeKind } from './core';
+
 interface Field<T> {
   initial: T;
   write(value: T): string;
@@ -46,6 +48,8 @@ const FIELDS = {
   /** What is shown of layers and heads: an id of src/quantities.ts. */
   quantity: text(),
   convention: choice<'exact' | 'published'>('exact', 'published'),
+  /** What an edge of the graphs says, where values are at hand. */
+  edges: choice<EdgeKind>(...EDGES),
   /** What the colours of the map of layers and heads span: all layers, or each layer by itself. */
   scale: choice<'all' | 'layer'>('all', 'layer'),
   layer: count(),

@@ -74,6 +74,84 @@ void add_scaled(const double* from, double factor, int count, double* to) {
   for (int k = 0; k < count; ++k) to[k] += factor * from[k];
 }
 
+namespace {
+
+/// A tile of add_products(): every inner product has a register of its own, and one order of sums,
+/// whichever tile it is in.
+template <int kRows, int kCols>
+[[gnu::always_inline]] inline void add_product_tile(ConstMatrixView a, ConstMatrixView b, int i,
+                                                    int j, MatrixView out) {
+  Doubles sums[kRows][kCols]{};
+  double tails[kRows][kCols]{};
+  int k = 0;
+  for (; k + kDoubles <= a.cols; k += kDoubles) {
+    Doubles right[kCols];
+    for (int c = 0; c < kCols; ++c) right[c] = load<Doubles>(b.row(j + c) + k);
+    for (int r = 0; r < kRows; ++r) {
+      const auto left = load<Doubles>(a.row(i + r) + k);
+      for (int c = 0; c < kCols; ++c) sums[r][c] += left * right[c];
+    }
+  }
+  for (; k < a.cols; ++k)
+    for (int r = 0; r < kRows; ++r)
+      for (int c = 0; c < kCols; ++c) tails[r][c] += a(i + r, k) * b(j + c, k);
+  for (int r = 0; r < kRows; ++r)
+    for (int c = 0; c < kCols; ++c) out(i + r, j + c) += sum(sums[r][c]) + tails[r][c];
+}
+
+template <int kCols>
+[[gnu::always_inline]] inline void add_product_columns(ConstMatrixView a, ConstMatrixView b, int j,
+                                                       MatrixView out) {
+  int i = 0;
+  for (; i + 4 <= a.rows; i += 4) add_product_tile<4, kCols>(a, b, i, j, out);
+  for (; i < a.rows; ++i) add_product_tile<1, kCols>(a, b, i, j, out);
+}
+
+/// |value| in every lane: without the bit of the sign.
+[[gnu::always_inline]] inline Doubles magnitude(Doubles value) {
+  using Bits = Vector<std::int64_t, kDoubles>;
+  return reinterpret_cast<Doubles>(reinterpret_cast<Bits>(value) & INT64_MAX);
+}
+
+/// kRows distances at a time, so that b is loaded once for all of them.
+template <int kRows>
+[[gnu::always_inline]] inline void l1_distance_rows(ConstMatrixView a, const double* b,
+                                                    const double* factors, int i, double* out) {
+  Doubles sums[kRows]{};
+  double tails[kRows]{};
+  int k = 0;
+  for (; k + kDoubles <= a.cols; k += kDoubles) {
+    const auto right = load<Doubles>(b + k);
+    for (int r = 0; r < kRows; ++r) {
+      const Doubles difference = load<Doubles>(a.row(i + r) + k) - factors[i + r] * right;
+      sums[r] += magnitude(difference);
+    }
+  }
+  for (; k < a.cols; ++k)
+    for (int r = 0; r < kRows; ++r) {
+      const double difference = a(i + r, k) - factors[i + r] * b[k];
+      tails[r] += difference < 0.0 ? -difference : difference;
+    }
+  for (int r = 0; r < kRows; ++r) out[i + r] = sum(sums[r]) + tails[r];
+}
+
+}  // namespace
+
+// A tile of 4 x 4 registers, or 4 x 2 where there are only 16 of them: four multiply-adds for two
+// loads. The rows of b that a tile needs stay in the first cache while those of a pass.
+void add_products(ConstMatrixView a, ConstMatrixView b, MatrixView out) {
+  constexpr int kCols = kRegisterBytes == 64 ? 4 : 2;
+  int j = 0;
+  for (; j + kCols <= b.rows; j += kCols) add_product_columns<kCols>(a, b, j, out);
+  for (; j < b.rows; ++j) add_product_columns<1>(a, b, j, out);
+}
+
+void l1_distances(ConstMatrixView a, const double* b, const double* factors, double* out) {
+  int i = 0;
+  for (; i + 4 <= a.rows; i += 4) l1_distance_rows<4>(a, b, factors, i, out);
+  for (; i < a.rows; ++i) l1_distance_rows<1>(a, b, factors, i, out);
+}
+
 void multiply_rows(ConstMatrixView upper, const double* in, double* out, int begin, int end) {
   for (int j = begin; j < end; ++j) out[j] = dot(upper.row(j) + j, in + j, upper.cols - j);
 }

@@ -66,6 +66,10 @@ struct Kernels {
   bool (*within)(const double* a, int count, double low, double high);
   /// to += factor * from.
   void (*add_scaled)(const double* from, double factor, int count, double* to);
+  /// out(i, j) += inner product of row i of a and row j of b, which have as many columns.
+  void (*add_products)(ConstMatrixView a, ConstMatrixView b, MatrixView out);
+  /// out[i] = sum over k of |a(i, k) - factors[i] * b[k]|, for all rows of a.
+  void (*l1_distances)(ConstMatrixView a, const double* b, const double* factors, double* out);
   /// sum + rest += weight * from, with both roundings in `rest`.
   void (*add_exactly)(const double* from, double weight, int count, double* sum, double* rest);
   /// sum = (sum + rest) / (divisor + divisor_rest), rounded but once.
@@ -219,7 +223,8 @@ struct Kernels {
 /// Every kernel of the table, in its order.
 // clang-format off
 #define SYNERGRAPH_METRIC_KERNELS(X) \
-  X(total) X(dot) X(largest) X(within) X(add_scaled) X(add_exactly) X(divide_exactly) \
+  X(total) X(dot) X(largest) X(within) X(add_scaled) X(add_products) X(l1_distances) \
+  X(add_exactly) X(divide_exactly) \
   X(advance) X(advance_scaled) X(raise_to_rows) X(total_of_rows) X(add_upper) X(square_strip) \
   X(multiply_rows) X(multiply_packed) X(back_substitute) X(solve_upper) X(forward_substitute) \
   X(transpose_lower) X(normalise_rows) X(cut_rows) X(finish_squared_rows)

@@ -13,6 +13,8 @@ class Event {
   ~Event() { cudaEventDestroy(event_); }
 
   void record(cudaStream_t stream) { require(cudaEventRecord(event_, stream), "event"); }
+  /// What is queued in the stream from now on waits for this moment.
+  void hold(cudaStream_t stream) const { require(cudaStreamWaitEvent(stream, event_, 0), "event"); }
   /// Seconds from an earlier moment to this one. Both have passed.
   double seconds_since(const Event& begin) const {
     float milliseconds = 0.0F;

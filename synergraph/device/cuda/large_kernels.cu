@@ -444,19 +444,41 @@ constexpr std::size_t kSolveBytes =
 
 // Hitting times.
 
-/// partial[chunk][column of the strip] = sum over a chunk of later rows of a(i, j) h[i]. A thread a
-/// column.
+/// partial[chunk][column of the strip] = sum over a chunk of later rows of a(i, j) h[i]. A thread has
+/// four columns and every kRowsAtOnce-th row.
+constexpr int kRowsAtOnce = 8;
 template <class T>
-__global__ __launch_bounds__(kStrip) void gather_hitting(const HittingFlow* flows, int first) {
+__global__ __launch_bounds__(kStrip / 4 * kRowsAtOnce) void gather_hitting(const HittingFlow* flows,
+                                                                          int first) {
+  __shared__ double weights[kChunk];
+  __shared__ double parts[kRowsAtOnce][kStrip];
   const HittingFlow& flow = flows[blockIdx.y];
-  const int j = first + static_cast<int>(threadIdx.x);
   const int begin = first + kStrip + static_cast<int>(blockIdx.x) * kChunk;
   const int end = min(begin + kChunk, flow.nodes);
   if (begin >= end) return;
+  const int thread = static_cast<int>(threadIdx.x);
+  for (int i = begin + thread; i < end; i += kStrip / 4 * kRowsAtOnce)
+    weights[i - begin] = scale_of(flow.entries, i) * flow.times[i];
+  __syncthreads();
+  const int column = thread % (kStrip / 4) * 4;
+  const int group = thread / (kStrip / 4);
+  const bool aligned = in_fours<T>(flow.entries) && first % 4 == 0;
+  double sums[4] = {};
+#pragma unroll 4
+  for (int i = begin + group; i < end; i += kRowsAtOnce) {
+    double entries[4];
+    load_four(row_of<T>(flow.entries, i, first), first + column, aligned, entries);
+    const double weight = weights[i - begin];
+#pragma unroll
+    for (int e = 0; e < 4; ++e) sums[e] += entries[e] * weight;
+  }
+#pragma unroll
+  for (int e = 0; e < 4; ++e) parts[group][column + e] = sums[e];
+  __syncthreads();
+  if (thread >= kStrip) return;
   double sum = 0.0;
-  for (int i = begin; i < end; ++i)
-    sum += number(row_of<T>(flow.entries, i, first)[j]) * (scale_of(flow.entries, i) * flow.times[i]);
-  flow.partial[static_cast<std::int64_t>(blockIdx.x) * kStrip + threadIdx.x] = sum;
+  for (const auto& part : parts) sum += part[thread];
+  flow.partial[static_cast<std::int64_t>(blockIdx.x) * kStrip + thread] = sum;
 }
 
 /// The nodes of one strip, from the last: a thread a column, which hears of every time that is
@@ -651,8 +673,8 @@ void queue_hitting_strip(const HittingFlow* flows, int count, int nodes, int fir
     using T = decltype(element);
     const int later = nodes - (first + kStrip);
     if (later > 0)
-      gather_hitting<T><<<dim3(blocks(later, kChunk), flow_count), kStrip, 0, stream>>>(flows,
-                                                                                        first);
+      gather_hitting<T><<<dim3(blocks(later, kChunk), flow_count), kStrip / 4 * kRowsAtOnce, 0,
+                          stream>>>(flows, first);
     solve_hitting<T><<<flow_count, kStrip, 0, stream>>>(flows, first);
   });
 }

@@ -67,6 +67,7 @@ struct SumsJob {
 /// x_{t+1}[j] = c[j] (sum over i > j of a(i, j) x_t[i]) + stay[j] x_t[j].
 struct PanelFlow {
   Entries entries;
+  int op = 0;  ///< whose entries they are
   int nodes = 0;
   const double* factor = nullptr;  ///< c; null: ones
   const double* stay = nullptr;
@@ -87,6 +88,7 @@ struct PanelFlow {
 /// forward[j], for j from the last node but one down; h is 0 at the last.
 struct HittingFlow {
   Entries entries;
+  int op = 0;  ///< whose entries they are
   int nodes = 0;
   const double* mass = nullptr;  ///< null: ones
   const double* forward = nullptr;

@@ -39,7 +39,8 @@ struct LargeOperators::Parts {
   double* on_host(int op, Array which) {
     return memory.host.data() + (static_cast<std::size_t>(op) * kArrays + which) * pitch;
   }
-  Entries entries(int op, Held held) const;
+  /// Strips are in one of two places; see SweepLanes.
+  Entries entries(int op, Held held, int place = 0) const;
   FloatType type(int op) const {
     return is_head(op) ? (made() ? system.maker->type() : system.type) : FloatType::kFloat64;
   }
@@ -60,10 +61,27 @@ struct LargeOperators::Parts {
     require(cudaGetLastError(), what);
     require(cudaStreamSynchronize(stream), what);
   }
-  CombineJob combine_job() const {
-    return {memory.head_entries.data(), system.heads, system.nodes, memory.head_weights.data(),
-            memory.head_columns.data(), memory.combined_strips.data(), memory.combined_strips.data() + n * kStrip};
+  std::size_t head_strip_bytes() const {
+    return made() ? static_cast<std::size_t>(system.heads) * strip * size_of(system.maker->type())
+                  : 0;
   }
+  std::byte* head_strips(int place) const {
+    return memory.head_strips.data() + static_cast<std::size_t>(place) * head_strip_bytes();
+  }
+  double* combined_strips(int place) const {
+    return memory.combined_strips.data() + static_cast<std::size_t>(place) * 2 * strip;
+  }
+  CombineJob combine_job(int place) const {
+    return {memory.head_entries.data() + place * system.heads,
+            system.heads,
+            system.nodes,
+            memory.head_weights.data(),
+            memory.head_columns.data(),
+            combined_strips(place),
+            combined_strips(place) + strip};
+  }
+  /// Queues the strips that begin at column `first`: of heads that are made, and of their sums.
+  void queue_strips(int first, int place, bool sums, cudaStream_t in);
 
   LargeHeads system;
   cudaStream_t stream;
@@ -93,10 +111,9 @@ LargeOperators::Parts::Parts(const LargeHeads& given, LargeWorkspace& workspace,
   memory.states.reserve(2 * count * n * kSteps);
   memory.partial.reserve(2 * count * chunks * kStrip * kSteps);
   memory.hitting_partial.reserve(count * chunks * kStrip);
-  if (count > 1) memory.combined_strips.reserve(2 * strip);
+  if (count > 1) memory.combined_strips.reserve(SweepLanes::kPlaces * 2 * strip);
   if (made())
-    memory.head_strips.reserve(static_cast<std::size_t>(system.heads) * strip *
-                               size_of(system.maker->type()));
+    memory.head_strips.reserve(SweepLanes::kPlaces * head_strip_bytes());
   constexpr std::size_t kListBytes = 1 << 10;
   memory.lists.reserve(3 * count * kListBytes);
   memory.host_lists.reserve(3 * count * kListBytes);
@@ -107,16 +124,21 @@ LargeOperators::Parts::Parts(const LargeHeads& given, LargeWorkspace& workspace,
   prepare_walks();
 }
 
-Entries LargeOperators::Parts::entries(int op, Held held) const {
+void LargeOperators::Parts::queue_strips(int first, int place, bool of_sums, cudaStream_t in) {
+  if (made()) system.maker->queue_strips(first, head_strips(place), in);
+  if (of_sums) queue_combined_strip(combine_job(place), first, type(0), in);
+}
+
+Entries LargeOperators::Parts::entries(int op, Held held, int place) const {
   const auto at = static_cast<std::size_t>(op);
   const std::size_t block = held == Held::kRows ? n * kBlock : strip;
   const std::int64_t stride = held == Held::kRows ? system.nodes : kStrip;
   if (!is_head(op))
-    return {memory.combined_strips.data() + (op == system.heads ? 0 : strip), FloatType::kFloat64, stride,
+    return {combined_strips(place) + (op == system.heads ? 0 : strip), FloatType::kFloat64, stride,
             nullptr, held};
   if (!made()) return {system.data[at], system.type, system.stride, array(op, kScale), Held::kWhole};
   const FloatType element = system.maker->type();
-  return {memory.head_strips.data() + at * block * size_of(element), element, stride, array(op, kScale),
+  return {head_strips(place) + at * block * size_of(element), element, stride, array(op, kScale),
           held};
 }
 
@@ -210,10 +232,11 @@ void LargeOperators::Parts::prepare_combination() {
   memory.head_weights.upload(system.weights.data(), heads, stream);
   memory.head_columns.reserve(heads * n);
   memory.head_columns.upload(columns.data(), heads * n, stream);
-  memory.head_entries.reserve(2 * heads);
+  memory.head_entries.reserve((SweepLanes::kPlaces + 1) * heads);
   std::vector<Entries> list;
-  for (const Held held : {Held::kOneStrip, Held::kRows})
-    for (int h = 0; h < system.heads; ++h) list.push_back(entries(h, held));
+  for (int place = 0; place < SweepLanes::kPlaces; ++place)
+    for (int h = 0; h < system.heads; ++h) list.push_back(entries(h, Held::kOneStrip, place));
+  for (int h = 0; h < system.heads; ++h) list.push_back(entries(h, Held::kRows));
   memory.head_entries.upload(list.data(), list.size(), stream);
   wait("sums of attention");
 }
@@ -280,7 +303,7 @@ void LargeOperators::sweep(std::span<const SweepTask> tasks) {
     const std::size_t kind = p.is_head(op) ? 0 : 1;
     sums = sums || kind == 1;
     PanelFlow flow;
-    flow.entries = p.entries(op, Held::kOneStrip);
+    flow.op = op;
     flow.nodes = p.system.nodes;
     const auto memory = [&](std::size_t place) {
       flow.states = p.memory.states.data() + place * p.n * kSteps;
@@ -316,7 +339,7 @@ void LargeOperators::sweep(std::span<const SweepTask> tasks) {
     }
     if (task.hitting) {
       HittingFlow hitting;
-      hitting.entries = flow.entries;
+      hitting.op = op;
       hitting.nodes = flow.nodes;
       hitting.mass = p.array(op, kMass);
       hitting.forward = p.array(op, kForward);
@@ -326,33 +349,50 @@ void LargeOperators::sweep(std::span<const SweepTask> tasks) {
     }
   }
   std::byte* next = p.memory.host_lists.data();
-  const auto place = [&](const auto& list) {
+  const auto put = [&](auto& list, int place) {
+    for (auto& flow : list) flow.entries = p.entries(flow.op, Held::kOneStrip, place);
     std::memcpy(next, list.data(), list.size() * sizeof(list[0]));
     const auto* there = reinterpret_cast<decltype(list.data())>(p.memory.lists.data() +
                                                                 (next - p.memory.host_lists.data()));
     next += (list.size() * sizeof(list[0]) + 255) / 256 * 256;
     return there;
   };
-  const PanelFlow* panel_lists[2] = {place(panels[0]), place(panels[1])};
-  const HittingFlow* hitting_lists[2] = {place(hittings[0]), place(hittings[1])};
+  const PanelFlow* panel_lists[2][SweepLanes::kPlaces];
+  const HittingFlow* hitting_lists[2][SweepLanes::kPlaces];
+  for (int kind = 0; kind < 2; ++kind)
+    for (int place = 0; place < SweepLanes::kPlaces; ++place) {
+      panel_lists[kind][place] = put(panels[kind], place);
+      hitting_lists[kind][place] = put(hittings[kind], place);
+    }
   p.memory.lists.upload(p.memory.host_lists.data(), static_cast<std::size_t>(next - p.memory.host_lists.data()),
                  p.stream);
-  const CombineJob job = sums ? p.combine_job() : CombineJob{};
   const int nodes = p.system.nodes;
-  for (int strip = strips_of(nodes) - 1; strip >= 0; --strip) {
+  SweepLanes& lanes = p.memory.lanes;
+  lanes.begin.record(p.stream);
+  lanes.begin.hold(lanes.maker);
+  for (const Stream& user : lanes.users) lanes.begin.hold(user);
+  for (int strip = strips_of(nodes) - 1, place = 0; strip >= 0; --strip, place ^= 1) {
     const int first = strip * kStrip;
-    if (p.made()) p.system.maker->queue_strips(first, p.memory.head_strips.data(), p.stream);
-    if (sums) queue_combined_strip(job, first, p.type(0), p.stream);
-    for (int kind = 0; kind < 2; ++kind) {
+    for (const Event& used : lanes.used[place])
+      if (strip + SweepLanes::kPlaces < strips_of(nodes)) used.hold(lanes.maker);
+    p.queue_strips(first, place, sums, lanes.maker);
+    lanes.made[place].record(lanes.maker);
+    for (int user = 0; user < SweepLanes::kUsers; ++user) {
+      const cudaStream_t stream = lanes.users[user];
+      const int kind = user % 2;
       const FloatType type = kind == 0 ? p.type(0) : FloatType::kFloat64;
-      if (!panels[kind].empty())
-        queue_panel_strip(panel_lists[kind], static_cast<int>(panels[kind].size()), nodes, first,
-                          type, p.stream);
-      if (!hittings[kind].empty())
-        queue_hitting_strip(hitting_lists[kind], static_cast<int>(hittings[kind].size()), nodes,
-                            first, type, p.stream);
+      lanes.made[place].hold(stream);
+      if (user < 2 && !panels[kind].empty())
+        queue_panel_strip(panel_lists[kind][place], static_cast<int>(panels[kind].size()), nodes,
+                          first, type, stream);
+      if (user >= 2 && !hittings[kind].empty())
+        queue_hitting_strip(hitting_lists[kind][place], static_cast<int>(hittings[kind].size()),
+                            nodes, first, type, stream);
+      lanes.used[place][user].record(stream);
     }
   }
+  for (const auto& place : lanes.used)
+    for (const Event& used : place) used.hold(p.stream);
   for (const SweepTask& task : tasks) {
     if (task.signal) {
       p.fetch(task.op, kPeak);
@@ -424,13 +464,13 @@ std::vector<std::vector<double>> LargeOperators::passing(std::span<const Passing
                  p.stream);
   CombineJob job;
   if (!flows[1].empty()) {
-    job = p.combine_job();
-    job.heads += p.system.heads;  // as rows
+    job = p.combine_job(0);
+    job.heads += SweepLanes::kPlaces * p.system.heads;  // as rows
     job.columns = nullptr;
     job.walk = nullptr;
   }
   for (int first = begin; first < p.system.nodes; first += kBlock) {
-    if (p.made()) p.system.maker->queue_rows(first, p.system.nodes, p.memory.head_strips.data(), p.stream);
+    if (p.made()) p.system.maker->queue_rows(first, p.system.nodes, p.head_strips(0), p.stream);
     if (!flows[1].empty())
       queue_combined_rows(job, first, p.system.nodes, job.diffusion, p.type(0), p.stream);
     for (int kind = 0; kind < 2; ++kind)
@@ -455,8 +495,9 @@ std::size_t LargeOperators::bytes(int nodes, int heads, bool made) {
       count * (kArrays * padded(n) + 2 * n * kSteps +
                static_cast<std::size_t>(chunks_of(nodes)) *
                    (2 * kStrip * kSteps + kStrip)) +
-      2 * n * kStrip + static_cast<std::size_t>(heads) * n;
-  return 8 * doubles + (made ? static_cast<std::size_t>(heads) * n * kStrip * 4 : 0);
+      SweepLanes::kPlaces * 2 * n * kStrip + static_cast<std::size_t>(heads) * n;
+  return 8 * doubles +
+         (made ? SweepLanes::kPlaces * static_cast<std::size_t>(heads) * n * kStrip * 4 : 0);
 }
 
 }  // namespace synergraph::cuda

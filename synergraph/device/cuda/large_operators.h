@@ -8,8 +8,10 @@
 #include <vector>
 
 #include "synergraph/device/cuda/device_memory.h"
+#include "synergraph/device/cuda/event.h"
 #include "synergraph/device/cuda/large_layout.h"
 #include "synergraph/device/cuda/pinned_memory.h"
+#include "synergraph/device/cuda/stream.h"
 
 namespace synergraph::cuda {
 
@@ -76,8 +78,21 @@ struct SweepTask {
   int count = kSteps;  ///< survivals of the panel that enter the sum
 };
 
+/// Streams in which the parts of a sweep run side by side: one makes strips of the matrices, the
+/// others use them. There are two places for strips, so that the next one is made meanwhile.
+struct SweepLanes {
+  static constexpr int kUsers = 4;
+  static constexpr int kPlaces = 2;
+  Stream maker;
+  Stream users[kUsers];
+  Event begin;
+  Event made[kPlaces];
+  Event used[kPlaces][kUsers];
+};
+
 /// Memory for the operators of a system, kept from one system to the next.
 struct LargeWorkspace {
+  SweepLanes lanes;
   DeviceMemory<double> numbers;  ///< lists with a number a node
   PinnedMemory<double> host;     ///< the same lists
   DeviceMemory<int> places;
@@ -88,9 +103,9 @@ struct LargeWorkspace {
   DeviceMemory<double> partial;  ///< of signals, then of survivals
   DeviceMemory<double> hitting_partial;
   DeviceMemory<double> column_partial;
-  DeviceMemory<double> combined_strips;  ///< diffusion, then walk
-  DeviceMemory<std::byte> head_strips;   ///< of heads that are made
-  DeviceMemory<Entries> head_entries;    ///< as strips are combined, then as rows
+  DeviceMemory<double> combined_strips;  ///< diffusion, then walk; in every place
+  DeviceMemory<std::byte> head_strips;   ///< of heads that are made; in every place
+  DeviceMemory<Entries> head_entries;    ///< as strips of every place are combined, then as rows
   DeviceMemory<double> head_weights;
   DeviceMemory<double> head_columns;
   DeviceMemory<int> flags;

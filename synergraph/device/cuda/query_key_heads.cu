@@ -258,6 +258,7 @@ struct Wanted {
   float* to;               // entry (first_row, first_column) of the first head
   std::int64_t row_step;   // elements
   std::int64_t head_step;  // elements
+  bool in_pairs;           // pairs of entries are aligned, and there is room for whole ones
 };
 
 template <class T>
@@ -290,15 +291,29 @@ __global__ __launch_bounds__(kThreads) void make_entries(Scores scores, Wanted w
       if (i + 8 * which < wanted.end_row)
         most[which] = scores.most[static_cast<std::int64_t>(head) * scores.nodes + i + 8 * which];
     float* to = wanted.to + head * wanted.head_step + (i - wanted.first_row) * wanted.row_step +
-                (j0 - wanted.first_column);
-    visit_products(products, [&](int which, int at, float product) {
+                (j0 - wanted.first_column) + own_first;
+    const auto put = [&](int which, int at, float low, float high) {
       const int query = i + 8 * which;
       const int j = j0 + own_first + at;
       if (query >= wanted.end_row || j > query) return;
-      to[8 * which * wanted.row_step + own_first + at] =
-          allowed(scores, query, j) ? entry_of(scores, score_of(scores, product), most[which])
-                                    : 0.0F;
-    });
+      const auto entry = [&](int key, float product) {
+        return allowed(scores, query, key)
+                   ? entry_of(scores, score_of(scores, product), most[which])
+                   : 0.0F;
+      };
+      float* place = to + 8 * which * wanted.row_step + at;
+      if (wanted.in_pairs) {  // what is above the diagonal is never read
+        *reinterpret_cast<float2*>(place) = make_float2(entry(j, low), entry(j + 1, high));
+        return;
+      }
+      place[0] = entry(j, low);
+      if (j + 1 <= query) place[1] = entry(j + 1, high);
+    };
+#pragma unroll
+    for (int k = 0; k < kTiles; ++k)
+#pragma unroll
+      for (int which = 0; which < 2; ++which)
+        put(which, 8 * k + 2 * (lane % 4), products[k][2 * which], products[k][2 * which + 1]);
   }
 }
 
@@ -398,6 +413,7 @@ void QueryKeyHeads::queue_strips(int first, void* strips, cudaStream_t stream) {
   wanted.to = static_cast<float*>(strips);
   wanted.row_step = kStrip;
   wanted.head_step = static_cast<std::int64_t>(system_.nodes) * kStrip;
+  wanted.in_pairs = true;
   queue_entries(system_, scores_of(system_, lists_.data(), most_.data()), wanted, kStrip, stream);
 }
 
@@ -411,6 +427,7 @@ void QueryKeyHeads::queue_rows(int first, std::int64_t row_length, void* rows,
   wanted.to = static_cast<float*>(rows);
   wanted.row_step = row_length;
   wanted.head_step = row_length * kBlock;
+  wanted.in_pairs = row_length % 2 == 0;
   queue_entries(system_, scores_of(system_, lists_.data(), most_.data()), wanted, wanted.end_row,
                 stream);
 }

@@ -1,5 +1,7 @@
 #include "synergraph/device/cuda/small_kernels.h"
 
+#include <algorithm>
+
 #include "synergraph/device/cuda/block_team.cuh"
 #include "synergraph/device/cuda/device_memory.h"
 #include "synergraph/device/small/measure_matrix.h"
@@ -80,9 +82,20 @@ __global__ __launch_bounds__(kWarps* kLanes, kBlocks) void measure_subsets(
   if (team.rank() == 0) work.found[subset] = found;
 }
 
+/// Shared memory that a block of the current device may have.
+std::size_t most_shared_bytes() {
+  int device = 0;
+  int bytes = 0;
+  cuda::require(cudaGetDevice(&device), "choice of the device");
+  cuda::require(cudaDeviceGetAttribute(&bytes, cudaDevAttrMaxSharedMemoryPerBlockOptin, device),
+                "properties of the device");
+  return static_cast<std::size_t>(bytes);
+}
+
 /// Allows a kernel as much shared memory as any launch of it asks for, on the current device.
 template <class Kernel>
-void allow_shared(Kernel kernel, std::size_t bytes) {
+void allow_shared(Kernel kernel, bool two_matrices) {
+  const std::size_t bytes = std::min(shared_bytes(kMostNodes, two_matrices), most_shared_bytes());
   cuda::require(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
                                      static_cast<int>(bytes)),
                 "shared memory of small systems");
@@ -96,10 +109,14 @@ int block_warps(int nodes) {
   return warps_for(nodes);
 }
 
+bool fits_device(int nodes, bool two_matrices) {
+  return shared_bytes(nodes, two_matrices) <= most_shared_bytes();
+}
+
 void launch_jobs(const Work& work, const JobList& list, cudaStream_t stream) {
   if (list.count == 0) return;
   const auto launch = [&](auto kernel) {
-    allow_shared(kernel, shared_bytes(kMostNodes, list.two_matrices));
+    allow_shared(kernel, list.two_matrices);
     kernel<<<static_cast<unsigned>(list.count), static_cast<unsigned>(list.warps * kLanes),
              shared_bytes(list.most_nodes, list.two_matrices), stream>>>(work, list.jobs);
   };
@@ -117,7 +134,7 @@ std::size_t room_for(int nodes) {
 void launch_squares(const Work& work, const JobList& list, const PowerRoom& room,
                     cudaStream_t stream) {
   if (list.count == 0) return;
-  allow_shared(square_jobs, shared_bytes(kMostNodes, true));
+  allow_shared(square_jobs, true);
   const int blocks = list.count < room.blocks ? list.count : room.blocks;
   square_jobs<<<static_cast<unsigned>(blocks), static_cast<unsigned>(list.warps * kLanes),
                 shared_bytes(list.most_nodes, true), stream>>>(
@@ -143,7 +160,7 @@ void launch_subsets(const SubsetWork& work, cudaStream_t stream) {
   add_up(split.low_heads, split.high_subsets(), work.high, work.high_weight);
   const SubsetSums sums{work.low, work.high, work.low_weight, work.high_weight, split.low_heads};
   const auto launch = [&](auto kernel) {
-    allow_shared(kernel, shared_bytes(kMostNodes, false));
+    allow_shared(kernel, false);
     kernel<<<(1U << static_cast<unsigned>(work.attention.heads)) - 1U, threads, bytes, stream>>>(
         work, sums);
   };

@@ -10,6 +10,9 @@ namespace synergraph::small {
 int block_warps(int nodes);
 inline constexpr int kMostBlockWarps = 10;
 
+/// Whether a block of the current device has the shared memory for matrices of `nodes` nodes.
+bool fits_device(int nodes, bool two_matrices);
+
 /// Jobs that are measured by blocks of one size.
 struct JobList {
   const int* jobs = nullptr;  ///< their places in Work::jobs, on the device

@@ -79,13 +79,25 @@ std::span<const Result> DeviceRunner::run(const Attention& attention, std::span<
   results_.reserve(jobs.size());
   found_.reserve(jobs.size());
   const Work work{attention, tasks_.data(), jobs_.data(), weights_.data(), results_.data()};
-  sort(tasks, jobs, [](std::size_t) { return true; });
+  // Larger devices take two matrices of any size.
+  const bool all_fit = fits_device(kMostNodes, true);
+  const auto fits = [&](std::size_t j, bool two_matrices) {
+    return all_fit || fits_device(jobs[j].nodes, two_matrices);
+  };
+  const auto is_measured = [&](std::size_t j) {
+    return fits(j, tasks[static_cast<std::size_t>(jobs[j].task)].walk == WalkOf::kHeadWalks);
+  };
+  sort(tasks, jobs, is_measured);
   begin_.record(stream_);
   for (const JobList& list : lists_) launch_jobs(work, list, stream_);
   end_.record(stream_);
   download(jobs.size());
   kernel_seconds_ = end_.seconds_since(begin_);
-  const Result* found = found_.data();
+  Result* const found = found_.data();
+  for (std::size_t j = 0; j < jobs.size() && !all_fit; ++j) {
+    if (!is_measured(j)) found[j].undecided = kTooLarge;
+    if (found[j].squares != 0 && !fits(j, true)) found[j].undecided |= kTooLarge;
+  }
   const auto is_slow = [&](std::size_t j) {
     return found[j].undecided == 0 && found[j].squares != 0;
   };
@@ -94,7 +106,9 @@ std::span<const Result> DeviceRunner::run(const Attention& attention, std::span<
   begin_.record(stream_);
   for (const JobList& list : lists_) launch_squares(work, list, room_of(list), stream_);
   end_.record(stream_);
+  std::vector<Result> first(found, found + (all_fit ? 0 : jobs.size()));
   download(jobs.size());
+  for (std::size_t j = 0; j < first.size(); ++j) found[j].undecided |= first[j].undecided;
   kernel_seconds_ += end_.seconds_since(begin_);
   return {found, jobs.size()};
 }

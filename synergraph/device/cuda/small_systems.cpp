@@ -1,5 +1,6 @@
 #include "synergraph/device/cuda/small_systems.h"
 
+#include <cstdint>
 #include <cstring>
 
 namespace synergraph::cuda {
@@ -72,27 +73,32 @@ void fetch_sample(const AttentionView& view, std::int64_t sample, cudaStream_t s
 
 template <class Use>
 auto SmallSystems::with_reached(const AttentionView& attention, Use use) {
-  if (is_on_device(attention.data))
-    return use(attention, [this, attention](std::int64_t sample, std::byte* into) {
+  const bool on_device = is_on_device(attention.data);
+  const auto fetch = [this, attention, on_device](std::int64_t sample, std::byte* into) {
+    if (on_device)
       fetch_sample(attention, sample, stream_, into);
-    });
+    else
+      pack_sample(attention, sample, into);
+  };
+  // Threads of a device read whole elements at their boundaries.
+  const bool aligned =
+      reinterpret_cast<std::uintptr_t>(attention.data) % item_size(attention.type) == 0;
+  if (on_device && aligned) return use(attention, fetch);
   check_view(attention);
   const std::size_t bytes = bytes_of(attention);
   uploaded_.reserve(bytes);
   const auto* from = static_cast<const std::byte*>(attention.data);
-  if (!is_packed(attention)) {
+  if (on_device || !is_packed(attention)) {
     packed_.resize(bytes);
     for (std::int64_t s = 0; s < attention.samples; ++s)
-      pack_sample(attention, s,
-                  packed_.data() + static_cast<std::size_t>(s) *
-                                       (bytes / static_cast<std::size_t>(attention.samples)));
+      fetch(s, packed_.data() + static_cast<std::size_t>(s) *
+                                    (bytes / static_cast<std::size_t>(attention.samples)));
     from = packed_.data();
   }
   uploaded_.upload(from, bytes, stream_);
-  return use(
-      attention_view(uploaded_.data(), attention.type, attention.samples, attention.heads,
-                     attention.tokens),
-      [attention](std::int64_t sample, std::byte* into) { pack_sample(attention, sample, into); });
+  return use(attention_view(uploaded_.data(), attention.type, attention.samples, attention.heads,
+                            attention.tokens),
+             fetch);
 }
 
 BatchMetrics SmallSystems::measure(const AttentionView& attention, std::span<const double> weights,

@@ -14,14 +14,14 @@ namespace synergraph::small {
 inline constexpr int kMostNodes = 128;
 /// The most eps of one task.
 inline constexpr int kMostEps = 4;
-/// Single steps of a signal; what needs more is undecided.
-inline constexpr int kMostSignalSteps = 448;
 /// Single steps of survivals that enter a truncated sum; what needs more is undecided.
 inline constexpr int kMostSumSteps = 1000;
 /// Powers P^(2^k) of a slow walk, k below this; what mixes later is undecided.
 inline constexpr int kMostPowers = 64;
-/// Steps between two looks at what is decided.
+/// Steps between two looks at what is decided, at first and after kManySteps.
 inline constexpr int kLookSteps = 8;
+inline constexpr int kLateLookSteps = 32;
+inline constexpr int kManySteps = 64;
 
 /// Elements of the short types.
 struct Float16 {
@@ -86,7 +86,8 @@ enum Undecided : int {
   kBadAttention = 1,  ///< a row that is refused, or needs a second look
   kKeepsSignal = 2,   ///< a node other than the first keeps what it gets
   kOutOfRange = 4,    ///< sums so small or large that digits would be lost
-  kSlowSignal = 8,    ///< the minimax is not final after kMostSignalSteps
+  kSlowSignal = 8,    ///< the minimax is not final where the CPU goes on with powers
+  kTooLarge = 32,     ///< two matrices of this size do not fit this device's shared memory
   kSlowWalk = 16,  ///< a walk that mixes after 2^(kMostPowers - 1) steps, or a sum that needs more
 };
 

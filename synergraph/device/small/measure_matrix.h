@@ -119,6 +119,8 @@ class MatrixMeasurement {
   SYNERGRAPH_HD_INLINE void step();
   template <bool kSignal, bool kSurvival>
   SYNERGRAPH_HD_INLINE void steps();
+  template <bool kSignal, bool kSurvival>
+  SYNERGRAPH_HD_INLINE int steps_to_look() const;
   SYNERGRAPH_HD_INLINE int walk_on(bool signal, bool survival);
   SYNERGRAPH_HD_INLINE int take_signal(Result& result);
   SYNERGRAPH_HD_INLINE void look(bool at_signal, bool at_survival);
@@ -301,10 +303,23 @@ SYNERGRAPH_HD_INLINE void MatrixMeasurement<Team>::step() {
   team_.sync();
 }
 
+/// How many steps to take before the next look: not beyond the last that counts.
+template <class Team>
+template <bool kSignal, bool kSurvival>
+SYNERGRAPH_HD_INLINE int MatrixMeasurement<Team>::steps_to_look() const {
+  std::int64_t steps = time_ < kManySteps ? kLookSteps : kLateLookSteps;
+  const auto limit = [&](std::int64_t last) {
+    if (time_ < last && last - time_ < steps) steps = last - time_;
+  };
+  if (kSignal && !final_ && fixed()) limit(task_.horizon);
+  if (kSurvival && !summed_) limit(task_.cutoff);
+  return static_cast<int>(steps);
+}
+
 template <class Team>
 template <bool kSignal, bool kSurvival>
 SYNERGRAPH_HD_INLINE void MatrixMeasurement<Team>::steps() {
-  for (int k = 0; k < kLookSteps; ++k) step<kSignal, kSurvival>();
+  for (int k = steps_to_look<kSignal, kSurvival>(); k > 0; --k) step<kSignal, kSurvival>();
 }
 
 template <class Team>
@@ -419,7 +434,7 @@ SYNERGRAPH_HD_INLINE int MatrixMeasurement<Team>::walk_on(bool signal, bool surv
     else
       steps<false, true>();
     look(signal && !final_, survival);
-    if (!final_ && time_ >= kMostSignalSteps) return kSlowSignal;
+    if (!final_ && time_ >= peak_rules::steps_before_powers(n_)) return kSlowSignal;
     if (!crossed_ && time_ >= mixing_rules::most_steps(n_)) crossed_ = slow_ = true;
     if (!summed_ && time_ >= kMostSumSteps) return kSlowWalk;
     signal = signal && (!final_ || (follows && time_ < followed_time_));
@@ -641,7 +656,8 @@ SYNERGRAPH_HD_INLINE void measure_job(Team& team, const Work& work, int index, d
                          : load_head(team, work.attention, job, job.head, 1.0, memory.matrix);
     if (job.combined >= 0) {
       const Result& combined = work.results[job.combined];
-      if (combined.undecided == 0 && combined.minimax_time <= kMostSignalSteps)
+      if (combined.undecided == 0 &&
+          combined.minimax_time <= static_cast<double>(peak_rules::steps_before_powers(job.nodes)))
         measurement.follow(combined.minimax_node, static_cast<int>(combined.minimax_time));
     }
     undecided = team.either(bad ? kBadAttention : 0);

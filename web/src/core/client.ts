@@ -1,7 +1,7 @@
 /** The page's side: `Core`, over two workers, one for what must be quick and one for what may take long. */
 
 import type { HeadValue, Metrics } from './documents';
-import type { MeasureOptions } from './settings';
+import type { EdgeKind, MeasureOptions } from './settings';
 import { Lane } from './lane';
 import type { Place, Resource, WorkerLike } from './protocol';
 import type {
@@ -51,9 +51,9 @@ export class Client implements Core {
     return this.quick.call('curves', [place, withWeights(options)], needs, call);
   }
 
-  matrix(system: System, head: number | { weights: ArrayLike<number> }) {
+  matrix(system: System, head: number | { weights: ArrayLike<number> }, edges?: EdgeKind) {
     const { place, needs } = this.place(system);
-    const options = typeof head === 'number' ? {} : withWeights(head);
+    const options = { ...(typeof head === 'number' ? {} : withWeights(head)), ...(edges && { edges }) };
     return this.quick.call('matrix', [place, typeof head === 'number' ? head : -1, options], needs);
   }
 
@@ -117,9 +117,9 @@ export class Client implements Core {
     return number;
   }
 
-  private keepFile(name: string, bytes: Blob | Uint8Array, options: AttentionFileOptions): number {
+  private keepFile(name: string, bytes: Blob | Uint8Array, { moved, ...options }: AttentionFileOptions): number {
     const blob = bytes instanceof Blob ? bytes : new Blob([bytes as Uint8Array<ArrayBuffer>]);
-    return this.keep({ kind: 'file', name, blob, options });
+    return this.keep({ kind: 'file', name, blob, options, moved: moved ?? null });
   }
 
   private drop(number: number): void {

@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, it } from 'vitest';
-import { dataBytes, openTestCore, randomSystem } from './testing';
+import { dataBytes, openTestCore, randomSystem, safetensors } from './testing';
 import { CoreError, type Core } from './types';
 
 let core: Core;
@@ -143,6 +143,30 @@ describe('files', () => {
     const inspect = async (name: string) => (await core.inspect(name, dataBytes(`io/${name}`))).tensors;
     expect(await inspect('npz_deflated.npz')).toEqual(await inspect('npz_stored.npz'));
     expect((await inspect('npz_deflated.npz')).length).toBeGreaterThan(0);
+  });
+
+  it('are measured by what their heads move', async () => {
+    const bytes = dataBytes('vectors/softmax_1.npy');
+    const { heads, tokens } = (await core.open('a.npy', bytes)).layers[0]!;
+    const open = (name: string, norm: (k: number) => number) =>
+      core.open('a.npy', bytes, { moved: { name, bytes: safetensors('norms', [heads, tokens], norm) } });
+    // Of equal norms: the attention itself, and equal weights. Of one that is larger than all others: nearly that head.
+    const equal = { file: await open('norms.safetensors', () => 2), layer: 0, sample: 0 };
+    const [plain, same] = [await core.measure(equal), await core.measure(equal, { edges: 'norm' })];
+    expect(same.combined.minimax_fidelity.value).toBeCloseTo(plain.combined.minimax_fidelity.value, 12);
+    const matrix = async (edges?: 'norm') => (await core.matrix(equal, { weights: Array(heads).fill(1) as number[] }, edges)).values;
+    const [before, after] = [await matrix(), await matrix('norm')];
+    before.forEach((value, k) => expect(after[k]).toBeCloseTo(value, 12));
+    const first = { file: await open('a.npy', (k) => (k < tokens ? 1e9 : 1)), layer: 0, sample: 0 };
+    const moved = await core.measure(first, { edges: 'norm' });
+    expect(moved.combined.minimax_fidelity.value).toBeCloseTo(plain.heads[0]!.minimax_fidelity.value, 6);
+    expect((await first.file.analyze({ edges: 'norm' })).edges).toBe('norm');
+    const mixer = await core.mixer(first, { edges: 'norm' });
+    const mix = await mixer.update(Array(heads).fill(1) as number[]);
+    expect(mix!.combined.minimax_fidelity.value).toBe(moved.combined.minimax_fidelity.value);
+    await expect(core.measure(first, { edges: 'contribution' })).rejects.toThrow(/contribution edges need/);
+    const without = { file: await core.open('a.npy', bytes), layer: 0, sample: 0 };
+    await expect(core.measure(without, { edges: 'norm' })).rejects.toMatchObject({ kind: 'usage' });
   });
 
   it('of one name are open side by side', async () => {

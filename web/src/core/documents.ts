@@ -3,6 +3,9 @@
 /** `null`: a time that is never reached, or a number that does not exist. */
 export type Maybe = number | null;
 
+/** The tensor files that the page reads, in the order of texts. */
+export const TENSOR_ENDINGS = ['.npy', '.npz', '.safetensors'];
+
 /** Definitions to measure by. */
 export type Convention = 'exact' | 'published';
 

@@ -1,7 +1,7 @@
 /** Messages between the page and a worker of the core. */
 
 import type { AnalyzeDocument, BestWeights, HeadValue, InspectDocument, SystemDocument } from './documents';
-import type { MeasureOptions } from './settings';
+import type { EdgeKind, MeasureOptions } from './settings';
 import type {
   AttentionFileOptions,
   Curves,
@@ -18,7 +18,7 @@ import type {
 /** What a worker keeps under a number until it is dropped. */
 export type Resource =
   | { kind: 'arrays'; tokens: number; heads: HeadArray[]; headNames?: string[]; tokenNames?: string[] }
-  | { kind: 'file'; name: string; blob: Blob; options: AttentionFileOptions }
+  | { kind: 'file'; name: string; blob: Blob; options: Omit<AttentionFileOptions, 'moved'>; moved: { name: string; bytes: Blob } | null }
   | { kind: 'mixer'; place: Place; options: MeasureOptions };
 
 /** A system: a graph's text, or a resource with layer and sample. */
@@ -31,7 +31,7 @@ export interface Calls {
   version(): Version;
   measure(place: Place, options: MeasureOptions & Weights): SystemDocument;
   curves(place: Place, options: Omit<CurveOptions, 'weights'> & Weights): Curves;
-  matrix(place: Place, head: number, options: Weights): { nodes: number; values: Float64Array };
+  matrix(place: Place, head: number, options: Weights & { edges?: EdgeKind }): { nodes: number; values: Float64Array };
   graph(source: GraphSource): ParsedGraph;
   steps(graph: string, options: MeasureOptions & { steps: number } & Weights): GraphSteps;
   inspect(file: number): InspectDocument;

@@ -23,6 +23,10 @@ function fullRows(head: HeadArray, tokens: number): Uint8Array {
   return full;
 }
 
+/** Two files may have the same name. */
+const movedName = ({ name, moved }: { name: string; moved: { name: string } | null }): string =>
+  moved!.name === name ? `values of ${name}` : moved!.name;
+
 interface Kept {
   resource: Resource;
   /** Of a file, in the module. */
@@ -32,7 +36,7 @@ interface Kept {
 
 export class Server implements Calls {
   private readonly kept = new Map<number, Kept>();
-  /** Of a file, by the endings of its name that the module asks for. */
+  /** Of a file and what its heads move, by the names that the module asks for. */
   private readonly sources = new Map<number, Map<string, Source>>();
 
   constructor(private readonly module: CoreModule) {}
@@ -40,9 +44,14 @@ export class Server implements Calls {
   async keep(number: number, resource: Resource): Promise<void> {
     this.kept.set(number, { resource, pointer: 0, generation: -1 });
     if (resource.kind !== 'file') return;
-    const { name, blob } = resource;
-    const source = inWorker ? blobSource(blob) : memorySource(new Uint8Array(await blob.arrayBuffer()));
-    this.sources.set(number, new Map([['', source], ...(await unpack(name, blob))]));
+    const sources = new Map<string, Source>();
+    const add = async (name: string, blob: Blob) => {
+      sources.set(name, inWorker ? blobSource(blob) : memorySource(new Uint8Array(await blob.arrayBuffer())));
+      for (const [ending, source] of await unpack(name, blob)) sources.set(name + ending, source);
+    };
+    await add(resource.name, resource.blob);
+    if (resource.moved) await add(movedName(resource), resource.moved.bytes);
+    this.sources.set(number, sources);
   }
 
   drop(number: number): void {
@@ -74,14 +83,15 @@ export class Server implements Calls {
     const kept = this.find(number);
     const { resource } = kept;
     if (resource.kind !== 'file') throw new CoreError('this is no file', 'usage');
+    const options = { ...resource.options, moved: resource.moved ? movedName(resource) : undefined };
     return this.made(kept, () =>
-      this.named(number, resource.name, () => scope.make(null, 'sg_attention_open', scope.text(resource.name), scope.options(resource.options))),
+      this.named(number, () => scope.make(null, 'sg_attention_open', scope.text(resource.name), scope.options(options))),
     );
   }
 
-  /** Lets the module open a file by its name. */
-  private named<Result>(number: number, name: string, body: () => Result): Result {
-    for (const [ending, source] of this.sources.get(number) ?? []) this.module.files.add(name + ending, source);
+  /** Lets the module open the files of a resource by their names. */
+  private named<Result>(number: number, body: () => Result): Result {
+    for (const [name, source] of this.sources.get(number) ?? []) this.module.files.add(name, source);
     return body();
   }
 
@@ -191,7 +201,7 @@ export class Server implements Calls {
     this.module.run((scope) => {
       const { resource } = this.find(number);
       if (resource.kind !== 'file') throw new CoreError('this is no file', 'usage');
-      return this.named(number, resource.name, () => scope.json('sg_inspect', scope.text(resource.name)));
+      return this.named(number, () => scope.json('sg_inspect', scope.text(resource.name)));
     });
 
   layers: Calls['layers'] = (file) => this.module.run((scope) => scope.json('sg_attention_json', this.file(scope, file)));

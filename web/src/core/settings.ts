@@ -1,5 +1,8 @@
 /** How to measure: the options of the C interface, by its names. Made by scripts/generate.py: do not edit. */
 
+export const EDGES = ['attention', 'norm', 'contribution'] as const;
+export type EdgeKind = (typeof EDGES)[number];
+
 export interface MeasureOptions {
   /** definitions to measure by. exact: normalised walk, and certified fidelity over the sources. published: as for the paper's tables (walk not normalised, fidelity over all nodes and 100 steps) (default: "exact") */
   convention?: 'exact' | 'published';
@@ -17,4 +20,6 @@ export interface MeasureOptions {
   cutoff?: number;
   /** limit on diffusion steps; a fidelity that is not certified by then is reported as an interval. 0: no limit, later steps are searched by squaring (default: 0) */
   step_limit?: number;
+  /** what the edges are: attention, norm (attention times the norm of what the head moves) or contribution (share of each moved value in the output). With norm and contribution the weights of the heads follow from the edges (default: attention) */
+  edges?: 'attention' | 'norm' | 'contribution';
 }

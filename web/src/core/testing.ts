@@ -51,3 +51,11 @@ export function randomSystem(heads: number, tokens: number, seed = 1): ArraySyst
   };
   return { tokens, heads: Array.from({ length: heads }, head) };
 }
+
+/** An archive of one array of doubles. */
+export function safetensors(name: string, shape: number[], number: (k: number) => number): Blob {
+  const count = shape.reduce((a, b) => a * b);
+  const text = JSON.stringify({ [name]: { dtype: 'F64', shape, data_offsets: [0, 8 * count] } });
+  const header = new TextEncoder().encode(text.padEnd(8 * Math.ceil(text.length / 8)));
+  return new Blob([BigUint64Array.of(BigInt(header.length)), header, Float64Array.from({ length: count }, (_, k) => number(k))]);
+}

@@ -12,7 +12,7 @@ import type {
   Settings,
   SystemDocument,
 } from './documents';
-import type { MeasureOptions } from './settings';
+import type { EdgeKind, MeasureOptions } from './settings';
 
 export type Normalization = Settings['normalization'];
 
@@ -58,7 +58,7 @@ export interface FileSystem {
 /** A multi-head system: heads on the same nodes, the last of which is the sink. */
 export type System = ArraySystem | GraphSystem | FileSystem;
 
-export type { MeasureOptions } from './settings';
+export { EDGES, type EdgeKind, type MeasureOptions } from './settings';
 
 /** How a call that may take long is carried out. */
 export interface CallOptions {
@@ -180,6 +180,8 @@ export interface AttentionFileOptions {
   range?: [number, number | null];
   row_tolerance?: number;
   missing_mass?: 'error' | 'node';
+  /** An archive of what the heads move, for edges other than attention. */
+  moved?: { name: string; bytes: Blob };
 }
 
 export interface Version {
@@ -203,14 +205,18 @@ export interface Core {
   curves(system: System, options: CurveOptions, call?: CallOptions): Promise<Curves>;
 
   /** Head h as it is measured, or all together with these weights: (nodes, nodes), row after row, rows summing to one. */
-  matrix(system: System, head: number | { weights: ArrayLike<number> }): Promise<{ nodes: number; values: Float64Array }>;
+  matrix(
+    system: System,
+    head: number | { weights: ArrayLike<number> },
+    edges?: EdgeKind,
+  ): Promise<{ nodes: number; values: Float64Array }>;
 
   mixer(system: System, options?: MeasureOptions): Promise<Mixer>;
 
   graph(source: GraphSource): Promise<ParsedGraph>;
   graphSteps(graph: string, options: MeasureOptions & { steps: number; weights?: ArrayLike<number> }): Promise<GraphSteps>;
 
-  /** The tensors in a .npy, .npz or .safetensors file: `synergraph inspect --json`. */
+  /** The tensors in a file: `synergraph inspect --json`. */
   inspect(name: string, bytes: Blob | Uint8Array): Promise<InspectDocument>;
   /** Opens a file as `synergraph analyze FILE` does. Nothing is read but what is asked for. */
   open(name: string, bytes: Blob | Uint8Array, options?: AttentionFileOptions, call?: CallOptions): Promise<AttentionFile>;

@@ -1,5 +1,6 @@
 /** A layer on a sample, or on all of them. */
-import type { Core, Curves, MeasureOptions, SystemDocument } from '../core';
+import type { Core, Curves, EdgeKind, MeasureOptions, SystemDocument } from '../core';
+import { edgesOf } from './settings';
 import { meanCurves, meanDocument, numbersOf, numbersTogether, spreadsOf } from './mean';
 import { layerTable, type Spread } from './layers';
 import type { Selection } from './selection';
@@ -19,13 +20,19 @@ interface Matrix {
 }
 
 /** The attention of a head or of all; of all samples, its mean. */
-export async function matrixFor(core: Core, attention: Attention, of: Selection, head: number | 'all'): Promise<Matrix> {
+export async function matrixFor(
+  core: Core,
+  attention: Attention,
+  of: Selection,
+  head: number | 'all',
+  edges: EdgeKind,
+): Promise<Matrix> {
   const which = head === 'all' ? { weights: of.weights } : head;
-  if (of.sample !== 'mean') return core.matrix(attention.system(of.layer, of.sample), which);
+  if (of.sample !== 'mean') return core.matrix(attention.system(of.layer, of.sample), which, edges);
   let total: Matrix | null = null;
   const count = of.info.samples.length;
   for (let sample = 0; sample < count; ++sample) {
-    const { nodes, values } = await core.matrix(attention.system(of.layer, sample), which);
+    const { nodes, values } = await core.matrix(attention.system(of.layer, sample), which, edges);
     total ??= { nodes, values: new Float64Array(values.length) };
     for (let k = 0; k < values.length; ++k) total.values[k]! += values[k]! / count;
   }
@@ -80,7 +87,8 @@ export interface MeanNumbers {
  * none measured), of the samples at hand.
  */
 export function meanNumbers(session: Session, state: State, of: Selection, measured: readonly SystemDocument[]): MeanNumbers {
-  if (session.analyze && !of.mixed) {
+  const sameEdges = (session.analyze?.edges ?? 'attention') === edgesOf(session, state.edges);
+  if (session.analyze && !of.mixed && sameEdges) {
     const { measures, layers } = layerTable(session, state.convention)!;
     const index = of.info.index;
     return {

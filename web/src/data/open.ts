@@ -1,5 +1,6 @@
 /** Files that a reader opens: attention, documents of the program, graphs. */
-import type { AttentionFile, AttentionFileOptions, CallOptions, Core } from '../core';
+import { EDGES, type AttentionFile, type AttentionFileOptions, type CallOptions, type Core, type EdgeKind } from '../core';
+import { TENSOR_ENDINGS } from '../core/documents';
 import { documentOf } from './page';
 import { emptySession, fileSession, startView, type Session } from './session';
 import type { State } from '../state';
@@ -29,13 +30,14 @@ export function documentSession(name: string, text: string): Opened {
   return { session, state: { view: startView(session), ...(documents.graph ? { graph: '' } : {}) } };
 }
 
-/** The tensor files that the core reads, in the order of texts. */
-export const TENSOR_ENDINGS = ['.npy', '.npz', '.safetensors'];
-
 /** The endings in words: ".npy, .npz or .safetensors". */
 export function listedEndings(joined: 'and' | 'or'): string {
   return `${TENSOR_ENDINGS.slice(0, -1).join(', ')} ${joined} ${TENSOR_ENDINGS.at(-1)}`;
 }
+
+/** The edges that attention has: values make it more than one. A node for missing mass moves nothing, and would come and go with them. */
+export const edgesIn = ({ moved, missing_mass: missing }: AttentionFileOptions): readonly EdgeKind[] =>
+  moved && missing !== 'node' ? EDGES : [];
 
 /** Opens a file by its name: .json, .txt (a graph), or attention in any format that the core reads. */
 export async function openFile(
@@ -55,5 +57,9 @@ export async function openFile(
       `${name}: a PyTorch file; this page reads ${listedEndings('and')} with attention, the program also checkpoints (synergraph analyze ${name} --page page.html)`,
     );
   const file = await core.open(name, bytes, options, call);
-  return { session: fileSession(file, null, null, options.missing_mass === 'node'), state: { view: 'layer' }, file };
+  return {
+    session: fileSession(file, null, null, options.missing_mass === 'node', edgesIn(options)),
+    state: { view: 'layer' },
+    file,
+  };
 }

@@ -2,6 +2,7 @@ import type {
   AnalyzeDocument,
   AttentionFile,
   DataType,
+  EdgeKind,
   EmbeddedAttention,
   HeadArray,
   HeadsDocument,
@@ -38,6 +39,8 @@ export interface Attention {
   sampleLabels?: (string[] | null)[] | null;
   /** Node 0 stands for the mass that rows lack. */
   missing?: boolean;
+  /** The edges that can be measured, where they are more than attention. */
+  edges?: readonly EdgeKind[];
   layers: AttentionLayer[];
   /** The heads of a layer on a sample (a position in its list). */
   system(layer: number, sample: number): System;
@@ -215,6 +218,7 @@ export function fileSession(
   analyze: AnalyzeDocument | null,
   heads: HeadsDocument | null,
   missing = analyze?.missing_mass === 'node',
+  edges: readonly EdgeKind[] = [],
 ): Session {
   return {
     ...emptySession(),
@@ -225,6 +229,7 @@ export function fileSession(
     attention: {
       labels: null,
       missing,
+      edges,
       layers: file.layers.map((layer, index) => ({
         name: layer.name,
         index,

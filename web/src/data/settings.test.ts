@@ -110,7 +110,7 @@ describe('settings', () => {
       step_limit: 9,
     }));
   it('are named', () =>
-    expect(settingsWords({ convention: 'published', settings, options: optionsOf(settings) })).toBe(
+    expect(settingsWords({ convention: 'published', settings, options: optionsOf(settings), edges: 'attention' })).toBe(
       'Measured by the published convention, published walk, fidelity over all tokens, within 100 steps, ε 0.1, 0.5, hitting times cut at 7 steps.',
     ));
   it('of a graph that is drawn are the core’s own', () => expect(graphMeasurement(emptySession()).options).toEqual({}));

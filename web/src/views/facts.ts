@@ -1,11 +1,12 @@
 /** What is on the page, in a line. */
-import type { Convention } from '../core';
+import type { Convention, EdgeKind } from '../core';
 import type { Session } from '../data/session';
 import { measurementOf, settingsWords } from '../data/settings';
 import { fill, h, type Child } from '../dom';
 import { percent } from '../quantities';
 import { segments, type Control } from '../ui/controls';
 import { card, headRow, note } from '../ui/parts';
+import type { State } from '../state';
 import type { Context } from '../view';
 
 const range = (values: number[]) => {
@@ -80,13 +81,28 @@ export function conventionControl({ session, store }: Context): Control<Conventi
   return control;
 }
 
+/** One of the edges that the attention at hand has. */
+export function edgesControl({ session, store }: Context): Control<EdgeKind> {
+  const there = session.attention?.edges ?? [];
+  const control = segments<EdgeKind>(
+    'Edges',
+    there.map((value) => ({ value, label: value[0]!.toUpperCase() + value.slice(1) })),
+    (edges) => store.set({ edges }),
+  );
+  control.element.hidden = there.length < 2;
+  return control;
+}
+
 /** How the numbers were measured, in a line. */
-export function settingsNote(session: Session): { element: HTMLElement; update(chosen: Convention): void } {
+export function settingsNote(session: Session): {
+  element: HTMLElement;
+  update(chosen: Pick<State, 'convention' | 'edges'>): void;
+} {
   const element = h('p', { class: 'note settings' });
   return {
     element,
-    update(chosen) {
-      fill(element, settingsWords(measurementOf(session, chosen)));
+    update({ convention, edges }) {
+      fill(element, settingsWords(measurementOf(session, convention, edges)));
       element.hidden = element.textContent === '';
     },
   };

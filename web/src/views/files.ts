@@ -1,6 +1,7 @@
-import type { AttentionFileOptions } from '../core';
+import { EDGES, type AttentionFileOptions, type EdgeKind } from '../core';
+import { TENSOR_ENDINGS } from '../core/documents';
 import { demoFile } from '../data/demo';
-import { listedEndings, openFile, TENSOR_ENDINGS } from '../data/open';
+import { edgesIn, listedEndings, openFile } from '../data/open';
 import { fileSession } from '../data/session';
 import { fill, h, uniqueId, type Child } from '../dom';
 import { segments } from '../ui/controls';
@@ -12,12 +13,19 @@ let measuring: AbortController | null = null;
 let listener: ((content: Child) => void) | null = null;
 
 /** How files are read; it stays while the page is open. */
-const how: { axes: string; layers: string; missing: 'error' | 'node' } = { axes: '', layers: '', missing: 'error' };
+const how: { axes: string; layers: string; missing: 'error' | 'node'; moved: File | null; edges: EdgeKind } = {
+  axes: '',
+  layers: '',
+  missing: 'error',
+  moved: null,
+  edges: 'attention',
+};
 
 const readingOptions = (): AttentionFileOptions => ({
   ...(how.axes ? { axes: how.axes } : {}),
   ...(how.layers ? { layers: how.layers } : {}),
   ...(how.missing === 'node' ? { missing_mass: how.missing } : {}),
+  ...(how.moved ? { moved: { name: how.moved.name, bytes: how.moved } } : {}),
 });
 
 /** Opens a file. Attention is measured before it is shown, unless the reader wants to see it at once. */
@@ -43,14 +51,16 @@ export async function openInPage(context: Context, name: string, bytes: Blob, op
     else {
       listener?.([
         `${name}: measuring every layer and sample… `,
-        link('See it now', () => context.open(session, state)),
+        link('See it now', () => context.open(session, { ...state, edges: how.edges })),
         ' ',
         stop(),
       ]);
-      const document = await file.analyze({ per_head: true }, { signal: abort.signal });
+      const edges = edgesIn(options).includes(how.edges) ? how.edges : 'attention';
+      const document = await file.analyze({ per_head: true, edges }, { signal: abort.signal });
       if (abort.signal.aborted) return;
       const waiting = context.store.get().view === 'files';
-      context.open(fileSession(file, document, null), waiting ? { view: 'overview' } : context.store.get());
+      const measured = fileSession(file, document, null, document.missing_mass === 'node', edgesIn(options));
+      context.open(measured, waiting ? { view: 'overview', edges } : context.store.get());
       if (!waiting) context.say(`${name} is measured: the overview has its numbers.`);
     }
   } catch (error) {
@@ -141,8 +151,29 @@ function ownFiles(context: Context, status: HTMLElement): HTMLElement {
         field('Tensors that match (regular expression)', typed('layers', 'all', 16)),
         mass,
       ),
+      valuesInput(),
     ),
   );
+}
+
+/** What the heads move, and the edges that follow from it. */
+function valuesInput(): HTMLElement {
+  const edges = segments<EdgeKind>(
+    'Edges',
+    EDGES.map((value) => ({ value, label: value[0]!.toUpperCase() + value.slice(1) })),
+    (value) => {
+      how.edges = value;
+    },
+  );
+  const chosen = () => {
+    how.moved = input.files?.[0] ?? null;
+    edges.element.hidden = how.moved === null;
+  };
+  const input = h('input', { type: 'file', id: uniqueId('values'), accept: '.npz,.safetensors', onchange: chosen });
+  edges.update(how.edges);
+  edges.element.hidden = true;
+  how.moved = null;
+  return div('controls spaced', field('What the heads move (values, out_proj, residual; or norms)', input), edges);
 }
 
 function examples(context: Context): HTMLElement {

@@ -3,6 +3,7 @@ import { Latest } from '../async';
 import { matrixView, thumbnail, type MatrixData } from '../charts/matrix';
 import { headName } from '../data/intervals';
 import { matrixFor } from '../data/measure-layer';
+import { edgesOf } from '../data/settings';
 import { sampleWords, tokenLabel, tokenName, type Selection } from '../data/selection';
 import { fill, h } from '../dom';
 import { currentTheme } from '../theme';
@@ -128,10 +129,11 @@ export class LayerMatrix {
   /** The matrix of a head or of all; what was wanted before is kept. */
   private matrix(selection: Selection, head: Head): Promise<MatrixData> {
     const { cache, context } = this;
-    const key = [selection.layer, selection.sample, head, head === 'all' ? selection.weights.join() : ''].join(' ');
+    const edges = edgesOf(context.session, context.store.get().edges);
+    const key = [selection.layer, selection.sample, head, head === 'all' ? selection.weights.join() : '', edges].join(' ');
     let found = cache.get(key);
     if (!found) {
-      found = context.core.then((core) => matrixFor(core, context.session.attention!, selection, head));
+      found = context.core.then((core) => matrixFor(core, context.session.attention!, selection, head, edges));
       if (cache.size > (selection.info.tokens > 1000 ? 2 : 80)) cache.delete(cache.keys().next().value!);
       cache.set(key, found);
       found.catch(() => cache.delete(key));

@@ -9,7 +9,7 @@ import { explainedReadings } from '../ui/glossary';
 import { button, div, link, note } from '../ui/parts';
 import { saveJson } from '../ui/save';
 import type { Context, Mounted, View } from '../view';
-import { conventionControl, sessionHeader, settingsNote } from './facts';
+import { conventionControl, edgesControl, sessionHeader, settingsNote } from './facts';
 import { layerFigures } from './layer-figures';
 import { LayerMatrix } from './layer-matrix';
 import { ShownLayer, shownHead } from './layer-model';
@@ -71,7 +71,7 @@ class LayerView implements Mounted {
     fill(this.where, `L${this.title.slice(1)}`);
     this.showWeights();
     const changed = (...fields: (keyof State)[]) => !before || fields.some((field) => before[field] !== state[field]);
-    const other = changed('layer', 'sample', 'weights', 'convention');
+    const other = changed('layer', 'sample', 'weights', 'convention', 'edges');
     if (other) {
       this.matrix.showHeads(null);
       this.measure(false);
@@ -110,7 +110,8 @@ class LayerView implements Mounted {
   private measure(asked: boolean): void {
     const { context, now: selection, wait } = this;
     const { session, store, core, say } = context;
-    const { options } = measurementOf(session, store.get().convention);
+    const { convention, edges } = store.get();
+    const { options } = measurementOf(session, convention, edges);
     this.measured = null;
     this.showNumbers();
     if (isLong(selection) && !asked) {
@@ -162,7 +163,8 @@ function layerControls(context: Context, save: () => void) {
   const conventions = conventionControl(context);
   const measuredWith = settingsNote(session);
   const saveButton = button('Save JSON', save);
-  const controls = [layers, samples, conventions, colours];
+  const edges = edgesControl(context);
+  const controls = [layers, samples, conventions, edges, colours];
   return {
     elements: [sessionHeader(session, session.title, ...controls, saveButton), measuredWith],
     saves: (possible: boolean) => (saveButton.disabled = !possible),
@@ -171,7 +173,8 @@ function layerControls(context: Context, save: () => void) {
       samples.update(sample, sampleOptions(info));
       colours.update(state.colours);
       conventions.update(state.convention);
-      measuredWith.update(state.convention);
+      edges.update(state.edges);
+      measuredWith.update(state);
     },
   };
 }

@@ -28,7 +28,7 @@ export function mountDocument(root: HTMLElement, context: Context): Mounted {
   );
   const pruning = pruningFigure(value, names);
   const measuredWith = settingsNote(session);
-  measuredWith.update(store.get().convention);
+  measuredWith.update(store.get());
   fill(
     root,
     sessionHeader(session, session.title, layers, values),

@@ -76,7 +76,7 @@ export function presetButtons(model: MixerModel, seek: (value: HeadValue) => voi
         preset(isLearned ? 'Learned' : 'Of the data', 'the weights that the data were measured with', () => model.set(null)),
         preset('Uniform', 'the same weight for every head', () => model.set(normalised(heads.map(() => 1)))),
         also && preset('Learned', 'norms of the output projection', () => model.set(normalised(also))),
-        model.isMean ? null : [best('fidelity'), best('speed')],
+        model.isMean || model.edges !== 'attention' ? null : [best('fidelity'), best('speed')],
         overSamples(),
       );
       element.hidden = heads.length < 2;

@@ -1,9 +1,9 @@
-import type { HeadValue, Mix, Mixer, Subsets } from '../core';
+import type { EdgeKind, HeadValue, Mix, Mixer, Subsets } from '../core';
 import { headName } from '../data/intervals';
 import { bits, only, switched, weightlessWords, withAll } from '../data/mix';
 import { sampleWords, selected, tokenName, tokenPhrase, type Selection } from '../data/selection';
 import type { Attention } from '../data/session';
-import { measurementOf } from '../data/settings';
+import { edgesOf, measurementOf } from '../data/settings';
 import type { State } from '../state';
 import type { Context } from '../view';
 import { worthOfDocument, worthOfSubsets, type Worth } from './worth';
@@ -54,8 +54,12 @@ export class MixerModel {
   get value(): HeadValue {
     return this.context.store.get().value;
   }
+  get edges(): EdgeKind {
+    return edgesOf(this.context.session, this.context.store.get().edges);
+  }
   get options() {
-    return measurementOf(this.context.session, this.context.store.get().convention).options;
+    const { convention, edges } = this.context.store.get();
+    return measurementOf(this.context.session, convention, edges).options;
   }
   get sampleWords(): string {
     return sampleWords(this.now.info, this.now.sample);

@@ -9,7 +9,7 @@ import { explainedReadings } from '../ui/glossary';
 import { button, card, div, note } from '../ui/parts';
 import { saveJson } from '../ui/save';
 import type { Context, Mounted, View } from '../view';
-import { conventionControl, sessionHeader, settingsNote } from './facts';
+import { conventionControl, edgesControl, sessionHeader, settingsNote } from './facts';
 import { meanMixWords } from './layer-words';
 import { mixReadings } from './mix-readings';
 import { mountDocument, valueControl } from './mixer-document';
@@ -93,7 +93,7 @@ class MixerView implements Mounted {
     this.controls.update(state);
     fill(this.where, `Layer ${words.slice('layer '.length)}`);
     fill(this.outside, leftOut(context.session, now.info), ' ', meanMixWords(now));
-    if (!before || old !== place() || !this.rows.fits()) {
+    if (!before || old !== place() || before.edges !== state.edges || !this.rows.fits()) {
       this.rows.draw();
       this.presets.draw();
       fill(this.seeker.element);
@@ -113,7 +113,8 @@ class MixerView implements Mounted {
   private open(): void {
     const { model } = this;
     const { now: selection, context, options, attention } = model;
-    const key = `${selection.layer} ${selection.sample} ${context.store.get().convention}`;
+    const { convention, edges } = context.store.get();
+    const key = `${selection.layer} ${selection.sample} ${convention} ${edges}`;
     if (model.opened?.key === key) return this.follow();
     model.opened?.mixer.close();
     model.opened = model.mix = model.subsets = null;
@@ -240,16 +241,19 @@ function mixerControls(model: MixerModel) {
         model.fail,
       ),
   );
-  const controls = [layers, samples, conventions, values];
+  const edges = edgesControl(context);
+  const controls = [layers, samples, conventions, edges, values];
   return {
     elements: [sessionHeader(session, session.title, ...controls, save), measuredWith],
-    update({ value, convention }: State): void {
+    update(state: State): void {
+      const { value, convention } = state;
       const { info, sample } = model.now;
       layers.update(info.index);
       samples.update(sample, sampleOptions(info));
       values.update(value);
       conventions.update(convention);
-      measuredWith.update(convention);
+      edges.update(state.edges);
+      measuredWith.update(state);
       save.disabled = model.isMean;
     },
   };

@@ -57,7 +57,7 @@ export const overview: View = {
         conventions.update(state.convention);
         scales.update(state.scale);
         scales.element.hidden = !measure.ofHeads || of.layers.length < 2;
-        measuredWith.update(state.convention);
+        measuredWith.update({ convention: state.convention, edges: (session.analyze ?? session.heads)?.edges ?? 'attention' });
         for (const one of figures) one.update();
         numbers.update(allNumbers(shown, context));
         meanings.update([measure, ...of.measures].map(({ quantity }) => quantity.id));

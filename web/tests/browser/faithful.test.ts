@@ -90,7 +90,7 @@ describe('a document of a graph', () => {
   it('shows its numbers and says what is missing', async () => {
     writeFileSync(join(folder, 'gr.json'), program('graph', '--example', '1', '--json'));
     const page = await open(empty);
-    await page.locator('input[type=file]').setInputFiles(join(folder, 'gr.json'));
+    await page.getByLabel('Choose a file').setInputFiles(join(folder, 'gr.json'));
     await page.getByText(/gr\.json has the numbers of its graph but not its edges/).waitFor();
     expect(await page.locator('h1').innerText()).toBe('gr.json');
     expect(await page.locator('tr.marked td').nth(2).innerText()).toBe('10');
@@ -103,9 +103,9 @@ describe('a document of a graph', () => {
     writeFileSync(join(folder, 'bad.json'), JSON.stringify({ ...JSON.parse(good), heads: [null] }));
     writeFileSync(join(folder, 'good.json'), good);
     const page = await open(empty);
-    await page.locator('input[type=file]').setInputFiles(join(folder, 'bad.json'));
+    await page.getByLabel('Choose a file').setInputFiles(join(folder, 'bad.json'));
     await page.getByText('bad.json: heads[0] is not an object').waitFor();
-    await page.locator('input[type=file]').setInputFiles(join(folder, 'good.json'));
+    await page.getByLabel('Choose a file').setInputFiles(join(folder, 'good.json'));
     await page.getByText(/good\.json has the numbers/).waitFor();
     expect(await page.locator('[role=alert]').innerText()).toBe('');
   });
@@ -123,12 +123,12 @@ z.close()`,
   ]);
   const good = writeNpy('after.npy', attention(1, 1, 2, 8, 1));
   const page = await open(empty);
-  await page.locator('input[type=file]').setInputFiles(bomb);
+  await page.getByLabel('Choose a file').setInputFiles(bomb);
   await page.getByRole('button', { name: 'Stop' }).click();
   await page.getByText('bomb.npz was not opened.').waitFor();
-  await page.locator('input[type=file]').setInputFiles(bomb);
+  await page.getByLabel('Choose a file').setInputFiles(bomb);
   await page.getByText('Opening bomb.npz').waitFor();
-  await page.locator('input[type=file]').setInputFiles(good);
+  await page.getByLabel('Choose a file').setInputFiles(good);
   await page.waitForSelector('#view-overview');
 });
 

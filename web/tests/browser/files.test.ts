@@ -11,7 +11,7 @@ import { attention, folder, program, ROOT, studyFolder, studyPage, writeNpy, wri
 const empty = writePage('files-empty.html', null);
 const { open } = useBrowser();
 
-const choose = (page: Page, path: string) => page.locator('input[type=file]').setInputFiles(path);
+const choose = (page: Page, path: string) => page.getByLabel('Choose a file').setInputFiles(path);
 
 /** What the program says of a file that it refuses; null where it takes it. */
 function refusal(path: string): string | null {
@@ -61,6 +61,50 @@ describe('Own files', () => {
     await page.waitForSelector('.reading');
     await page.getByRole('link', { name: 'Layer' }).click();
     await page.waitForSelector('.matrix canvas');
+  });
+
+  it('are measured by what their heads move', async () => {
+    const path = writeNpy('moved.npy', attention(1, 1, 3, 12, 5));
+    const norms = join(folder, 'norms.npz');
+    execFileSync('/usr/bin/python3', [
+      '-c',
+      `import numpy as np; np.savez(${JSON.stringify(norms)}, norms=np.random.default_rng(3).uniform(0.1, 2, (3, 12)))`,
+    ]);
+    const page = await open(empty);
+    await page.getByText('How to read it').click();
+    const edges = page.getByRole('group', { name: 'Edges' });
+    expect(await edges.isVisible()).toBe(false);
+    await page.getByLabel(/What the heads move/).setInputFiles(norms);
+    await edges.getByText('Norm').click();
+    await choose(page, path);
+    await page.waitForSelector('#view-overview');
+    await page
+      .getByText(/norm edges/)
+      .first()
+      .waitFor();
+    const { bytes } = await download(page, () => page.getByRole('button', { name: 'Save JSON' }).click());
+    const ours = JSON.parse(bytes.toString()) as AnalyzeDocument;
+    const theirs = JSON.parse(program('analyze', path, '--moved', norms, '--edges', 'norm', '--json', '-')) as AnalyzeDocument;
+    expect(ours.edges).toBe('norm');
+    const fidelity = (of: AnalyzeDocument) => of.conventions[0]!.layers[0]!.combined['minimax_fidelity']!.mean!;
+    expect(Math.abs(fidelity(ours) / fidelity(theirs) - 1)).toBeLessThan(1e-12);
+    await page.getByRole('link', { name: 'Layer' }).click();
+    const shown = format(quantityOf('minimax_fidelity'), fidelity(theirs));
+    await page.locator('#view-layer .reading').getByText(shown).first().waitFor();
+    const layerEdges = page.locator('#view-layer').getByRole('group', { name: 'Edges' });
+    await layerEdges.getByText('Contribution').click();
+    await page
+      .getByText(/contribution edges need/)
+      .first()
+      .waitFor();
+    await layerEdges.getByText('Attention').click();
+    const plain = JSON.parse(program('analyze', path, '--json', '-')) as AnalyzeDocument;
+    await page
+      .locator('#view-layer .reading')
+      .getByText(format(quantityOf('minimax_fidelity'), fidelity(plain)))
+      .first()
+      .waitFor();
+    expect(await page.evaluate(() => location.hash)).not.toContain('edges');
   });
 
   it('can be dropped anywhere, in other formats too', async () => {
