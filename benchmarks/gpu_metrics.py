@@ -386,10 +386,13 @@ class Llama:
             if watch is not None:
                 watch.record(number, query, key, projection=weights["out"])
             several = self.heads // self.key_heads
-            attend = getattr(functional, "scaled_dot_product_attention", None)
-            if attend is None:  # before PyTorch 2
-                raise NotImplementedError("PyTorch 2 is needed for the forward pass")
-            moved = attend(query, key.repeat_interleave(several, 1), value.repeat_interleave(several, 1), is_causal=True)
+            keys, values = key.repeat_interleave(several, 1), value.repeat_interleave(several, 1)
+            if hasattr(functional, "scaled_dot_product_attention"):
+                moved = functional.scaled_dot_product_attention(query, keys, values, is_causal=True)
+            else:  # before PyTorch 2, for rehearsals
+                later = self.torch.ones(query.shape[2], query.shape[2], dtype=self.torch.bool, device=query.device).triu(1)
+                scores = (query @ keys.transpose(2, 3)).float() * self.width ** -0.5
+                moved = self.torch.softmax(scores.masked_fill(later, -float("inf")), -1).to(values.dtype) @ values
             states = states + functional.linear(moved.transpose(1, 2).flatten(2), weights["out"])
             normed = self.normed(states)
             gated = functional.silu(functional.linear(normed, weights["gate"])) * functional.linear(normed, weights["up"])

@@ -302,10 +302,10 @@ typedef struct sg_result sg_result;
 
 /* Measures every layer on every sample, as `synergraph analyze` does. Options:
  * settings: measure
- *   "device"         device that runs or trains models and measures attention: cpu, cuda (the
- *                    first GPU), cuda:1 (the second), ..., cuda:all (to measure), or auto: a GPU
- *                    if there is one that can and the work is long enough for it, else the CPU
- *                    (default: "auto")
+ *   "device"         device that runs models and measures attention: cpu, cuda (the first GPU),
+ *                    cuda:1 (the second), ..., cuda:all (to measure), or auto: a GPU if there is
+ *                    one that can and the work is long enough for it, else the CPU (default: cpu;
+ *                    in C and Python auto)
  *   "convention"     definitions to measure by. exact: normalised walk, and certified fidelity
  *                    over the sources. published: as for the paper's tables (walk not normalised,
  *                    fidelity over all nodes and 100 steps) (default: "exact")
@@ -338,10 +338,10 @@ SG_API int sg_measure(sg_attention* attention, const char* options, const sg_cal
 /* What each head adds: measures every subset of the heads of every layer on every sample, or, of
  * many heads, random orders of them, as `synergraph heads` does. Options:
  * settings: heads
- *   "device"         device that runs or trains models and measures attention: cpu, cuda (the
- *                    first GPU), cuda:1 (the second), ..., cuda:all (to measure), or auto: a GPU
- *                    if there is one that can and the work is long enough for it, else the CPU
- *                    (default: "auto")
+ *   "device"         device that runs models and measures attention: cpu, cuda (the first GPU),
+ *                    cuda:1 (the second), ..., cuda:all (to measure), or auto: a GPU if there is
+ *                    one that can and the work is long enough for it, else the CPU (default: cpu;
+ *                    in C and Python auto)
  *   "convention"     definitions to measure by. exact: normalised walk, and certified fidelity
  *                    over the sources. published: as for the paper's tables (walk not normalised,
  *                    fidelity over all nodes and 100 steps) (default: "exact")
@@ -680,10 +680,9 @@ SG_API int sg_model_run(const sg_model* model, const int32_t* tokens, int64_t sa
  *                    parity, majority
  *   "samples"        sequences to draw (default: 50)
  *   "seed"           seed of the random sequences (default: 1)
- *   "device"         device that runs or trains models and measures attention: cpu, cuda (the
- *                    first GPU), cuda:1 (the second), ..., cuda:all (to measure), or auto: a GPU
- *                    if there is one that can and the work is long enough for it, else the CPU
- *                    (default: "cpu")
+ *   "device"         device that runs or trains models: cpu, cuda (the first GPU), cuda:1 (the
+ *                    second), ..., or auto: a GPU if there is one that can, else the CPU. A GPU
+ *                    also measures what it can (default: "cpu")
  *   "range"          analyse tokens A to B-1 only, without padding: rows and columns are cut and
  *                    what remains of each row is renormalised
  * end of settings */
@@ -736,10 +735,9 @@ typedef struct sg_pairs {
  *                    and when it is stopped (default: 60.0)
  *   "track"          measure mixing time and fidelity of every layer every N epochs, and log them;
  *                    0: never (default: 0)
- *   "device"         device that runs or trains models and measures attention: cpu, cuda (the
- *                    first GPU), cuda:1 (the second), ..., cuda:all (to measure), or auto: a GPU
- *                    if there is one that can and the work is long enough for it, else the CPU
- *                    (default: "auto")
+ *   "device"         device that runs or trains models: cpu, cuda (the first GPU), cuda:1 (the
+ *                    second), ..., or auto: a GPU if there is one that can, else the CPU. A GPU
+ *                    also measures what it can (default: "auto")
  *   "precision"      precision of products on a GPU: tf32 (operands of eleven bits), or float32 at
  *                    about half the speed. The CPU computes in float32 (default: "tf32")
  * end of settings
@@ -785,10 +783,9 @@ SG_API int sg_train(const char* directory, const char* options, const sg_pairs* 
  *                    0)
  *   "checkpoint_every" seconds between the checkpoints of a training; there is also one at the end
  *                    and when it is stopped (default: 60.0)
- *   "device"         device that runs or trains models and measures attention: cpu, cuda (the
- *                    first GPU), cuda:1 (the second), ..., cuda:all (to measure), or auto: a GPU
- *                    if there is one that can and the work is long enough for it, else the CPU
- *                    (default: "auto")
+ *   "device"         device that runs or trains models: cpu, cuda (the first GPU), cuda:1 (the
+ *                    second), ..., or auto: a GPU if there is one that can, else the CPU. A GPU
+ *                    also measures what it can (default: "auto")
  *   "precision"      precision of products on a GPU: tf32 (operands of eleven bits), or float32 at
  *                    about half the speed. The CPU computes in float32 (default: "tf32")
  *   "figures"        draw figures, with gnuplot (default: false; in Python true where gnuplot is

@@ -41,8 +41,8 @@ SETTINGS: Dict[str, Dict[str, Tuple[str, bool, str]]] = {
             "error: refuse rows that sum to less than 1 beyond rounding; node: add a first node that takes all the missing mass and keeps "
             "it, for models with a learned sink logit (default: \"error\")")),
         "device": ("string", True, (
-            "device that runs or trains models and measures attention: cpu, cuda (the first GPU), cuda:1 (the second), ..., cuda:all (to "
-            "measure), or auto: a GPU if there is one that can and the work is long enough for it, else the CPU (default: \"auto\")")),
+            "device that runs models and measures attention: cpu, cuda (the first GPU), cuda:1 (the second), ..., cuda:all (to measure), "
+            "or auto: a GPU if there is one that can and the work is long enough for it, else the CPU (default: cpu; in C and Python auto)")),
         "convention": ("names", True, (
             "definitions to measure by. exact: normalised walk, and certified fidelity over the sources. published: as for the paper's "
             "tables (walk not normalised, fidelity over all nodes and 100 steps) (default: \"exact\")")),
@@ -94,8 +94,8 @@ SETTINGS: Dict[str, Dict[str, Tuple[str, bool, str]]] = {
             "error: refuse rows that sum to less than 1 beyond rounding; node: add a first node that takes all the missing mass and keeps "
             "it, for models with a learned sink logit (default: \"error\")")),
         "device": ("string", True, (
-            "device that runs or trains models and measures attention: cpu, cuda (the first GPU), cuda:1 (the second), ..., cuda:all (to "
-            "measure), or auto: a GPU if there is one that can and the work is long enough for it, else the CPU (default: \"auto\")")),
+            "device that runs models and measures attention: cpu, cuda (the first GPU), cuda:1 (the second), ..., cuda:all (to measure), "
+            "or auto: a GPU if there is one that can and the work is long enough for it, else the CPU (default: cpu; in C and Python auto)")),
         "convention": ("name", True, (
             "definitions to measure by. exact: normalised walk, and certified fidelity over the sources. published: as for the paper's "
             "tables (walk not normalised, fidelity over all nodes and 100 steps) (default: \"exact\")")),
@@ -222,8 +222,8 @@ SETTINGS: Dict[str, Dict[str, Tuple[str, bool, str]]] = {
         "track": ("integer", True, (
             "measure mixing time and fidelity of every layer every N epochs, and log them; 0: never (default: 0)")),
         "device": ("string", True, (
-            "device that runs or trains models and measures attention: cpu, cuda (the first GPU), cuda:1 (the second), ..., cuda:all (to "
-            "measure), or auto: a GPU if there is one that can and the work is long enough for it, else the CPU (default: \"auto\")")),
+            "device that runs or trains models: cpu, cuda (the first GPU), cuda:1 (the second), ..., or auto: a GPU if there is one that "
+            "can, else the CPU. A GPU also measures what it can (default: \"auto\")")),
         "precision": ("name", True, (
             "precision of products on a GPU: tf32 (operands of eleven bits), or float32 at about half the speed. The CPU computes in "
             "float32 (default: \"tf32\")")),
@@ -281,8 +281,8 @@ SETTINGS: Dict[str, Dict[str, Tuple[str, bool, str]]] = {
         "checkpoint_every": ("number", True, (
             "seconds between the checkpoints of a training; there is also one at the end and when it is stopped (default: 60.0)")),
         "device": ("string", True, (
-            "device that runs or trains models and measures attention: cpu, cuda (the first GPU), cuda:1 (the second), ..., cuda:all (to "
-            "measure), or auto: a GPU if there is one that can and the work is long enough for it, else the CPU (default: \"auto\")")),
+            "device that runs or trains models: cpu, cuda (the first GPU), cuda:1 (the second), ..., or auto: a GPU if there is one that "
+            "can, else the CPU. A GPU also measures what it can (default: \"auto\")")),
         "precision": ("name", True, (
             "precision of products on a GPU: tf32 (operands of eleven bits), or float32 at about half the speed. The CPU computes in "
             "float32 (default: \"tf32\")")),
@@ -298,7 +298,7 @@ SETTINGS: Dict[str, Dict[str, Tuple[str, bool, str]]] = {
         "seed": ("integer", True, (
             "seed of the random sequences (default: 1)")),
         "device": ("string", True, (
-            "device that runs or trains models and measures attention: cpu, cuda (the first GPU), cuda:1 (the second), ..., cuda:all (to "
-            "measure), or auto: a GPU if there is one that can and the work is long enough for it, else the CPU (default: \"cpu\")")),
+            "device that runs or trains models: cpu, cuda (the first GPU), cuda:1 (the second), ..., or auto: a GPU if there is one that "
+            "can, else the CPU. A GPU also measures what it can (default: \"cpu\")")),
     },
 }

@@ -33,7 +33,7 @@ NOT_COMMANDS = {"ablate", "agreement", "attention_stack", "attention_create", "a
 # The same key has another meaning in these commands, so it has another description.
 TWO_MEANINGS = {
     "directory", "file", "heads", "horizon", "in", "json", "layers", "out", "precision", "samples", "seed", "steps", "task", "weights", "csv", "eps", "step_limit",
-    "exact_heads", "loss", "orders", "tokens",
+    "exact_heads", "loss", "orders", "tokens", "device", "memory",
 }
 
 

@@ -49,7 +49,7 @@ void visit_settings(AnalysisSettings& settings, Visit&& visit) {
                 .help = "keep the numbers of every token",
                 .faces = face::kLibrary},
         settings.per_node);
-  visit(device_setting(kMeasurementGroup, face::kLibrary), settings.device);
+  visit(measuring_device_setting(kMeasurementGroup, face::kLibrary), settings.device);
 }
 
 }  // namespace synergraph

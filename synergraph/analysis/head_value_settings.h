@@ -195,7 +195,7 @@ void visit_settings(HeadsSettings& settings, Visit&& visit) {
   visit_settings(settings.edges, visit);
   visit_settings(settings.through, visit);
   visit_settings(settings.text, visit);
-  visit(device_setting(kMeasurementGroup, face::kLibrary), settings.head_values.device);
+  visit(measuring_device_setting(kMeasurementGroup, face::kLibrary), settings.head_values.device);
 }
 
 }  // namespace synergraph

@@ -291,7 +291,7 @@ void visit_settings(InputSettings& settings, Visit&& visit) {
                 .effect = SettingEffect::kExecution},
         settings.tokens);
   visit_settings(static_cast<SequenceSettings&>(settings), in_program);
-  visit(device_setting(kInputGroup, face::kProgram), settings.device);
+  visit(measuring_device_setting(kInputGroup, face::kProgram), settings.device);
   visit_settings(static_cast<CheckpointSettings&>(settings), in_program);
   visit_settings(static_cast<WeightSettings&>(settings), in_program);
   visit_settings(static_cast<MovedSettings&>(settings), in_program);

@@ -39,18 +39,29 @@ void visit_settings(ExecutionSettings& settings, Visit&& visit) {
         settings.quiet);
 }
 
-/// Returns the description of a device's name, for what runs or trains models or measures.
+/// Returns the description of a device's name, for what runs or trains models.
 constexpr Setting device_setting(std::string_view group, unsigned faces) {
-  return {
-      .key = "device",
-      .group = group,
-      .help =
-          "device that runs or trains models and measures attention: cpu, cuda (the first GPU), "
-          "cuda:1 (the second), ..., cuda:all (to measure), or auto: a GPU if there is one that "
-          "can "
-          "and the work is long enough for it, else the CPU",
-      .faces = faces,
-      .effect = SettingEffect::kExecution};
+  return {.key = "device",
+          .group = group,
+          .help =
+              "device that runs or trains models: cpu, cuda (the first GPU), cuda:1 (the "
+              "second), ..., or auto: a GPU if there is one that can, else the CPU. A GPU "
+              "also measures what it can",
+          .faces = faces,
+          .effect = SettingEffect::kExecution};
+}
+
+/// Returns the same for what measures attention. Commands have the device with their input.
+constexpr Setting measuring_device_setting(std::string_view group, unsigned faces) {
+  return {.key = "device",
+          .group = group,
+          .help =
+              "device that runs models and measures attention: cpu, cuda (the first GPU), "
+              "cuda:1 (the second), ..., cuda:all (to measure), or auto: a GPU if there is one "
+              "that can and the work is long enough for it, else the CPU (default: cpu; in C "
+              "and Python auto)",
+          .faces = faces,
+          .effect = SettingEffect::kExecution};
 }
 
 }  // namespace synergraph

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
 #include <type_traits>
 #include <utility>
@@ -72,10 +73,23 @@ struct SchemaProperties {
         setting.offered(face::kProgram) && option != plain_option_name(setting.key))
       property["option"] = option;
     if (setting.required) property["required_by"] = {"program"};
-    properties[std::string(setting.key)] = std::move(property);
+    add(std::string(setting.key), setting.faces, std::move(property));
   }
 
  private:
+  /// A setting that faces have in several lists has the faces of all, and a default if they agree.
+  void add(const std::string& key, unsigned faces, ordered_json property) const {
+    if (const auto known = properties.find(key); known != properties.end()) {
+      for (const auto& [bit, name] : {std::pair(face::kProgram, "program"),
+                                      std::pair(face::kC, "c"), std::pair(face::kPython, "python")})
+        if (std::ranges::find((*known)["faces"], name) != (*known)["faces"].end()) faces |= bit;
+      property["faces"] = face_names(faces);
+      if (known->value("default", ordered_json()) != property.value("default", ordered_json()))
+        property.erase("default");
+    }
+    properties[key] = std::move(property);
+  }
+
   template <class Number>
   static ordered_json type_of(const Number&, const NumberRange<Number>& range) {
     return number_type(range);
