@@ -15,8 +15,10 @@ The command needs PyTorch, NumPy and the package synergraph (SYNERGRAPH_LIBRARY 
 import argparse
 import glob
 import json
+import multiprocessing
 import os
 import re
+import signal
 import sys
 import time
 
@@ -257,18 +259,23 @@ def measure_tasks(arguments):
         while waiting and (len(waiting) > wait or waiting[0][0].ready()):
             ready, end = waiting.pop(0)
             done.append(end(ready.get()))
-            if len(done) % 32 == 0:
-                store(path_of_all, **results.bundled(done))
 
-    for seed, task, heads, path in sorted(cells):
-        if arguments.limit and time.monotonic() - begun > arguments.limit:
-            print(f"validity: {arguments.limit} s are over; {len(done) + len(waiting)} of {len(cells)} models are measured", file=sys.stderr)
-            break
-        waiting.append(measure_cell(arguments, pool, seed, task, path))
-        finish(64)
-        progress.add(heads, os.path.basename(os.path.dirname(path)))
-    finish(0)
-    store(path_of_all, **results.bundled(done))
+    def stop(*_):
+        raise KeyboardInterrupt
+
+    signal.signal(signal.SIGTERM, stop)
+    try:
+        for seed, task, heads, path in sorted(cells):
+            if arguments.limit and time.monotonic() - begun > arguments.limit:
+                print(f"validity: {arguments.limit} s are over; {len(done) + len(waiting)} of {len(cells)} models are measured", file=sys.stderr)
+                break
+            waiting.append(measure_cell(arguments, pool, seed, task, path))
+            finish(64)
+            progress.add(heads, os.path.basename(os.path.dirname(path)))
+        finish(0)
+    finally:  # also when it is stopped
+        if done:
+            store(path_of_all, **results.bundled(done))
 
 
 def measure_cell(arguments, pool, seed, task, path):
@@ -394,4 +401,7 @@ if __name__ == "__main__":
     except OSError as problem:
         sys.exit(f"validity: {problem.filename}: {problem.strerror}")
     except KeyboardInterrupt:
-        sys.exit("validity: stopped; the same command continues")
+        print("validity: stopped; `measure` continues with the same command", file=sys.stderr, flush=True)
+        for worker in multiprocessing.active_children():  # they may be in the middle of something: a pool that ends waits for them
+            worker.kill()
+        os._exit(1)

@@ -19,13 +19,15 @@ validity() { "$python" "$here/validity.py" "$@"; }
 
 languages() {
   common=(--device "$device" --threads "$threads" --rows "$rows" --tokens "$tokens" --block "${BLOCK:-16}" --out "$work/languages")
-  for one in "stories15M llama2.data stories15M.npz $texts" "MiniMind2-Small minimind minimind.npz $((texts / 2))" \
-             "stories260K stories260K.bin - $texts"; do
-    read -r name model prepared count <<<"$one"
+  # Each may take a part of what is left of the time.
+  for one in "stories15M llama2.data stories15M.npz $texts 4" "MiniMind2-Small minimind minimind.npz $((texts / 2)) 7" \
+             "stories260K stories260K.bin - $texts 10"; do
+    read -r name model prepared count part <<<"$one"
+    [ -e "$weights/$model" ] || { say "$name is not there"; continue; }
     [ "$prepared" = - ] && given=(--tokenizer "$weights/tok512.bin" --prepared "$weights/stories260K.npz") || given=(--prepared "$weights/$prepared")
     [ "$(left)" -gt 70 ] || { say "no time for $name"; continue; }
-    timeout $(($(left) - 15)) "$python" "$here/validity.py" measure "$weights/$model" --name "$name" "${given[@]}" --samples "$count" "${common[@]}" \
-      --limit $(($(left) - 40)) && say "$name is measured"
+    timeout -k 5 $(($(left) - 15)) "$python" "$here/validity.py" measure "$weights/$model" --name "$name" "${given[@]}" --samples "$count" "${common[@]}" \
+      --limit $((($(left) - 40) * part / 10)) && say "$name is measured"
     validity pack --out "$work/languages" --to "$out"
   done
 }
@@ -35,20 +37,21 @@ quick="--samples 1 --subset-samples 0 --no-figures --quiet"
 new="recall,delayed-copy,maximum,second-maximum,parity,majority"
 
 tasks() {
-  timeout $(($(left) - 60)) "$program" reproduce --tasks "$new" --heads 4,8,16 --seeds "$seeds" $small_sizes $quick --device cpu \
+  measured=(--orders 96 --structure-orders 32 --rows $((8 * rows)) --device "$device" --threads "$threads" --out "$out")
+  timeout -k 5 $(($(left) - 60)) "$program" reproduce --tasks "$new" --heads 4,8,16 --seeds "$seeds" $small_sizes $quick --device cpu \
     --out "$work/small" >"$work/small.log" 2>&1
   say "small models: status $?"
+  timeout -k 5 $((($(left) - 10) * 6 / 10)) "$python" "$here/validity.py" tasks "$work/small" --name small --samples "${SEQUENCES:-64}" \
+    --structure-samples 16 --limit $((($(left) - 60) * 4 / 10)) "${measured[@]}"
+  say "small models are measured: status $?"
   wait "$training"
   say "models of the paper's size: status $?"
-  timeout $(($(left) - 5)) "$python" "$here/validity.py" tasks "$work/paper" --name paper --samples "${SEQUENCES:-32}" --structure-samples 8 --orders 96 \
-    --structure-orders 32 --rows $((8 * rows)) --device "$device" --threads "$threads" --out "$out" --limit $((($(left) - 60) * 6 / 10))
+  timeout -k 5 $(($(left) - 10)) "$python" "$here/validity.py" tasks "$work/paper" --name paper --samples "${SEQUENCES:-32}" \
+    --structure-samples 8 --limit $(($(left) - 60)) "${measured[@]}"
   say "models of the paper's size are measured: status $?"
-  timeout $(($(left) - 5)) "$python" "$here/validity.py" tasks "$work/small" --name small --samples "${SEQUENCES:-64}" --structure-samples 16 --orders 96 \
-    --structure-orders 32 --rows $((8 * rows)) --device "$device" --threads "$threads" --out "$out" --limit $(($(left) - 45))
-  say "small models are measured: status $?"
 }
 
-timeout $((limit * 6 / 10)) "$program" reproduce --preset paper --heads 4,8,16 --seeds "$seeds" --epochs "${EPOCHS:-100}" ${PAPER_SIZES:-} $quick \
+timeout -k 5 $((limit * 6 / 10)) "$program" reproduce --preset paper --heads 4,8,16 --seeds "$seeds" --epochs "${EPOCHS:-100}" ${PAPER_SIZES:-} $quick \
   --device "$device" --out "$work/paper" >"$work/paper.log" 2>&1 &
 training=$!
 languages >"$work/languages.log" 2>&1 &
