@@ -59,7 +59,7 @@ def subset_losses(model, ids, targets, layer, replaced, subsets, rows=512, tell=
         losses, right = runner.judge(x, targets.repeat(len(chosen), 1))
         losses, right = (part.unflatten(0, (len(chosen), samples)) for part in (losses, right))
         found["loss"].append(losses.double().sum(-1) / counts)
-        found["last"].append(losses[:, torch.arange(samples), last].double())
+        found["last"].append(losses[:, torch.arange(samples, device=last.device), last].double())
         found["accuracy"].append(right.double().sum(-1) / counts)
         if tell is not None:
             tell(len(chosen))
