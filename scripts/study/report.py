@@ -56,8 +56,13 @@ class Study:
         groups = [model.name for model, one in zip(models, some) for _ in one.of(name)] if len(models) > 3 else None
         low, high = statistics.interval(found, self.resamples, groups=groups)
         drawn = sum(one.drawn[one.names.index(name)] for one in some) / len(found)
-        return {"correlation": found.mean(), "low": low, "high": high, "p": statistics.share_as_large(found.mean(), drawn), "models_count": len(models),
-                "layers": len(found), "across_layers": np.mean([one.over[one.names.index(name)] for one in some])}
+        row = {"correlation": found.mean(), "low": low, "high": high, "p": statistics.share_as_large(found.mean(), drawn), "models_count": len(models),
+               "layers": len(found)}
+        across = [one.over[one.names.index(name)] for one in some]
+        row["across_layers"] = np.mean(across)
+        if len(models) > 3:
+            row["across_low"], row["across_high"] = statistics.interval(across, self.resamples)
+        return row
 
 
 def groups_of(models):
@@ -108,7 +113,7 @@ def reliability(groups):
         for kind in measured_kinds(models):
             if all(model.halved for model in models):
                 found = np.concatenate([statistics.within_layers(model.needed(kind, "first"), model.needed(kind, "second")) for model in models])
-                row = {"models": group, "ablation": kind, "texts": models[0].samples, "halves": found.mean(), "lowest_layer": found.min(),
+                row = {"models": group, "ablation": kind, "texts": text_of_sizes(model.samples for model in models), "halves": found.mean(), "lowest_layer": found.min(),
                        "all_texts": statistics.full_reliability(found.mean())}
                 errors = [model.arrays[f"error/{kind}/loss"] / model.needed(kind).std(1, keepdims=True).clip(1e-12) for model in models if not model.exact]
                 orders = [int(model.arrays["orders/" + kind].min()) for model in models if not model.exact]
@@ -196,15 +201,23 @@ def kept_rows(groups, resamples):
     return rows
 
 
+def text_of_sizes(sizes):
+    """The different sizes of models, in rising order."""
+    return " ".join(str(size) for size in sorted(set(sizes)))
+
+
 def control_rows(groups):
     """Does the model need attention at all? Means over the models of a group."""
     rows = []
     for group, models in groups.items():
-        row = {"models": group, "models_count": len(models), "texts": models[0].samples, "tokens": models[0].settings["tokens"]}
+        row = {"models": group, "models_count": len(models), "texts": text_of_sizes(model.samples for model in models),
+               "tokens": text_of_sizes(model.settings["tokens"] for model in models),
+               "heads": text_of_sizes(model.heads for model in models)}
         for key, name in (("intact", "intact"), ("zero", "all_zero"), ("mean", "all_mean")):
             row |= {f"{name}_loss": np.mean([model.control(key, 0) for model in models]),
                     f"{name}_accuracy": np.mean([model.control(key, 1) for model in models])}
         for key in games.ABLATIONS:
+            row[f"median_layer_{key}_loss"] = np.median(np.concatenate([model.control(key + "_layers", 0) for model in models]))
             row[f"largest_layer_{key}_loss"] = np.mean([model.control(key + "_layers", 0).max() for model in models])
             shares = [np.mean(model.needed(key) < 0) for model in models if key in model.kinds]
             row[f"harmful_{key}"] = np.mean(shares) if shares else ""
@@ -227,9 +240,15 @@ def choices(models):
     for one, other in itertools.permutations(parts, 2):
         if one[1] != other[1]:  # never the same seeds
             found.append((*parts[one], *parts[other]))
+    if len(trained) > 1:
+        of_word = {word: [model for (_, its_word), (_, part) in parts.items() if its_word == word for model in part] for word in ("odd", "even")}
+        for one, other in itertools.permutations([word for word, part in of_word.items() if part]):
+            found.append((f"all trained models, {one} seeds", of_word[one], f"all trained models, {other} seeds", of_word[other]))
     if languages:
         for study, some in trained.items():
             found.append((STUDIES.get(study, study), some, "language models", languages))
+        if len(trained) > 1:
+            found.append(("all trained models", [model for some in trained.values() for model in some], "language models", languages))
     for size in range(1, len(languages)):
         for part in itertools.combinations(languages, size):
             rest = [model for model in languages if model not in part]
@@ -276,7 +295,7 @@ def size_rows(groups):
 
 
 def text_of(value):
-    return f"{value:.4g}" if isinstance(value, float) else str(value)
+    return f"{value:.3g}" if isinstance(value, float) else str(value)
 
 
 def write_csv(path, rows):
@@ -309,7 +328,7 @@ def write(out, results, figures, resamples):
 
         os.makedirs(figures, exist_ok=True)
         single = [group for group in groups if len(groups[group]) == 1 and groups[group][0].task is None]
-        shown = [group for group in ("language models", "cycle", *STUDIES.values()) if group in groups] or single
+        shown = [group for group in ("language models", "copy", "cycle", "new tasks") if group in groups] or single
         draw_correlations(os.path.join(figures, "validity.svg"), tables["correlations"], shown)
         draw_kept(os.path.join(figures, "validity-kept.svg"), tables["kept"], single + [
-            group for group in groups if group.endswith(", 8 heads")])
+            group for group in ("new tasks, 8 heads", "new tasks, 16 heads") if group in groups])
