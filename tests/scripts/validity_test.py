@@ -22,7 +22,7 @@ except ImportError:
 PROGRAM, SCRIPT = sys.argv[1:3]
 sys.dont_write_bytecode = True  # nothing beside the scripts
 sys.path.insert(0, os.path.dirname(SCRIPT))
-from study import games, readers, report, results, scores, statistics, structure, texts  # noqa: E402
+from study import games, page, readers, report, results, scores, statistics, structure, texts  # noqa: E402
 from study.model import Block, Decoder, Shape, next_tokens  # noqa: E402
 
 torch.set_grad_enabled(False)
@@ -470,6 +470,22 @@ class Command(unittest.TestCase):
         kept = report.kept_rows({"small": [one]}, 50)
         self.assertTrue(all(row["keep_3"] <= next(r for r in kept if r["order"] == "best subset" and r["ablation"] == row["ablation"])["keep_3"] + 1e-12
                             for row in kept if row["value_of_all"] > 0))
+
+    def test_the_page_is_that_of_the_tables(self):
+        docs = os.path.join(os.path.dirname(SCRIPT), "..", "docs")
+        done = self.run_script("page", "--results", os.path.join(docs, "results", "validity"), "--out", self.path("page.md"))
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        with open(self.path("page.md"), encoding="utf-8") as made, open(os.path.join(docs, "validity.md"), encoding="utf-8") as kept:
+            self.assertEqual(made.read(), kept.read())
+
+    def test_paragraphs_are_filled_and_tables_are_not(self):
+        text = "# A heading\n\n" + "word " * 60 + "\n\n- " + "item " * 50 + "\n- next\n\n| a | b |\n| --- | --- |\n\n```sh\nas  it\n\nis\n```\n"
+        lines = page.filled(text).splitlines()
+        self.assertLessEqual(max(len(line) for line in lines), page.WIDTH)
+        for kept in ("# A heading", "- next", "| a | b |", "as  it", "is", "```"):
+            self.assertIn(kept, lines)
+        self.assertEqual([line[:2] for line in lines if "item" in line], ["- ", "  "])
+        self.assertEqual(page.two(-0.004), "0.00")
 
     def test_checkpoints_are_evaluated_as_by_the_program(self):
         run = self.path("run")
