@@ -51,7 +51,7 @@ class ValueSummary {
     std::vector<std::string> said;
     if (facts.heads == 1) said.emplace_back("a single head");
     if (!facts.decided && loss)
-      said.emplace_back(is_clear({-layer_value.all.mean, layer_value.all.error})
+      said.emplace_back(is_harmful(layer_value)
                             ? "the model is better without the heads of this layer"
                             : "not clear of chance: this loss does not show that the model needs "
                               "the heads of this layer");
