@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ctypes
 from collections.abc import Mapping
-from typing import Any, Callable, Dict, List, Optional
+from typing import Any, Callable, Dict, List, Optional, Union
 
 import numpy as np
 from numpy.typing import NDArray
@@ -141,7 +141,7 @@ def _play(settings: Dict[str, Any], heads: List[int], answer: Callable[[int, NDA
 def ablate(
     model: Any,
     inputs: Any,
-    loss: Optional[losses.Loss] = None,
+    loss: Union[losses.Loss, str, None] = None,
     layers: Layers = None,
     kind: str = "mean",
     *,
@@ -171,7 +171,8 @@ def ablate(
       a DataLoader. All are kept in memory.
     - `loss`: a function of the model's output and these inputs that gives one number for each sample (standard errors are over samples),
       or a single one for all of them. Unless given: the mean cross-entropy of each sample's next tokens, without padding
-      (`attention_mask`) and without labels of -100.
+      (`attention_mask`) and without labels of -100. `"accuracy"` is the share of these tokens that are not the model's first choice, so the
+      value of heads is the accuracy that they win.
     - `layers`: numbers from 0 in the order in which they run, `3`, `[0, 2]`, `"4-7"`, or regular expressions for the names of modules.
     - `kind`: heads that are off give "mean", their mean over all tokens and samples, or "zero".
     - `modules`: classes or names of attention modules, as in `watch`. `heads`: their number of heads, where they do not say it.
@@ -182,15 +183,13 @@ def ablate(
     options: Dict[str, Any] = settings_of("ablate", locals())
     if _options.text(kind, "kind", "'mean' or 'zero'") not in ("mean", "zero"):
         raise UsageError(f"kind: {_options.shown(kind)} is neither 'mean' nor 'zero'")
-    if loss is not None and not callable(loss):
-        _options.refuse("loss", loss, "a function of the model's output and inputs")
+    of_output, own = losses.chosen(loss)
     batch = None if batch is None else _options.whole(batch, "batch", least=1)
     heads = None if heads is None else _options.whole(heads, "heads", least=1)
     choice = LayerChoice(layers)
     _play(options, [1], lambda layer, sets: np.zeros((len(sets), 1)), layers=["0"], intact=0, without_attention=0)  # checks the options
     refuse(model)
-    of_output: losses.Loss = losses.next_token if loss is None else loss
-    if loss is None and getattr(getattr(model, "config", None), "is_encoder_decoder", False):
+    if own and getattr(getattr(model, "config", None), "is_encoder_decoder", False):
         raise InputError("loss: the model is an encoder with a decoder, whose loss is not next-token cross-entropy of its inputs; pass loss=")
     with frozen(model), progress_function(progress, "set") as hear:
         devices = {one.device: one.is_meta for one in model.parameters()}
@@ -203,7 +202,7 @@ def ablate(
         choice.refuse_unmet([site.name for site in sites])
         if not chosen:
             raise UsageError("layers: none are chosen")
-        if loss is None:
+        if own:
             losses.refuse_not_causal(listed[0], lambda changed: call_model(model, changed, of_output), 10 * tolerance_of(model))
         with Switches(model, sites) as switches:
             passes = Passes(model, listed, of_output, sites, switches, zero=kind == "zero", batch=batch)
@@ -217,6 +216,6 @@ def ablate(
                 return current[layer].values(sets)
 
             handle = _play(options, [site.heads for site in chosen], answer, hear, layers=[site.name for site in chosen], kind=kind,
-                           loss=losses.name_of(loss), tokens=max(losses.tokens_in(one) for one in listed),
+                           loss=losses.name_of(of_output), tokens=max(losses.tokens_in(one) for one in listed),
                            intact=np.concatenate(passes.intact), without_attention=np.concatenate(passes.without_attention))
     return Ablation(handle, ("layer",))

@@ -595,6 +595,59 @@ def test_losses_of_ones_own():
     np.testing.assert_allclose(floats.loss["shapley_error"], each.loss["shapley_error"], rtol=1e-9)
 
 
+def accuracy_by_hand(model, inputs):
+    """The share of each sample's next tokens that are the model's first choice, one token at a time."""
+    logits = model(**inputs)
+    logits = logits["logits"] if isinstance(logits, dict) else logits
+    mask = inputs.get("attention_mask", torch.ones_like(IDS))
+    right = [[logits[s, t - 1].argmax() == IDS[s, t] for t in range(1, TOKENS) if mask[s, t] and mask[s, t - 1]] for s in range(SAMPLES)]
+    return np.array([np.mean(one) for one in right])
+
+
+@pytest.mark.parametrize("make, inputs", [(Blocks, {"input_ids": IDS}), (Language, PADDED)])
+def test_accuracy_that_heads_win(make, inputs):
+    model = make().double()
+    model.head.weight.data *= 8  # first choices that heads change
+    found = sg.ablate(model, inputs, loss="accuracy", kind="zero", layers=1)
+    assert found.control["name"] == "share of wrong next tokens"
+    with torch.no_grad():
+        np.testing.assert_allclose(1 - found.control["intact"]["mean"], accuracy_by_hand(model, inputs).mean(), rtol=1e-12)
+    losses = {**inputs, "input_ids": IDS}
+
+    def wrong(output, inputs):
+        return 1 - torch.as_tensor(accuracy_by_hand(lambda **_: output, inputs))
+
+    by_hand = sg.ablate(model, losses, wrong, kind="zero", layers=1, batch=1)
+    np.testing.assert_allclose(found.loss["shapley"], by_hand.loss["shapley"], atol=1e-12)
+    np.testing.assert_allclose(found.loss["shapley"].sum(), found.loss["all"][0], atol=1e-12)
+    usual = sg.ablate(model, inputs, loss="cross-entropy", kind="zero", layers=1)
+    np.testing.assert_array_equal(usual.loss["shapley"], sg.ablate(model, inputs, kind="zero", layers=1).loss["shapley"])
+    assert "loss/shapley" in usual.compare(found).table()
+
+
+class Contrary(Blocks):
+    """Knows the next tokens, but less well the more its heads give."""
+
+    def forward(self, input_ids):
+        states, given = self.embedding(input_ids), 0
+        for block in self.blocks:
+            more = block.attention(states)
+            given = given + (more - block.attention.proj.bias).abs().mean(-1, keepdim=True)
+            states = states + more
+        return 4.0 * nn.functional.one_hot(torch.roll(input_ids, -1, 1), VOCABULARY) * torch.exp(-given)
+
+
+def test_layers_that_raise_the_loss_keep_no_heads():
+    def loss(output, inputs):
+        return -torch.log_softmax(output, -1)[:, :-1].gather(2, inputs[:, 1:, None]).mean((1, 2))
+
+    found = sg.ablate(Contrary().double(), IDS, loss, kind="zero")
+    assert (found.loss["all"] < 0).all() and (found.loss["shapley"] < 0).all()
+    text = found.table()
+    assert text.count("the model is better without the heads of this layer") >= 3 and text.count("heads harm") == 3
+    assert "smallest set    none: the model is better without the heads of this layer" in text and "0 of 4" not in text
+
+
 def test_a_list_of_sizes_makes_no_difference():
     model = Blocks().double()
     expected = sg.ablate(model, IDS, batch=1).loss["shapley"]
@@ -821,7 +874,9 @@ class Encoder(Blocks):
     (Blocks, {"inputs": IDS[:, :1]}, "sample 0 has no next token"),
     (Blocks, {"layers": []}, "layers: none are chosen"),
     (lambda: Blocks().to("meta"), {}, "model: its parameters are on the meta device"),
-    (Blocks, {"loss": 3}, "loss: 3 is not a function"),
+    (Blocks, {"loss": 3}, "loss: 3 is not 'cross-entropy', 'accuracy' or a function"),
+    (Blocks, {"loss": "precision"}, "loss: 'precision' is not 'cross-entropy', 'accuracy' or a function"),
+    (Encoder, {"loss": "accuracy"}, "see later tokens .* pass loss="),
     (Blocks, {"loss": lambda output, inputs: output}, "loss: a tensor of shape .* one number for each sample"),
     (Blocks, {"loss": lambda output, inputs: "x"}, "loss: 'x' is not a tensor"),
     (Blocks, {"loss": lambda output, inputs: output[:0, 0, 0]}, "loss: a tensor of 0 numbers"),

@@ -35,12 +35,14 @@ def mean_outputs(model, batches):
     return torch.stack([total / count for total in totals])
 
 
-def subset_losses(model, ids, targets, layer, replaced, subsets, rows=512, tell=None):
-    """Mean losses of each text and losses of its last target, (subsets, samples), with the heads of each subset on.
+def subset_losses(model, ids, targets, layer, replaced, subsets, rows=512, tell=None, runner=None):
+    """Mean losses of each text, losses of its last target, and accuracies, (subsets, samples) each, with the heads of each subset on.
 
     `subsets` are (count, heads) of 0 and 1. `replaced` (heads, features) takes the place of the outputs of heads that are off: zeros,
-    or means. `rows` is the number of tokens that pass the network at once.
+    or means. `rows` is the number of tokens that pass the network at once. `runner` is the same model with elements of half precision,
+    which carries out the rest of the network.
     """
+    runner = model if runner is None else runner
     before, outputs = layer_parts(model, ids, layer)
     replaced = replaced.to(outputs)
     before = before + replaced.sum(0)
@@ -49,17 +51,19 @@ def subset_losses(model, ids, targets, layer, replaced, subsets, rows=512, tell=
     counts = (targets >= 0).sum(1)
     last = tokens - 1 - (targets >= 0).flip(1).int().argmax(1)
     at_once = max(1, rows // (samples * tokens))
-    means, lasts = [], []
+    found = {"loss": [], "last": [], "accuracy": []}
     for begin in range(0, len(subsets), at_once):
         chosen = torch.as_tensor(subsets[begin : begin + at_once], dtype=outputs.dtype, device=outputs.device)
         x = before + torch.einsum("sh,bhne->sbne", chosen, outputs)
-        x = model.run(model.blocks[layer].feed_forward(x.flatten(0, 1)), layer + 1)
-        losses = model.losses(x, targets.repeat(len(chosen), 1)).unflatten(0, (len(chosen), samples))
-        means.append((losses.double().sum(-1) / counts).cpu())
-        lasts.append(losses[:, torch.arange(samples), last].double().cpu())
+        x = runner.run(runner.blocks[layer].feed_forward(x.flatten(0, 1)), layer + 1)
+        losses, right = runner.judge(x, targets.repeat(len(chosen), 1))
+        losses, right = (part.unflatten(0, (len(chosen), samples)) for part in (losses, right))
+        found["loss"].append(losses.double().sum(-1) / counts)
+        found["last"].append(losses[:, torch.arange(samples, device=last.device), last].double())
+        found["accuracy"].append(right.double().sum(-1) / counts)
         if tell is not None:
             tell(len(chosen))
-    return torch.cat(means).numpy(), torch.cat(lasts).numpy()
+    return {name: torch.cat(parts).cpu().numpy() for name, parts in found.items()}
 
 
 def all_subsets(heads):

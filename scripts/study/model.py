@@ -21,6 +21,11 @@ class Shape:
     base: float = 10000.0
 
 
+def linear(x, weight, bias=None):
+    """A product in the weights' precision: half precision gets sums of the residual stream in single precision."""
+    return functional.linear(x.to(weight.dtype), weight, bias)
+
+
 class Block:
     """One layer. Matrices are stored as rows = outputs; a missing bias is None."""
 
@@ -51,21 +56,25 @@ class Block:
         a, b = values[..., 0::2], values[..., 1::2]
         return torch.stack([a * cosine - b * sine, b * cosine + a * sine], -1).flatten(-2)
 
-    def attend(self, x, past=None):
-        """Attention (samples, heads, queries, keys), moved values (samples, heads, keys, width), and the keys and values to go on with."""
+    def shared(self, x, past=None):
+        """Queries, keys and values (samples, heads, tokens, width), and the keys and values to go on with."""
         begin = 0 if past is None else past[0].shape[2]
         y = norm(x, self.norm1, self.shape.eps)
-        queries = self.rotate(self.split(functional.linear(y, self.wq, self.bq)), begin)
-        keys = self.rotate(self.split(functional.linear(y, self.wk, self.bk)), begin)
-        values = self.split(functional.linear(y, self.wv, self.bv))
+        queries = self.rotate(self.split(linear(y, self.wq, self.bq)), begin)
+        keys = self.rotate(self.split(linear(y, self.wk, self.bk)), begin)
+        values = self.split(linear(y, self.wv, self.bv))
         if past is not None:
             keys, values = torch.cat([past[0], keys], 2), torch.cat([past[1], values], 2)
         group = self.shape.heads // self.shape.kv_heads
-        shared = keys.repeat_interleave(group, 1)
-        scores = queries @ shared.transpose(-1, -2) / self.width**0.5
-        later = torch.ones(scores.shape[-2:], dtype=torch.bool, device=x.device).triu(begin + 1)
+        return queries, keys.repeat_interleave(group, 1), values.repeat_interleave(group, 1), (keys, values)
+
+    def attend(self, x, past=None):
+        """Attention (samples, heads, queries, keys), moved values (samples, heads, keys, width), and the keys and values to go on with."""
+        queries, keys, values, kept = self.shared(x, past)
+        scores = queries @ keys.transpose(-1, -2) / self.width**0.5
+        later = torch.ones(scores.shape[-2:], dtype=torch.bool, device=x.device).triu(scores.shape[-1] - scores.shape[-2] + 1)
         attention = scores.masked_fill(later, -torch.inf).softmax(-1)
-        return attention, values.repeat_interleave(group, 1), (keys, values)
+        return attention, values, kept
 
     def projection(self):
         """W_O as (heads, width, features): what a head's mixed values become in the residual stream."""
@@ -82,11 +91,15 @@ class Block:
     def feed_forward(self, x):
         """The second half of the layer, its residual included."""
         y = norm(x, self.norm2, self.shape.eps)
-        inner = functional.linear(y, self.w1, self.b1)
-        inner = functional.relu(inner) if self.w3 is None else functional.silu(inner) * functional.linear(y, self.w3)
-        return x + functional.linear(inner, self.w2, self.b2)
+        inner = linear(y, self.w1, self.b1)
+        inner = functional.relu(inner) if self.w3 is None else functional.silu(inner) * linear(y, self.w3)
+        return x + linear(inner, self.w2, self.b2)
 
     def forward(self, x, past=None):
+        if past is None and x.is_cuda:  # without the matrix
+            queries, keys, values, kept = self.shared(x)
+            mixed = functional.scaled_dot_product_attention(queries, keys, values, is_causal=True)
+            return self.feed_forward(x + linear(mixed.transpose(1, 2).flatten(2), self.wo, self.bo)), kept
         attention, values, kept = self.attend(x, past)
         return self.feed_forward(x + self.attention_output(attention, values)), kept
 
@@ -117,12 +130,13 @@ class Decoder:
 
     def embed(self, ids, begin=0):
         x = self.weights["embedding"][ids]
+        x = x.float() if x.dtype == torch.float16 else x
         return x + self.weights["positions"][begin : begin + ids.shape[1]] if "positions" in self.weights else x
 
     def logits(self, x):
         if "norm" in self.weights:
             x = norm(x, self.weights["norm"], self.shape.eps)
-        return functional.linear(x, self.weights.get("output", self.weights["embedding"]), self.weights.get("output_bias"))
+        return linear(x, self.weights.get("output", self.weights["embedding"]), self.weights.get("output_bias"))
 
     def run(self, x, first):
         """The layers from `first` on: the state before the logits."""
@@ -130,11 +144,17 @@ class Decoder:
             x, _ = block.forward(x)
         return x
 
-    def losses(self, x, targets):
-        """Cross-entropy in nats of each position from the state before the logits; 0 where the target is below 0."""
-        logits = self.logits(x)
+    def judge(self, x, targets):
+        """Cross-entropy in nats of each position from the state before the logits, and whether the answer is right; 0 where the target is
+        below 0."""
+        logits = self.logits(x).to(x.dtype)
+        counts = targets >= 0
         chosen = logits.gather(-1, targets.clamp(min=0)[..., None])[..., 0]
-        return (logits.logsumexp(-1) - chosen) * (targets >= 0)
+        return (logits.logsumexp(-1) - chosen) * counts, (logits.argmax(-1) == targets) & counts
+
+    def losses(self, x, targets):
+        """The losses alone."""
+        return self.judge(x, targets)[0]
 
     def loss(self, ids, targets):
         """Losses (samples, tokens) of the unchanged model."""

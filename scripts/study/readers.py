@@ -2,8 +2,10 @@
 
 import json
 import math
+import multiprocessing
 import os
 import struct
+import tempfile
 
 import numpy as np
 import torch
@@ -18,8 +20,8 @@ class InputError(Exception):
     """What is wrong, where, and what to do, in one line."""
 
 
-def read_model(path):
-    """The model in a file. The ending of the name says the format; a folder holds onnx/model_quantized.onnx."""
+def read_model(path, workers=1):
+    """The model in a file. The ending of the name says the format; a folder holds onnx/model_quantized.onnx. Several workers read GGUF."""
     if os.path.isdir(path):
         path = os.path.join(path, "onnx", "model_quantized.onnx")
     readers = {".bin": read_llama2c, ".data": read_llama2c, ".onnx": read_onnx, ".safetensors": read_checkpoint, ".gguf": read_gguf}
@@ -27,7 +29,7 @@ def read_model(path):
     if reader is None:
         raise InputError(f"{path}: unknown kind of model; expected a name that ends in {', '.join(readers)}")
     try:
-        model = reader(path)
+        model = read_gguf(path, workers) if reader is read_gguf else reader(path)
     except OSError as error:
         raise InputError(f"{path}: {error.strerror}") from None
     for name, value in model.weights.items():
@@ -197,21 +199,32 @@ def read_onnx(path):
     return Decoder(shape, weights, begin=config["bos_token_id"], longest=config["max_position_embeddings"])
 
 
-def read_gguf(path):
+def dequantised(place):
+    """Writes a tensor of the file that the parent process opened, dequantised."""
+    reader, folder = OPENED
+    tensor = reader.tensors[place]
+    np.save(os.path.join(folder, f"{place}.npy"), np.ascontiguousarray(DEQUANTIZE(tensor.data, tensor.tensor_type), np.float32))
+
+
+def read_gguf(path, workers=1):
     """A Llama model in GGUF, read and dequantised by llama.cpp's package `gguf` (directory gguf-py of its source)."""
+    global OPENED, DEQUANTIZE
     try:
-        import gguf
+        from gguf.gguf_reader import GGUFReader
         from gguf.quants import dequantize
     except ImportError:
         raise InputError(f"{path}: reading GGUF needs llama.cpp's package gguf; put its directory gguf-py into PYTHONPATH") from None
-    reader = gguf.GGUFReader(path)
+    reader = GGUFReader(path)
 
     def said(key):
         field = reader.fields["llama." + key]
         return field.parts[field.data[0]][0].item()
 
-    tensors = {tensor.name: torch.from_numpy(np.ascontiguousarray(dequantize(tensor.data, tensor.tensor_type), np.float32))
-               for tensor in reader.tensors}
+    with tempfile.TemporaryDirectory(dir="/dev/shm" if os.path.isdir("/dev/shm") else None) as folder:
+        OPENED, DEQUANTIZE = (reader, folder), dequantize
+        with multiprocessing.get_context("fork").Pool(workers) as pool:
+            pool.map(dequantised, range(len(reader.tensors)), chunksize=1)
+        tensors = {tensor.name: torch.from_numpy(np.load(os.path.join(folder, f"{place}.npy"))) for place, tensor in enumerate(reader.tensors)}
     layers = said("block_count")
     weights = {"embedding": tensors["token_embd.weight"], "norm": tensors["output_norm.weight"]}
     if "output.weight" in tensors:

@@ -1,14 +1,13 @@
-"""Numbers of heads that may predict what the loss needs: one number for each layer, text and head.
+"""Numbers that might predict which heads the loss needs: for each layer, text and head.
 
-Structure describes the attention graph. What a head moves needs values and output projections. The gradient needs the loss.
+Structure describes the attention graph (structure.py). What a head moves needs values and output projections. The gradient needs the loss.
 """
 
 import numpy as np
 import torch
 
-import synergraph as sg
+from . import structure
 
-from . import games
 
 def contribution_edges(attention, moved, outputs, after):
     """max(0, |y|_1 - |y - f|_1) of what each head moves along each edge, (heads, n, n), and of the residual, (n,), for one text.
@@ -18,9 +17,10 @@ def contribution_edges(attention, moved, outputs, after):
     heads, tokens = attention.shape[:2]
     new = after.abs().sum(-1)
     edges = torch.zeros_like(attention)
+    panel = tokens if attention.is_cuda else 16  # queries at once: on the CPU they stay in the cache
     for h in range(heads):
-        for begin in range(0, tokens, 16):  # a panel of queries: it stays in the cache
-            end = min(tokens, begin + 16)
+        for begin in range(0, tokens, panel):
+            end = min(tokens, begin + panel)
             pieces = attention[h, begin:end, :end, None] * moved[h, None, :end]
             left = (after[begin:end, None] - pieces).abs().sum(-1)
             edges[h, begin:end, :end] = (new[begin:end, None] - left).clamp(min=0)
@@ -52,106 +52,89 @@ def shares(edges, residual):
     return torch.stack(within[::-1]), torch.stack(through[::-1])
 
 
-def edge_games(edges):
-    """Minimax fidelity and speed, (2^heads, 2), of every subset of heads whose edges have their own weights.
+class Pending:
+    """Numbers of some texts whose structural part is still computed in other processes."""
 
-    Each row is normalised over the heads of the subset.
+    def __init__(self, found, answers):
+        self._found, self._answers = found, answers
+
+    def ready(self):
+        return all(answer.ready() for layer in self._answers for answer in layer)
+
+    def get(self):
+        """All numbers: by name (layers, samples, heads), and pairs_* (layers, samples, heads, heads)."""
+        layers = [[answer.get() for answer in layer] for layer in self._answers]
+        found = {name: np.array([[text[name] for text in layer] for layer in layers]) for name in layers[0][0]}
+        return found | self._found
+
+
+def whole_contribution(outputs, after):
+    """Share of each head's whole output in its token: max(0, |y|_1 - |y - o|_1) of heads over the sum over heads, mean over tokens."""
+    new = after.abs().sum(-1)
+    parts = torch.stack([(new - (after - outputs[:, h]).abs().sum(-1)).clamp(min=0) for h in range(outputs.shape[1])], 1).double()
+    return (parts / parts.sum(1, keepdim=True).clamp(min=1e-30)).mean(-1)
+
+
+def measure(model, ids, targets, means, seed=1, pool=None, orders=None):
+    """All numbers for some texts, Pending. `means` (layers, heads, features) are the mean outputs over all texts.
+
+    With `orders`, structural games are sampled by so many orders of heads of each text; without, all subsets are measured.
     """
-    heads = len(edges)
-    table = np.zeros((1 << heads, 2))
-    sets = games.all_subsets(heads)[1:]
-    combined = np.tensordot(sets.astype(float), edges, 1)
-    total = combined.sum(-1)
-    empty = total <= 0
-    combined /= np.where(empty, 1, total)[..., None]
-    s, i = np.nonzero(empty)
-    combined[s, i, i] = 1  # a token to which nothing moves keeps what it has
-    result = sg.measure(combined[:, None], axes="sample head query key", cutoff=100, threads=1)
-    table[1:] = np.stack([result["minimax_fidelity"], 1 - result["truncated_hitting_mean"] / 100], 1)
-    return table
-
-
-def permuted_rows(attention, seed):
-    """The same weights of each row in a random order among the row's allowed keys."""
-    generator = torch.Generator().manual_seed(seed)
-    tokens = attention.shape[-1]
-    keys = torch.rand(attention.shape, generator=generator)
-    keys = keys.masked_fill(~torch.ones(tokens, tokens, dtype=torch.bool).tril(), 2.0)  # not allowed: last
-    return torch.gather(attention, -1, keys.argsort(-1))
-
-
-def structure(attention, learned, seed):
-    """Structural numbers of one layer from attention (samples, heads, n, n): by name (samples, heads), and pairs of the two games."""
-    found = {}
-
-    def add(name, values):
-        found.setdefault(name, []).append(values)
-
-    for sample, one in enumerate(attention.double().cpu()):
-        game = sg.heads(one.numpy(), weights=learned, values=["fidelity", "speed"], weight_samples=0, threads=1)
-        alone = sg.measure(one[:, None].numpy(), axes="sample head query key", per_node=True, threads=1)  # a head a sample
-        null = sg.heads(permuted_rows(one, seed + sample).numpy(), weights=learned, values="fidelity", weight_samples=0, threads=1)
-        for value, part in (("fidelity", game.fidelity), ("speed", game.speed)):
-            add(value + "_shapley", part["shapley"])
-            add(value + "_alone", part["alone"])
-            add("pairs_" + value, part["pairs"])
-        add("mean_fidelity", np.asarray(alone["node_fidelity"])[:, :-1].mean(1))
-        add("permuted", null.fidelity["shapley"])
-        add("pairs_permuted", null.fidelity["pairs"])
-    return {name: np.array(values) for name, values in found.items()}
-
-
-def measure(model, ids, targets, means, seed=1, tell=None, exact_heads=10):
-    """All numbers for some texts: by name (layers, samples, heads), and pairs_* (layers, samples, heads, heads).
-
-    `means` (layers, heads, features) are the mean outputs over all texts.
-    """
+    pool = structure.Here() if pool is None else pool
     samples, tokens = ids.shape
-    found, norm_parts, contribution_parts = {}, [], []
+    found, answers = {}, []
+    edges_of = {"norm": [], "contribution": [], "projection": []}
 
     def add(name, values):
         found.setdefault(name, []).append(values.double().cpu().numpy() if isinstance(values, torch.Tensor) else values)
 
     x = model.embed(ids)
     place = torch.arange(tokens, device=x.device, dtype=torch.float64)
+    all_outputs = []
     for layer, block in enumerate(model.blocks):
         attention, values, _ = block.attend(x)
         projection = block.projection()
         moved, outputs = values @ projection, block.outputs(attention, values)
         after = x + block.attention_output(attention, values)
         learned = projection.double().flatten(1).norm(dim=1)
-        for name, value in structure(attention, learned.cpu().numpy(), seed + 1000 * layer).items():
-            add(name, value)
         precise = attention.double()
         add("entropy", -(precise * precise.clamp(min=1e-300).log()).sum(-1).mean(-1))
         add("distance", (precise * (place[:, None] - place).clamp(min=0)).sum(-1).mean(-1))
         add("first_token", precise[..., 0].mean(-1))
         add("projection_norm", learned.expand(samples, -1))
         add("output_norm", outputs.norm(dim=-1).mean(-1))
-        add("deviation_norm", (outputs - means[layer].to(outputs)[:, None]).norm(dim=-1).mean(-1))
+        deviation = outputs - means[layer].to(outputs)[:, None]
+        add("deviation_norm", deviation.norm(dim=-1).mean(-1))
         add("new_residual", ((outputs * after[:, None]).sum(-1) / after.norm(dim=-1)[:, None]).mean(-1))
-        norms, contributed = [], []
+        add("deviation_residual", ((deviation * after[:, None]).sum(-1) / after.norm(dim=-1)[:, None]).mean(-1))
+        add("contribution_whole", whole_contribution(outputs, after))
+        add("contribution_deviation", whole_contribution(deviation, after))
+        parts = {name: [] for name in edges_of}
         for s in range(samples):
-            norms.append(normalised(precise[s] * moved[s].double().norm(dim=-1)[:, None], x[s].double().norm(dim=-1)))
-            contributed.append(normalised(*contribution_edges(attention[s], moved[s], outputs[s], after[s])))
-        norm_parts.append(norms)
-        contribution_parts.append(contributed)
-        for name, parts in (("norm", norms), ("contribution", contributed)):
-            if model.shape.heads <= exact_heads:
-                tables = np.stack([edge_games(edges.cpu().numpy()) for edges, _ in parts], 1)  # (subsets, samples, 2)
-                values, pairs = games.shapley(tables), games.interactions(tables)
-                for k, value in enumerate(("fidelity", "speed")):
-                    add(f"{name}_{value}", values[..., k].T)
-                    add(f"pairs_{name}_{value}", np.moveaxis(pairs[..., k], 2, 0))
+            parts["norm"].append(normalised(precise[s] * moved[s].double().norm(dim=-1)[:, None], x[s].double().norm(dim=-1)))
+            parts["contribution"].append(normalised(*contribution_edges(attention[s], moved[s], outputs[s], after[s])))
+            along = torch.einsum("hje,ie->hij", moved[s], after[s]).double() * precise[s]
+            parts["projection"].append(normalised(along.clamp(min=0), (x[s] * after[s]).sum(-1).double().clamp(min=0)))
+        for name, some in parts.items():
+            edges_of[name].append(some)
+        reached = torch.stack([edges for edges, _ in parts["contribution"]])
+        add("contribution_no_first", reached[..., 1:].sum(-1).mean(-1))
+        add("contribution_others", (reached.sum(-1) - reached.diagonal(dim1=-2, dim2=-1)).mean(-1))
+        weights = learned.cpu().numpy()
+        answers.append([pool.apply_async(structure.of_text, (
+            attention[s].cpu().numpy(), weights, parts["norm"][s][0].float().cpu().numpy(), parts["contribution"][s][0].float().cpu().numpy(),
+            seed + 1000 * layer + s, orders)) for s in range(samples)])
+        all_outputs.append(outputs)
         x = block.feed_forward(after)
-        if tell is not None:
-            tell(1)
-    for names, parts in ((("norm_edges", "norm_stack"), norm_parts), (("contribution", "contribution_stack"), contribution_parts)):
-        by_text = [shares([layer[s][0] for layer in parts], [layer[s][1] for layer in parts]) for s in range(samples)]
-        for k, name in enumerate(names):
+    for outputs in all_outputs:
+        add("final_residual", ((outputs * x[:, None]).sum(-1) / x.norm(dim=-1)[:, None]).mean(-1))
+    for kind, (within, through) in {"norm": ("norm_edges", "norm_stack"), "contribution": ("contribution", "contribution_stack"),
+                                    "projection": ("projection_edges", "projection_stack")}.items():
+        by_text = [shares([layer[s][0] for layer in edges_of[kind]], [layer[s][1] for layer in edges_of[kind]]) for s in range(samples)]
+        for k, name in enumerate((within, through)):
             found[name] = [text.cpu().numpy() for text in torch.stack([pair[k] for pair in by_text], 1)]
     found.update(gradients(model, ids, targets))
-    return {name: np.array(values) for name, values in found.items()}
+    return Pending({name: np.array(values) for name, values in found.items()}, answers)
 
 
 def gradients(model, ids, targets):

@@ -15,9 +15,17 @@ SCORES = {
     "norm_stack": ("moved", "norm edges, share through the stack"),
     "contribution": ("moved", "L1 contribution, share within the layer"),
     "contribution_stack": ("moved", "L1 contribution, share through the stack"),
+    "contribution_no_first": ("moved", "L1 contribution, without the first token"),
+    "contribution_others": ("moved", "L1 contribution, without the token itself"),
+    "contribution_whole": ("moved", "L1 contribution of the whole output"),
+    "contribution_deviation": ("moved", "L1 contribution of the output's deviation from its mean"),
+    "projection_edges": ("moved", "projection edges, share within the layer"),
+    "projection_stack": ("moved", "projection edges, share through the stack"),
     "output_norm": ("moved", "norm of the output"),
     "deviation_norm": ("moved", "norm of the output's deviation from its mean"),
     "new_residual": ("moved", "projection of the output on the new residual"),
+    "deviation_residual": ("moved", "projection of the deviation on the new residual"),
+    "final_residual": ("moved", "projection of the output on the last residual"),
     "projection_norm": ("baseline", "norm of the output projection (learned weight)"),
     "entropy": ("baseline", "entropy of attention rows"),
     "distance": ("baseline", "mean distance that the head looks back"),
@@ -26,5 +34,10 @@ SCORES = {
     "saved_gradient": ("loss", "loss saved to first order: minus gradient times output"),
     "permuted": ("null", "minimax fidelity, Shapley value, permuted rows"),
 }
+#: What heads move, measured by contributions: the family of which one is chosen on half of the models.
+FAMILY = [name for name, (kind, _) in SCORES.items() if kind == "moved"]
 #: Numbers that may be chosen as the best: they need no loss, and are not the null.
 CANDIDATES = [name for name, (kind, _) in SCORES.items() if kind not in ("loss", "null")]
+#: Orders of heads of which the study says how much of the loss their first heads keep.
+ORDERS = ("fidelity_shapley", "speed_shapley", "contribution", "contribution_whole", "new_residual", "deviation_norm", "output_norm",
+          "projection_norm", "gradient")

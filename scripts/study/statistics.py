@@ -38,14 +38,23 @@ def share_as_large(found, drawn):
     return float((1 + np.sum(np.abs(drawn) >= abs(found) - 1e-12)) / (1 + len(drawn)))
 
 
+def permuted_sums(scores, needed, count, seed=1):
+    """Sums over layers of the rank correlations that heads give which change places within their layer: (numbers, count).
+
+    `scores` are (numbers, layers, heads) and `needed` (layers, heads), both of standard ranks. All numbers see the same changes.
+    """
+    rng = np.random.default_rng(seed)
+    total = np.zeros((len(scores), count))
+    for layer, wanted in enumerate(needed):
+        places = rng.random((count, len(wanted))).argsort(1)
+        total += scores[:, layer] @ wanted[places].T
+    return total
+
+
 def permutation_p(score, needed, count=10000, seed=1):
     """Two-sided p of the mean rank correlation within layers: heads change places within their layer."""
-    rng = np.random.default_rng(seed)
-    drawn = np.zeros(count)
-    for s, n in zip(score, needed):
-        a, b = standard_ranks(s), standard_ranks(n)
-        places = rng.random((count, len(a))).argsort(1)
-        drawn += a[places] @ b / len(score)
+    ranked = np.array([standard_ranks(s) for s in score])
+    drawn = permuted_sums(ranked[None], np.array([standard_ranks(n) for n in needed]), count, seed)[0] / len(ranked)
     return share_as_large(within_layers(score, needed).mean(), drawn)
 
 
@@ -64,9 +73,9 @@ def pair_permutation_p(score, needed, count=2000, seed=1):
         pairs[np.triu_indices(heads, 1)] = standard_ranks(upper(s))
         pairs += pairs.T
         b = standard_ranks(upper(n))
-        for k in range(count):
-            place = rng.permutation(heads)
-            drawn[k] += upper(pairs[np.ix_(place, place)]) @ b / len(score)
+        places = rng.random((count, heads)).argsort(1)
+        changed = pairs[places[:, :, None], places[:, None]]
+        drawn += changed[(slice(None), *np.triu_indices(heads, 1))] @ b / len(score)
     return share_as_large(np.mean([spearman(upper(s), upper(n)) for s, n in zip(score, needed)]), drawn)
 
 

@@ -137,28 +137,89 @@ def pieces(parts, encode, count, tokens, begin, rng):
     return torch.tensor(texts)
 
 
-def texts_of(model, tokenizer, samples, tokens, seed, program=None):
-    """Texts (samples, tokens) and the source of each: half of them the model's own, a quarter of each other source, in turn.
-
-    Texts 4 k and 4 k + 2 are own, 4 k + 1 Bible, 4 k + 3 documents. Texts 4 k and 4 k + 1 are one half of the study.
-    """
-    if tokenizer is None:
-        return model.sample(samples, tokens, seed), ["own"] * samples
+def read_texts(tokenizer, begin, samples, tokens, seed, program=None):
+    """Texts that others wrote, by source: (samples / 4, tokens) each."""
     count = -(-samples // 4)
     rng = np.random.default_rng(seed)
-    read = {"bible": pieces(bible(program), tokenizer.encode, count, tokens, model.begin, rng),
-            "documents": pieces(paragraphs(), tokenizer.encode, count, tokens, model.begin, rng)}
-    own = model.sample(2 * count, tokens, seed)
+    return {"bible": pieces(bible(program), tokenizer.encode, count, tokens, begin, rng),
+            "documents": pieces(paragraphs(), tokenizer.encode, count, tokens, begin, rng)}
+
+
+def texts_of(model, read, samples, tokens, seed):
+    """Texts (samples, tokens) and the source of each: half of them the model's own, a quarter of each other source, in turn.
+
+    Texts 4 k and 4 k + 2 are own, 4 k + 1 Bible, 4 k + 3 documents. Texts 4 k and 4 k + 1 are one half of the study. Without texts to
+    read, all are the model's own.
+    """
+    if read is None:
+        return model.sample(samples, tokens, seed), ["own"] * samples
+    if any(len(one) < samples // 4 or one.shape[1] < tokens for one in read.values()):
+        raise InputError(f"there are fewer prepared texts than {samples // 4} of each source, or they have fewer than {tokens} tokens")
+    own = model.sample(2 * -(-samples // 4), tokens, seed)
     order = ("own", "bible", "own", "documents")
-    ids = torch.stack([own[2 * (k // 4) + (k % 4) // 2] if k % 4 in (0, 2) else read[order[k % 4]][k // 4] for k in range(samples)])
+    ids = torch.stack([own[2 * (k // 4) + (k % 4) // 2] if k % 4 in (0, 2) else torch.as_tensor(read[order[k % 4]][k // 4][:tokens])
+                       for k in range(samples)])
     return ids, [order[k % 4] for k in range(samples)]
 
 
+def recall(rng, samples, length, vocabulary):
+    keys, pairs = vocabulary // 2, length // 4
+    ids, targets = np.empty((samples, length), np.int64), np.full((samples, length), -1)
+    for text, wanted in zip(ids, targets):
+        key, value = rng.permutation(keys)[:pairs], rng.integers(keys, vocabulary, pairs)
+        text[0 : 2 * pairs : 2], text[1 : 2 * pairs : 2] = key, value
+        asked = rng.integers(pairs, size=length - 2 * pairs)
+        text[2 * pairs :], wanted[2 * pairs :] = key[asked], value[asked]
+    return ids, targets
+
+
+def delayed_copy(rng, samples, length, vocabulary):
+    half = length // 2
+    first = rng.integers(vocabulary - 1, size=(samples, half))
+    ids = np.concatenate([first, np.full((samples, 1), vocabulary - 1), first[:, :-1]], 1)
+    return ids, np.concatenate([np.full((samples, half), -1), first], 1)
+
+
+def maximum(rng, samples, length, vocabulary):
+    ids = (rng.random((samples, length)) * (1 + rng.integers(vocabulary, size=(samples, 1)))).astype(np.int64)
+    return ids, np.maximum.accumulate(ids, 1)
+
+
+def second_maximum(rng, samples, length, vocabulary):
+    ids, _ = maximum(rng, samples, length, vocabulary)
+    return ids, np.array([[-1] + [sorted(text[: i + 1])[-2] for i in range(1, length)] for text in ids])
+
+
+def parity(rng, samples, length, vocabulary):
+    ids = rng.integers(2, size=(samples, length))
+    return ids, ids.cumsum(1) % 2
+
+
+def majority(rng, samples, length, vocabulary):
+    ids = rng.integers(2, size=(samples, length))
+    ahead = 2 * ids.cumsum(1) - np.arange(1, length + 1)
+    return ids, np.where(ahead == 0, -1, ahead > 0)
+
+
+def copy(rng, samples, length, vocabulary):
+    ids = rng.integers(vocabulary, size=(samples, length))
+    return ids, ids
+
+
+def cycle(rng, samples, length, vocabulary):
+    ids, _ = copy(rng, samples, length, vocabulary)
+    return ids, np.roll(ids, 1, 1)
+
+
+#: The tasks of docs/training.md: inputs and targets; -1 where the answer does not count.
+TASKS = {"copy": copy, "cycle": cycle, "recall": recall, "delayed-copy": delayed_copy, "maximum": maximum, "second-maximum": second_maximum,
+         "parity": parity, "majority": majority}
+
+
 def task_sequences(model, task, samples, seed):
-    """Random tokens and the targets of the paper's tasks copy and cycle."""
-    tokens = model.longest
-    ids = torch.from_numpy(np.random.default_rng(seed).integers(model.vocabulary, size=(samples, tokens)))
-    return ids, ids if task == "copy" else ids.roll(1, 1)
+    """Random sequences of a task and their targets."""
+    ids, targets = TASKS[task](np.random.default_rng(seed), samples, model.longest, model.vocabulary)
+    return torch.from_numpy(ids), torch.from_numpy(targets)
 
 
 def fingerprint(*arrays):

@@ -66,6 +66,11 @@ bool is_clear(const Estimate& number) {
   return number.mean > (std::isnan(number.error) ? 0.0 : 2.0 * number.error);
 }
 
+bool is_harmful(const ValueOfHeads& layer_value) {
+  return layer_value.value == HeadValue::kLoss &&
+         is_clear({-layer_value.all.mean, layer_value.all.error});
+}
+
 double all_on_sets(const ValueOfHeads& layer_value) {
   return layer_value.pruning.best.empty() ? layer_value.all.mean
                                           : layer_value.pruning.best.back().value;

@@ -42,6 +42,9 @@ struct ValueFacts {
 /// Whether a mean is above 0 by more than two standard errors, or above 0 where it has none.
 bool is_clear(const Estimate& number);
 
+/// Whether the loss is clearly higher with all heads of the layer than without any.
+bool is_harmful(const ValueOfHeads& layer_value);
+
 /// The value of all heads on the samples that sets were measured on: fewer than all, where a layer
 /// is sampled.
 double all_on_sets(const ValueOfHeads& layer_value);

@@ -51,7 +51,7 @@ class ValueSummary {
     std::vector<std::string> said;
     if (facts.heads == 1) said.emplace_back("a single head");
     if (!facts.decided && loss)
-      said.emplace_back(is_clear({-layer_value.all.mean, layer_value.all.error})
+      said.emplace_back(is_harmful(layer_value)
                             ? "the model is better without the heads of this layer"
                             : "not clear of chance: this loss does not show that the model needs "
                               "the heads of this layer");
@@ -311,6 +311,44 @@ std::string judgement(const HeadsReport& report) {
       judged, percent(kFalseClaims));
 }
 
+/// Which heads move most, by L1 contribution. It comes first: of all numbers of the study in
+/// docs/validity.md that need no loss, contributions order heads most like the loss does, and
+/// fidelity and speed do not. Of many layers, those where a head stands out most.
+std::string movers(const HeadsReport& report, const HeadsNames& names) {
+  constexpr std::size_t kHeads = 3;
+  constexpr std::size_t kLayers = 4;
+  const std::vector<std::vector<double>>& weights = report.head_values.weights;
+  const auto largest = [&](std::size_t l) {
+    return *std::max_element(weights[l].begin(), weights[l].end());
+  };
+  std::vector<std::size_t> layers;
+  for (std::size_t l = 0; l < weights.size(); ++l)
+    if (weights[l].size() > 1) layers.push_back(l);
+  if (layers.empty()) return {};
+  const bool some = layers.size() > kLayers;
+  if (some) {
+    std::stable_sort(layers.begin(), layers.end(),
+                     [&](std::size_t a, std::size_t b) { return largest(a) > largest(b); });
+    layers.resize(kLayers);
+  }
+  std::string text;
+  for (const std::size_t l : layers) {
+    std::vector<int> order(weights[l].size());
+    std::iota(order.begin(), order.end(), 0);
+    const auto weight = [&](int h) { return weights[l][static_cast<std::size_t>(h)]; };
+    std::stable_sort(order.begin(), order.end(),
+                     [&](int a, int b) { return weight(a) > weight(b); });
+    order.resize(std::min(order.size(), some ? std::size_t{1} : kHeads));
+    std::vector<std::string> named;
+    for (const int h : order)
+      named.push_back(fmt::format("{} ({})", names.head(h), percent(weight(h))));
+    text += fmt::format("{}{}{}{} {}", text.empty() ? "" : "; ", names.layer(l),
+                        names.layer(l).empty() ? "" : ", ", named.size() == 1 ? "head" : "heads",
+                        listed(named));
+  }
+  return fmt::format("most is moved (L1 contribution) by {}", text);
+}
+
 std::string stack_line(const HeadsReport& report, const HeadsNames& names) {
   const StackAnalysis& stack = *report.stack;
   const int nodes = stack.layers.front().nodes();
@@ -360,6 +398,7 @@ std::vector<std::string> heads_summary(const HeadsReport& report, std::size_t cl
   const std::size_t layers = head_values.layer_values.size();
   clauses = std::min(clauses, layers <= kBothValues ? SIZE_MAX : layers <= 4 ? 4 : kShort);
   std::vector<std::string> lines;
+  if (report.edges == EdgeKind::kContribution) lines.push_back(movers(report, names));
   const std::size_t values = layers == 0 ? 0 : head_values.layer_values.front().values.size();
   for (std::size_t v = 0; v < values; ++v) {
     const ValueSummary summary(report, names, v);

@@ -118,6 +118,21 @@ std::string weights_line(const ValueOfHeads& value, const HeadsNames& names) {
   return text;
 }
 
+/// The fewest heads that keep a share of the value of all heads, where these are worth something.
+std::string smallest_set(const ValueOfHeads& value, bool exact, double keep,
+                         const HeadsNames& names) {
+  if (is_harmful(value)) return "none: the model is better without the heads of this layer";
+  if (!(value.all.mean > 0.0))
+    return value.value == HeadValue::kLoss ? "none: the loss is not lower with all heads"
+                                           : "none: all heads together are worth nothing";
+  const HeadSet& smallest = value.smallest;
+  return fmt::format("{} of {} heads{} keep{} {:.4g} %: {} ({})", smallest.heads.size(),
+                     value.heads.size(),
+                     exact || smallest_is_certified(value) ? "" : " (best found)",
+                     smallest.heads.size() == 1 ? "s" : "", 100.0 * keep,
+                     names.set(smallest.heads, value.heads.size()), human(smallest.value));
+}
+
 /// What a value says beside the tables.
 std::string findings(const HeadsReport& report, const HeadsNames& names, std::size_t l,
                      const ValueOfHeads& value) {
@@ -136,13 +151,8 @@ std::string findings(const HeadsReport& report, const HeadsNames& names, std::si
       text += line("complementary", pair_list(value, names, 1.0));
       text += line("redundant", pair_list(value, names, -1.0));
     }
-    text += line(
-        "smallest set",
-        fmt::format("{} of {} heads{} keep{} {:.4g} %: {} ({})", value.smallest.heads.size(), heads,
-                    layer_value.exact || smallest_is_certified(value) ? "" : " (best found)",
-                    value.smallest.heads.size() == 1 ? "s" : "",
-                    100.0 * report.head_values.options.keep, names.set(value.smallest.heads, heads),
-                    human(value.smallest.value)));
+    text += line("smallest set",
+                 smallest_set(value, layer_value.exact, report.head_values.options.keep, names));
     if (value.better)
       text += line("above all heads",
                    fmt::format("{}{}, the best: {} ({})",
@@ -284,6 +294,7 @@ std::string overview(const HeadsReport& report, const HeadsNames& names, std::si
         {head_values.layers[l].name, cell(layer_value.all),
          facts[l].carriers.empty() ? "-" : names.set(facts[l].carriers, heads),
          facts[l].decided ? fmt::format("{} of {}", layer_value.smallest.heads.size(), heads)
+         : is_harmful(layer_value)               ? "heads harm"
          : layer_value.value == HeadValue::kLoss ? "not clear"
                                                  : "not certified",
          human(best->value), names.set(best->heads, heads), pair(facts[l].redundant),

@@ -64,8 +64,19 @@ TEST(AblationReport, ClaimsNothingThatIsNotClear) {
   report = ablation({-1.0, -3.0}, 1.01);
   EXPECT_THAT(heads_summary(report).front(),
               HasSubstr("loss higher by 4.02: the model is better without the heads"));
+  EXPECT_THAT(format_report(report),
+              HasSubstr("smallest set    none: the model is better without the heads"));
+  EXPECT_THAT(format_report(report), Not(HasSubstr("0 of 2")));
   report.ablated->needed = {0.1, 0.06};
   EXPECT_THAT(format_report(report), HasSubstr("this loss does not show that the model needs"));
+}
+
+TEST(AblationReport, NamesNoSetThatKeepsALossThatIsNotLower) {
+  const std::string text = format_report(ablation({-1.0, 0.5}, -0.9));  // -0.5 and 0.45
+  EXPECT_THAT(text, HasSubstr("smallest set    none: the loss is not lower with all heads"));
+  EXPECT_THAT(text, HasSubstr("above all heads"));
+  EXPECT_THAT(format_report(ablation({-1.0, 5.0}, 1.01)),
+              HasSubstr("smallest set    1 of 2 heads keeps 95 %: 1"));
 }
 
 TEST(AgreementReport, HasALayerARow) {

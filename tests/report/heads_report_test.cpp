@@ -157,6 +157,29 @@ TEST(HeadsSummary, ALayerThatIsWorthNothingHasNoShares) {
   EXPECT_THAT(summary_of(fidelity_of({{0.0, 0.0}})), HasSubstr("fidelity 0: a single head\n"));
 }
 
+TEST(HeadsSummary, BeginsWithWhatHeadsMove) {
+  HeadsReport report = fidelity_of({kTwoHeads, kTwoHeads});
+  report.head_values.weights = {{0.25, 0.75}};
+  EXPECT_THAT(summary_of(report), StartsWith("layer 1, fidelity"));
+  report.edges = EdgeKind::kNorm;
+  EXPECT_THAT(summary_of(report), StartsWith("layer 1, fidelity"));
+  report.edges = EdgeKind::kContribution;
+  EXPECT_THAT(summary_of(report),
+              StartsWith("most is moved (L1 contribution) by layer 1, heads 1 (75 %) and 0 (25 %)\n"
+                         "layer 1, fidelity"));
+}
+
+TEST(HeadsSummary, NamesTheLayersWhereAHeadMovesMost) {
+  LayerHeadValues layer;
+  layer.values.push_back(value_of_tables(HeadValue::kFidelity, {kTwoHeads, kTwoHeads}));
+  HeadsReport report = report_of({layer, layer, layer, layer, layer}, 2);
+  report.edges = EdgeKind::kContribution;
+  report.head_values.weights = {{0.5, 0.5}, {0.9, 0.1}, {0.4, 0.6}, {0.3, 0.7}, {0.2, 0.8}};
+  EXPECT_THAT(summary_of(report),
+              AllOf(StartsWith("most is moved (L1 contribution) by layer 2, head 0 (90 %); layer"),
+                    HasSubstr(", head 1 (60 %)\n"), Not(HasSubstr("(50 %)"))));
+}
+
 TEST(HeadsSummary, SaysWhatOtherWeightsReach) {
   HeadsReport report = fidelity_of({kTwoHeads, kTwoHeads});
   ValueOfHeads& value = report.head_values.layer_values[0].values[0];

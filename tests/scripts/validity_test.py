@@ -22,7 +22,7 @@ except ImportError:
 PROGRAM, SCRIPT = sys.argv[1:3]
 sys.dont_write_bytecode = True  # nothing beside the scripts
 sys.path.insert(0, os.path.dirname(SCRIPT))
-from study import games, readers, report, scores, statistics, texts  # noqa: E402
+from study import games, page, readers, report, results, scores, statistics, structure, texts  # noqa: E402
 from study.model import Block, Decoder, Shape, next_tokens  # noqa: E402
 
 torch.set_grad_enabled(False)
@@ -200,7 +200,8 @@ class Games(unittest.TestCase):
         targets = next_tokens(ids)
         means = games.mean_outputs(model, [ids[:1], ids[1:]])
         for layer, replaced in ((1, torch.zeros_like(means[1])), (2, means[2])):
-            found, last = games.subset_losses(model, ids, targets, layer, replaced, games.all_subsets(4), rows=50)
+            losses = games.subset_losses(model, ids, targets, layer, replaced, games.all_subsets(4), rows=50)
+            found, last = losses["loss"], losses["last"]
             for subset in (0, 5, 10, 15):
                 off = {(layer, h) for h in range(4) if not subset >> h & 1}
                 for s in range(2):
@@ -224,7 +225,7 @@ class Games(unittest.TestCase):
         weights["wo"][1][:, : model.blocks[0].width] = 0
         model = Decoder(model.shape, weights, begin=1)
         ids = torch.tensor([[1, 5, 5, 9, 0, 3]])
-        losses, _ = games.subset_losses(model, ids, next_tokens(ids), 1, torch.zeros(4, 16), games.all_subsets(4))
+        losses = games.subset_losses(model, ids, next_tokens(ids), 1, torch.zeros(4, 16), games.all_subsets(4))["loss"]
         values = games.shapley(losses[0] - losses)
         self.assertAlmostEqual(values[0, 0], 0, places=12)
         self.assertGreater(abs(values[1:]).min(), 1e-6)
@@ -366,17 +367,36 @@ class Scores(unittest.TestCase):
         attention = np.tril(rng.random((4, 9, 9)))
         attention /= attention.sum(-1, keepdims=True)
         weights = np.array([0.4, 0.1, 0.2, 0.3])
-        table = scores.edge_games(attention * weights[:, None, None])
+        table = structure.edge_games(attention * weights[:, None, None])
         result = sg.heads(attention, weights=weights, weight_samples=0)
         np.testing.assert_allclose(games.shapley(table).T, [result.fidelity["shapley"], result.speed["shapley"]], atol=1e-10)
         np.testing.assert_allclose(statistics.upper(games.interactions(table)[..., 0]), statistics.upper(result.fidelity["pairs"]), atol=1e-10)
 
     def test_permuted_rows_keep_their_weights(self):
-        attention = torch.rand(2, 3, 6, 6, dtype=torch.float64).tril()
-        found = scores.permuted_rows(attention, 1)
-        torch.testing.assert_close(found.sort(-1).values, attention.sort(-1).values)
-        torch.testing.assert_close(found, found.tril())
-        self.assertFalse(torch.equal(found, attention))
+        attention = np.tril(np.random.default_rng(1).random((3, 6, 6)))
+        found = structure.permuted_rows(attention, 1)
+        np.testing.assert_array_equal(np.sort(found), np.sort(attention))
+        np.testing.assert_array_equal(found, np.tril(found))
+        self.assertFalse((found == attention).all())
+
+    def test_sampled_structure_is_near_the_exact(self):
+        rng = np.random.default_rng(2)
+        attention = np.tril(rng.random((4, 9, 9)))
+        attention /= attention.sum(-1, keepdims=True)
+        exact = structure.of_text(attention, np.ones(4), attention, attention**2, 1)
+        sampled = structure.of_text(attention, np.ones(4), attention, attention**2, 1, orders=200)
+        self.assertEqual(set(sampled), {name for name in exact if not name.startswith("pairs_")})
+        for name, value in sampled.items():
+            np.testing.assert_allclose(value, exact[name], atol=0.05)
+            np.testing.assert_allclose(value.sum(), exact[name].sum(), atol=1e-9)
+
+    def test_shares_of_whole_outputs_sum_to_one(self):
+        outputs, before = torch.rand(2, 3, 5, 7, dtype=torch.float64), torch.rand(2, 5, 7, dtype=torch.float64)
+        found = scores.whole_contribution(outputs, before + outputs.sum(1))
+        torch.testing.assert_close(found.sum(1), torch.ones(2, dtype=torch.float64))
+        # Of positive numbers the head's contribution is its sum.
+        by_hand = (outputs.sum(-1) / outputs.sum((1, 3))[:, None]).mean(-1)
+        torch.testing.assert_close(found, by_hand)
 
 
 class Command(unittest.TestCase):
@@ -440,16 +460,32 @@ class Command(unittest.TestCase):
         with open(self.path("tables", "correlations.csv")) as file:
             rows = [line.split(",") for line in file.read().splitlines()]
         self.assertEqual({row[0] for row in rows[1:]}, {"small", "sampled", "language models"})
-        one = report.Measured(self.path("out", "small"))
+        one = results.Measured(results.of_folder(self.path("out", "small")))
         found = {(row[0], row[1], row[2]): float(row[4]) for row in rows[1:]}
         expected = np.mean([statistics.spearman(a, b) for a, b in zip(one.scores("contribution", "zero"), one.needed("zero"))])
         self.assertAlmostEqual(found["small", "zero", "contribution"], expected, places=3)
         # 24 of 24 orders' sampled values are near the exact ones: both are of the same texts.
-        other = report.Measured(self.path("out", "sampled"))
+        other = results.Measured(results.of_folder(self.path("out", "sampled")))
         self.assertGreater(np.corrcoef(one.needed("mean").ravel(), other.needed("mean").ravel())[0, 1], 0.9)
-        kept = report.kept_rows({"small": [one]})
+        kept = report.kept_rows({"small": [one]}, 50)
         self.assertTrue(all(row["keep_3"] <= next(r for r in kept if r["order"] == "best subset" and r["ablation"] == row["ablation"])["keep_3"] + 1e-12
                             for row in kept if row["value_of_all"] > 0))
+
+    def test_the_page_is_that_of_the_tables(self):
+        docs = os.path.join(os.path.dirname(SCRIPT), "..", "docs")
+        done = self.run_script("page", "--results", os.path.join(docs, "results", "validity"), "--out", self.path("page.md"))
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        with open(self.path("page.md"), encoding="utf-8") as made, open(os.path.join(docs, "validity.md"), encoding="utf-8") as kept:
+            self.assertEqual(made.read(), kept.read())
+
+    def test_paragraphs_are_filled_and_tables_are_not(self):
+        text = "# A heading\n\n" + "word " * 60 + "\n\n- " + "item " * 50 + "\n- next\n\n| a | b |\n| --- | --- |\n\n```sh\nas  it\n\nis\n```\n"
+        lines = page.filled(text).splitlines()
+        self.assertLessEqual(max(len(line) for line in lines), page.WIDTH)
+        for kept in ("# A heading", "- next", "| a | b |", "as  it", "is", "```"):
+            self.assertIn(kept, lines)
+        self.assertEqual([line[:2] for line in lines if "item" in line], ["- ", "  "])
+        self.assertEqual(page.two(-0.004), "0.00")
 
     def test_checkpoints_are_evaluated_as_by_the_program(self):
         run = self.path("run")
@@ -466,7 +502,7 @@ class Command(unittest.TestCase):
         shown = subprocess.run([PROGRAM, "analyze", checkpoint, "--task", "cycle", "--tokens", self.path("tokens.npy"), "--quiet", "--json", "-"],
                                check=True, capture_output=True, text=True)
         task = json.loads(shown.stdout)["task"]
-        toy = report.Measured(self.path("out", "toy"))
+        toy = results.Measured(results.of_folder(self.path("out", "toy")))
         self.assertAlmostEqual(toy.control("intact", 0), task["loss"], delta=1e-5 * task["loss"])
         self.assertAlmostEqual(toy.control("intact", 1), task["accuracy"], places=9)
         self.assertAlmostEqual(toy.control("zero", 0), task["without_attention"]["loss"], delta=1e-5 * task["loss"])

