@@ -132,8 +132,9 @@ int main(int argc, char** argv) try {
     view.query_strides = {row * tokens * heads, row * tokens, row};
     view.key_strides = {row * tokens * key_heads, row * tokens, row};
     view.scale = 1.0 / std::sqrt(width);
-    report(fmt::format("{} heads, n = {}, queries and keys of {}", heads, tokens, width),
-           [&] { return backend->measure(view, {}, {}, {}); }, repeats);
+    report(
+        fmt::format("{} heads, n = {}, queries and keys of {}", heads, tokens, width),
+        [&] { return backend->measure(view, {}, {}, {}); }, repeats);
     return 0;
   }
   const std::vector<float> head = given_rows(tokens, spread);
@@ -142,8 +143,9 @@ int main(int argc, char** argv) try {
     cudaMemcpy(all.data() + n * n * static_cast<std::size_t>(h), head.data(), n * n * sizeof(float),
                cudaMemcpyHostToDevice);
   const AttentionView view = attention_view(all.data(), 1, heads, tokens);
-  report(fmt::format("{} heads, n = {}, float32", heads, tokens),
-         [&] { return backend->measure(view, {}, {}, {}); }, repeats);
+  report(
+      fmt::format("{} heads, n = {}, float32", heads, tokens),
+      [&] { return backend->measure(view, {}, {}, {}); }, repeats);
   return 0;
 } catch (const Error& error) {
   fmt::print(stderr, "gpu_large_metrics: {}\n", error.what());

@@ -17,15 +17,23 @@
 namespace synergraph::cuda {
 namespace {
 
-constexpr int kGatherRows = 32;       // of a tile in shared memory
-constexpr int kPitch = kBlock + 4;    // doubles: fragments of a warp lie in different banks
-constexpr double kTie = 1e-14;        // maxima closer than this are one: see FidelityTracker
+constexpr int kGatherRows = 32;     // of a tile in shared memory
+constexpr int kPitch = kBlock + 4;  // doubles: fragments of a warp lie in different banks
+constexpr double kTie = 1e-14;      // maxima closer than this are one: see FidelityTracker
 constexpr int kSolveThreads = 256;
 
-__device__ double number(double x) { return x; }
-__device__ double number(float x) { return x; }
-__device__ double number(__half x) { return __half2float(x); }
-__device__ double number(__nv_bfloat16 x) { return __bfloat162float(x); }
+__device__ double number(double x) {
+  return x;
+}
+__device__ double number(float x) {
+  return x;
+}
+__device__ double number(__half x) {
+  return __half2float(x);
+}
+__device__ double number(__nv_bfloat16 x) {
+  return __bfloat162float(x);
+}
 
 /// Four consecutive elements.
 template <class T>
@@ -66,8 +74,9 @@ __device__ const T* row_of(const Entries& entries, int i, int first) {
 
 template <class T>
 __device__ bool in_fours(const Entries& entries) {
-  return entries.stride % 4 == 0 &&
-         reinterpret_cast<std::uintptr_t>(entries.data) % (sizeof(T) * 4 > 16 ? 16 : sizeof(T) * 4) == 0;
+  return entries.stride % 4 == 0 && reinterpret_cast<std::uintptr_t>(entries.data) %
+                                            (sizeof(T) * 4 > 16 ? 16 : sizeof(T) * 4) ==
+                                        0;
 }
 
 __device__ double scale_of(const Entries& entries, int i) {
@@ -92,8 +101,8 @@ __device__ void multiply_add(double (&c)[4], const double (&a)[4], const double 
 #endif
 }
 
-/// c += (tile of a)^T (tile of x), `rows` of both in shared memory, kPitch doubles apart. A warp has
-/// kM x 16 columns of a from `m0` on, and kN x 8 steps of x from `n0` on.
+/// c += (tile of a)^T (tile of x), `rows` of both in shared memory, kPitch doubles apart. A warp
+/// has kM x 16 columns of a from `m0` on, and kN x 8 steps of x from `n0` on.
 template <int kM, int kN>
 __device__ void multiply_tiles(double (&c)[kM][kN][4], const double* a, const double* x, int rows,
                                int m0, int n0) {
@@ -207,8 +216,8 @@ __global__ void finish_columns(const SumsJob* jobs, int chunks, int first, int l
   if (j >= job.nodes || j >= last) return;
   double forward = 0.0;
   for (int chunk = chunks - 1; chunk >= 0; --chunk)
-    forward += partial[(static_cast<std::int64_t>(blockIdx.y) * chunks + chunk) * (last - first) + j -
-                       first];
+    forward += partial[(static_cast<std::int64_t>(blockIdx.y) * chunks + chunk) * (last - first) +
+                       j - first];
   job.sums.forward[j] = forward;
   job.sums.column[j] = forward + job.sums.diagonal[j];
 }
@@ -225,7 +234,7 @@ __global__ __launch_bounds__(128) void gather_panel(const PanelFlow* flows, int 
   const int begin = first + kStrip + static_cast<int>(blockIdx.y) * kChunk;
   const int end = min(begin + kChunk, flow.nodes);
   if (begin >= end) return;
-  double* tile = shared;                        // [2][kGatherRows][kPitch]
+  double* tile = shared;  // [2][kGatherRows][kPitch]
   double* panel = shared + 2 * kGatherRows * kPitch;
   const bool aligned = in_fours<T>(flow.entries) && j0 % 4 == 0;
   const int r = static_cast<int>(threadIdx.x) / 4;  // the row of a tile that this thread loads
@@ -342,13 +351,13 @@ __global__ __launch_bounds__(kSolveThreads) void solve_panel(const PanelFlow* fl
   extern __shared__ double shared[];
   const PanelFlow& flow = flows[blockIdx.x];
   if (first >= flow.nodes) return;
-  double* states = shared;                            // [kStrip][kPitch]
-  double* tile = states + kStrip * kPitch;            // [kBlock][kPitch]
-  double* inflow = tile + kBlock * kPitch;            // [kBlock][kPitch]
-  double* now = inflow + kBlock * kPitch;             // [2][kBlock]
+  double* states = shared;                  // [kStrip][kPitch]
+  double* tile = states + kStrip * kPitch;  // [kBlock][kPitch]
+  double* inflow = tile + kBlock * kPitch;  // [kBlock][kPitch]
+  double* now = inflow + kBlock * kPitch;   // [2][kBlock]
   const int thread = static_cast<int>(threadIdx.x);
   const int warp = thread / 32;
-  const int later = flow.nodes - (first + kStrip);    // rows behind the strip
+  const int later = flow.nodes - (first + kStrip);  // rows behind the strip
   const int chunks = later > 0 ? (later + kChunk - 1) / kChunk : 0;
   const int m0 = 32 * (warp % 2);
   const int n0 = 16 * (warp / 2);
@@ -445,12 +454,12 @@ constexpr std::size_t kSolveBytes =
 
 // Hitting times.
 
-/// partial[chunk][column of the strip] = sum over a chunk of later rows of a(i, j) h[i]. A thread has
-/// four columns and every kRowsAtOnce-th row.
+/// partial[chunk][column of the strip] = sum over a chunk of later rows of a(i, j) h[i]. A thread
+/// has four columns and every kRowsAtOnce-th row.
 constexpr int kRowsAtOnce = 8;
 template <class T>
 __global__ __launch_bounds__(kStrip / 4 * kRowsAtOnce) void gather_hitting(const HittingFlow* flows,
-                                                                          int first) {
+                                                                           int first) {
   __shared__ double weights[kChunk];
   __shared__ double parts[kRowsAtOnce][kStrip];
   const HittingFlow& flow = flows[blockIdx.y];
@@ -636,8 +645,8 @@ unsigned blocks(int count, int each) {
 }  // namespace
 
 void prepare_large_kernels() {
-  for (const FloatType type : {FloatType::kFloat16, FloatType::kBFloat16, FloatType::kFloat32,
-                               FloatType::kFloat64})
+  for (const FloatType type :
+       {FloatType::kFloat16, FloatType::kBFloat16, FloatType::kFloat32, FloatType::kFloat64})
     with_type(type, [](auto element) {
       using T = decltype(element);
       cudaFuncSetAttribute(gather_panel<T>, cudaFuncAttributeMaxDynamicSharedMemorySize,
@@ -666,8 +675,8 @@ void queue_column_sums(const SumsJob* jobs, int count, int nodes, int first, Flo
     sum_columns<T><<<dim3(blocks(last - begin, 128), blocks(nodes, kChunk), z), 128, 0, stream>>>(
         jobs, begin, last, partial);
   });
-  finish_columns<<<dim3(blocks(last - begin, 128), z), 128, 0, stream>>>(
-      jobs, chunks_of(nodes), begin, last, partial);
+  finish_columns<<<dim3(blocks(last - begin, 128), z), 128, 0, stream>>>(jobs, chunks_of(nodes),
+                                                                         begin, last, partial);
 }
 
 void queue_panel_strip(const PanelFlow* flows, int count, int nodes, int first, FloatType type,
@@ -677,8 +686,9 @@ void queue_panel_strip(const PanelFlow* flows, int count, int nodes, int first, 
     using T = decltype(element);
     const int later = nodes - (first + kStrip);
     if (later > 0)
-      gather_panel<T><<<dim3(kStrip / kBlock, blocks(later, kChunk), flow_count), 128, kGatherBytes,
-                        stream>>>(flows, first);
+      gather_panel<T>
+          <<<dim3(kStrip / kBlock, blocks(later, kChunk), flow_count), 128, kGatherBytes, stream>>>(
+              flows, first);
     solve_panel<T><<<flow_count, kSolveThreads, kSolveBytes, stream>>>(flows, first);
   });
 }
@@ -690,8 +700,9 @@ void queue_hitting_strip(const HittingFlow* flows, int count, int nodes, int fir
     using T = decltype(element);
     const int later = nodes - (first + kStrip);
     if (later > 0)
-      gather_hitting<T><<<dim3(blocks(later, kChunk), flow_count), kStrip / 4 * kRowsAtOnce, 0,
-                          stream>>>(flows, first);
+      gather_hitting<T>
+          <<<dim3(blocks(later, kChunk), flow_count), kStrip / 4 * kRowsAtOnce, 0, stream>>>(flows,
+                                                                                             first);
     solve_hitting<T><<<flow_count, kStrip, 0, stream>>>(flows, first);
   });
 }
@@ -715,8 +726,9 @@ void queue_combined_rows(const CombineJob& job, int first, std::int64_t row_leng
                          FloatType type, cudaStream_t stream) {
   with_type(type, [&](auto element) {
     using T = decltype(element);
-    combine_rows<T><<<dim3(blocks(std::min(job.nodes, first + kBlock), 256), kBlock), 256, 0, stream>>>(
-        job, first, row_length, rows);
+    combine_rows<T>
+        <<<dim3(blocks(std::min(job.nodes, first + kBlock), 256), kBlock), 256, 0, stream>>>(
+            job, first, row_length, rows);
   });
 }
 

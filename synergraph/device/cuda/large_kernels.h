@@ -16,8 +16,8 @@ namespace synergraph::cuda {
 /// `partial` holds chunks_of(nodes) x nodes numbers for each of them.
 void queue_sums(const SumsJob* jobs, int count, int nodes, FloatType type, double* partial,
                 cudaStream_t stream);
-/// The sums of columns alone, of rows that have their scales, in the strip of columns that begins at
-/// `first`; a negative `first`: in all columns.
+/// The sums of columns alone, of rows that have their scales, in the strip of columns that begins
+/// at `first`; a negative `first`: in all columns.
 void queue_column_sums(const SumsJob* jobs, int count, int nodes, int first, FloatType type,
                        double* partial, cudaStream_t stream);
 

@@ -25,9 +25,9 @@ constexpr int chunks_of(int nodes) {
 
 /// What part of a matrix is in memory while a strip of columns, or a block of rows, is worked on.
 enum class Held {
-  kWhole,  ///< all of it: row i, column j is element i * stride + j
+  kWhole,     ///< all of it: row i, column j is element i * stride + j
   kOneStrip,  ///< rows and columns from `first` on: element (i - first) * stride + j - first
-  kRows,   ///< rows from `first` on: element (i - first) * stride + j
+  kRows,      ///< rows from `first` on: element (i - first) * stride + j
 };
 
 /// Entries a(i, j) of a lower triangular matrix in the device's memory, times row_scale[i]. `first`
@@ -42,11 +42,11 @@ struct Entries {
 
 /// What is found of a matrix in one pass over its rows and one over its columns.
 struct MatrixSums {
-  double* whole = nullptr;    ///< n: sums of rows of the attention as given, padding included
-  double* scale = nullptr;    ///< n: 1 / sum of the row over the keys that are kept
-  double* down = nullptr;     ///< n: sums below the diagonal, not scaled
-  double* column = nullptr;   ///< n: sums of columns, scaled rows, from the diagonal on
-  double* forward = nullptr;  ///< n: the same beyond the diagonal
+  double* whole = nullptr;     ///< n: sums of rows of the attention as given, padding included
+  double* scale = nullptr;     ///< n: 1 / sum of the row over the keys that are kept
+  double* down = nullptr;      ///< n: sums below the diagonal, not scaled
+  double* column = nullptr;    ///< n: sums of columns, scaled rows, from the diagonal on
+  double* forward = nullptr;   ///< n: the same beyond the diagonal
   double* diagonal = nullptr;  ///< n: scaled
   /// Number of rows with an entry that is negative or not finite, or not zero above the diagonal.
   int* bad_rows = nullptr;
@@ -113,9 +113,10 @@ struct CombineJob {
   int count = 0;
   int nodes = 0;
   const double* weights = nullptr;  ///< count, on the device
-  const double* columns = nullptr;  ///< count x nodes, on the device; null: the second sum is not wanted
-  double* diffusion = nullptr;      ///< nodes x kStrip
-  double* walk = nullptr;           ///< nodes x kStrip
+  const double* columns =
+      nullptr;  ///< count x nodes, on the device; null: the second sum is not wanted
+  double* diffusion = nullptr;  ///< nodes x kStrip
+  double* walk = nullptr;       ///< nodes x kStrip
 };
 
 }  // namespace synergraph::cuda

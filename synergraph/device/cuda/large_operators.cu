@@ -4,8 +4,8 @@
 #include <cstring>
 #include <utility>
 
-#include "synergraph/device/cuda/large_kernels.h"
 #include "synergraph/device/cuda/device_memory.h"
+#include "synergraph/device/cuda/large_kernels.h"
 #include "synergraph/device/cuda/pinned_memory.h"
 
 namespace synergraph::cuda {
@@ -13,17 +13,33 @@ namespace {
 
 /// Doubles of one operator on the device, in this order.
 enum Array {
-  kWhole, kScale, kDown, kColumn, kForward, kDiagonal,
-  kFactor, kStay,      // of the walk
-  kSignal, kSurvival,  // the newest states
-  kPeak, kSum, kPrevious, kTimes, kPassing, kMass,
+  kWhole,
+  kScale,
+  kDown,
+  kColumn,
+  kForward,
+  kDiagonal,
+  kFactor,
+  kStay,  // of the walk
+  kSignal,
+  kSurvival,  // the newest states
+  kPeak,
+  kSum,
+  kPrevious,
+  kTimes,
+  kPassing,
+  kMass,
   kArrays
 };
 
-std::size_t size_of(FloatType type) { return item_size(type); }
+std::size_t size_of(FloatType type) {
+  return item_size(type);
+}
 
 /// Entries a number of which is a whole number of cache lines.
-std::size_t padded(std::size_t count) { return (count + 31) / 32 * 32; }
+std::size_t padded(std::size_t count) {
+  return (count + 31) / 32 * 32;
+}
 
 }  // namespace
 
@@ -92,8 +108,7 @@ struct LargeOperators::Parts {
   std::vector<OperatorSums> sums;
 };
 
-LargeOperators::Parts::Parts(const LargeHeads& given, LargeWorkspace& workspace,
-                             cudaStream_t queue)
+LargeOperators::Parts::Parts(const LargeHeads& given, LargeWorkspace& workspace, cudaStream_t queue)
     : system(given),
       stream(queue),
       n(static_cast<std::size_t>(given.nodes)),
@@ -112,8 +127,7 @@ LargeOperators::Parts::Parts(const LargeHeads& given, LargeWorkspace& workspace,
   memory.partial.reserve(2 * count * chunks * kStrip * kSteps);
   memory.hitting_partial.reserve(count * chunks * kStrip);
   if (count > 1) memory.combined_strips.reserve(SweepLanes::kPlaces * 2 * strip);
-  if (made())
-    memory.head_strips.reserve(SweepLanes::kPlaces * head_strip_bytes());
+  if (made()) memory.head_strips.reserve(SweepLanes::kPlaces * head_strip_bytes());
   constexpr std::size_t kListBytes = 1 << 10;
   memory.lists.reserve(3 * count * kListBytes);
   memory.host_lists.reserve(3 * count * kListBytes);
@@ -136,7 +150,8 @@ Entries LargeOperators::Parts::entries(int op, Held held, int place) const {
   if (!is_head(op))
     return {combined_strips(place) + (op == system.heads ? 0 : strip), FloatType::kFloat64, stride,
             nullptr, held};
-  if (!made()) return {system.data[at], system.type, system.stride, array(op, kScale), Held::kWhole};
+  if (!made())
+    return {system.data[at], system.type, system.stride, array(op, kScale), Held::kWhole};
   const FloatType element = system.maker->type();
   return {head_strips(place) + at * block * size_of(element), element, stride, array(op, kScale),
           held};
@@ -155,8 +170,8 @@ void LargeOperators::Parts::find_sums() {
     job.nodes = system.nodes;
     job.begin = system.begin;
     job.after = system.after;
-    job.sums = {array(h, kWhole),   array(h, kScale),    array(h, kDown),
-                array(h, kColumn),  array(h, kForward),  array(h, kDiagonal),
+    job.sums = {array(h, kWhole),     array(h, kScale),        array(h, kDown),
+                array(h, kColumn),    array(h, kForward),      array(h, kDiagonal),
                 flags.data() + 2 * h, flags.data() + 2 * h + 1};
     jobs.push_back(job);
   }
@@ -211,8 +226,7 @@ void LargeOperators::Parts::prepare_combination() {
       walk.forward[j] += each * of.forward[j];
       walk.diagonal[j] += each * of.diagonal[j];
     }
-    if (weight > 0.0)
-      diffusion.all_go_down = diffusion.all_go_down && of.all_go_down;
+    if (weight > 0.0) diffusion.all_go_down = diffusion.all_go_down && of.all_go_down;
   }
   for (std::size_t j = 0; j < n; ++j) walk.column[j] = 1.0;
   // What a row of the combination passes on, for passing probabilities.
@@ -275,8 +289,12 @@ LargeOperators::LargeOperators(const LargeHeads& heads, LargeWorkspace& workspac
 
 LargeOperators::~LargeOperators() = default;
 
-int LargeOperators::nodes() const { return parts_->system.nodes; }
-int LargeOperators::heads() const { return parts_->system.heads; }
+int LargeOperators::nodes() const {
+  return parts_->system.nodes;
+}
+int LargeOperators::heads() const {
+  return parts_->system.heads;
+}
 
 const OperatorSums& LargeOperators::sums(int op) const {
   return parts_->sums[static_cast<std::size_t>(op)];
@@ -344,7 +362,8 @@ void LargeOperators::sweep(std::span<const SweepTask> tasks) {
       hitting.mass = p.array(op, kMass);
       hitting.forward = p.array(op, kForward);
       hitting.times = p.array(op, kTimes);
-      hitting.partial = p.memory.hitting_partial.data() + static_cast<std::size_t>(op) * chunks * kStrip;
+      hitting.partial =
+          p.memory.hitting_partial.data() + static_cast<std::size_t>(op) * chunks * kStrip;
       hittings[kind].push_back(hitting);
     }
   }
@@ -352,8 +371,8 @@ void LargeOperators::sweep(std::span<const SweepTask> tasks) {
   const auto put = [&](auto& list, int place) {
     for (auto& flow : list) flow.entries = p.entries(flow.op, Held::kOneStrip, place);
     std::memcpy(next, list.data(), list.size() * sizeof(list[0]));
-    const auto* there = reinterpret_cast<decltype(list.data())>(p.memory.lists.data() +
-                                                                (next - p.memory.host_lists.data()));
+    const auto* there = reinterpret_cast<decltype(list.data())>(
+        p.memory.lists.data() + (next - p.memory.host_lists.data()));
     next += (list.size() * sizeof(list[0]) + 255) / 256 * 256;
     return there;
   };
@@ -364,8 +383,8 @@ void LargeOperators::sweep(std::span<const SweepTask> tasks) {
       panel_lists[kind][place] = put(panels[kind], place);
       hitting_lists[kind][place] = put(hittings[kind], place);
     }
-  p.memory.lists.upload(p.memory.host_lists.data(), static_cast<std::size_t>(next - p.memory.host_lists.data()),
-                 p.stream);
+  p.memory.lists.upload(p.memory.host_lists.data(),
+                        static_cast<std::size_t>(next - p.memory.host_lists.data()), p.stream);
   const int nodes = p.system.nodes;
   SweepLanes& lanes = p.memory.lanes;
   lanes.begin.record(p.stream);
@@ -398,8 +417,8 @@ void LargeOperators::sweep(std::span<const SweepTask> tasks) {
       p.fetch(task.op, kPeak);
       p.fetch(task.op, kSignal);
       const std::size_t at = static_cast<std::size_t>(task.op) * p.pitch;
-      require(cudaMemcpyAsync(p.memory.host_places.data() + at, p.memory.places.data() + at, p.n * sizeof(int),
-                              cudaMemcpyDeviceToHost, p.stream),
+      require(cudaMemcpyAsync(p.memory.host_places.data() + at, p.memory.places.data() + at,
+                              p.n * sizeof(int), cudaMemcpyDeviceToHost, p.stream),
               "copy from the device");
     }
     if (task.survival)
@@ -415,7 +434,8 @@ void LargeOperators::sweep(std::span<const SweepTask> tasks) {
 
 SignalPanel LargeOperators::signal(int op) const {
   Parts& p = *parts_;
-  return {p.on_host(op, kPeak), p.memory.host_places.data() + static_cast<std::size_t>(op) * p.pitch,
+  return {p.on_host(op, kPeak),
+          p.memory.host_places.data() + static_cast<std::size_t>(op) * p.pitch,
           p.on_host(op, kSignal)};
 }
 
@@ -433,9 +453,10 @@ double LargeOperators::signal_at(int op, int j, int k) const {
   Parts& p = *parts_;
   if (k == kSteps) return p.on_host(op, kSignal)[j];
   double value = 0.0;
-  const std::size_t at = (static_cast<std::size_t>(op) * p.n + static_cast<std::size_t>(j)) * kSteps;
-  require(cudaMemcpyAsync(&value, p.memory.states.data() + at + k, sizeof(double), cudaMemcpyDeviceToHost,
-                          p.stream),
+  const std::size_t at =
+      (static_cast<std::size_t>(op) * p.n + static_cast<std::size_t>(j)) * kSteps;
+  require(cudaMemcpyAsync(&value, p.memory.states.data() + at + k, sizeof(double),
+                          cudaMemcpyDeviceToHost, p.stream),
           "copy from the device");
   p.wait("steps of attention");
   return value;
@@ -457,11 +478,12 @@ std::vector<std::vector<double>> LargeOperators::passing(std::span<const Passing
   const PassingFlow* lists[2] = {};
   for (int kind = 0; kind < 2; ++kind) {
     std::memcpy(next, flows[kind].data(), flows[kind].size() * sizeof(PassingFlow));
-    lists[kind] = reinterpret_cast<const PassingFlow*>(p.memory.lists.data() + (next - p.memory.host_lists.data()));
+    lists[kind] = reinterpret_cast<const PassingFlow*>(p.memory.lists.data() +
+                                                       (next - p.memory.host_lists.data()));
     next += (flows[kind].size() * sizeof(PassingFlow) + 255) / 256 * 256;
   }
-  p.memory.lists.upload(p.memory.host_lists.data(), static_cast<std::size_t>(next - p.memory.host_lists.data()),
-                 p.stream);
+  p.memory.lists.upload(p.memory.host_lists.data(),
+                        static_cast<std::size_t>(next - p.memory.host_lists.data()), p.stream);
   CombineJob job;
   if (!flows[1].empty()) {
     job = p.combine_job(0);
@@ -493,8 +515,7 @@ std::size_t LargeOperators::bytes(int nodes, int heads, bool made) {
   const std::size_t count = heads == 1 ? 1 : static_cast<std::size_t>(heads) + 2;
   const std::size_t doubles =
       count * (kArrays * padded(n) + 2 * n * kSteps +
-               static_cast<std::size_t>(chunks_of(nodes)) *
-                   (2 * kStrip * kSteps + kStrip)) +
+               static_cast<std::size_t>(chunks_of(nodes)) * (2 * kStrip * kSteps + kStrip)) +
       SweepLanes::kPlaces * 2 * n * kStrip + static_cast<std::size_t>(heads) * n;
   return 8 * doubles +
          (made ? SweepLanes::kPlaces * static_cast<std::size_t>(heads) * n * kStrip * 4 : 0);

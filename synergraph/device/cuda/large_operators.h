@@ -41,10 +41,10 @@ struct LargeHeads {
   int begin = 0;  ///< keys before the first one that is kept
   int after = 0;  ///< keys behind the last one
   FloatType type = FloatType::kFloat32;
-  std::int64_t stride = 0;           ///< elements from one row to the next
-  std::vector<const void*> data;     ///< element (0, 0) of every head; empty: they are made
+  std::int64_t stride = 0;        ///< elements from one row to the next
+  std::vector<const void*> data;  ///< element (0, 0) of every head; empty: they are made
   HeadMaker* maker = nullptr;
-  std::vector<double> weights;       ///< convex
+  std::vector<double> weights;  ///< convex
 };
 
 /// Sums of one operator, in the host's memory. See MatrixSums.

@@ -11,9 +11,9 @@
 #include "synergraph/device/cuda/large_kernels.h"
 
 // Attention from queries and keys, a part of it at a time, because all of it would not fit. Scores
-// of float16 and bfloat16 are products on tensor cores that add up in float32; of float32, chains of
-// multiply-adds. One pass over all keys of a row finds its largest score, a second the sum of what
-// is made of the scores; both keep nothing. Later passes make the entries again, from the same
+// of float16 and bfloat16 are products on tensor cores that add up in float32; of float32, chains
+// of multiply-adds. One pass over all keys of a row finds its largest score, a second the sum of
+// what is made of the scores; both keep nothing. Later passes make the entries again, from the same
 // products in the same order, and so with the same bits. What limits them: the writing of float32
 // entries for wide heads and the exponentials for narrow ones.
 
@@ -21,7 +21,7 @@ namespace synergraph::cuda {
 namespace {
 
 constexpr int kThreads = 256;
-constexpr int kRows = 64;         // of a tile: 16 for each of four warps
+constexpr int kRows = 64;          // of a tile: 16 for each of four warps
 constexpr int kKeysAtATime = 128;  // when rows are weighed
 
 /// Columns of a tile of entries: the keys of a strip, as far as shared memory has room.
@@ -284,7 +284,8 @@ __global__ __launch_bounds__(kThreads) void make_entries(Scores scores, Wanted w
     load_rows(queries, scores, scores.queries[head], scores.query_stride, i0, kRows);
     __syncthreads();
     float products[kTiles][4];
-    multiply<T, kTiles>(products, queries + warp % 4 * 16 * pitch, keys + own_first * pitch, scores);
+    multiply<T, kTiles>(products, queries + warp % 4 * 16 * pitch, keys + own_first * pitch,
+                        scores);
     const int i = i0 + warp % 4 * 16 + lane / 4;
     float most[2] = {};
     for (int which = 0; which < 2; ++which)

@@ -4,14 +4,14 @@
 #include <numeric>
 
 #include "synergraph/core/error.h"
+#include "synergraph/device/cuda/current_device.h"
+#include "synergraph/device/cuda/stream.h"
 #include "synergraph/train/cuda/cuda_devices.h"
 #include "synergraph/train/cuda/cuda_fleet.h"
-#include "synergraph/device/cuda/current_device.h"
 #include "synergraph/train/cuda/game_kernel.cuh"
 #include "synergraph/train/cuda/head_sizes.h"
 #include "synergraph/train/cuda/launch_game.h"
 #include "synergraph/train/cuda/packing.h"
-#include "synergraph/device/cuda/stream.h"
 
 namespace synergraph {
 namespace cuda {
