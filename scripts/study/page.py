@@ -92,8 +92,8 @@ def with_interval(row, value="correlation", low="low", high="high"):
 
 
 def table(header, rows):
-    lines = [header, ["---"] * len(header), *rows]
-    return "\n".join("| " + " | ".join(str(cell) for cell in line) + " |" for line in lines)
+    lines = ["| " + " | ".join(str(cell) for cell in line) + " |" for line in (header, *rows)]
+    return "\n".join([lines[0], "|---" * len(header) + "|", *lines[1:]])
 
 
 def filled(text):
