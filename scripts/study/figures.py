@@ -90,6 +90,7 @@ def draw_kept(path, rows, groups):
             panel.set_ylim(max(-0.5, lowest - 0.05), 1.1)
             panel.axhline(1, color="#dddddd", linewidth=0.8, zorder=0)
             panel.set_title(f"{group}, {kind} ablation", fontsize=9)
+            panel.xaxis.get_major_locator().set_params(integer=True)
             panel.tick_params(labelsize=8)
             panel.spines[["top", "right"]].set_visible(False)
     panels[-1, len(groups) // 2].set_xlabel("heads that stay on in each layer", fontsize=9)

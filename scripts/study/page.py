@@ -92,8 +92,8 @@ def with_interval(row, value="correlation", low="low", high="high"):
 
 
 def table(header, rows):
-    lines = [header, ["---"] * len(header), *rows]
-    return "\n".join("| " + " | ".join(str(cell) for cell in line) + " |" for line in lines)
+    lines = ["| " + " | ".join(str(cell) for cell in line) + " |" for line in (header, *rows)]
+    return "\n".join([lines[0], "|---" * len(header) + "|", *lines[1:]])
 
 
 def filled(text):
@@ -107,8 +107,9 @@ def filled(text):
             continue
         for item in re.split(r"\n(?=- |\d+\. )", part):
             mark = re.match(r"- |\d+\. |", item)[0]
-            result.append(textwrap.fill(" ".join(item.split()), WIDTH, subsequent_indent=" " * len(mark), break_long_words=False,
-                                        break_on_hyphens=False))
+            whole = re.sub(r"`[^`]*`", lambda code: code[0].replace(" ", "\0"), " ".join(item.split()))  # code stays in one line
+            result.append(textwrap.fill(whole, WIDTH, subsequent_indent=" " * len(mark), break_long_words=False,
+                                        break_on_hyphens=False).replace("\0", " "))
             result.append("")
         result.pop()
         result[-1:] = ["\n".join(last_items(result))]

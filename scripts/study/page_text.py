@@ -15,7 +15,8 @@ def answer(t):
     return f"""
 ## Answer
 
-**Where a head looks does not tell whether the loss needs it. What a head moves tells it in part.** The study measured three language models,
+**Fidelity and speed do not tell which heads the loss needs. What a head moves tells it in part.** No number of the attention matrices alone keeps one sign
+over all groups of models. The study measured three language models,
 {t.models("copy")} copying and {t.models("cycle")} cycling models of the paper's size, and {t.models("new tasks")} small models of six tasks that need attention. Each entry is
 the mean rank correlation with the loss's Shapley values over the heads of a layer, with its 95 % interval:
 
@@ -216,6 +217,7 @@ METHOD = """
 - *Which heads does the model need?* Measure the loss: `sg.ablate`. No number on this page replaces it.
 - *No time for all subsets?* Order the heads of a layer by the L1 contribution, the projection on the new residual, or the norm of their output. These need one
 pass. Across layers, take the L1 contribution (a share). It is a screening order, not a measurement.
+`synergraph heads --edges contribution` begins with the heads that move most. Its weights leave the residual out of the share.
 - *What can the attention graph carry, and how fast?* Use fidelity and speed. They describe structure. They are no reason to remove or keep a head.
 - *Which pairs of heads are redundant for the loss?* Measure it. No structural number says it.
 - *Only attention matrices, no values?* Then nothing here predicts the loss across models.
@@ -275,6 +277,7 @@ the first kind were trained and learned their tasks.
 - TinyLlama-1.1B was not measured. Its code, sampled orders of GGUF files, is untested on real weights.
 - The three language models are small (0.26, 15 and 26 million parameters). Nothing here says what holds in larger ones.
 - Two of the three language models had named the L1 contribution in the first run. So they did not test it blindly. The trained models did.
+- The weights that `heads --edges contribution` shows leave the residual out of the share. The study measured the share with the residual.
 - Best subsets and pairs of layers with 16 heads were not measured.
 """
 

@@ -154,6 +154,8 @@ TEST(HeadsSummary, AGapOfValuesThatAreNotCertifiedLeavesThingsOpen) {
 TEST(HeadsSummary, ALayerThatIsWorthNothingHasNoShares) {
   EXPECT_THAT(summary_of(fidelity_of({{0.0, 0.0, 0.5, 0.0}})),
               HasSubstr("fidelity 0: all heads together are worth nothing\n"));
+  EXPECT_THAT(verbose(fidelity_of({{0.0, 0.0, 0.5, 0.0}})),
+              HasSubstr("smallest set    none: all heads together are worth nothing\n"));
   EXPECT_THAT(summary_of(fidelity_of({{0.0, 0.0}})), HasSubstr("fidelity 0: a single head\n"));
 }
 
