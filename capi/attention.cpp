@@ -88,8 +88,8 @@ FetchHead head_function(sg_attention& attention, sg_read_head read, void* user) 
 
 DevicePlace place_of(const sg_place& place) {
   if (place.size != sizeof(sg_place))
-    throw UsageError(
-        fmt::format("the size of the place is {}, expected {}", place.size, sizeof(sg_place)));
+    throw UsageError(fmt::format("sg_place: size {}, expected {}: start from SG_PLACE_INIT",
+                                 place.size, sizeof(sg_place)));
   if (place.device < 0)
     throw UsageError(fmt::format("device {}: expected 0 or a larger number", place.device));
   return {place.device, place.stream};
@@ -97,8 +97,8 @@ DevicePlace place_of(const sg_place& place) {
 
 QueryKeyView scores_of(const sg_scores& scores) {
   if (scores.size != sizeof(sg_scores))
-    throw UsageError(
-        fmt::format("the size of the scores is {}, expected {}", scores.size, sizeof(sg_scores)));
+    throw UsageError(fmt::format("sg_scores: size {}, expected {}: start from SG_SCORES_INIT",
+                                 scores.size, sizeof(sg_scores)));
   QueryKeyView view;
   view.queries = scores.queries;
   view.keys = scores.keys;
@@ -121,7 +121,9 @@ QueryKeyView scores_of(const sg_scores& scores) {
 FetchHead copied_heads(const AttentionView& view, const DevicePlace& place) {
   const auto item = static_cast<std::ptrdiff_t>(item_size(view.type));
   if (view.strides.key != item)
-    throw InputError("attention on a device: the keys of a row must lie side by side");
+    throw InputError(
+        "attention on a device: the keys of a row must lie side by side. Give a contiguous array "
+        "or a function that reads heads");
   return [view, place, item](std::int64_t sample, std::int64_t head, void* into) {
     const auto* from = static_cast<const std::byte*>(view.data) + sample * view.strides.sample +
                        head * view.strides.head;

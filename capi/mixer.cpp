@@ -155,8 +155,8 @@ int sg_mixer_best_weights(const sg_mixer* mixer, const double* weights, size_t c
                     require(goal, "goal");
                     if (request.edges.moved())
                       throw UsageError(fmt::format(
-                          "{} {}: the weights of the heads follow from what they move; there are "
-                          "no best ones",
+                          "{} {}: the weights of the heads follow from what they move, so there "
+                          "are no best weights",
                           option_mark("edges"), name_of(request.edges.kind())));
                     BestWeightsOptions options;
                     options.convention = request.convention;

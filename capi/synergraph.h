@@ -121,8 +121,8 @@ typedef int (*sg_read_head)(int64_t sample, int64_t head, void* into, void* user
 SG_API int sg_attention_add_function(sg_attention* attention, const char* name, sg_read_head read,
                                      void* user, int dtype, const int64_t shape[4]);
 
-/* Where memory of a device is, and the caller's stream there: work begins after what is queued in
- * it, and is finished when a call returns. Start from SG_PLACE_INIT. */
+/* The device that memory belongs to, and the caller's stream on it. Work begins after all work in
+ * the stream, and is finished when a call returns. Start from SG_PLACE_INIT. */
 typedef struct sg_place {
   size_t size;    /* sizeof(sg_place) */
   int32_t device; /* number of the CUDA device */
@@ -133,10 +133,10 @@ typedef struct sg_place {
 #define SG_PLACE_INIT \
   { sizeof(sg_place), 0, 0, NULL }
 
-/* Adds a layer in the memory of a device, where sg_measure() measures it: as sg_attention_add()
- * with a device pointer. `read` reads heads for what the CPU does, as in
- * sg_attention_add_function(); NULL: the library copies them, if the keys of a row lie side by
- * side. */
+/* Adds a layer in the memory of a device: as sg_attention_add(), with a device pointer.
+ * sg_measure() measures the layer in that memory. `read` reads heads for calls that run on the CPU,
+ * as in sg_attention_add_function(). NULL: the library copies heads; the keys of a row must lie
+ * side by side. */
 SG_API int sg_attention_add_device(sg_attention* attention, const char* name, const void* data,
                                    int dtype, const int64_t shape[4], const int64_t strides[4],
                                    const sg_place* place, sg_read_head read, void* user);
@@ -167,10 +167,10 @@ typedef struct sg_scores {
         NULL                                                                                      \
   }
 
-/* Adds a layer of queries and keys in the memory of the CPU (`place` NULL) or of a device; the sink
- * logits lie beside them. Nothing of size (tokens, tokens) is kept on a device. `read` writes heads
- * for what the CPU does, in elements of read_dtype; NULL: the library computes them in double
- * precision. */
+/* Adds a layer of queries and keys in the memory of the CPU (`place` NULL) or of a device. The sink
+ * logits lie in the same memory. A device stores no matrix of (tokens, tokens). `read` writes heads
+ * for calls that run on the CPU, in elements of read_dtype. NULL: the library computes them in
+ * double precision. */
 SG_API int sg_attention_add_scores(sg_attention* attention, const char* name,
                                    const sg_scores* scores, const sg_place* place,
                                    sg_read_head read, void* user, int read_dtype);

@@ -194,7 +194,7 @@ def quantity_table(rows):
 def format_table(formats):
     lines = [f"| {row['name']} | {', '.join(f'`{ending}`' for ending in row['endings'])} | {'yes' if row['written'] else 'no'} | {row['about']} |\n"
              for row in formats]
-    return ["| format, read | endings | written | details |\n", "|---|---|---|---|\n", *lines]
+    return ["| format | endings | written | details |\n", "|---|---|---|---|\n", *lines]
 
 
 # ---- Fields --------------------------------------------------------------------------------------

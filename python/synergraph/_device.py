@@ -1,4 +1,4 @@
-"""Tensors on other devices: measured where they lie, or read head by head, through pinned memory."""
+"""Tensors on other devices. A GPU measures them in its memory; the CPU reads them head by head, through pinned memory."""
 
 from __future__ import annotations
 

@@ -51,7 +51,7 @@ class Sequence(ctypes.Structure):
 
 
 class Place(ctypes.Structure):
-    """`sg_place`: where memory of a device is, and the caller's stream there."""
+    """`sg_place`: the device that memory belongs to, and the caller's stream on that device."""
 
     _fields_ = [("size", c_size_t), ("device", c_int32), ("none", c_int32), ("stream", c_void_p)]
 

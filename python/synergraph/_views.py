@@ -45,7 +45,7 @@ class HeadFunction(NamedTuple):
 
 
 class DeviceArray(NamedTuple):
-    """A layer in the memory of a CUDA device, (samples, heads, n, n), and how the CPU reads its heads."""
+    """A layer (samples, heads, n, n) in the memory of a CUDA device, and the function that reads its heads on the CPU."""
 
     view: View
     device: int
@@ -62,7 +62,7 @@ class DeviceArray(NamedTuple):
 
 
 class ScoreArrays(NamedTuple):
-    """A layer of queries (samples, heads, n, width) and keys in the CPU's memory, and how the CPU reads its heads."""
+    """A layer as queries (samples, heads, n, width) and keys in the CPU's memory, and the function that computes its heads."""
 
     queries: View
     keys: View

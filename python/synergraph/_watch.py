@@ -351,10 +351,10 @@ def watch(
     - `sink`, `lengths`, `padding`: as in `measure`. Padding is recognised by masks unless `lengths` are given.
     - `modules`: classes, or names of modules, that return attention weights (samples, heads, tokens, tokens), also in a tuple;
       unless given, all whose class is named after attention.
-    - `device`: that computes the probabilities, and measures them where it is a GPU; unless given, the one that the queries were on.
+    - `device`: device that computes the probabilities and, if it is a GPU, measures them (default: the device of the queries).
     - `values`: keep values and output projections, too, for `result(edges="norm")`; and the input of the module around the attention,
-      which is the residual of `edges="contribution"` if the model adds the heads' outputs to that input. An RMS norm in between, as in
-      Gemma 2 and 3, counts with the scale that it had on each token; other norms are refused.
+      which is the residual of `edges="contribution"` if the model adds the heads' outputs to that input. An RMS norm in between (Gemma 2
+      and 3, OLMo 2) is included, with the scale that it had on each token. Any other norm in between is an error.
     """
     text(padding, "padding", "'left' or 'right'")
     if sink is not None:

@@ -42,8 +42,8 @@ void visit_outputs(AttentionCommandSettings& settings, const Setting& table, Vis
   visit_settings(settings.execution, visit);
   visit(Setting{.key = "memory",
                 .group = "Execution",
-                .help = "memory to work in, in MiB, as far as that can be kept to; slow heads and "
-                        "many tokens need more (default: 1152 for analyze, 4096 for heads)",
+                .help = "soft limit on working memory, in MiB; heads that mix slowly and inputs of "
+                        "many tokens may need more (default: 1152 for analyze, 4096 for heads)",
                 .faces = face::kProgram,
                 .effect = SettingEffect::kExecution},
         settings.memory, NumberRange<std::uint64_t>{1, std::uint64_t{1} << 30U});
@@ -344,8 +344,7 @@ void visit_settings(SchemaSettings& settings, Visit&& visit) {
                 .group = kInputGroup,
                 .help = "command, or call of the C interface, whose settings are printed; or "
                         "quantities: the names, units and definitions of all measured numbers; or "
-                        "formats: the "
-                        "files with tensors that are read",
+                        "formats: the formats of input files",
                 .value = "NAME",
                 .faces = face::kProgram,
                 .positional = true,

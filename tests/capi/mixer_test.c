@@ -195,7 +195,7 @@ static void test_edges(void) {
   sg_result_free(result);
   OK(sg_mixer_subsets(mixer, NULL, 0, NULL, &text));
   sg_free(text);
-  FAILS(SG_USAGE, "there are no best ones",
+  FAILS(SG_USAGE, "there are no best weights",
         sg_mixer_best_weights(mixer, uneven, 2, "fidelity", NULL, &text));
   sg_mixer_free(mixer);
 }

@@ -48,8 +48,8 @@ def kind_of(name: str, module: Any, chosen: Chosen, interfaces: List[Dict[str, A
 
 
 def _around(model: Any, kinds: Dict[str, str]) -> Dict[str, str]:
-    """The modules around attention, by their names: those that hold a module that is named after attention. And what they hold: that
-    module, and norms, which the heads' output may go through."""
+    """The kinds of modules by name: "around" holds a module named after attention, "inner" is that module, and "norm" is a norm beside it,
+    which the heads' output may go through."""
     found: Dict[str, str] = {}
     for name, module in model.named_modules():
         outer = name.rpartition(".")[0]

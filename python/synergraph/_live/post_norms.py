@@ -1,9 +1,8 @@
 """Norms between the heads' output and the residual, as Gemma 2 and 3 and OLMo 2 have them.
 
-An RMS norm is linear once its denominator is known: what it makes of x is s g x, with the gain g of every channel and one scale s a
-token. The gain is among the module's parameters; the scale is measured on what the norm was given and what it returned. So norm and
-contribution edges are those of the output projection diag(g) W_O, beside a residual divided by s: every row is divided by one number,
-and rows are normalised.
+For a fixed denominator an RMS norm is linear: it returns s g x, with a gain g for each channel and one scale s for each token. The gain
+is among the module's parameters. The scale follows from the input and the output of the norm. So norm and contribution edges are those of
+the output projection diag(g) W_O with the residual divided by s. This divides every row by one number, and rows are normalised.
 """
 
 from __future__ import annotations
@@ -19,7 +18,7 @@ def is_named_after_norm(module: Any) -> bool:
 
 
 def _gains(module: Any, width: int) -> Iterator[Any]:
-    """What the gain may be: a parameter, as Llama's norms have it, or 1 and a parameter, as Gemma's."""
+    """The gains that a norm may have: its parameter, as in Llama, or 1 plus its parameter, as in Gemma."""
     t = torch()
     own = [one.detach().double() for one in module.parameters(recurse=False)]
     if not own:
@@ -33,7 +32,7 @@ _ROWS = 4096  # tokens that are looked at together
 
 
 def _scale(gain: Any, given: Any, returned: Any) -> Any:
-    """The scale of every token (tokens), or None where what was returned is not s g x."""
+    """The scale of every token (tokens), or None if the output of the norm is not s g x."""
     t = torch()
     # y was rounded to its type; sums over channels are rounded less.
     tolerance = max(1e-4, 4 * t.finfo(returned.dtype).eps)
@@ -50,9 +49,9 @@ def _scale(gain: Any, given: Any, returned: Any) -> Any:
 
 
 def linear_in(module: Any, given: Any, returned: Any) -> Tuple[Any, Any]:
-    """The gain (E) of a norm, and its scale of every token of a call, without the axis of channels, in the CPU's memory.
+    """The gain (E) of a norm and its scale for every token of a call, in the CPU's memory.
 
-    InputError where what it returned is not s g x: a norm that subtracts the mean or adds a bias is none of these.
+    InputError if the output is not s g x, as for a norm that subtracts the mean or adds a bias.
     """
     with torch().no_grad():
         x, y = (one.detach().cpu() if one.device.type == "mps" else one.detach() for one in (given, returned))
@@ -61,5 +60,5 @@ def linear_in(module: Any, given: Any, returned: Any) -> Tuple[Any, Any]:
             scale = _scale(gain, x.reshape(-1, width), y.reshape(-1, width))
             if scale is not None:
                 return gain.cpu(), scale.reshape(x.shape[:-1])
-    raise InputError(f"the heads' output goes through a {type(module).__name__} before it is added to the residual, which is no RMS "
-                     "norm: norm and contribution edges are not defined; measure attention edges")
+    raise InputError(f"the heads' output goes through a {type(module).__name__} before it is added to the residual; norm and "
+                     "contribution edges need an RMS norm there. Use edges=\"attention\".")

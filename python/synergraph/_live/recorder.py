@@ -208,7 +208,7 @@ class Recorder:
             raise UsageError("heads: none are chosen")
 
     def measuring_device(self) -> Optional[str]:
-        """The device that measures, where the watch says which: the CPU, or a GPU if it can."""
+        """The device that measures, if the watch was given one: "cpu", or "auto" for a GPU. None: the watch was given none."""
         if self._device is None:
             return None
         return "auto" if self._device.type == "cuda" else "cpu"
@@ -285,7 +285,7 @@ class Recorder:
             self._see_outputs(module, kind, arguments, options, output)
 
     def _see_outputs(self, module: Any, kind: Optional[str], arguments: Sequence[Any], options: Dict[str, Any], output: Any) -> None:
-        """Follows what attention returns to a norm beside it, if it goes through one."""
+        """Follows the output of attention to a norm beside it, if the output goes through one."""
         thread = self._thread
         name = self._names.get(id(module), "")
         if kind == "around":
@@ -301,7 +301,7 @@ class Recorder:
 
     @staticmethod
     def _keep_norm(layer: Layer, batch_first: bool, module: Any, given: Any, returned: Any) -> None:
-        """Keeps what a norm makes of the heads' output; what cannot be measured is told later."""
+        """Keeps the gain and scales of a norm after the heads' output. An error is kept until edges that need the norm are measured."""
         if layer.unknown_norm is not None:
             return
         try:

@@ -39,7 +39,8 @@ class Sample:
             return self.residual
         scale = torch().cat([*self.scales])
         if len(scale) != len(self.residual):
-            raise InputError(f"a norm behind the heads' output was seen on {len(scale)} of {len(self.residual)} tokens")
+            raise InputError(f"the norm after the heads' output was seen on {len(scale)} of {len(self.residual)} tokens; "
+                             "the residual needs all of them")
         return self.residual.double() / scale[:, None]
 
     def write(self, heads: Sequence[int], into: NDArray[Any]) -> None:
@@ -90,7 +91,7 @@ class Scores(Sample):
         self._added: List[Any] = []  # queries, keys, values and residual of tokens that came later
 
     def stands_alone(self) -> bool:
-        """Whether queries and keys, with what is said of all of them, are all that the probabilities come from."""
+        """Whether the probabilities follow from queries, keys, scale, soft cap, window and sink logits alone: no other mask, no bias."""
         self._join()
         several = self.heads // self.keys.shape[0]
         return (self.allowed is None and self.bias is None and not self.double and several * self.keys.shape[0] == self.heads

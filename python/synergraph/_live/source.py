@@ -69,7 +69,7 @@ def _array(samples: List[Sample], shape: Tuple[int, int, int, int], dtype: Any) 
 
 
 def _scores(samples: List[Sample], shape: Tuple[int, int, int, int], dtype: Any) -> Optional[ScoreArrays]:
-    """Queries and keys, for a device that computes the probabilities where it measures them; None where they do not say it all."""
+    """Queries and keys, for a device that computes and measures the probabilities. None if the probabilities depend on more than these."""
     kept = [sample for sample in samples if isinstance(sample, Scores)]
     if len(kept) < len(samples) or any(not sample.stands_alone() for sample in kept):
         return None
@@ -79,7 +79,7 @@ def _scores(samples: List[Sample], shape: Tuple[int, int, int, int], dtype: Any)
     t, tokens = torch(), shape[-1]
 
     def together(parts: List[Any]) -> View:
-        """(samples, heads, tokens, width), shorter samples filled up with zeros."""
+        """One array (samples, heads, tokens, width). Zeros fill up shorter samples."""
         if len(parts) == 1:
             whole = parts[0].contiguous()[None]
         else:
@@ -96,7 +96,7 @@ def _scores(samples: List[Sample], shape: Tuple[int, int, int, int], dtype: Any)
 
 def attention_of(layers: Layers, *, lengths: Any, padding: str, sink: Any, row_tolerance: Optional[float],
                  missing_mass: Optional[str], weights_from: Optional[str] = None, device: Optional[str] = None) -> Tuple[Attention, bool]:
-    """Layers of samples as attention, and whether it is computed when it is read. `device`: that measures it."""
+    """Layers of samples as attention, and whether attention is computed when it is read. `device`: device that measures it."""
     dtype = np.float64 if any(sample.double for _, samples in layers for sample in samples) else np.float32
     if missing_mass is None and any(sample.loses for _, samples in layers for sample in samples):
         missing_mass = "node"
