@@ -171,6 +171,7 @@ void check_queries(const QueryKeyView& view) {
 
 /// What calls keep for later calls on a device.
 struct DeviceState {
+  std::mutex busy;  ///< one call at a time
   LargeWorkspace large;
   std::unique_ptr<SmallSystems> small;
   cudaStream_t small_stream = nullptr;
@@ -216,21 +217,20 @@ class CudaMetrics final : public MetricsBackend {
   SubsetValues subset_values(const AttentionView& attention, std::int64_t sample,
                              std::span<const double> weights, const SubsetOptions& options,
                              const DevicePlace& place) override {
-    const std::lock_guard<std::mutex> lock(busy_);
     const Call call(place);
-    return states_[place.device]
-        .small_in(call.stream)
-        .subset_values(attention, sample, weights, options);
+    DeviceState& state = state_of(place);
+    const std::lock_guard<std::mutex> lock(state.busy);
+    return state.small_in(call.stream).subset_values(attention, sample, weights, options);
   }
 
   BatchMetrics measure(const AttentionView& attention, std::span<const double> weights,
                        const BatchOptions& options, const DevicePlace& place) override {
-    const std::lock_guard<std::mutex> lock(busy_);
     const Call call(place);
     if (!is_on_device(attention.data) && !refusal(attention, options).empty())
       return synergraph::measure(attention, weights, options);
     check_view(attention);
-    DeviceState& state = states_[place.device];
+    DeviceState& state = state_of(place);
+    const std::lock_guard<std::mutex> lock(state.busy);
     if (is_small(attention) && refusal(attention, options).empty())
       return state.small_in(call.stream).measure(attention, weights, options);
     GivenSystems systems(attention, call.stream);
@@ -252,9 +252,10 @@ class CudaMetrics final : public MetricsBackend {
 
   BatchMetrics measure(const QueryKeyView& attention, std::span<const double> weights,
                        const BatchOptions& options, const DevicePlace& place) override {
-    const std::lock_guard<std::mutex> lock(busy_);
     const Call call(place);
     check_queries(attention);
+    DeviceState& state = state_of(place);
+    const std::lock_guard<std::mutex> lock(state.busy);
     MadeSystems systems(attention, call.stream);
     std::mutex fetching;
     ViewBatch batch(made_view(attention), weights, options,
@@ -264,8 +265,7 @@ class CudaMetrics final : public MetricsBackend {
                       systems.fetch(sample, head, into);
                     });
     return run(batch, systems, options, 1e-6,
-               {refusal(attention, options).empty() ? &states_[place.device].large : nullptr,
-                call.stream});
+               {refusal(attention, options).empty() ? &state.large : nullptr, call.stream});
   }
 
  private:
@@ -283,7 +283,13 @@ class CudaMetrics final : public MetricsBackend {
   static void copy_head(const AttentionView& view, std::int64_t sample, std::int64_t head,
                         void* into, cudaStream_t stream);
 
-  std::mutex busy_;
+  /// Of the current device.
+  DeviceState& state_of(const DevicePlace& place) {
+    const std::lock_guard<std::mutex> lock(choosing_);
+    return states_[place.device];
+  }
+
+  std::mutex choosing_;
   std::map<int, DeviceState> states_;
 };
 
