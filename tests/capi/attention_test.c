@@ -318,7 +318,7 @@ static void test_scores(void) {
         sg_attention_add_scores(layers, NULL, &scores, NULL, NULL, NULL, 0));
   scores = scores_of_test();
   scores.size = 1;
-  FAILS(SG_USAGE, "size of the scores",
+  FAILS(SG_USAGE, "sg_scores: size 1",
         sg_attention_add_scores(layers, NULL, &scores, NULL, NULL, NULL, 0));
   FAILS(SG_USAGE, "scores", sg_attention_add_scores(layers, NULL, NULL, NULL, NULL, NULL, 0));
   sg_attention_free(layers);
