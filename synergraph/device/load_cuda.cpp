@@ -1,7 +1,9 @@
 #include <fmt/core.h>
 
-#include <cstdio>
+#include <cstdint>
 #include <cstdlib>
+#include <filesystem>
+#include <fstream>
 #include <string>
 #include <vector>
 
@@ -10,6 +12,7 @@
 #include "synergraph/device/cuda_library.h"
 #ifndef __wasm__
 #include <dlfcn.h>
+#include <elf.h>
 #endif
 
 namespace synergraph {
@@ -41,8 +44,10 @@ std::string own_folder() {
 /// Where the library may be, in this order: where the environment says, beside the program or
 /// package, in the lib folder next to the program's, in the build, where the system looks.
 std::vector<std::string> places() {
-  if (const char* given = std::getenv("SYNERGRAPH_CUDA_LIBRARY"); given != nullptr && *given != 0)
-    return {given};
+  if (const char* given = std::getenv("SYNERGRAPH_CUDA_LIBRARY"); given != nullptr && *given != 0) {
+    const std::string path = given;  // a file; dlopen() would search for a bare name
+    return {path.find('/') == std::string::npos ? "./" + path : path};
+  }
   std::vector<std::string> all;
   if (const std::string folder = own_folder(); !folder.empty())
     for (const char* beside : {"", "../lib/", "../synergraph/"})
@@ -52,16 +57,51 @@ std::vector<std::string> places() {
 }
 
 bool is_there(const std::string& path) {
-  std::FILE* file = std::fopen(path.c_str(), "rb");
-  if (file != nullptr) std::fclose(file);
-  return file != nullptr;
+  std::error_code ignored;
+  return std::filesystem::exists(path, ignored);
+}
+
+/// Whether a library's file ends before the parts of it that are loaded. dlopen() maps such a file,
+/// and reading the missing part kills the process.
+bool is_cut_off(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  Elf64_Ehdr header{};
+  file.read(reinterpret_cast<char*>(&header), sizeof(header));
+  std::error_code error;
+  const std::uintmax_t bytes = std::filesystem::file_size(path, error);
+  if (!file || error ||
+      std::string_view(ELFMAG) !=
+          std::string_view(reinterpret_cast<const char*>(header.e_ident), SELFMAG))
+    return false;  // no library: dlopen() says so
+  file.seekg(static_cast<std::streamoff>(header.e_phoff));
+  for (int k = 0; k < header.e_phnum; ++k) {
+    Elf64_Phdr part{};
+    file.read(reinterpret_cast<char*>(&part), sizeof(part));
+    const bool inside = part.p_offset <= bytes && part.p_filesz <= bytes - part.p_offset;
+    if (!file || (part.p_type == PT_LOAD && !inside)) return true;
+  }
+  return false;
 }
 
 /// dlerror() as one line.
 std::string last_error() {
   const char* text = dlerror();
-  std::string line = text != nullptr ? text : "unknown error";
-  return printable(line.substr(0, line.find('\n')));
+  return printable(text != nullptr ? text : "unknown error");
+}
+
+/// Refuses what dlopen() would wait for or die of.
+void check_library(const std::string& path) {
+  std::error_code ignored;
+  const std::filesystem::file_status status = std::filesystem::status(path, ignored);
+  if (!std::filesystem::exists(status) || std::filesystem::is_directory(status)) return;
+  if (!std::filesystem::is_regular_file(status))
+    throw InputError(fmt::format(
+        "the library for GPUs cannot be loaded: {}: this is no regular file", printable(path)));
+  if (is_cut_off(path))
+    throw InputError(
+        fmt::format("the library for GPUs cannot be loaded: {}: the end of the file is missing; "
+                    "install it again",
+                    printable(path)));
 }
 
 void* open_library() {
@@ -69,6 +109,7 @@ void* open_library() {
   for (const std::string& path : all) {
     const bool last = &path == &all.back();
     if (!last && !is_there(path)) continue;
+    if (path.find('/') != std::string::npos) check_library(path);
     if (void* library = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL)) return library;
     const std::string why = last_error();
     if (last && all.size() > 1)

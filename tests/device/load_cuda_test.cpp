@@ -1,7 +1,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <sys/stat.h>
+
 #include <cstdlib>
+#include <filesystem>
 
 #include "synergraph/core/error.h"
 #include "synergraph/device/backend.h"
@@ -36,6 +39,21 @@ TEST_F(LoadCuda, SaysWhatIsWrongAndLoadsWhatIsRight) {
   EXPECT_THAT(trouble(), testing::Not(HasSubstr("\n")));
   look_for(SYNERGRAPH_TEST_DATA "/loss_games.npy");
   EXPECT_THAT(trouble(), HasSubstr("cannot be loaded"));
+  // What dlopen() would wait for, and what it would die of.
+  const std::string path = testing::TempDir() + "two\nlines.so";
+  std::filesystem::remove(path);
+  ASSERT_EQ(mkfifo(path.c_str(), 0600), 0);
+  look_for(path.c_str());
+  EXPECT_THAT(trouble(), HasSubstr("two\\x0alines.so: this is no regular file"));
+  std::filesystem::remove(path);
+  EXPECT_THAT(trouble(), HasSubstr("two\\x0alines.so: cannot open"));
+  for (const std::uintmax_t bytes : {4096, 65536}) {
+    std::filesystem::copy_file(SYNERGRAPH_FAKE_LIBRARY, path,
+                               std::filesystem::copy_options::overwrite_existing);
+    std::filesystem::resize_file(path, bytes);
+    EXPECT_THAT(trouble(), HasSubstr("the end of the file is missing"));
+  }
+  std::filesystem::remove(path);
   look_for(SYNERGRAPH_OTHER_LIBRARY);
   EXPECT_THAT(trouble(), HasSubstr("is of another build (version 0.0.1"));
   look_for(SYNERGRAPH_FAKE_LIBRARY);
