@@ -306,6 +306,15 @@ def test_lists_that_are_no_arrays_are_told():
         sg.measure(attention, edges="norm", moved={**moved, "values": [moved["values"], None]})
 
 
+@pytest.mark.parametrize("kind", ["norm", "contribution"])
+def test_values_that_the_projection_makes_too_large_are_told(kind):
+    """Token 1 moves 1e100 to token 2, but 1e400 per unit of attention."""
+    attention = np.array([[[1, 0, 0], [1, 0, 0], [0, 1e-300, 1]]])
+    moved = {"values": np.array([[[[0], [1e200], [0]]]]), "out_proj": np.array([[1e200]]), "residual": np.zeros((1, 3, 1))}
+    with pytest.raises(sg.InputError, match="values of head 0, token 1: the output projection makes them too large"):
+        sg.measure(attention, edges=kind, moved=moved)
+
+
 def test_norms_that_cannot_be_are_told():
     attention, _ = random_layer(0)
     norms = np.ones((HEADS, TOKENS))

@@ -54,6 +54,13 @@ double length(const double* vector, int count) {
   return std::ldexp(std::sqrt(squares), -shift);
 }
 
+/// Refuses numbers W_O^h v_j^h that are not finite.
+void check_projected(double number, int head, int token) {
+  if (!std::isfinite(number))
+    throw InputError(fmt::format(
+        "values of head {}, token {}: the output projection makes them too large", head, token));
+}
+
 /// Divides row i by its sum, or makes it the identity's; returns the sum.
 double normalise(double* row, int i) {
   const double sum = total(row, i + 1);
@@ -156,9 +163,7 @@ void MovedHeads::find_norms() {
       const Matrix vectors = projected(h);
       for (int j = 0; j < nodes(); ++j) {
         moved_.norms(h, j) = length(vectors.row(j), vectors.cols());
-        if (!std::isfinite(moved_.norms(h, j)))
-          throw InputError(fmt::format(
-              "values of head {}, token {}: the output projection makes them too large", h, j));
+        check_projected(moved_.norms(h, j), h, j);
       }
     }
   }
@@ -214,6 +219,8 @@ void MovedHeads::read_norms(int h, ConstMatrixView attention, Matrix& into) {
 
 void MovedHeads::read_contributions(int h, ConstMatrixView attention, Matrix& into) {
   const Matrix vectors = projected(h);
+  for (int j = 0; j < nodes(); ++j)
+    for (int e = 0; e < vectors.cols(); ++e) check_projected(vectors(j, e), h, j);
   // Tiles of queries and keys whose vectors stay in the second cache.
   constexpr int kQueries = 4;
   constexpr int kKeys = 16;
