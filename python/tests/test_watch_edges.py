@@ -9,6 +9,8 @@ torch = pytest.importorskip("torch")
 import live_models  # noqa: E402
 from live_models import Decoder  # noqa: E402
 
+from synergraph._live.post_norms import linear_in  # noqa: E402
+
 TOKENS = torch.randint(0, 32, (3, 10), generator=torch.Generator().manual_seed(1))
 PADDING = torch.ones(3, 10, dtype=torch.long)
 PADDING[1, :4] = 0
@@ -203,6 +205,34 @@ def test_norms_of_the_sum_are_left_alone():
             model(TOKENS)
         both.append(seen.result(edges="contribution").fidelity)
     np.testing.assert_array_equal(*both)
+
+
+def test_the_gain_that_fits_best_counts():
+    """A parameter whose channels hardly differ fits within rounding with and without 1 added; zeros fit with every gain."""
+    torch.manual_seed(0)
+    norm = Norm(8).to(torch.bfloat16)
+    norm.weight.data = torch.linspace(0.9, 1.1, 8, dtype=torch.bfloat16)
+    given = torch.randn(5, 8, dtype=torch.bfloat16)
+    expected = 1 + norm.weight.detach().double()
+    gain, scale = linear_in(norm, given, norm(given))
+    assert torch.equal(gain, expected)
+    assert torch.allclose(scale * given.double().square().mean(-1).sqrt(), torch.ones(5, dtype=torch.float64), rtol=0.02)
+    assert linear_in(norm, 0 * given, norm(0 * given))[0] is None
+    wrong = norm.weight.detach().double()
+    assert torch.equal(linear_in(norm, given, norm(given), wrong)[0], wrong)  # one gain for all calls, so that scales have one meaning
+
+
+def test_a_first_call_that_moves_nothing_does_not_choose_the_gain():
+    results = []
+    for calls in ([TOKENS], [0 * TOKENS, TOKENS]):
+        model = Decoder(attention=NormedBlock, layers=1, seed=4, implementation="eager").double()
+        with torch.no_grad():
+            model.embedding.weight[0] = 0
+        with sg.watch(model, values=True) as seen:
+            for tokens in calls:
+                model(tokens)
+        results.append(np.ravel(seen.result(edges="contribution").fidelity)[-len(TOKENS):])
+    np.testing.assert_array_equal(*results)
 
 
 def test_half_precision_norms_fit():

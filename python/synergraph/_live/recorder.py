@@ -305,7 +305,7 @@ class Recorder:
         if layer.unknown_norm is not None:
             return
         try:
-            gain, scale = linear_in(module, given, returned)
+            gain, scale = linear_in(module, given, returned, layer.gain)
             layer.gain = gain if layer.gain is None else layer.gain
             scale = scale[None] if scale.dim() == 1 else scale if batch_first else scale.T
             for sample, scores in layer.last:
