@@ -307,7 +307,9 @@ Fields stack() {
       {"signal", estimates(), "signal of each node"},
       {"weakest", list(count()), "number of samples in which each node is the weakest"},
       {"layers", layers, "each layer"},
-      {"shares", layers, "the same of all that reaches the sink, from any token", kSince},
+      {"shares", layers,
+       "the same of all that reaches the sink from the tokens of --from, or from any token",
+       kSince},
       {"flow", estimates(), "maximum flow of each node to the sink, with method flow", kSometimes}};
 }
 

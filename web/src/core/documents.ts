@@ -658,7 +658,7 @@ export interface Stack {
      */
     heads: Estimate[];
   }[];
-  /** the same of all that reaches the sink, from any token */
+  /** the same of all that reaches the sink from the tokens of --from, or from any token */
   shares?: {
     /** name of the layer */
     name: string;
