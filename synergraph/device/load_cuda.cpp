@@ -41,6 +41,7 @@ std::string own_folder() {
 /// Where the library may be, in this order: where the environment says, beside the program or
 /// package, in the lib folder next to the program's, in the build, where the system looks.
 std::vector<std::string> places() {
+  // NOLINTNEXTLINE(concurrency-mt-unsafe): nothing here sets variables
   if (const char* given = std::getenv("SYNERGRAPH_CUDA_LIBRARY"); given != nullptr && *given != 0)
     return {given};
   std::vector<std::string> all;
@@ -59,7 +60,7 @@ bool is_there(const std::string& path) {
 
 /// dlerror() as one line.
 std::string last_error() {
-  const char* text = dlerror();
+  const char* text = dlerror();  // NOLINT(concurrency-mt-unsafe): glibc has one a thread
   std::string line = text != nullptr ? text : "unknown error";
   return printable(line.substr(0, line.find('\n')));
 }
