@@ -106,12 +106,10 @@ CLI::App& add_command(CLI::App& app, const char* name, const std::string& about,
   CLI::App& command = *app.add_subcommand(name, about);
   if (*footer != 0) command.footer(footer);
   add_settings(command, *settings);
-  command.callback([&command, settings, run] {
-    if constexpr (std::is_invocable_v<Run, Settings&>)
-      run(*settings);
-    else
-      run(command, *settings);
-  });
+  if constexpr (std::is_invocable_v<Run, Settings&>)
+    command.callback([settings, run] { run(*settings); });
+  else
+    command.callback([&command, settings, run] { run(command, *settings); });
   return command;
 }
 

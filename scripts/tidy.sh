@@ -46,6 +46,6 @@ check() {
 }
 export -f check
 export kernel_flags
-# synergraph/train/cuda needs CUDA's headers, which are not everywhere.
-find synergraph capi cli -name '*.cpp' -not -path '*/train/cuda/*' -printf '%h\n' | sort | uniq -c | sort -rn | awk '{ print $2 }' |
+# Folders named cuda need CUDA's headers, which are not everywhere.
+find synergraph capi cli -name '*.cpp' -not -path '*/cuda/*' -printf '%h\n' | sort | uniq -c | sort -rn | awk '{ print $2 }' |
   xargs -P "$(nproc)" -I{} bash -c 'check "$@"' _ {} $build "$headers" $flags

@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <fstream>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "synergraph/core/error.h"
@@ -44,6 +45,7 @@ std::string own_folder() {
 /// Where the library may be, in this order: where the environment says, beside the program or
 /// package, in the lib folder next to the program's, in the build, where the system looks.
 std::vector<std::string> places() {
+  // NOLINTNEXTLINE(concurrency-mt-unsafe): nothing here sets variables
   if (const char* given = std::getenv("SYNERGRAPH_CUDA_LIBRARY"); given != nullptr && *given != 0) {
     const std::string path = given;  // a file; dlopen() would search for a bare name
     return {path.find('/') == std::string::npos ? "./" + path : path};
@@ -85,7 +87,7 @@ bool is_cut_off(const std::string& path) {
 
 /// dlerror() as one line.
 std::string last_error() {
-  const char* text = dlerror();
+  const char* text = dlerror();  // NOLINT(concurrency-mt-unsafe): glibc has one a thread
   return printable(text != nullptr ? text : "unknown error");
 }
 

@@ -59,7 +59,7 @@ class ViewSource : public SequenceSource {
   MissingMass missing_mass() const { return missing_mass_; }
 
   /// How the caller's arrays were read, for the reader.
-  void set_reading(std::string reading) { reading_ = std::move(reading); }
+  void set_reading(const std::string& reading) { reading_ = reading; }
   std::string reading() const override { return reading_; }
 
   std::unique_ptr<AttentionReader> reader(const WorkingMemory& memory) override;

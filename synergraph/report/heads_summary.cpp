@@ -339,9 +339,10 @@ std::string movers(const HeadsReport& report, const HeadsNames& names) {
     std::stable_sort(order.begin(), order.end(),
                      [&](int a, int b) { return weight(a) > weight(b); });
     order.resize(std::min(order.size(), some ? std::size_t{1} : kHeads));
-    std::vector<std::string> named;
-    for (const int h : order)
-      named.push_back(fmt::format("{} ({})", names.head(h), percent(weight(h))));
+    std::vector<std::string> named(order.size());
+    std::transform(order.begin(), order.end(), named.begin(), [&](int h) {
+      return fmt::format("{} ({})", names.head(h), percent(weight(h)));
+    });
     text += fmt::format("{}{}{}{} {}", text.empty() ? "" : "; ", names.layer(l),
                         names.layer(l).empty() ? "" : ", ", named.size() == 1 ? "head" : "heads",
                         listed(named));

@@ -245,7 +245,8 @@ ordered_json json_formats() {
 
 std::vector<std::string> schema_names() {
   std::vector<std::string> names;
-  for (const auto& [name, add] : kCalls) names.push_back(name);
+  names.reserve(std::size(kCalls) + 2);
+  for (const auto& [name, add] : kCalls) names.emplace_back(name);
   names.insert(names.end(), {kQuantities, kFormats});
   return names;
 }

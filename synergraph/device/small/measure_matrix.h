@@ -537,7 +537,8 @@ SYNERGRAPH_HD_INLINE int MatrixMeasurement<Team>::square(Result& result) {
   const auto is_open = [&] {
     bool any = false;
     SYNERGRAPH_UNROLL
-    for (int k = 0; k < kMostEps; ++k) any = any || bracket[k] < 0;
+    for (int k = 0; k < kMostEps; ++k)
+      any = any || bracket[k] < 0;  // NOLINT(modernize-loop-convert)
     return any;
   };
   for (int level = 1; is_open(); ++level) {

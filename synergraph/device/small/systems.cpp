@@ -203,8 +203,8 @@ std::optional<std::vector<HeadsMetrics>> Plan::assemble(std::span<const Result> 
   if (std::any_of(results.begin(), results.end(),
                   [](const Result& result) { return result.undecided != 0; }))
     return std::nullopt;
-  static const Matrix kSameInEveryRow;
-  static const Execution kSerial{.threads = 1};
+  static const Matrix same_in_every_row;
+  static const Execution serial{.threads = 1};
   std::vector<HeadsMetrics> systems;
   systems.reserve(conventions_.size());
   const Result* next = results.data();
@@ -217,8 +217,8 @@ std::optional<std::vector<HeadsMetrics>> Plan::assemble(std::span<const Result> 
     if (tasks.head_walks != kNone)
       set_walk(system.combined, *next++, task_at(tasks.head_walks), nodes);
     const Fidelity& fidelity = system.combined.fidelity;
-    CrossHeadShare share(weights, kSameInEveryRow, fidelity.minimax_node, fidelity.minimax_time,
-                         fidelity.minimax, kSerial);
+    CrossHeadShare share(weights, same_in_every_row, fidelity.minimax_node, fidelity.minimax_time,
+                         fidelity.minimax, serial);
     system.heads.reserve(static_cast<std::size_t>(heads_));
     for (int h = 0; tasks.head != kNone && h < heads_; ++h, ++next) {
       system.heads.push_back(metrics_of(*next, task_at(tasks.head), nodes));

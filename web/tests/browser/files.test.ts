@@ -104,7 +104,7 @@ describe('Own files', () => {
       .getByText(format(quantityOf('minimax_fidelity'), fidelity(plain)))
       .first()
       .waitFor();
-    expect(await page.evaluate(() => location.hash)).not.toContain('edges');
+    await page.waitForFunction(() => !location.hash.includes('edges')); // the address follows a little later
   });
 
   it('can be dropped anywhere, in other formats too', async () => {
