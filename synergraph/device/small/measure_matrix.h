@@ -589,7 +589,7 @@ SYNERGRAPH_HD_INLINE int MatrixMeasurement<Team>::square(Result& result) {
 template <class Team>
 SYNERGRAPH_HD_INLINE int MatrixMeasurement<Team>::run(bool is_walk, Result& result) {
   enum Pass { kMatrix, kWalk, kPasses };
-  memory_.exchange[1] = NAN;
+  if (team_.rank() == 0) memory_.exchange[1] = NAN;
   const bool side_by_side = task_.walk == WalkOf::kColumns;
   SYNERGRAPH_NO_UNROLL
   for (int pass = is_walk ? kWalk : kMatrix; pass < kPasses; ++pass) {
