@@ -44,6 +44,18 @@ constexpr bool powers_give_rest(const Shrinking& s, double left) {
          s.share * kRatio * left * left / 2.0 <= kRounding;
 }
 
+/// Whether a truncated sum is the whole sum, within rounding: `left` more steps reach the cutoff,
+/// and all survivals from there on add up to at most s_T high^left / (1 - high). The bound needs
+/// the ratios of all nodes, not only of those that still matter.
+constexpr bool nothing_is_cut(const Shrinking& s, std::int64_t left) {
+  const double high = s.high * (1.0 + 0x1.0p-40);  // ratios are rounded
+  if (!(high < 1.0)) return false;
+  double rest = s.share / (1.0 - high);
+  for (double power = high; left > 0; left /= 2, power *= power)
+    if (left % 2 == 1) rest *= power;
+  return rest <= kAccuracy;
+}
+
 /// 1 + x + .. + x^(count - 1), from the highest bit of the count to the lowest.
 constexpr double geometric_sum(double x, std::int64_t count) {
   double sum = 0.0;

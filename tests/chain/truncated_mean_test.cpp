@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "synergraph/chain/hitting.h"
+#include "synergraph/chain/truncation_rules.h"
 #include "tests/support/random_inputs.h"
 
 namespace synergraph {
@@ -64,6 +65,23 @@ TEST(TruncatedMean, LeavesLongSumsAndExtremeMassesToOthers) {
   EXPECT_TRUE(truncated_mean(weights.view(), 100).has_value());
   weights.mass[3] = 1e-300;
   EXPECT_FALSE(truncated_mean(weights.view(), 100).has_value());
+}
+
+TEST(TruncationRules, KnowWhenACutoffCutsNothing) {
+  // All survivals are x^t: the first `cutoff` of them sum to (1 - x^cutoff) / (1 - x).
+  for (const double x : {0.1, 0.5, 0.69, 0.72, 0.9, 0.999})
+    for (const std::int64_t cutoff : {20, 100, 350, 1000, 100000}) {
+      constexpr int kStep = 8;
+      truncation_rules::Shrinking all;
+      all.look_at(std::pow(x, kStep), std::pow(x, kStep - 1), (1.0 - std::pow(x, kStep)) / (1 - x));
+      const double cut = std::pow(x, static_cast<double>(cutoff)) / (1.0 - x);
+      EXPECT_EQ(truncation_rules::nothing_is_cut(all, cutoff - kStep),
+                cut <= truncation_rules::kAccuracy * (1.0 - std::pow(x, kStep)) / (1 - x))
+          << x << " " << cutoff;
+    }
+  truncation_rules::Shrinking stays;
+  stays.look_at(1.0, 1.0, 8.0);
+  EXPECT_FALSE(truncation_rules::nothing_is_cut(stays, 1000000));
 }
 
 }  // namespace

@@ -172,6 +172,18 @@ TEST(SmallSystems, DoNotDependOnEachOther) {
             one.sequences[0][0].heads[1].walk.truncated.mean);
 }
 
+TEST(SmallSystems, AreMeasuredInPieces) {
+  const SmallBatch batch = random_batch(3000, 2, 5, 9);
+  BatchOptions options;
+  HostRunner runner;
+  options.execution.threads = 1;
+  const BatchMetrics whole = measure_batch(runner, batch.view(), {}, options);
+  options.execution.threads = 3;
+  const BatchMetrics pieces = measure_batch(runner, batch.view(), {}, options);
+  ASSERT_EQ(pieces.sequences[0].size(), 3000U);
+  expect_batch(pieces, whole, "pieces");
+}
+
 TEST(SmallSystems, NameWhatIsLeftToTheCpu) {
   EXPECT_EQ(refusal({}), "");
   BatchOptions options;

@@ -7,21 +7,37 @@
 
 // A block of threads that measures one small matrix; see device/small/measure_matrix.h.
 //
-// For the steps the matrix is copied from shared memory to registers, in chunks of 8 rows by 32
-// columns: a lane has 8 entries of its column, a warp up to kChunks chunks. A step then reads only
-// the states from shared memory, the same for all lanes of a warp. Each warp adds up its chunks of
-// a group of columns and writes one partial sum for each column; the node's own thread adds these
-// in the order of the warps. The number of warps follows from the number of nodes alone, so that no
-// sum depends on what else is measured. FP64 multiply-adds and reads of the states limit a step;
-// the two barriers of each step leave room for the other blocks of the multiprocessor.
+// For the steps the matrix is copied from shared memory to registers, a tile of 8 rows by 4 columns
+// for each thread. A step reads only the states from shared memory: each read serves 4 columns, and
+// 8 sums grow side by side. Each thread writes one partial sum for each of its columns; the node's
+// own thread adds these in the order of the rows. The number of warps follows from the number of
+// nodes alone, so that no sum depends on what else is measured. FP64 multiply-adds and the shared
+// memory's bandwidth limit a step alike; its two barriers leave room for the other blocks of the
+// multiprocessor.
 
 namespace synergraph::small {
 
-inline constexpr int kChunkRows = 8;
 inline constexpr int kLanes = 32;
-inline constexpr int kChunks = 4;  // of a warp
-inline constexpr int kMostWarps = 10;
+inline constexpr int kMostWarps = 9;
 inline constexpr int kColumnGroups = kMostNodes / kLanes;
+inline constexpr int kTileRows = 8;
+inline constexpr int kTileColumns = 4;
+// The triangle is squared in chunks of this many rows by 32 columns.
+inline constexpr int kChunkRows = 8;
+
+/// Tiles before the tiles of rows [8 block, 8 block + 8), which begin in column 0.
+constexpr int tiles_before(int block) {
+  return block * (block + 1) * kTileRows / kTileColumns / 2;
+}
+constexpr int row_blocks(int nodes) {
+  return (nodes + kTileRows - 1) / kTileRows;
+}
+/// Warps of a block for matrices of `nodes` nodes: a thread for each tile, and for each node.
+constexpr int warps_for(int nodes) {
+  const int tiles = tiles_before(row_blocks(nodes));
+  return ((tiles > nodes ? tiles : nodes) + kLanes - 1) / kLanes;
+}
+static_assert(warps_for(kMostNodes) == kMostWarps);
 
 /// Chunks of columns [32 group, 32 group + 32), which begin at their first row.
 constexpr int chunks_of_group(int group, int nodes) {
@@ -34,16 +50,13 @@ constexpr int chunks_before(int group, int nodes) {
   for (int g = 0; g < group; ++g) chunks += chunks_of_group(g, nodes);
   return chunks;
 }
-/// Warps of a block for matrices of `nodes` nodes.
-constexpr int warps_for(int nodes) {
-  return (chunks_before(kColumnGroups, nodes) + kChunks - 1) / kChunks;
-}
-static_assert(warps_for(kMostNodes) == kMostWarps);
 
 /// Shared memory of a block beside small::Memory.
 struct alignas(16) BlockMemory {
-  /// Warps go through the groups in order: warp + group is different for every partial sum.
-  Pair partial[kMostWarps + kColumnGroups - 1][kLanes];
+  /// Partial sums of every thread. Threads of neighbouring columns read from different banks.
+  static constexpr int kStride = kMostWarps * kLanes + 2;
+  static_assert(kStride % 8 == 2);
+  Pair partial[kTileColumns][kStride];
   double reduced[2][kMostWarps];
 };
 
@@ -105,58 +118,49 @@ class BlockTeam {
   }
 
   __device__ __forceinline__ void take_matrix(const double* matrix, int nodes) {
-    const int chunks = chunks_before(kColumnGroups, nodes);
-    places_ = 0;
-    int columns = 0;
-    int before = 0;
+    nodes_ = nodes;
+    const bool any = rank() < tiles_before(row_blocks(nodes));  // otherwise zeros
+    row_block_ = 0;
+    while (any && tiles_before(row_block_ + 1) <= rank()) ++row_block_;
+    const int first = any ? kTileColumns * (rank() - tiles_before(row_block_)) : 0;
 #pragma unroll
-    for (int c = 0; c < kChunks; ++c) {
-      const int place = group() * kChunks + c;
-      const bool any = place < chunks;  // otherwise zeros, in the columns of the chunk before
-      while (any && place >= before + chunks_of_group(columns, nodes))
-        before += chunks_of_group(columns++, nodes);
-      const int first = any ? kLanes * columns + kChunkRows * (place - before) : 0;
-      places_ |= (columns | first / kChunkRows << 4) << (8 * c);
-      const int j = kLanes * columns + lane();
+    for (int k = 0; k < kTileRows; ++k) {
+      const int i = row(k);
 #pragma unroll
-      for (int k = 0; k < kChunkRows; ++k) {
-        const int i = first + k;
-        entry_[c][k] = any && i < nodes && j <= i ? matrix[triangle_of(i) + j] : 0.0;
+      for (int c = 0; c < kTileColumns; ++c) {
+        const int j = first + c;
+        entry_[k][c] = any && i < nodes && j <= i ? matrix[triangle_of(i) + j] : 0.0;
       }
     }
   }
 
   template <bool kSignal, bool kSurvival>
-  __device__ __forceinline__ void multiply(const double* /*matrix*/, const Pair* state, int nodes) {
-    nodes_ = nodes;
-    Pair sum;
+  __device__ __forceinline__ void multiply(const double* /*matrix*/, const Pair* state,
+                                           int /*nodes*/) {
+    Pair sum[kTileColumns];
 #pragma unroll
-    for (int c = 0; c < kChunks; ++c) {
-      if (c > 0 && columns(c) != columns(c - 1)) {
-        memory_.partial[group() + columns(c - 1)][lane()] = sum;
-        sum = Pair{};
-      }
-      const Pair* x_of_chunk = state + first(c);
+    for (int k = 0; k < kTileRows; ++k) {
+      const Pair x = state[row(k)];
 #pragma unroll
-      for (int k = 0; k < kChunkRows; ++k) {
-        const Pair x = x_of_chunk[k];
-        if (kSignal) sum.signal += entry_[c][k] * x.signal;
-        if (kSurvival) sum.survival += entry_[c][k] * x.survival;
+      for (int c = 0; c < kTileColumns; ++c) {
+        if (kSignal) sum[c].signal += entry_[k][c] * x.signal;
+        if (kSurvival) sum[c].survival += entry_[k][c] * x.survival;
       }
     }
-    memory_.partial[group() + columns(kChunks - 1)][lane()] = sum;
+#pragma unroll
+    for (int c = 0; c < kTileColumns; ++c) memory_.partial[c][rank()] = sum[c];
     __syncthreads();
   }
 
   __device__ __forceinline__ Pair product(int j) const {
-    const int columns = j / kLanes;
-    const int begin = chunks_before(columns, nodes_);
-    const int last = begin + chunks_of_group(columns, nodes_) - 1;
+    int block = j / kTileRows;
+    const Pair* part = memory_.partial[j % kTileColumns] + tiles_before(block) + j / kTileColumns;
     Pair sum;
-    for (int warp = begin / kChunks; warp <= last / kChunks; ++warp) {
-      const Pair part = memory_.partial[warp + columns][j % kLanes];
-      sum.signal += part.signal;
-      sum.survival += part.survival;
+#pragma unroll 4
+    for (; block * kTileRows < nodes_; ++block) {
+      sum.signal += part->signal;
+      sum.survival += part->survival;
+      part += tiles_before(block + 1) - tiles_before(block);
     }
     return sum;
   }
@@ -200,12 +204,10 @@ class BlockTeam {
   __device__ __forceinline__ static double number(double x) {
     return x;
   }
-  /// Group of columns of a chunk of this warp, and its first row: four bits each.
-  __device__ __forceinline__ int columns(int chunk) const {
-    return (places_ >> (8 * chunk)) & 15;
-  }
-  __device__ __forceinline__ int first(int chunk) const {
-    return ((places_ >> (8 * chunk + 4)) & 15) * kChunkRows;
+  /// Row k of this thread's tile. Tiles of other rows begin elsewhere, so that a warp reads the
+  /// states of all its tiles from different banks.
+  __device__ __forceinline__ int row(int k) const {
+    return kTileRows * row_block_ + (k + row_block_) % kTileRows;
   }
 
   /// What every warp has; the buffers take turns, so that one barrier a reduction is enough.
@@ -219,8 +221,8 @@ class BlockTeam {
   BlockMemory& memory_;
   int turn_ = 0;
   int nodes_ = 0;
-  int places_ = 0;  // of the chunks
-  double entry_[kChunks][kChunkRows];
+  int row_block_ = 0;
+  double entry_[kTileRows][kTileColumns];
 };
 
 }  // namespace synergraph::small

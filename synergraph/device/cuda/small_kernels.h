@@ -8,7 +8,7 @@ namespace synergraph::small {
 
 /// Warps of a block that measures matrices of `nodes` nodes, 1 to kMostBlockWarps.
 int block_warps(int nodes);
-inline constexpr int kMostBlockWarps = 10;
+inline constexpr int kMostBlockWarps = 9;
 
 /// Whether a block of the current device has the shared memory for matrices of `nodes` nodes.
 bool fits_device(int nodes, bool two_matrices);

@@ -92,7 +92,7 @@ std::span<const Result> DeviceRunner::run(const Attention& attention, std::span<
   for (const JobList& list : lists_) launch_jobs(work, list, stream_);
   end_.record(stream_);
   download(jobs.size());
-  kernel_seconds_ = end_.seconds_since(begin_);
+  kernel_seconds_ += end_.seconds_since(begin_);
   Result* const found = found_.data();
   for (std::size_t j = 0; j < jobs.size() && !all_fit; ++j) {
     if (!is_measured(j)) found[j].undecided = kTooLarge;
@@ -157,7 +157,7 @@ std::span<const SubsetFound> DeviceRunner::run_subsets(const Attention& attentio
   bad_.download(found_bad_.data(), 1, stream_);
   subsets_.download(found_subsets_.data(), subsets, stream_);
   cuda::require(cudaStreamSynchronize(stream_), "subsets of heads");
-  kernel_seconds_ = end_.seconds_since(begin_);
+  kernel_seconds_ += end_.seconds_since(begin_);
   if (*found_bad_.data() != 0) return {};
   return {found_subsets_.data(), subsets};
 }

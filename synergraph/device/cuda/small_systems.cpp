@@ -103,6 +103,7 @@ auto SmallSystems::with_reached(const AttentionView& attention, Use use) {
 
 BatchMetrics SmallSystems::measure(const AttentionView& attention, std::span<const double> weights,
                                    const BatchOptions& options) {
+  runner_.start_clock();
   return with_reached(attention, [&](const AttentionView& reached, const auto& fetch) {
     return small::measure_batch(runner_, reached, weights, options, fetch);
   });
@@ -111,6 +112,7 @@ BatchMetrics SmallSystems::measure(const AttentionView& attention, std::span<con
 SubsetValues SmallSystems::subset_values(const AttentionView& attention, std::int64_t sample,
                                          std::span<const double> weights,
                                          const SubsetOptions& options) {
+  runner_.start_clock();
   return with_reached(attention, [&](const AttentionView& reached, const auto& fetch) {
     return small::subset_values(runner_, reached, sample, weights, options, fetch);
   });

@@ -78,6 +78,7 @@ SYNERGRAPH_HD_INLINE SignalLook look_at_signal(Team& team, const Memory& memory,
 /// What the survivals decide of the truncated sums.
 struct SumLook {
   bool complete = false;  ///< what is left of the sums is known
+  bool whole = false;     ///< truncation changes no sum of a moving node
   int active = 0;         ///< nodes from here on have died out
   double factor = 0.0;    ///< survivals shrink by this in each step; 0: none is left
 };
@@ -96,17 +97,23 @@ SYNERGRAPH_HD_INLINE SumLook look_at_sums(Team& team, const Memory& memory, int 
   SumLook look;
   look.active = -team.lane_least(-active);
   truncation_rules::Shrinking all;
+  truncation_rules::Shrinking every;  // with nodes that have died out
   SYNERGRAPH_UNROLL
   for (int m = 0; m < Team::kEntries; ++m) {
     const int j = team.lane() + m * team.lanes();
-    if (j >= first_moving && j < look.active)
-      all.look_at(memory.state[j].survival, memory.before[j], memory.sum[j]);
+    if (j < first_moving || j >= nodes - 1 || !(memory.before[j] > 0.0)) continue;
+    every.look_at(memory.state[j].survival, memory.before[j], memory.sum[j]);
+    if (j < look.active) all.look_at(memory.state[j].survival, memory.before[j], memory.sum[j]);
   }
   all.share = team.lane_max(all.share);
   all.low = -team.lane_max(-all.low);
   all.high = team.lane_max(all.high);
   look.complete = truncation_rules::powers_give_rest(all, left);
   look.factor = all.share > 0.0 ? (all.low + all.high) / 2.0 : 0.0;
+  if (look.complete) return look;
+  every.share = team.lane_max(every.share);
+  every.high = team.lane_max(every.high);
+  look.whole = truncation_rules::nothing_is_cut(every, steps_left);
   return look;
 }
 

@@ -22,11 +22,12 @@ struct Memory {
   double* peak = nullptr;      ///< n: of signals so far
   double* before = nullptr;    ///< n: survivals one step ago
   double* sum = nullptr;       ///< n: of survivals so far
+  double* hitting = nullptr;   ///< n: untruncated hitting times
   double* exchange = nullptr;  ///< kExchange
 
   static constexpr int kStates = kMostNodes + 8;  // a whole number of chunks is read
   static constexpr int kExchange = 8;
-  static constexpr int kVectors = 7 * kMostNodes + kExchange + 2 * kStates;
+  static constexpr int kVectors = 8 * kMostNodes + kExchange + 2 * kStates;
   /// Doubles that a team needs for matrices of n nodes.
   static constexpr int doubles(int nodes, bool two_matrices) {
     return kVectors + (two_matrices ? 2 : 1) * ((triangle_of(nodes) + 1) / 2 * 2);
@@ -41,7 +42,8 @@ struct Memory {
     memory.peak = memory.vector + kMostNodes;
     memory.before = memory.peak + kMostNodes;
     memory.sum = memory.before + kMostNodes;
-    memory.exchange = memory.sum + kMostNodes;
+    memory.hitting = memory.sum + kMostNodes;
+    memory.exchange = memory.hitting + kMostNodes;
     memory.matrix = memory.exchange + kExchange;
     memory.second = memory.matrix + (triangle_of(nodes) + 1) / 2 * 2;
     return memory;

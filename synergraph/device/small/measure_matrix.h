@@ -125,6 +125,7 @@ class MatrixMeasurement {
   SYNERGRAPH_HD_INLINE int take_signal(Result& result);
   SYNERGRAPH_HD_INLINE void look(bool at_signal, bool at_survival);
   SYNERGRAPH_HD_INLINE void add_rest(int active, double factor);
+  SYNERGRAPH_HD_INLINE void take_whole_sums();
   SYNERGRAPH_HD_INLINE void take_walk(Result& result);
   SYNERGRAPH_HD_INLINE void make_walk();
   SYNERGRAPH_HD_INLINE void finish_square(const double* before, double* power);
@@ -152,6 +153,7 @@ class MatrixMeasurement {
   bool slow_ = false;   // T_mix is for squaring
   double* powers_ = nullptr;
   bool summed_ = false;   // the truncated sums are known
+  bool whole_ = false;    // they are the hitting times
   bool crossed_ = false;  // T_mix is known, or for squaring
   bool final_ = false;    // the minimax is
 };
@@ -235,7 +237,8 @@ SYNERGRAPH_HD_INLINE int MatrixMeasurement<Team>::measure_hitting(Result& result
   if (team_.rank() == 0) result.forward_probability = leave;
   if (task_.eps == 0) return 0;
   if (team_.group() == 0) {
-    const Hitting hitting = solve_hitting(team_, memory_.matrix, memory_.mass, memory_.forward, n_);
+    const Hitting hitting =
+        solve_hitting(team_, memory_.matrix, memory_.mass, memory_.forward, n_, memory_.hitting);
     if (team_.lane() == 0) {
       result.hitting_mean = hitting.sum / n_;
       result.hitting_max = hitting.max;
@@ -342,6 +345,20 @@ SYNERGRAPH_HD_INLINE int MatrixMeasurement<Team>::take_signal(Result& result) {
   return minimax > 0.0 && minimax < mixing_rules::kLeastUnlifted ? kOutOfRange : 0;
 }
 
+/// Truncated times that truncation does not change: one solve instead of all steps to the cutoff.
+/// Nodes before the first that moves stay until then; the others never meet them.
+template <class Team>
+SYNERGRAPH_HD_INLINE void MatrixMeasurement<Team>::take_whole_sums() {
+  if (task_.eps == 0 && team_.group() == 0)
+    solve_hitting(team_, memory_.matrix, memory_.mass, memory_.forward, n_, memory_.hitting);
+  team_.sync();
+  each([&](int j, Node& node) {
+    node.sum = j < first_moving_ ? static_cast<double>(task_.cutoff)
+               : j < sink()      ? memory_.hitting[j]
+                                 : 0.0;
+  });
+}
+
 template <class Team>
 SYNERGRAPH_HD_INLINE void MatrixMeasurement<Team>::take_walk(Result& result) {
   const double mean = total([](int, Node& node) { return node.sum; }) / n_;
@@ -365,7 +382,7 @@ SYNERGRAPH_HD_INLINE void MatrixMeasurement<Team>::take_walk(Result& result) {
 /// Looks at what is decided. One group of lanes looks at the signal, the next one at the sums.
 template <class Team>
 SYNERGRAPH_HD_INLINE void MatrixMeasurement<Team>::look(bool at_signal, bool at_survival) {
-  enum { kWeakest = 2, kFinal, kComplete, kActive, kFactor };
+  enum { kWeakest = 2, kFinal, kComplete, kWhole, kActive, kFactor };
   const bool at_sums = at_survival && !summed_ && time_ < task_.cutoff;
   bool open = false;
   each([&](int j, Node& node) {
@@ -391,6 +408,7 @@ SYNERGRAPH_HD_INLINE void MatrixMeasurement<Team>::look(bool at_signal, bool at_
     const SumLook sums = look_at_sums(team_, memory_, n_, first_moving_, task_.cutoff - time_);
     if (team_.lane() == 0) {
       found[kComplete] = sums.complete ? 1.0 : 0.0;
+      found[kWhole] = sums.whole ? 1.0 : 0.0;
       found[kActive] = sums.active;
       found[kFactor] = sums.factor;
     }
@@ -402,6 +420,8 @@ SYNERGRAPH_HD_INLINE void MatrixMeasurement<Team>::look(bool at_signal, bool at_
   }
   if (at_sums && found[kComplete] != 0.0)
     add_rest(static_cast<int>(found[kActive]), found[kFactor]);
+  else if (at_sums && found[kWhole] != 0.0)
+    summed_ = whole_ = true;
   else if (at_survival)
     summed_ = summed_ || time_ >= task_.cutoff;
 }
@@ -423,6 +443,7 @@ template <class Team>
 SYNERGRAPH_HD_INLINE int MatrixMeasurement<Team>::walk_on(bool signal, bool survival) {
   start();
   summed_ = !survival || task_.cutoff == 0;
+  whole_ = false;
   crossed_ = !survival || task_.eps == 0 || never_ || slow_;
   final_ = !signal;
   const bool follows = signal && followed_node_ >= 0;
@@ -569,7 +590,7 @@ SYNERGRAPH_HD_INLINE int MatrixMeasurement<Team>::square(Result& result) {
 template <class Team>
 SYNERGRAPH_HD_INLINE int MatrixMeasurement<Team>::run(bool is_walk, Result& result) {
   enum Pass { kMatrix, kWalk, kPasses };
-  memory_.exchange[1] = NAN;
+  if (team_.rank() == 0) memory_.exchange[1] = NAN;
   const bool side_by_side = task_.walk == WalkOf::kColumns;
   SYNERGRAPH_NO_UNROLL
   for (int pass = is_walk ? kWalk : kMatrix; pass < kPasses; ++pass) {
@@ -591,6 +612,7 @@ SYNERGRAPH_HD_INLINE int MatrixMeasurement<Team>::run(bool is_walk, Result& resu
     if (undecided == 0 && (signal || survival)) undecided = walk_on(signal, survival);
     if (undecided == 0 && signal) undecided = take_signal(result);
     if (undecided != 0) return undecided;
+    if (whole_) take_whole_sums();
     if (survival) take_walk(result);
     team_.sync();
   }

@@ -21,9 +21,10 @@ struct Hitting {
 /// By back substitution from the sink, without a subtraction: h_j = (mass[j] + sum over i > j of
 /// a(i, j) h_i) / forward[j]. A node that cannot reach the sink takes infinitely long, and so does
 /// every node that may step to one of them; they enter no sum. The result is the same in all lanes.
+/// The finite times go to `times`.
 template <class Team>
 SYNERGRAPH_HD_INLINE Hitting solve_hitting(Team& team, const double* matrix, const double* mass,
-                                           const double* forward, int nodes) {
+                                           const double* forward, int nodes, double* times) {
   constexpr double kNever = -1.0;
   double sum[Team::kEntries];
   double time[Team::kEntries];
@@ -64,6 +65,7 @@ SYNERGRAPH_HD_INLINE Hitting solve_hitting(Team& team, const double* matrix, con
     if (j >= nodes - 1) continue;
     any_never = any_never || never[m];
     if (never[m]) continue;
+    times[j] = time[m];
     result.sum += time[m];
     result.max = time[m] > result.max ? time[m] : result.max;
     result.overflow = result.overflow || !(time[m] <= 1.7e308);

@@ -3,7 +3,9 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <future>
 #include <limits>
+#include <system_error>
 #include <utility>
 
 #include "synergraph/chain/mixing_rules.h"
@@ -20,6 +22,9 @@ namespace {
 constexpr double kMostPure = 0.9;
 // Systems that one thread puts together at a time.
 constexpr std::size_t kSystemsATask = 64;
+// Pieces that the sequences are measured in, if each has so many jobs.
+constexpr std::size_t kPieces = 4;
+constexpr std::size_t kJobsAPiece = 2048;
 constexpr int kNone = -1;
 
 /// Which tasks a convention gives, by their places in the list of tasks.
@@ -266,6 +271,67 @@ std::optional<std::vector<HeadsMetrics>> Plan::assemble(std::span<const Result> 
   return systems;
 }
 
+/// Some of the sequences: what the runner measures at a time.
+struct Piece {
+  std::span<const TokenSpan> sequences;
+  std::span<const double> weights;
+  std::vector<Job> jobs;
+  std::vector<std::size_t> begin;  // of each sequence's jobs
+  std::span<const Result> results;
+  std::vector<Result> kept;
+
+  void take(std::span<const TokenSpan> sequences_taken, std::span<const double> weights_taken,
+            Plan& plan);
+  /// The runner overwrites its results when it measures the next piece.
+  void keep_results() {
+    kept.assign(results.begin(), results.end());
+    results = kept;
+  }
+  void assemble(const Plan& plan, int threads,
+                std::optional<std::vector<HeadsMetrics>>* measured) const;
+};
+
+void Piece::take(std::span<const TokenSpan> sequences_taken, std::span<const double> weights_taken,
+                 Plan& plan) {
+  sequences = sequences_taken;
+  weights = weights_taken;
+  const std::size_t heads = weights.size() / sequences.size();
+  jobs.clear();
+  jobs.reserve(sequences.size() * static_cast<std::size_t>(plan.jobs_per_system()));
+  begin.clear();
+  begin.reserve(sequences.size() + 1);
+  for (std::size_t k = 0; k < sequences.size(); ++k) {
+    begin.push_back(jobs.size());
+    const std::int64_t nodes = sequences[k].end - sequences[k].begin;
+    if (nodes >= 2 && nodes <= kMostNodes)
+      plan.add_jobs(sequences[k], static_cast<int>(k * heads), jobs);
+  }
+  begin.push_back(jobs.size());
+}
+
+void Piece::assemble(const Plan& plan, int threads,
+                     std::optional<std::vector<HeadsMetrics>>* measured) const {
+  const std::size_t heads = weights.size() / sequences.size();
+  const std::size_t tasks = (sequences.size() + kSystemsATask - 1) / kSystemsATask;
+  parallel_for(tasks, threads, [&](std::size_t task, int) {
+    const std::size_t end = std::min(sequences.size(), (task + 1) * kSystemsATask);
+    for (std::size_t k = task * kSystemsATask; k < end; ++k) {
+      if (begin[k + 1] == begin[k]) continue;
+      const std::span<const double> own = weights.subspan(k * heads, heads);
+      measured[k] = plan.assemble(results.subspan(begin[k], begin[k + 1] - begin[k]),
+                                  static_cast<int>(sequences[k].end - sequences[k].begin),
+                                  {own.begin(), own.end()});
+    }
+  });
+}
+
+/// Pieces are large enough to keep a device busy. A single thread waits for nothing.
+std::size_t sequences_a_piece(std::size_t sequences, int jobs_per_system, int threads) {
+  if (threads < 2) return sequences;
+  const std::size_t least = (kJobsAPiece - 1) / static_cast<std::size_t>(jobs_per_system) + 1;
+  return std::max(least, (sequences + kPieces - 1) / kPieces);
+}
+
 }  // namespace
 
 Attention attention_of(const AttentionView& view, const BatchOptions& options) {
@@ -307,29 +373,28 @@ std::vector<std::optional<std::vector<HeadsMetrics>>> measure_sequences(
   if (sequences.empty() || !refusal(options).empty()) return measured;
   const auto heads = static_cast<std::size_t>(attention.heads);
   Plan plan(options, attention.heads);
-  std::vector<Job> jobs;
-  jobs.reserve(sequences.size() * static_cast<std::size_t>(plan.jobs_per_system()));
-  std::vector<std::size_t> begin;  // of each sequence's jobs
-  begin.reserve(sequences.size() + 1);
-  for (std::size_t k = 0; k < sequences.size(); ++k) {
-    begin.push_back(jobs.size());
-    const std::int64_t nodes = sequences[k].end - sequences[k].begin;
-    if (nodes >= 2 && nodes <= kMostNodes)
-      plan.add_jobs(sequences[k], static_cast<int>(k * heads), jobs);
-  }
-  begin.push_back(jobs.size());
-  const std::span<const Result> results = runner.run(attention, plan.tasks(), jobs, weights);
-  const std::size_t tasks = (sequences.size() + kSystemsATask - 1) / kSystemsATask;
-  parallel_for(tasks, options.execution.threads, [&](std::size_t task, int) {
-    const std::size_t end = std::min(sequences.size(), (task + 1) * kSystemsATask);
-    for (std::size_t k = task * kSystemsATask; k < end; ++k) {
-      if (begin[k + 1] == begin[k]) continue;
-      const std::span<const double> own = weights.subspan(k * heads, heads);
-      measured[k] = plan.assemble(results.subspan(begin[k], begin[k + 1] - begin[k]),
-                                  static_cast<int>(sequences[k].end - sequences[k].begin),
-                                  {own.begin(), own.end()});
+  const int threads = options.execution.thread_count();
+  const std::size_t size = sequences_a_piece(sequences.size(), plan.jobs_per_system(), threads);
+  Piece pieces[2];  // one is put together while the runner measures the other
+  std::future<void> assembly;
+  for (std::size_t first = 0, turn = 0; first < sequences.size(); first += size, turn ^= 1U) {
+    const std::size_t count = std::min(size, sequences.size() - first);
+    const bool is_last = first + count == sequences.size();
+    Piece& piece = pieces[turn];
+    piece.take(sequences.subspan(first, count), weights.subspan(first * heads, count * heads),
+               plan);
+    piece.results = runner.run(attention, plan.tasks(), piece.jobs, piece.weights);
+    if (!is_last) piece.keep_results();
+    if (assembly.valid()) assembly.get();
+    const auto assemble = [&piece, &plan, threads, into = measured.data() + first] {
+      piece.assemble(plan, threads, into);
+    };
+    try {
+      if (!is_last) assembly = std::async(std::launch::async, assemble);
+    } catch (const std::system_error&) {  // no thread to be had
     }
-  });
+    if (!assembly.valid()) assemble();
+  }
   return measured;
 }
 
