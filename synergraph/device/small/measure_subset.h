@@ -55,8 +55,20 @@ SYNERGRAPH_HD_INLINE SubsetFound measure_subset(Team& team, const SubsetSums& su
   const double factor = 1.0 / weight;
   const double* a = sums.low + static_cast<std::size_t>(low) * static_cast<std::size_t>(entries);
   const double* b = sums.high + static_cast<std::size_t>(high) * static_cast<std::size_t>(entries);
-  for (int e = team.rank(); e < entries; e += team.size())
-    memory.matrix[e] = (a[e] + b[e]) * factor;
+  constexpr int kTogether = 8;  // entries that a thread reads at a time: memory is far
+  for (int first = team.rank(); first < entries; first += kTogether * team.size()) {
+    double sum[kTogether];
+    SYNERGRAPH_UNROLL
+    for (int k = 0; k < kTogether; ++k) {
+      const int e = first + k * team.size();
+      sum[k] = e < entries ? a[e] + b[e] : 0.0;
+    }
+    SYNERGRAPH_UNROLL
+    for (int k = 0; k < kTogether; ++k) {
+      const int e = first + k * team.size();
+      if (e < entries) memory.matrix[e] = sum[k] * factor;
+    }
+  }
   team.sync();
   MatrixMeasurement<Team> measurement(team, memory, task, job);
   found.undecided = measurement.run(false, result);

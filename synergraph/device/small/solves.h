@@ -42,17 +42,21 @@ SYNERGRAPH_HD_INLINE Hitting solve_hitting(Team& team, const double* matrix, con
     for (int l = team.lanes() - 1; l >= 0; --l) {
       const int i = l + m * team.lanes();
       if (i >= nodes - 1) continue;
-      if (team.lane() == l) time[m] = never[m] ? kNever : sum[m] * time[m];
-      const double found = team.lane_broadcast(time[m], l);
       const double* row = matrix + triangle_of(i);
+      double entry[Team::kEntries];  // read while the node before is finished
       SYNERGRAPH_UNROLL
       for (int k = 0; k <= m; ++k) {
         const int j = team.lane() + k * team.lanes();
-        if (j >= i) continue;
-        if (found == kNever)
-          never[k] = never[k] || row[j] > 0.0;
-        else
-          sum[k] += row[j] * found;
+        entry[k] = j < i ? row[j] : 0.0;
+      }
+      if (team.lane() == l) time[m] = never[m] ? kNever : sum[m] * time[m];
+      const double found = team.lane_broadcast(time[m], l);
+      const bool is_never = found == kNever;
+      const double added = is_never ? 0.0 : found;
+      SYNERGRAPH_UNROLL
+      for (int k = 0; k <= m; ++k) {  // the sums of nodes from i on are done with
+        never[k] = never[k] || (is_never && entry[k] > 0.0);
+        sum[k] += entry[k] * added;
       }
     }
   }
