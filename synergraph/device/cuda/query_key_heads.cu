@@ -52,13 +52,15 @@ __host__ __device__ int pitch_of(int padded) {
   return padded + 16 / static_cast<int>(sizeof(T));
 }
 
+// Both round after every operation: no compiler joins a product and a sum in one kernel and not in
+// another, so the same scores give the same bits.
 __device__ float score_of(const Scores& scores, float product) {
   if (scores.cap == 0.0F) return scores.sign * product;
-  return scores.cap * tanhf(product * scores.inside_cap);
+  return __fmul_rn(scores.cap, tanhf(__fmul_rn(product, scores.inside_cap)));
 }
 
 __device__ float entry_of(const Scores& scores, float score, float most) {
-  return exp2f((score - most) * scores.slope);
+  return exp2f(__fmul_rn(__fsub_rn(score, most), scores.slope));
 }
 
 __device__ bool allowed(const Scores& scores, int i, int j) {
