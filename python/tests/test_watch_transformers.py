@@ -331,5 +331,5 @@ def test_norms_behind_the_heads(kind, device):
             y = x[-1] + normed[-1]
             edges = (y.abs().sum() - (y - parts).abs().sum(-1)).clamp(min=0).sum(-1)
             beside = (y.abs().sum() - normed[-1].abs().sum()).clamp(min=0)
-            means.append((edges / (edges.sum() + beside)).cpu().numpy())
+            means.append((edges / (edges.sum() + beside)).detach().cpu().numpy())
         np.testing.assert_allclose(stack["share_heads"][0], np.mean(means, 0), rtol=1e-4)
