@@ -15,9 +15,10 @@ namespace {
 void require_stack(const std::vector<AttentionLayer>& layers) {
   for (const AttentionLayer& layer : layers) {
     if (!layer.same_length)
-      throw InputError(
-          fmt::format("layer {}: its samples differ in their numbers of tokens: no stack over them",
-                      layer.name));
+      throw InputError(fmt::format(
+          "layer {}: its samples differ in their numbers of tokens: no stack over them. "
+          "Choose samples of one length, or one sink with {}",
+          layer.name, option_mark("sink")));
     if (layer.tokens != layers.front().tokens || layer.samples != layers.front().samples)
       throw InputError(fmt::format(
           "layer {} has {} tokens and {} samples, layer {} {} and {}: no stack of layers",
