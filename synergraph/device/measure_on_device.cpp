@@ -267,11 +267,12 @@ void DeviceMeasurement::take(const VisitedSystem& system) {
   const std::vector<double> weights = weights_(system.layer, system.sample);
   SystemBatch one(system.heads.heads(), layer.nodes());
   one.add({system.layer, system.sample}, system.heads, weights);
-  {
-    std::unique_lock gathering(gathering_);
-    if (batch_.size() > 0 && !batch_.same_shape(one)) flush(std::move(gathering));
-  }
   std::unique_lock gathering(gathering_);
+  // While a batch is measured, other threads may gather another shape.
+  while (batch_.size() > 0 && !batch_.same_shape(one)) {
+    flush(std::move(gathering));
+    gathering = std::unique_lock(gathering_);
+  }
   const double matrix = 8.0 * layer.nodes() * static_cast<double>(layer.nodes());
   const double memory =
       std::min(kBatchBytes, static_cast<double>(options_.execution.memory.bytes()) / 4);

@@ -6,6 +6,7 @@
 #include <bit>
 #include <cmath>
 #include <cstring>
+#include <ostream>
 #include <random>
 
 #include "synergraph/core/error.h"
@@ -149,6 +150,12 @@ struct Case {
   FloatType type;
 };
 
+/// For the names of tests.
+void PrintTo(const Case& c, std::ostream* out) {
+  *out << c.tokens << " tokens, " << c.heads << " heads, kind " << static_cast<int>(c.kind) << ", "
+       << name_of(c.type);
+}
+
 class LargeMetrics : public testing::TestWithParam<Case> {};
 
 TEST_P(LargeMetrics, AreThoseOfTheCpu) {
@@ -237,6 +244,11 @@ struct MadeCase {
   double softcap = 0.0;
   int window = 0;
 };
+
+void PrintTo(const MadeCase& c, std::ostream* out) {
+  *out << c.tokens << " tokens, " << c.heads << " heads, " << c.key_heads << " of keys, width "
+       << c.width << ", " << name_of(c.type) << ", cap " << c.softcap << ", window " << c.window;
+}
 
 class MadeMetrics : public testing::TestWithParam<MadeCase> {};
 
