@@ -5,6 +5,7 @@
 #include <cstdint>
 
 #include "synergraph/device/cuda/large_kernels.h"
+#include "synergraph/diffusion/peak_rules.h"
 
 // A triangular matrix in the device's memory and vectors of doubles. A sweep goes through strips of
 // kStrip columns from the last to the first. For each strip, `gather` kernels add the products with
@@ -19,7 +20,8 @@ namespace {
 
 constexpr int kGatherRows = 32;     // of a tile in shared memory
 constexpr int kPitch = kBlock + 4;  // doubles: fragments of a warp lie in different banks
-constexpr double kTie = 1e-14;      // maxima closer than this are one: see FidelityTracker
+constexpr double kTie =
+    peak_rules::kRounding;  // maxima closer than this are one: see FidelityTracker
 constexpr int kSolveThreads = 256;
 
 __device__ double number(double x) {

@@ -7,17 +7,17 @@
 #include <utility>
 
 #include "synergraph/chain/bounds.h"
+#include "synergraph/chain/mixing_rules.h"
+#include "synergraph/chain/truncation_rules.h"
 #include "synergraph/core/parallel.h"
 #include "synergraph/diffusion/minimax_nodes.h"
+#include "synergraph/diffusion/peak_rules.h"
 
 namespace synergraph::cuda {
 namespace {
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 constexpr double kNotKnown = std::numeric_limits<double>::quiet_NaN();
-// As on the CPU: see chain/mixing.cpp and diffusion/fidelity_tracker.cpp.
-constexpr double kMixingTie = 1e-13;
-constexpr double kRounding = 1e-14;
 // Parts of a signal below exp(-42) of it are lost in its rounding.
 constexpr double kLost = -42.0;
 
@@ -72,8 +72,9 @@ class WalkSearch {
 void WalkSearch::take_panel(const SurvivalPanel& panel) {
   for (std::size_t k = 0; k < eps_.size(); ++k) {
     if (!std::isnan(mixing_[k])) continue;
+    const mixing_rules::Threshold threshold(eps_[k]);
     for (int t = time_ == 0 ? 0 : 1; t <= kSteps; ++t) {
-      if (!(panel.worst[t] <= eps_[k] * (1.0 + kMixingTie))) continue;
+      if (!threshold.met(panel.worst[t])) continue;
       mixing_[k] = static_cast<double>(time_ + t);
       break;
     }
@@ -89,27 +90,13 @@ void WalkSearch::take_panel(const SurvivalPanel& panel) {
 bool WalkSearch::add_rest(const SurvivalPanel& panel) {
   const auto left = static_cast<double>(cutoff_ - time_);
   int active = nodes_ - 1;
-  while (active > 0 && left * left * panel.previous[active - 1] < 0x1.0p-54) --active;
-  double low = 1.0;
-  double high = 0.0;
-  double share = 0.0;
-  for (int j = 0; j < active; ++j) {
-    const double now = panel.after[j];
-    const double ratio = now / panel.previous[j];
-    low = std::min(low, ratio);
-    high = std::max(high, ratio);
-    share = std::max(share, now / truncated_[static_cast<std::size_t>(j)]);
-  }
-  if (!(share * (high - low) * left * left / 2.0 <= 0x1.0p-50) ||
-      !(share * 0x1.0p-53 * left * left / 2.0 <= 0x1.0p-45))
-    return false;
-  double powers = 0.0;
-  const double factor = (low + high) / 2.0;
-  for (std::int64_t t = time_; t < cutoff_ && powers < 1e300; ++t) {
-    const double next = 1.0 + factor * powers;
-    if (next == powers) break;
-    powers = next;
-  }
+  while (active > 0 && truncation_rules::is_lost(panel.previous[active - 1], left)) --active;
+  truncation_rules::Shrinking shrinking;
+  for (int j = 0; j < active; ++j)
+    shrinking.look_at(panel.after[j], panel.previous[j], truncated_[static_cast<std::size_t>(j)]);
+  if (!truncation_rules::powers_give_rest(shrinking, left)) return false;
+  const double powers =
+      truncation_rules::geometric_sum((shrinking.low + shrinking.high) / 2.0, cutoff_ - time_);
   for (int j = 0; j < active; ++j)
     truncated_[static_cast<std::size_t>(j)] += panel.after[j] * powers;
   return true;
@@ -182,7 +169,7 @@ void SignalSearch::take_panel(const SignalPanel& panel) {
     const double most = panel.peak[j];
     if (!(most > phi_[k])) continue;
     phi_[k] = most;
-    if (most > timed_[k] * (1.0 + kRounding)) {
+    if (peak_rules::is_above(most, timed_[k])) {
       timed_[k] = most;
       at_[k] = static_cast<double>(time_ + panel.place[j]);
     }
@@ -196,7 +183,7 @@ int SignalSearch::weakest() const {
   double least = kInfinity;
   for (const int j : chosen_) least = std::min(least, phi_[static_cast<std::size_t>(j)]);
   auto first = chosen_.begin();
-  while (phi_[static_cast<std::size_t>(*first)] > least * (1.0 + kRounding)) ++first;
+  while (!peak_rules::is_smallest(phi_[static_cast<std::size_t>(*first)], least)) ++first;
   return *first;
 }
 
@@ -206,14 +193,14 @@ bool SignalSearch::final_by(const std::vector<double>* passing, int j) const {
     const auto at = static_cast<std::size_t>(i);
     rest += passing == nullptr ? now_[at] : now_[at] * (*passing)[at];
   }
-  return rest <= phi_[static_cast<std::size_t>(j)] * (1.0 + kRounding);
+  return peak_rules::is_final(rest, phi_[static_cast<std::size_t>(j)]);
 }
 
 void SignalSearch::decide() {
   const int j = weakest();
   asked_ = passed_to_ == j;
   done_ = chosen_.empty() || j == 0 || final_by(nullptr, j) || (asked_ && final_by(&passing_, j));
-  failed_ = failed_ || (!done_ && asked_ && time_ >= std::max(2000, 4 * nodes_));
+  failed_ = failed_ || (!done_ && asked_ && time_ >= peak_rules::steps_before_powers(nodes_));
 }
 
 void SignalSearch::take_passing(const std::vector<double>& passing) {
