@@ -191,6 +191,8 @@ def _replacing(name: Name) -> Iterator[IO[bytes]]:
         with open(made, "xb") as file:
             yield file
         os.replace(made, name)
+    except OSError as error:
+        raise OSError(error.errno, error.strerror, os.fsdecode(name)) from None  # with the name that the caller knows
     finally:
         if os.path.exists(made):
             os.unlink(made)

@@ -125,6 +125,16 @@ def test_scipy(tmp_path, layout, compressed):
     assert np.array_equal(read.mask(), graph.mask()) and np.array_equal(weights, values[receivers, senders])
 
 
+@pytest.mark.parametrize("name", ["graph.npz", "graph.txt"])
+def test_folders_that_are_not_there(tmp_path, name):
+    with pytest.raises(FileNotFoundError, match=f"none/{name}'$"):
+        sg.family("power", 4).save(tmp_path / "none" / name)
+    (tmp_path / name).mkdir()
+    with pytest.raises(OSError, match=f"{name}'$"):
+        sg.family("power", 4).save(tmp_path / name)
+    assert [path.name for path in tmp_path.iterdir()] == [name]
+
+
 def test_text(tmp_path):
     path = tmp_path / "graph.txt"
     path.write_text("0 1\n\n1 2  # a comment\n# another\n0 0\n")
