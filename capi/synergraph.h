@@ -652,6 +652,25 @@ SG_API int sg_graph_attention(const sg_graph* graph, sg_attention** attention);
 
 SG_API void sg_graph_free(sg_graph* graph);
 
+/* ---- Sparse graphs -------------------------------------------------------------------------- */
+
+/* Makes a graph of a family (docs/graphs.md). `family` is a description as `synergraph families`
+ * takes: "fs:4log". Families that are not random ignore the seed. The result has these arrays:
+ * - "first" (node): place of each node's first receiver; one more entry has the number of edges
+ * - "receivers" (edge): the nodes that each node has an edge to, in increasing order; a node with a
+ *   self-loop is its own first receiver
+ * sg_result_json() has no names. There is no table and no CSV. */
+SG_API int sg_family(const char* family, int64_t nodes, uint64_t seed, const sg_call* call,
+                     sg_result** result);
+
+/* Measures a graph in this form edge by edge, as `synergraph families` does. No self-loop is added.
+ * weights: one for each edge; NULL: all 1. eps: threshold of the mixing times. step_limit: limit on
+ * the steps of walks and diffusion; later results are lower limits. The result has an array without
+ * axes for each number of docs/graphs.md, by its key in CSV, and "edges" and "exact" (0 or 1). */
+SG_API int sg_sparse_measure(int64_t nodes, const int64_t* first, const int32_t* receivers,
+                             const double* weights, double eps, int64_t step_limit,
+                             const sg_call* call, sg_result** result);
+
 /* ---- Models -------------------------------------------------------------------------------- */
 
 /* A Transformer of the paper's kind, from a checkpoint of `synergraph train` or of its authors. */

@@ -22,6 +22,7 @@ from ._measure import fidelity, flow, measure, mixing_time, rollout, signal_curv
 from ._mixer import Mixer, Subsets
 from ._model import Model, load_model
 from ._result import Document, GraphResult, Measurement, Numbers, Result
+from ._sparse import SparseGraph, family
 from ._train import Study, Training, reproduce, train
 from ._watch import Watch, watch
 
@@ -38,6 +39,6 @@ def isa() -> str:
 
 __all__ = [
     "Ablation", "Agreement", "Document", "Error", "Graph", "GraphResult", "HeadValues", "InputError", "Measurement", "Mixer", "Model", "Numbers", "OptionError",
-    "Result", "Stopped", "Study", "Subsets", "Training", "UsageError", "Watch", "__version__", "ablate", "fidelity", "flow", "heads", "isa", "learned_weights", "load_model", "measure",
+    "Result", "SparseGraph", "Stopped", "Study", "Subsets", "Training", "UsageError", "Watch", "__version__", "ablate", "family", "fidelity", "flow", "heads", "isa", "learned_weights", "load_model", "measure",
     "mixing_time", "reproduce", "rollout", "signal_curves", "train", "watch",
 ]

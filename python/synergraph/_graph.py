@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+import json
 from ctypes import byref, c_double, c_int64
 from typing import Any, Iterable, Optional, Sequence, Tuple, Union
 
@@ -12,6 +13,7 @@ from numpy.typing import NDArray
 from . import _library, _options
 from ._attention import Attention, Path
 from ._errors import InputError
+from ._masks import MaskMod, as_mask, in_torch, mask_mod_of
 from ._progress import Progress, progress_function
 from ._result import GraphResult
 from ._views import matrix_of, numbers, whole_numbers
@@ -79,6 +81,15 @@ class Graph:
         graph = cls()
         for generator in generators:
             graph.add_generated(generator, self_loops=self_loops)
+        return graph
+
+    @classmethod
+    def from_mask(cls, mask: Any) -> "Graph":
+        """Makes a graph from a boolean mask (query, key), or (head, query, key) with a graph for each head, of NumPy or torch."""
+        graph = cls()
+        heads = as_mask(mask, 3 if len(getattr(mask, "shape", ())) == 3 else 2)
+        for head in heads.reshape(-1, *heads.shape[-2:]):
+            graph.add_edges(np.argwhere(head.T), nodes=len(head), self_loops=False)
         return graph
 
     def add_edges(self, edges: Edges, *, nodes: Optional[int] = None, name: Optional[str] = None, weight: float = 1.0,
@@ -151,6 +162,31 @@ class Graph:
     def to_dot(self) -> str:
         """Graphviz's language."""
         return _library.text("sg_graph_dot", self._handle.pointer)
+
+    def _masks(self) -> NDArray[np.bool_]:
+        """(head, query, key)."""
+        masks = np.zeros((self.heads, self.nodes, self.nodes), dtype=bool)
+        for mask, head in zip(masks, json.loads(_library.text("sg_graph_json", self._handle.pointer))["heads"]):
+            ends = np.array([(edge["to"], edge["from"]) for edge in head["edges"]], dtype=np.int64).reshape(-1, 2)
+            mask[ends[:, 0], ends[:, 1]] = True
+        return masks
+
+    def mask(self, head: int = 0, *, torch: bool = False, device: Any = None) -> Any:
+        """Boolean mask (query, key) of a head: True where the query may attend to the key. With `torch`, a tensor on `device`.
+
+        >>> Graph.generate("chain:3").mask().astype(int).tolist()
+        [[1, 0, 0], [1, 1, 0], [0, 1, 1]]
+        """
+        masks = self._masks()
+        mask = masks[_options.whole(head, "head", len(masks) - 1)]
+        return in_torch(mask, device) if _options.flag(torch, "torch") else mask
+
+    def mask_mod(self, device: Any = None) -> MaskMod:
+        """Function (batch, head, query, key) for `create_block_mask` of torch's flex attention.
+
+        Attention head h has the edges of the graph's head h. If the graph has one head, all attention heads have its edges.
+        """
+        return mask_mod_of(self._masks(), device)
 
     def as_attention(self) -> Attention:
         """The graph as one layer on one sample."""

@@ -97,7 +97,7 @@ class Array(ctypes.Structure):
 # The types of _prototypes.py. A handle is the address of an object, of a text to free or of any numbers.
 _TYPES: Dict[str, Any] = {
     "void": None, "handle": c_void_p, "text": c_char_p, "int": c_int, "unsigned char": c_uint8, "int32_t": c_int32, "int64_t": c_int64,
-    "size_t": c_size_t, "float": c_float, "double": c_double, "sg_call": Call, "sg_sequence": Sequence, "sg_pairs": Pairs,
+    "uint64_t": c_uint64, "size_t": c_size_t, "float": c_float, "double": c_double, "sg_call": Call, "sg_sequence": Sequence, "sg_pairs": Pairs,
     "sg_array": Array, "sg_place": Place, "sg_scores": Scores, "sg_read_head": ReadHead, "sg_set_values": SetValues,
 }
 

@@ -1,7 +1,10 @@
 """The notebooks of examples/, cell by cell."""
 
+import csv
 import json
 import pathlib
+import subprocess
+import sys
 
 import pytest
 
@@ -26,3 +29,28 @@ def test_notebook(notebook):
     # Zeroing a head costs something, and no single head is necessary: the others stand in for it.
     costs = names["table"]["loss without it"]
     assert names["whole"] < costs.max() < 0.1
+
+
+def test_masked_attention(tmp_path):
+    """Trains tiny models with masks of graphs, and goes on where a run was stopped."""
+    pytest.importorskip("torch")
+    script = NOTEBOOKS[0].parent / "masked_attention.py"
+    table = tmp_path / "masked.csv"
+
+    def run(*arguments):
+        return subprocess.run([sys.executable, script, "--families", "complete,fs:log", "--tasks", "maximum,second-maximum,parity", "--steps", "2",
+                               "--train", "4,8", "--test", "4,16", "--batch", "4", "--samples", "10", "--width", "8", "--heads", "2",
+                               "--out", table, *arguments], capture_output=True, text=True)
+
+    first = run("--seeds", "1")
+    assert first.returncode == 0, first.stderr
+    assert "6/6 parity fs:log" in first.stdout and "rank correlation, F" in first.stdout
+    second = run("--seeds", "2")
+    assert second.returncode == 0 and "6/12" not in second.stdout and "7/12" in second.stdout
+    rows = list(csv.DictReader(table.open()))
+    assert len(rows) == 24 and all(0 <= int(row["correct"]) <= 10 for row in rows)
+    assert all(float(row["normalised_fidelity"]) == pytest.approx(1) for row in rows if row["family"] == "complete")
+    for arguments, message in [(("--families", "ring"), "unknown family 'ring'"), (("--tasks", "sum"), "unknown task 'sum'"), (("--train", "1"), "at least 2")]:
+        assert message in run(*arguments).stderr.splitlines()[-1]
+    table.write_text("something,else\n1,2\n")
+    assert "not a table of this script" in run("--seeds", "1").stderr

@@ -16,7 +16,16 @@ std::string of_size(const std::string& family, std::int64_t nodes) {
                      name == std::string::npos ? "" : family.substr(name));
 }
 
-FamilyGraph numbers_of(const SparseGraph& graph, const SparseMetrics& metrics) {
+}  // namespace
+
+SparseGraph family_graph(const std::string& family, std::int64_t nodes, std::uint64_t seed,
+                         const Execution& execution) {
+  return generate_family(of_size(family, nodes), seed, execution);
+}
+
+FamilyGraph measure_family_graph(const SparseGraph& graph, const SparseMetricsOptions& options,
+                                 const Execution& execution) {
+  const SparseMetrics metrics = measure(graph, options, execution);
   FamilyGraph numbers;
   numbers.nodes = graph.nodes();
   numbers.edges = graph.edge_count();
@@ -36,8 +45,6 @@ FamilyGraph numbers_of(const SparseGraph& graph, const SparseMetrics& metrics) {
                   walk.averaged_l1.front().exact && backward.mixing.front().exact;
   return numbers;
 }
-
-}  // namespace
 
 std::vector<FamilyGraph> measure_families(const FamilySettings& settings,
                                           const Execution& execution) {
@@ -61,7 +68,7 @@ std::vector<FamilyGraph> measure_families(const FamilySettings& settings,
   for (const Wanted& one : wanted) {
     execution.check();
     const SparseGraph graph = generate_family(one.description, one.seed, execution);
-    graphs.push_back(numbers_of(graph, measure(graph, options, execution)));
+    graphs.push_back(measure_family_graph(graph, options, execution));
     graphs.back().family = one.family;
     graphs.back().seed = is_random_family(one.family) ? one.seed : 0;
     progress.add(1);

@@ -60,6 +60,14 @@ struct FamilyGraph {
   bool exact = true;  ///< no step limit was reached; mixing times are lower limits otherwise
 };
 
+/// Makes the graph of a family as FamilySettings describes it: "fs:4log" of 64 nodes.
+SparseGraph family_graph(const std::string& family, std::int64_t nodes, std::uint64_t seed,
+                         const Execution& execution = {});
+
+/// Measures a graph. Leaves `family` and `seed` empty.
+FamilyGraph measure_family_graph(const SparseGraph& graph, const SparseMetricsOptions& options,
+                                 const Execution& execution = {});
+
 /// Makes and measures every graph, in the order of families, nodes and seeds. UsageError for a bad
 /// description, before any graph is made.
 std::vector<FamilyGraph> measure_families(const FamilySettings& settings,

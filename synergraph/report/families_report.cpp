@@ -16,25 +16,17 @@ namespace {
 /// The smallest fidelity that the figure shows.
 constexpr double kLeastFidelity = 1e-8;
 
-/// A number of a graph: how it is called, and where it stands.
-struct Column {
-  const char* key;
-  const char* heading;  ///< for people; null: only for programs
-  bool time;
-  double FamilyGraph::*value;
-};
-
 constexpr std::array kFamilyColumns = {
-    Column{"averaged_mixing_time", "T_avg", true, &FamilyGraph::averaged_mixing_time},
-    Column{"averaged_mixing_time_tv", nullptr, true, &FamilyGraph::averaged_mixing_time_tv},
-    Column{"mixing_time", "T_mix", true, &FamilyGraph::mixing_time},
-    Column{"hitting_mean", "hit mean", true, &FamilyGraph::hitting_mean},
-    Column{"minimax_fidelity", "fidelity", false, &FamilyGraph::minimax_fidelity},
-    Column{"minimax_fidelity_upper", nullptr, false, &FamilyGraph::minimax_fidelity_upper},
-    Column{"normalised_fidelity", "F", false, &FamilyGraph::normalised_fidelity},
-    Column{"backward_hitting_time", "h_bwd", true, &FamilyGraph::backward_hitting_time},
-    Column{"backward_mixing_time", "T_bwd", true, &FamilyGraph::backward_mixing_time},
-    Column{"fidelity_bound", "fidelity at most", false, &FamilyGraph::fidelity_bound},
+    FamilyColumn{"averaged_mixing_time", "T_avg", true, &FamilyGraph::averaged_mixing_time},
+    FamilyColumn{"averaged_mixing_time_tv", nullptr, true, &FamilyGraph::averaged_mixing_time_tv},
+    FamilyColumn{"mixing_time", "T_mix", true, &FamilyGraph::mixing_time},
+    FamilyColumn{"hitting_mean", "hit mean", true, &FamilyGraph::hitting_mean},
+    FamilyColumn{"minimax_fidelity", "fidelity", false, &FamilyGraph::minimax_fidelity},
+    FamilyColumn{"minimax_fidelity_upper", nullptr, false, &FamilyGraph::minimax_fidelity_upper},
+    FamilyColumn{"normalised_fidelity", "F", false, &FamilyGraph::normalised_fidelity},
+    FamilyColumn{"backward_hitting_time", "h_bwd", true, &FamilyGraph::backward_hitting_time},
+    FamilyColumn{"backward_mixing_time", "T_bwd", true, &FamilyGraph::backward_mixing_time},
+    FamilyColumn{"fidelity_bound", "fidelity at most", false, &FamilyGraph::fidelity_bound},
 };
 
 /// Calls visit(first, end) for every run of graphs of one family and size.
@@ -59,10 +51,14 @@ double mean(const std::vector<FamilyGraph>& graphs, std::size_t begin, std::size
 
 }  // namespace
 
+std::span<const FamilyColumn> family_columns() {
+  return kFamilyColumns;
+}
+
 Table families_table(const std::vector<FamilyGraph>& graphs) {
   Table table{{"family", "nodes", "graphs", "edges per node"}, {}};
   table.key_columns = 2;
-  for (const Column& column : kFamilyColumns)
+  for (const FamilyColumn& column : kFamilyColumns)
     if (column.heading != nullptr) table.header.emplace_back(column.heading);
   each_size(graphs, [&](std::size_t begin, std::size_t end) {
     bool exact_times = true;
@@ -73,7 +69,7 @@ Table families_table(const std::vector<FamilyGraph>& graphs) {
     std::vector<std::string> row = {graphs[begin].family, fmt::format("{}", graphs[begin].nodes),
                                     fmt::format("{}", end - begin),
                                     human(mean(graphs, begin, end, edges))};
-    for (const Column& column : kFamilyColumns) {
+    for (const FamilyColumn& column : kFamilyColumns) {
       if (column.heading == nullptr) continue;
       const double value =
           mean(graphs, begin, end, [&](const FamilyGraph& graph) { return graph.*column.value; });
@@ -89,13 +85,13 @@ Table families_table(const std::vector<FamilyGraph>& graphs) {
 
 Table csv_table(const std::vector<FamilyGraph>& graphs) {
   Table table{{"family", "nodes", "seed", "edges"}, {}};
-  for (const Column& column : kFamilyColumns) table.header.emplace_back(column.key);
+  for (const FamilyColumn& column : kFamilyColumns) table.header.emplace_back(column.key);
   table.header.emplace_back("exact");
   for (const FamilyGraph& graph : graphs) {
     std::vector<std::string> row = {graph.family, fmt::format("{}", graph.nodes),
                                     graph.seed == 0 ? "" : fmt::format("{}", graph.seed),
                                     fmt::format("{}", graph.edges)};
-    for (const Column& column : kFamilyColumns) row.push_back(exact(graph.*column.value));
+    for (const FamilyColumn& column : kFamilyColumns) row.push_back(exact(graph.*column.value));
     row.emplace_back(graph.exact ? "true" : "false");
     table.rows.push_back(std::move(row));
   }

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <span>
 #include <string>
 #include <vector>
 
@@ -9,6 +10,17 @@
 
 #pragma GCC visibility push(default)
 namespace synergraph {
+
+/// A number of a graph: its key, and where it stands.
+struct FamilyColumn {
+  const char* key;
+  const char* heading;  ///< for people; null: only for programs
+  bool time;            ///< a lower limit if the graph's numbers are not exact
+  double FamilyGraph::*value;
+};
+
+/// Returns all numbers of a graph, in the order of the CSV.
+std::span<const FamilyColumn> family_columns();
 
 /// One row for each family and size, for people: means over the seeds.
 Table families_table(const std::vector<FamilyGraph>& graphs);

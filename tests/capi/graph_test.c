@@ -137,9 +137,46 @@ static void test_bytes(void) {
   sg_graph_free(graph);
 }
 
+/* A graph of a family, measured from its own rows. */
+static void test_sparse(void) {
+  sg_result* rows = NULL;
+  sg_result* numbers = NULL;
+  const sg_array* first;
+  int32_t receivers[64];
+  int64_t edges;
+  int64_t k;
+  const int64_t wrong[] = {0, 1, 0, 3};
+  OK(sg_family("power", 8, 1, NULL, &rows));
+  first = sg_result_find(rows, "first");
+  CHECK(first->shape[0] == 9);
+  edges = sg_result_find(rows, "receivers")->shape[0];
+  CHECK(number(rows, "first", 8) == (double)edges && edges < 64);
+  for (k = 0; k < edges; ++k) receivers[k] = (int32_t)number(rows, "receivers", (size_t)k);
+  CHECK(receivers[0] == 0 && receivers[1] == 1 && receivers[2] == 2 && receivers[3] == 4);
+  OK(sg_sparse_measure(8, first->data, receivers, NULL, 0.25, 1000, NULL, &numbers));
+  CHECK(number(numbers, "edges", 0) == (double)edges && number(numbers, "exact", 0) == 1);
+  CHECK(number(numbers, "minimax_fidelity", 0) > 0);
+  CHECK(sg_result_find(numbers, "mixing_time")->rank == 0);
+  sg_result_free(numbers);
+  FAILS(SG_USAGE, "eps: 0 is not",
+        sg_sparse_measure(8, first->data, receivers, NULL, 0, 1, NULL, &numbers));
+  FAILS(SG_USAGE, "step_limit: 0",
+        sg_sparse_measure(8, first->data, receivers, NULL, 0.5, 0, NULL, &numbers));
+  FAILS(SG_INPUT, "1 to 1073741824 nodes, not 0",
+        sg_sparse_measure(0, first->data, receivers, NULL, 0.5, 9, NULL, &numbers));
+  FAILS(SG_INPUT, "offset of node 2 is 0",
+        sg_sparse_measure(3, wrong, receivers, NULL, 0.5, 9, NULL, &numbers));
+  FAILS(SG_USAGE, "receivers is NULL",
+        sg_sparse_measure(3, wrong, NULL, NULL, 0.5, 9, NULL, &numbers));
+  FAILS(SG_USAGE, "unknown family 'ring'", sg_family("ring:3", 8, 1, NULL, &numbers));
+  FAILS(SG_INPUT, "not 0", sg_family("power", 0, 1, NULL, &numbers));
+  sg_result_free(rows);
+}
+
 int main(void) {
   test_example();
   test_building();
   test_bytes();
+  test_sparse();
   return failures;
 }
