@@ -557,9 +557,8 @@ SYNERGRAPH_HD_INLINE int MatrixMeasurement<Team>::square(Result& result) {
     bracket[k] = k < task_.eps && worst > task_.threshold[k] ? -1 : 0;
   const auto is_open = [&] {
     bool any = false;
-    SYNERGRAPH_UNROLL
-    for (int k = 0; k < kMostEps; ++k)
-      any = any || bracket[k] < 0;  // NOLINT(modernize-loop-convert)
+    SYNERGRAPH_UNROLL  // NOLINTNEXTLINE(modernize-loop-convert): it is unrolled by its number
+        for (int k = 0; k < kMostEps; ++k) any = any || bracket[k] < 0;
     return any;
   };
   for (int level = 1; is_open(); ++level) {
