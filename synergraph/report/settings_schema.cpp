@@ -209,8 +209,8 @@ const std::vector<std::pair<std::string, Collect>> kCalls = {
     {"system_steps", collect<StepSettings>},
 };
 
-constexpr const char* kQuantities = "quantities";
-constexpr const char* kFormats = "formats";
+constexpr const char* kQuantitiesSchema = "quantities";
+constexpr const char* kFormatsSchema = "formats";
 
 ordered_json json_quantities() {
   ordered_json rows = ordered_json::array();
@@ -247,13 +247,13 @@ std::vector<std::string> schema_names() {
   std::vector<std::string> names;
   names.reserve(std::size(kCalls) + 2);
   for (const auto& [name, add] : kCalls) names.emplace_back(name);
-  names.insert(names.end(), {kQuantities, kFormats});
+  names.insert(names.end(), {kQuantitiesSchema, kFormatsSchema});
   return names;
 }
 
 std::string settings_schema(const std::string& name) {
-  if (name == kQuantities) return json_text(json_quantities());
-  if (name == kFormats) return json_text(json_formats());
+  if (name == kQuantitiesSchema) return json_text(json_quantities());
+  if (name == kFormatsSchema) return json_text(json_formats());
   for (const auto& [known, add] : kCalls) {
     if (known != name) continue;
     ordered_json properties = ordered_json::object();
