@@ -50,7 +50,7 @@ CLI::Option* SettingOptions::named(const Setting& setting, const std::vector<std
 }
 
 CLI::Option* SettingOptions::make(const Setting& setting, ConventionChoice& target) const {
-  std::vector<std::string> names = all_names<Convention>();
+  std::vector<std::string> names = synergraph::all_names<Convention>();
   if (target.several) names.emplace_back("both");
   return named(setting, names,
                [&target](const std::vector<std::string>& given) {

@@ -47,7 +47,7 @@ TEST_F(LoadCuda, SaysWhatIsWrongAndLoadsWhatIsRight) {
   EXPECT_THAT(trouble(), HasSubstr("two\\x0alines.so: this is no regular file"));
   std::filesystem::remove(path);
   EXPECT_THAT(trouble(), HasSubstr("two\\x0alines.so: cannot open"));
-  for (const std::uintmax_t bytes : {4096, 65536}) {
+  for (const std::uintmax_t bytes : {4096U, 65536U}) {
     std::filesystem::copy_file(SYNERGRAPH_FAKE_LIBRARY, path,
                                std::filesystem::copy_options::overwrite_existing);
     std::filesystem::resize_file(path, bytes);
