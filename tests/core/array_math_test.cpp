@@ -63,7 +63,11 @@ TEST(ArrayMath, ProductsOfRowsAgreeWithPlainLoops) {
                         0.5 + std::inner_product(x, x + count, y, 0.0), 1e-15 * (count + 1));
             one[0] = 0.5;
             add_products({x, 1, count, 40}, {y, 1, count, 40}, {one.data(), 1, 1, 1});
+#ifdef __clang__  // with sanitizers it fuses products and sums in some tiles only
+            ASSERT_NEAR(out[static_cast<std::size_t>(7 * i + j)], one[0], 1e-15 * (count + 1));
+#else
             ASSERT_EQ(out[static_cast<std::size_t>(7 * i + j)], one[0]);
+#endif
           }
       }
 }

@@ -76,15 +76,6 @@ void add_scaled(const double* from, double factor, int count, double* to) {
 
 namespace {
 
-/// a b + c, fused wherever the CPU can: no compiler then fuses it in one tile and not in another.
-[[gnu::always_inline]] inline double multiply_add(double a, double b, double c) {
-#ifdef __FMA__
-  return __builtin_fma(a, b, c);
-#else
-  return a * b + c;
-#endif
-}
-
 /// A tile of add_products(): every inner product has a register of its own, and one order of sums,
 /// whichever tile it is in.
 template <int kRows, int kCols>
@@ -103,8 +94,7 @@ template <int kRows, int kCols>
   }
   for (; k < a.cols; ++k)
     for (int r = 0; r < kRows; ++r)
-      for (int c = 0; c < kCols; ++c)
-        tails[r][c] = multiply_add(a(i + r, k), b(j + c, k), tails[r][c]);
+      for (int c = 0; c < kCols; ++c) tails[r][c] += a(i + r, k) * b(j + c, k);
   for (int r = 0; r < kRows; ++r)
     for (int c = 0; c < kCols; ++c) out(i + r, j + c) += sum(sums[r][c]) + tails[r][c];
 }
