@@ -29,15 +29,6 @@ struct Call {
   cudaStream_t stream;
 };
 
-bool is_on_device(const void* data) {
-  cudaPointerAttributes attributes{};
-  if (cudaPointerGetAttributes(&attributes, data) != cudaSuccess) {
-    cudaGetLastError();
-    return false;
-  }
-  return attributes.type == cudaMemoryTypeDevice || attributes.type == cudaMemoryTypeManaged;
-}
-
 /// A system of a batch: a sequence's heads.
 class DeviceSystems {
  public:

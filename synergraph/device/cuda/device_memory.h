@@ -33,6 +33,15 @@ inline void require_memory(cudaError_t result, std::size_t bytes, const char* wh
   require(result, what);
 }
 
+/// Whether kernels can read what lies there: the memory of a device, or managed memory.
+inline bool is_on_device(const void* data) {
+  cudaPointerAttributes attributes{};
+  const cudaError_t result = cudaPointerGetAttributes(&attributes, data);
+  if (result != cudaSuccess) cudaGetLastError();
+  return result == cudaSuccess &&
+         (attributes.type == cudaMemoryTypeDevice || attributes.type == cudaMemoryTypeManaged);
+}
+
 /// Memory on the device.
 template <class T>
 class DeviceMemory {

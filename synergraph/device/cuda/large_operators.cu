@@ -32,10 +32,6 @@ enum Array {
   kArrays
 };
 
-std::size_t size_of(FloatType type) {
-  return item_size(type);
-}
-
 /// Entries a number of which is a whole number of cache lines.
 std::size_t padded(std::size_t count) {
   return (count + 31) / 32 * 32;
@@ -78,7 +74,7 @@ struct LargeOperators::Parts {
     require(cudaStreamSynchronize(stream), what);
   }
   std::size_t head_strip_bytes() const {
-    return made() ? static_cast<std::size_t>(system.heads) * strip * size_of(system.maker->type())
+    return made() ? static_cast<std::size_t>(system.heads) * strip * item_size(system.maker->type())
                   : 0;
   }
   std::byte* head_strips(int place) const {
@@ -153,7 +149,7 @@ Entries LargeOperators::Parts::entries(int op, Held held, int place) const {
   if (!made())
     return {system.data[at], system.type, system.stride, array(op, kScale), Held::kWhole};
   const FloatType element = system.maker->type();
-  return {head_strips(place) + at * block * size_of(element), element, stride, array(op, kScale),
+  return {head_strips(place) + at * block * item_size(element), element, stride, array(op, kScale),
           held};
 }
 
@@ -508,17 +504,6 @@ std::vector<std::vector<double>> LargeOperators::passing(std::span<const Passing
     found.emplace_back(from, from + p.n);
   }
   return found;
-}
-
-std::size_t LargeOperators::bytes(int nodes, int heads, bool made) {
-  const auto n = static_cast<std::size_t>(nodes);
-  const std::size_t count = heads == 1 ? 1 : static_cast<std::size_t>(heads) + 2;
-  const std::size_t doubles =
-      count * (kArrays * padded(n) + 2 * n * kSteps +
-               static_cast<std::size_t>(chunks_of(nodes)) * (2 * kStrip * kSteps + kStrip)) +
-      SweepLanes::kPlaces * 2 * n * kStrip + static_cast<std::size_t>(heads) * n;
-  return 8 * doubles +
-         (made ? SweepLanes::kPlaces * static_cast<std::size_t>(heads) * n * kStrip * 4 : 0);
 }
 
 }  // namespace synergraph::cuda

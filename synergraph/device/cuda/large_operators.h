@@ -149,9 +149,6 @@ class LargeOperators {
   /// Passing probabilities of the target of each task, in order, one list a task.
   std::vector<std::vector<double>> passing(std::span<const PassingTask> tasks);
 
-  /// The bytes that operators like these take on a device.
-  static std::size_t bytes(int nodes, int heads, bool made);
-
  private:
   struct Parts;
   std::unique_ptr<Parts> parts_;

@@ -6,14 +6,6 @@
 namespace synergraph::cuda {
 namespace {
 
-bool is_on_device(const void* data) {
-  cudaPointerAttributes attributes{};
-  const cudaError_t result = cudaPointerGetAttributes(&attributes, data);
-  if (result != cudaSuccess) cudaGetLastError();
-  return result == cudaSuccess &&
-         (attributes.type == cudaMemoryTypeDevice || attributes.type == cudaMemoryTypeManaged);
-}
-
 std::size_t bytes_of(const AttentionView& view) {
   return static_cast<std::size_t>(view.samples) * static_cast<std::size_t>(view.heads) *
          static_cast<std::size_t>(view.tokens) * static_cast<std::size_t>(view.tokens) *

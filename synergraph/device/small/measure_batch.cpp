@@ -7,7 +7,7 @@
 #include "synergraph/core/parallel.h"
 #include "synergraph/device/small/systems.h"
 #include "synergraph/heads/sample_heads.h"
-#include "synergraph/heads/view_source.h"
+#include "synergraph/heads/view_batch.h"
 
 namespace synergraph::small {
 namespace {
@@ -79,21 +79,14 @@ class CpuSequences {
 BatchMetrics measure_batch(Runner& runner, const AttentionView& attention,
                            std::span<const double> weights, const BatchOptions& options,
                            const FetchSample& fetch) {
-  ViewSource source(options.row_tolerance, options.missing_mass);
-  source.add("0", attention);
-  source.choose(options.sequences);
-  const std::vector<double> checked = batch_weights(attention, weights);
-  check_conventions(options.conventions);
-  const auto heads = static_cast<std::size_t>(attention.heads);
-  const auto count = static_cast<std::size_t>(source.most_samples());
+  const ViewBatch batch(attention, weights, options);
+  const auto count = static_cast<std::size_t>(batch.sequences());
   std::vector<TokenSpan> sequences;
   std::vector<double> of_sequences;
-  for (std::size_t k = 0; k < count; ++k) {
-    sequences.push_back(source.span(0, static_cast<int>(k)));
-    const std::size_t list =
-        checked.size() == heads ? 0 : static_cast<std::size_t>(sequences.back().sample);
-    const auto begin = checked.begin() + static_cast<std::ptrdiff_t>(list * heads);
-    of_sequences.insert(of_sequences.end(), begin, begin + static_cast<std::ptrdiff_t>(heads));
+  for (int k = 0; k < batch.sequences(); ++k) {
+    sequences.push_back(batch.span(k));
+    const std::vector<double> of_one = batch.weights(k);
+    of_sequences.insert(of_sequences.end(), of_one.begin(), of_one.end());
   }
   auto measured =
       measure_sequences(runner, attention_of(attention, options), sequences, of_sequences, options);
