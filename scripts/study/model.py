@@ -4,6 +4,7 @@ Hooks on other people's classes depend on their versions. This module gives the 
 that heads move, the output of every head, and the rest of the network after a changed layer.
 """
 
+import functools
 from dataclasses import dataclass
 
 import torch
@@ -19,6 +20,14 @@ class Shape:
     eps: float = 1e-5
     rotary: str = "neighbours"  # pairs (2k, 2k + 1); "halves": pairs (k, k + width / 2); "none": learned positions
     base: float = 10000.0
+
+
+@functools.lru_cache(256)
+def rotations(width, base, begin, tokens, device, dtype):
+    """Cosine and sine of the angles of each position and pair."""
+    step = torch.arange(0, width, 2, dtype=torch.float64) / width
+    angles = torch.arange(begin, begin + tokens, dtype=torch.float64)[:, None] / base**step
+    return angles.cos().to(device=device, dtype=dtype), angles.sin().to(device=device, dtype=dtype)
 
 
 def linear(x, weight, bias=None):
@@ -47,9 +56,7 @@ class Block:
         if self.shape.rotary == "none":
             return values
         width, tokens = self.width, values.shape[2]
-        step = torch.arange(0, width, 2, dtype=torch.float64) / width
-        angles = (torch.arange(begin, begin + tokens, dtype=torch.float64)[:, None] / self.shape.base**step).to(values.device)
-        cosine, sine = angles.cos().to(values.dtype), angles.sin().to(values.dtype)
+        cosine, sine = rotations(width, self.shape.base, begin, tokens, values.device, values.dtype)
         if self.shape.rotary == "halves":
             a, b = values[..., : width // 2], values[..., width // 2 :]
             return torch.cat([a * cosine - b * sine, b * cosine + a * sine], -1)
@@ -106,6 +113,8 @@ class Block:
 
 def norm(x, gain, eps):
     """RMSNorm."""
+    if x.is_cuda and hasattr(functional, "rms_norm"):  # one pass over the memory instead of six
+        return functional.rms_norm(x, gain.shape, gain.to(x.dtype), eps)
     return x * torch.rsqrt(x.square().mean(-1, keepdim=True) + eps) * gain
 
 
@@ -130,7 +139,7 @@ class Decoder:
 
     def embed(self, ids, begin=0):
         x = self.weights["embedding"][ids]
-        x = x.float() if x.dtype == torch.float16 else x
+        x = x.float() if x.dtype in (torch.float16, torch.bfloat16) else x
         return x + self.weights["positions"][begin : begin + ids.shape[1]] if "positions" in self.weights else x
 
     def logits(self, x):

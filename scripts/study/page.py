@@ -5,15 +5,14 @@ import os
 import re
 import textwrap
 
+from .readers import InputError
 from .report import write_whole
 from .scores_table import SCORES
 
 WIDTH = 150
 KINDS = ("zero", "mean")
-LANGUAGES = ("stories260K", "stories15M", "MiniMind2-Small")
+LANGUAGES = ("stories260K", "stories15M", "MiniMind2-Small", "TinyLlama-1.1B")
 TASKS = ("delayed-copy", "majority", "maximum", "parity", "recall", "second-maximum")
-#: Groups without a common model.
-SEPARATE = (*LANGUAGES, "copy", "cycle", *TASKS)
 #: Short names of numbers, for tables of orders and choices.
 SHORT = {"best subset": "best subset (limit)", "best of other half": "best subset of the other half", "loss_shapley": "Shapley values by loss",
          "random": "random", "fidelity_shapley": "minimax fidelity", "speed_shapley": "speed", "contribution": "L1 contribution, within the layer",
@@ -35,6 +34,9 @@ class Tables:
         for name in ("correlations", "reliability", "pairs", "kept", "control", "held_out", "sizes"):
             with open(os.path.join(folder, name + ".csv"), newline="", encoding="utf-8") as file:
                 self._rows[name] = list(csv.DictReader(file))
+        self.languages = [name for name in LANGUAGES if self.has("control", models=name)]
+        #: Groups without a common model.
+        self.separate = [*self.languages, "copy", "cycle", *TASKS]
 
     def rows(self, table, **keys):
         return [row for row in self._rows[table] if all(row[key] == value for key, value in keys.items())]
@@ -70,9 +72,9 @@ class Tables:
     def models(self, group):
         return int(self.row("control", models=group)["models_count"])
 
-    def counts(self, number, groups=SEPARATE):
+    def counts(self, number):
         """Of groups and both ablations: those where the number is significant above 0, below 0, and all; the least and the largest."""
-        rows = [self.row("correlations", models=group, ablation=kind, number=number) for group in groups for kind in KINDS]
+        rows = [self.row("correlations", models=group, ablation=kind, number=number) for group in self.separate for kind in KINDS]
         clear = [float(row["correlation"]) for row in rows if float(row["p_holm"]) < 0.05]
         values = [float(row["correlation"]) for row in rows]
         return sum(c > 0 for c in clear), sum(c < 0 for c in clear), len(rows), min(values), max(values)
@@ -80,6 +82,13 @@ class Tables:
     def kept(self, models, kind, order):
         found = self.rows("kept", models=models, ablation=kind, order=order)
         return two(found[0]["mean_kept"]) if found else ""
+
+
+WORDS = ("no", "one", "two", "three", "four", "five", "six")
+
+
+def in_words(count):
+    return WORDS[count] if count < len(WORDS) else str(count)
 
 
 def two(value):
@@ -136,7 +145,7 @@ def model_table(t):
     names = ("fidelity_shapley", "speed_shapley", "norm_stack", "contribution", "contribution_stack", "projection_edges", "new_residual", "deviation_residual",
              "output_norm", "projection_norm", "gradient", "permuted")
     header = ["models", *(SHORT.get(name, SCORES[name][1]) for name in names)]
-    return table(header, [[group, *(f"{t.marked(group, 'zero', name)}, {t.marked(group, 'mean', name)}" for name in names)] for group in SEPARATE])
+    return table(header, [[group, *(f"{t.marked(group, 'zero', name)}, {t.marked(group, 'mean', name)}" for name in names)] for group in t.separate])
 
 
 def count_table(t):
@@ -154,7 +163,7 @@ def across_table(t):
         row = t.row("correlations", models=group, ablation=kind, number=name)
         return with_interval(row, "across_layers", "across_low", "across_high") if row["across_low"] else two(row["across_layers"])
 
-    groups = (*LANGUAGES, "copy", "cycle", "new tasks")
+    groups = (*t.languages, "copy", "cycle", "new tasks")
     return "\n\n".join(table([f"number, {kind} ablation", *groups], [[SHORT.get(name, SCORES[name][1]), *(cell(group, kind, name) for group in groups)]
                                                                    for name in names]) for kind in KINDS)
 
@@ -175,21 +184,21 @@ def held_out_table(t):
 
 
 def reliability_table(t):
-    return table(["models", "texts", "zero", "mean", "orders of 16 heads: error over spread"], [
+    return table(["models", "texts", "zero", "mean", "sampled orders: error over spread"], [
         [group, t.row("reliability", models=group, ablation="zero")["texts"], *(two(t.row("reliability", models=group, ablation=kind)["halves"])
                                                                              for kind in KINDS),
-         t.row("reliability", models=group, ablation="zero")["error_over_spread"]] for group in SEPARATE])
+         t.row("reliability", models=group, ablation="zero")["error_over_spread"]] for group in t.separate])
 
 
 def kept_table(t, kind):
-    groups = (*LANGUAGES, "new tasks, 4 heads", "new tasks, 8 heads", "new tasks, 16 heads")
+    groups = (*t.languages, "new tasks, 4 heads", "new tasks, 8 heads", "new tasks, 16 heads")
     orders = ("best subset", "best of other half", "loss_shapley", "gradient", "contribution", "new_residual", "output_norm", "deviation_norm", "projection_norm",
               "speed_shapley", "fidelity_shapley", "random")
     return table([f"order, {kind} ablation", *groups], [[SHORT[order], *(t.kept(group, kind, order) for group in groups)] for order in orders])
 
 
 def pair_table(t):
-    groups = (*LANGUAGES, "language models", "copy", "cycle", "new tasks")
+    groups = (*(name for name in t.languages if t.has("pairs", models=name)), "language models", "copy", "cycle", "new tasks")
     names = {"fidelity": "minimax fidelity", "speed": "speed", "norm_fidelity": "minimax fidelity, norm edges", "norm_speed": "speed, norm edges",
              "contribution_fidelity": "minimax fidelity, contribution edges", "contribution_speed": "speed, contribution edges",
              "permuted_fidelity": "minimax fidelity, permuted rows (null)"}
@@ -213,11 +222,27 @@ def control_table(t):
     return table(["models", "number", "loss", "accuracy", "loss, all heads off", "accuracy, all heads off", "loss, one layer off (median)", "heads that harm"], [
         [group, t.models(group), f"{t.control(group, 'intact_loss'):.3g}", two(t.control(group, "intact_accuracy")),
          f"{t.control(group, 'all_zero_loss'):.3g}", two(t.control(group, "all_zero_accuracy")), f"{t.control(group, 'median_layer_zero_loss'):.3g}",
-         f"{100 * t.control(group, 'harmful_zero'):.0f} %"] for group in SEPARATE])
+         f"{100 * t.control(group, 'harmful_zero'):.0f} %"] for group in t.separate])
 
 
-def write(results, path):
-    """Writes the page from the tables in a folder."""
-    from .page_text import text_of
+def write(results, path, others=()):
+    """Writes the page from the tables in a folder, and what other documents say of it.
 
-    write_whole(path, filled(text_of(Tables(results))))
+    There, what stands between "<!-- validity: NAME -->" and "<!-- end of validity -->" is replaced.
+    """
+    from .page_text import SAYINGS, text_of
+
+    tables = Tables(results)
+    write_whole(path, filled(text_of(tables)))
+    for other in others:
+        with open(other, encoding="utf-8") as file:
+            text = file.read()
+
+        def said(match):
+            made = SAYINGS[match[2]](tables)
+            return match[1] + ("\n" + filled(made) if match[3].startswith("\n") else made) + match[4]
+
+        changed, count = re.subn(r"(<!-- validity: (\w+) -->)(.*?)(<!-- end of validity -->)", said, text, flags=re.DOTALL)
+        if not count:
+            raise InputError(f"{other}: no text between <!-- validity: NAME --> and <!-- end of validity -->")
+        write_whole(other, changed)

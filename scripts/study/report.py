@@ -16,6 +16,8 @@ VALUES = ("loss", "last", "accuracy")
 #: Studies of `validity.py tasks`, and what their models are called together.
 STUDIES = {"paper": "paper's models", "small": "new tasks"}
 
+#: So many models are too few to draw models: their intervals are over layers.
+FEW = 4
 #: Numbers that the chosen one is compared with, and how the columns of its gain begin.
 RIVALS = {"fidelity_shapley": "", "output_norm": "norm_"}
 
@@ -57,14 +59,14 @@ class Study:
         some = [self.agreement(model, kind, half) for model in models]
         found = np.concatenate([one.of(name) for one in some])
         # Layers of one model depend on each other: with several models, models are drawn. With few, layers are.
-        groups = [model.name for model, one in zip(models, some) for _ in one.of(name)] if len(models) > 3 else None
+        groups = [model.name for model, one in zip(models, some) for _ in one.of(name)] if len(models) > FEW else None
         low, high = statistics.interval(found, self.resamples, groups=groups)
         drawn = sum(one.drawn[one.names.index(name)] for one in some) / len(found)
         row = {"correlation": found.mean(), "low": low, "high": high, "p": statistics.share_as_large(found.mean(), drawn), "models_count": len(models),
                "layers": len(found)}
         across = [one.over[one.names.index(name)] for one in some]
         row["across_layers"] = np.mean(across)
-        if len(models) > 3:
+        if len(models) > FEW:
             row["across_low"], row["across_high"] = statistics.interval(across, self.resamples)
         return row
 
@@ -135,7 +137,7 @@ def pair_rows(groups, resamples):
         names = [name for name in models[0].names if name.startswith("pairs_") and all(model.has(name) for model in models)]
         for kind in measured_kinds(models):
             needed = [games.interactions(model.table(place, kind)) for model in models for place in range(len(model.measured[kind]))]
-            owners = [model.name for model in models for _ in model.measured[kind]] if len(models) > 3 else None
+            owners = [model.name for model in models for _ in model.measured[kind]] if len(models) > FEW else None
             some = []
             for name in names:
                 score = [layer for model in models for layer in model.scores(name, kind)]
@@ -196,7 +198,7 @@ def kept_rows(groups, resamples):
             for order in [name for name in found[0][0] if all(name in curves for curves, _ in found)]:
                 means = np.array([curves[order].mean() for curves, _ in found])
                 row = {"models": group, "ablation": kind, "order": order, "value_of_all": total.sum(), "mean_kept": means.sum() / total.sum()}
-                if len(models) > 3:
+                if len(models) > FEW:
                     drawn = np.random.default_rng(1).integers(0, len(models), (resamples, len(models)))
                     row["low"], row["high"] = (float(q) for q in np.quantile(means[drawn].sum(1) / total[drawn].sum(1), [0.025, 0.975]))
                 if same_size:
@@ -277,7 +279,7 @@ def held_out(study):
                 row = {"chosen_on": chosen_on, "judged_on": judged_on, "family": family, "ablation": kind, "number": best, "when_chosen": means[best]}
                 row |= study.compare(others, kind, best)
                 agreements = [study.agreement(model, kind) for model in others]
-                owners = [model.name for model, one in zip(others, agreements) for _ in one.of(best)] if len(others) > 3 else None
+                owners = [model.name for model, one in zip(others, agreements) for _ in one.of(best)] if len(others) > FEW else None
                 for rival, start in RIVALS.items():
                     gain = np.concatenate([one.of(best) - one.of(rival) for one in agreements])
                     low, high = statistics.interval(gain, study.resamples, groups=owners)
@@ -290,15 +292,40 @@ def held_out(study):
 
 
 def size_rows(groups):
-    """Over subsets of all sizes of the heads of a layer: rank correlation of the loss's values with the mere number of heads."""
+    """Over subsets of all sizes of the heads of a layer: rank correlation of the loss's values with the mere number of heads, and with
+    fidelity and speed. And the smallest set that keeps 95 % of the fidelity: in how many layers a random set of its size is better.
+
+    Layers where only all heads keep 95 % are left out of the last.
+    """
     rows = []
     for group, models in groups.items():
         models = [model for model in models if model.exact]
         for kind in measured_kinds(models) if models else ():
-            found = [statistics.spearman(statistics.sizes_of(model.table(place, kind)), model.table(place, kind))
-                     for model in models for place in range(len(model.measured[kind]))]
-            rows.append({"models": group, "ablation": kind, "number_of_heads": np.mean(found), "layers": len(found)})
+            layers = [(model.table(place, kind), {name: model.scores("subsets_" + name, kind)[place] for name in ("fidelity", "speed")
+                                                  if model.has("subsets_" + name)})
+                      for model in models for place in range(len(model.measured[kind]))]
+            row = {"models": group, "ablation": kind, "layers": len(layers),
+                   "number_of_heads": np.mean([statistics.spearman(statistics.sizes_of(table), table) for table, _ in layers])}
+            if all(subsets for _, subsets in layers):
+                row |= {name: np.mean([statistics.spearman(subsets[name], table) for table, subsets in layers]) for name in ("fidelity", "speed")}
+                kept = [one for one in (keeping_set(table, subsets["fidelity"]) for table, subsets in layers) if one is not None]
+                row |= {"keep95_layers": len(kept), "keep95_worse": sum(chosen < random for chosen, random, _ in kept),
+                        "keep95_value": sum(chosen for chosen, _, _ in kept) / sum(whole for _, _, whole in kept) if kept else "",
+                        "keep95_random": sum(random for _, random, _ in kept) / sum(whole for _, _, whole in kept) if kept else ""}
+            rows.append(row)
     return rows
+
+
+def keeping_set(table, fidelity, share=0.95):
+    """The loss's value of the smallest set of heads that keeps this share of the fidelity of all heads (of equals, the most faithful), the
+    mean value of all sets of its size, and the value of all heads. None where all heads are needed."""
+    sizes = statistics.sizes_of(table)
+    for size in range(1, sizes[-1]):
+        sets = np.flatnonzero(sizes == size)
+        best = sets[fidelity[sets].argmax()]
+        if fidelity[best] >= share * fidelity[-1]:
+            return table[best], table[sets].mean(), table[-1]
+    return None
 
 
 def text_of(value):

@@ -9,46 +9,66 @@ import torch
 from . import structure
 
 
-def contribution_edges(attention, moved, outputs, after):
-    """max(0, |y|_1 - |y - f|_1) of what each head moves along each edge, (heads, n, n), and of the residual, (n,), for one text.
+#: Numbers that contributions work on at once: on the CPU they stay in the cache.
+AT_ONCE = {"cpu": 1 << 19, "cuda": 1 << 28}
 
-    `moved` (heads, n, features) are the values after W_O; `outputs` their mixtures; `after` the residual with all of them.
+
+def contributions(after, pieces):
+    """max(0, |y|_1 - |y - f|_1) over the last axis: the sum of min(g, 2 |y_k| - g) with g = f_k sign(y_k), in double precision.
+
+    The difference of the lengths themselves would lose an f far below y.
     """
-    heads, tokens = attention.shape[:2]
-    new = after.abs().sum(-1)
-    edges = torch.zeros_like(attention)
-    panel = tokens if attention.is_cuda else 16  # queries at once: on the CPU they stay in the cache
-    for h in range(heads):
-        for begin in range(0, tokens, panel):
-            end = min(tokens, begin + panel)
-            pieces = attention[h, begin:end, :end, None] * moved[h, None, :end]
-            left = (after[begin:end, None] - pieces).abs().sum(-1)
-            edges[h, begin:end, :end] = (new[begin:end, None] - left).clamp(min=0)
-    # Without the residual, the heads' outputs (and a bias) remain of y.
-    return edges.double(), (new - outputs.sum(0).abs().sum(-1)).clamp(min=0).double()
+    size = after.abs()
+    along = torch.where(after < 0, -pieces, pieces)
+    return torch.minimum(along, size - (along - size)).sum(-1, dtype=torch.float64).clamp(min=0)
+
+
+def contribution_edges(attention, moved, after, before):
+    """Contributions of what each head moves along each edge, (..., heads, n, n), and of the residual, (..., n).
+
+    `attention` (..., heads, n, n), `moved` (..., heads, n, features): the values after W_O. `after` (..., n, features) is the residual with
+    all of them, `before` that without.
+    """
+    tokens, features = moved.shape[-2:]
+    heads = attention.shape[-3]
+    edges = torch.zeros(attention.shape, dtype=torch.float64, device=attention.device)
+    flat = edges.view(-1, heads, tokens, tokens)
+    inputs = attention.reshape(flat.shape), moved.reshape(-1, heads, tokens, features), after.reshape(-1, tokens, features)
+    most = AT_ONCE["cuda" if attention.is_cuda else "cpu"]
+    some = max(1, min(heads, most // (tokens * tokens * features)))
+    panel = max(1, min(tokens, most // (some * tokens * features)))
+    for into, looks, vectors, whole in zip(flat, *inputs):
+        for first in range(0, heads, some):
+            chosen = slice(first, first + some)
+            for begin in range(0, tokens, panel):
+                end = min(tokens, begin + panel)
+                pieces = looks[chosen, begin:end, :end, None] * vectors[chosen, None, :end]
+                into[chosen, begin:end, :end] = contributions(whole[begin:end, None], pieces)
+    return edges, contributions(after, before)
 
 
 def normalised(edges, residual):
-    """Edges and residual divided by each row's total; a row of zeros keeps what it has (residual 1)."""
-    total = edges.sum((0, 2)) + residual
+    """Edges (..., heads, n, n) and residual (..., n) divided by each row's total; a row of zeros keeps what it has (residual 1)."""
+    total = edges.sum((-3, -1)) + residual
     empty = total <= 0
-    return edges / total.masked_fill(empty, 1)[:, None], (residual / total.masked_fill(empty, 1)).masked_fill(empty, 1)
+    divisor = total.masked_fill(empty, 1)
+    return edges / divisor[..., None, :, None], (residual / divisor).masked_fill(empty, 1)
 
 
 def shares(edges, residual):
-    """Shares of every head within its layer and through the stack, (layers, heads) each, for one text.
+    """Shares of every head within its layer and through the stack, (layers, ..., heads) each.
 
     `edges` and `residual` are lists over layers of normalised rows. Each layer is applied once. u(i) is the mean over sinks of what
     reaches the sink from token i after the layer; MLPs act within a token and move nothing between tokens.
     """
-    tokens = residual[0].shape[0]
-    u = torch.full((tokens,), 1 / tokens, dtype=torch.float64, device=residual[0].device)
+    tokens = residual[0].shape[-1]
+    u = torch.full_like(residual[0], 1 / tokens)
     within, through = [], []
     for layer in reversed(range(len(edges))):
-        rows = edges[layer].sum(-1)  # (heads, tokens)
+        rows = edges[layer].sum(-1)  # (..., heads, tokens)
         within.append(rows.mean(-1))
-        through.append(rows @ u)
-        u = u @ edges[layer].sum(0) + u * residual[layer]
+        through.append((rows @ u[..., None])[..., 0])
+        u = (u[..., None, :] @ edges[layer].sum(-3))[..., 0, :] + u * residual[layer]
     return torch.stack(within[::-1]), torch.stack(through[::-1])
 
 
@@ -70,17 +90,17 @@ class Pending:
 
 def whole_contribution(outputs, after):
     """Share of each head's whole output in its token: max(0, |y|_1 - |y - o|_1) of heads over the sum over heads, mean over tokens."""
-    new = after.abs().sum(-1)
-    parts = torch.stack([(new - (after - outputs[:, h]).abs().sum(-1)).clamp(min=0) for h in range(outputs.shape[1])], 1).double()
+    parts = torch.stack([contributions(after, outputs[:, h]) for h in range(outputs.shape[1])], 1)
     return (parts / parts.sum(1, keepdim=True).clamp(min=1e-30)).mean(-1)
 
 
-def measure(model, ids, targets, means, seed=1, pool=None, orders=None):
+def measure(model, ids, targets, means, seed=1, pool=None, orders=None, device=None):
     """All numbers for some texts, Pending. `means` (layers, heads, features) are the mean outputs over all texts.
 
-    With `orders`, structural games are sampled by so many orders of heads of each text; without, all subsets are measured.
+    With `orders`, structural games are sampled by so many orders of heads of each text; without, all subsets are measured. `device` is
+    that of `sg.measure`, for structure; without, processes of the pool measure it on the CPU.
     """
-    pool = structure.Here() if pool is None else pool
+    pool = structure.Here() if pool is None or device else pool
     samples, tokens = ids.shape
     found, answers = {}, []
     edges_of = {"norm": [], "contribution": [], "projection": []}
@@ -109,30 +129,29 @@ def measure(model, ids, targets, means, seed=1, pool=None, orders=None):
         add("deviation_residual", ((deviation * after[:, None]).sum(-1) / after.norm(dim=-1)[:, None]).mean(-1))
         add("contribution_whole", whole_contribution(outputs, after))
         add("contribution_deviation", whole_contribution(deviation, after))
-        parts = {name: [] for name in edges_of}
-        for s in range(samples):
-            parts["norm"].append(normalised(precise[s] * moved[s].double().norm(dim=-1)[:, None], x[s].double().norm(dim=-1)))
-            parts["contribution"].append(normalised(*contribution_edges(attention[s], moved[s], outputs[s], after[s])))
-            along = torch.einsum("hje,ie->hij", moved[s], after[s]).double() * precise[s]
-            parts["projection"].append(normalised(along.clamp(min=0), (x[s] * after[s]).sum(-1).double().clamp(min=0)))
-        for name, some in parts.items():
-            edges_of[name].append(some)
-        reached = torch.stack([edges for edges, _ in parts["contribution"]])
+        along = torch.einsum("shje,sie->shij", moved, after).double() * precise
+        parts = {"norm": normalised(precise * moved.double().norm(dim=-1)[:, :, None], x.double().norm(dim=-1)),
+                 "contribution": normalised(*contribution_edges(attention, moved, after, x)),
+                 "projection": normalised(along.clamp(min=0), (x * after).sum(-1).double().clamp(min=0))}
+        for name, part in parts.items():
+            edges_of[name].append(part)
+        reached = parts["contribution"][0]
         add("contribution_no_first", reached[..., 1:].sum(-1).mean(-1))
         add("contribution_others", (reached.sum(-1) - reached.diagonal(dim1=-2, dim2=-1)).mean(-1))
+        of_layer = [attention.double(), parts["norm"][0], parts["contribution"][0]]
+        if device is None:
+            of_layer = [part.cpu().numpy() for part in of_layer]
         weights = learned.cpu().numpy()
-        answers.append([pool.apply_async(structure.of_text, (
-            attention[s].cpu().numpy(), weights, parts["norm"][s][0].float().cpu().numpy(), parts["contribution"][s][0].float().cpu().numpy(),
-            seed + 1000 * layer + s, orders)) for s in range(samples)])
+        answers.append([pool.apply_async(structure.of_text, (of_layer[0][s], weights, of_layer[1][s], of_layer[2][s], seed + 1000 * layer + s, orders,
+                                                             device)) for s in range(samples)])
         all_outputs.append(outputs)
         x = block.feed_forward(after)
     for outputs in all_outputs:
         add("final_residual", ((outputs * x[:, None]).sum(-1) / x.norm(dim=-1)[:, None]).mean(-1))
     for kind, (within, through) in {"norm": ("norm_edges", "norm_stack"), "contribution": ("contribution", "contribution_stack"),
                                     "projection": ("projection_edges", "projection_stack")}.items():
-        by_text = [shares([layer[s][0] for layer in edges_of[kind]], [layer[s][1] for layer in edges_of[kind]]) for s in range(samples)]
-        for k, name in enumerate((within, through)):
-            found[name] = [text.cpu().numpy() for text in torch.stack([pair[k] for pair in by_text], 1)]
+        for name, values in zip((within, through), shares([edges for edges, _ in edges_of[kind]], [residual for _, residual in edges_of[kind]])):
+            found[name] = values.cpu().numpy()
     found.update(gradients(model, ids, targets))
     return Pending({name: np.array(values) for name, values in found.items()}, answers)
 

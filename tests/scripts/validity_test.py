@@ -4,13 +4,16 @@ import itertools
 import json
 import math
 import os
+import re
 import signal
 import struct
 import subprocess
 import sys
 import tempfile
 import time
+import types
 import unittest
+import unittest.mock
 
 try:
     import numpy as np
@@ -143,6 +146,27 @@ class Model(unittest.TestCase):
                     readers.read_model(path)
             with self.assertRaisesRegex(readers.InputError, "unknown kind"):
                 readers.read_model("model.txt")
+
+    def test_gguf_files(self):
+        """The names and shapes of a file, by a stand-in for llama.cpp's reader, give the model."""
+        model = small_model()
+        ours = {"token_embd": "embedding", "output_norm": "norm"}
+        of_layer = {"attn_norm": "norm1", "ffn_norm": "norm2", "attn_q": "wq", "attn_k": "wk", "attn_v": "wv", "attn_output": "wo", "ffn_gate": "w1",
+                    "ffn_down": "w2", "ffn_up": "w3"}
+        stored = {f"{theirs}.weight": model.weights[name] for theirs, name in ours.items()}
+        stored |= {f"blk.{k}.{theirs}.weight": model.weights[name][k] for theirs, name in of_layer.items() for k in range(3)}
+        said = {"block_count": 3, "attention.head_count": 4, "attention.head_count_kv": 2, "attention.layer_norm_rms_epsilon": 1e-5, "context_length": 20}
+        reader = types.SimpleNamespace(
+            tensors=[types.SimpleNamespace(name=name, data=2 * value.numpy(), tensor_type="halved") for name, value in stored.items()],
+            fields={"llama." + key: types.SimpleNamespace(parts=[np.array([value])], data=[0]) for key, value in said.items()})
+        stand_in = {"gguf": types.ModuleType("gguf"), "gguf.gguf_reader": types.SimpleNamespace(GGUFReader=lambda path: reader),
+                    "gguf.quants": types.SimpleNamespace(dequantize=lambda data, kind: data / 2 if kind == "halved" else None)}
+        ids = torch.tensor([[1, 5, 5, 9]])
+        with unittest.mock.patch.dict(sys.modules, stand_in):
+            read = readers.read_model("model.gguf", 2)
+        torch.testing.assert_close(read.to(dtype=torch.float64).loss(ids, next_tokens(ids)), model.loss(ids, next_tokens(ids)), rtol=1e-5, atol=1e-5)
+        with unittest.mock.patch.dict(sys.modules, {"gguf.gguf_reader": None}), self.assertRaisesRegex(readers.InputError, "needs llama.cpp's package gguf"):
+            readers.read_model("model.gguf")
 
     def test_protocol_buffers(self):
         def varint(n):
@@ -322,7 +346,7 @@ class Scores(unittest.TestCase):
         attention, values, _ = block.attend(x)
         moved, outputs = (values @ block.projection())[0], block.outputs(attention, values)[0]
         after = x[0] + outputs.sum(0)
-        edges, residual = scores.contribution_edges(attention[0], moved, outputs, after)
+        edges, residual = scores.contribution_edges(attention[0], moved, after, x[0])
         for h, i, j in ((0, 5, 2), (3, 4, 4), (2, 3, 0), (1, 2, 5)):
             one = attention[0, h, i, j] * moved[h, j]
             self.assertAlmostEqual(float(edges[h, i, j]), max(0.0, float(after[i].abs().sum() - (after[i] - one).abs().sum())), places=12)
@@ -330,6 +354,53 @@ class Scores(unittest.TestCase):
             self.assertAlmostEqual(float(residual[i]), max(0.0, float(after[i].abs().sum() - (after[i] - x[0, i]).abs().sum())), places=12)
         edges, residual = scores.normalised(edges, residual)
         torch.testing.assert_close(edges.sum((0, 2)) + residual, torch.ones(6, dtype=torch.float64))
+
+    def test_contributions_far_below_the_whole_keep_their_digits(self):
+        """Single precision, and what moves 1e-9 of the whole: the difference of the lengths would be rounding alone."""
+        draws = np.random.default_rng(9)
+        after = draws.choice([-1, 1], 50) * (1 + draws.random(50))
+        pieces = 1e-9 * (draws.integers(-3, 9, 50))
+        exact = max(0.0, float(np.sign(after) @ pieces))
+        found = scores.contributions(torch.tensor(after, dtype=torch.float32), torch.tensor(pieces, dtype=torch.float32))
+        self.assertAlmostEqual(float(found), exact, delta=1e-6 * exact)
+        self.assertGreater(exact, 0)
+        # Beyond the whole, and of nothing: |3| - |3 - 5| = 1, |0| - |0 - 5| < 0.
+        self.assertEqual(float(scores.contributions(torch.tensor([3.0, -3.0]), torch.tensor([5.0, -5.0]))), 2)
+        self.assertEqual(float(scores.contributions(torch.tensor([3.0, 0.0, 0.0]), torch.tensor([5.0, 5.0, -5.0]))), 0)
+
+    def test_texts_together_are_texts_alone(self):
+        model = small_model()
+        ids = torch.tensor([[1, 5, 5, 9, 0, 3], [1, 2, 7, 7, 10, 4]])
+        targets, means = next_tokens(ids), games.mean_outputs(model, [ids])
+        both = scores.measure(model, ids, targets, means).get()
+        for s in range(2):
+            alone = scores.measure(model, ids[s : s + 1], targets[s : s + 1], means, seed=1 + s).get()
+            for name, values in alone.items():
+                np.testing.assert_allclose(both[name][:, s], values[:, 0], rtol=1e-10, atol=1e-12, err_msg=name)
+
+    def test_structure_on_a_device_is_that_of_the_cpu(self):
+        """All games at once against one after the other: on the CPU, and on the GPU if there is one."""
+        for device in ("cpu", "cuda") if torch.cuda.is_available() else ("cpu",):
+            self.check_structure_on(device)
+
+    def check_structure_on(self, device):
+        def there(array):
+            return torch.tensor(array, device=device)
+
+        rng = np.random.default_rng(2)
+        attention = np.tril(rng.random((4, 9, 9)))
+        attention /= attention.sum(-1, keepdims=True)
+        norm, contribution = attention * rng.random((4, 1, 9)), attention**2
+        contribution[:2, 5] = 0
+        for orders in (None, 6):
+            expected = structure.of_text(attention, np.array([0.4, 0.1, 0.2, 0.3]), norm, contribution, 1, orders)
+            found = structure.of_text(there(attention), np.array([0.4, 0.1, 0.2, 0.3]), there(norm), there(contribution), 1, orders, device)
+            self.assertEqual(set(found), set(expected))
+            for name, values in expected.items():
+                np.testing.assert_allclose(found[name], values, rtol=1e-9, atol=1e-11, err_msg=name)
+        sets = games.all_subsets(4)
+        whole = structure.values_on_device(there(np.stack([norm, contribution])), sets, device)
+        np.testing.assert_array_equal(structure.values_on_device(there(np.stack([norm, contribution])), sets, device, most=500), whole)
 
     def test_shares_sum_to_one_with_the_residual(self):
         draws = torch.Generator().manual_seed(3)
@@ -372,6 +443,20 @@ class Scores(unittest.TestCase):
         np.testing.assert_allclose(games.shapley(table).T, [result.fidelity["shapley"], result.speed["shapley"]], atol=1e-10)
         np.testing.assert_allclose(statistics.upper(games.interactions(table)[..., 0]), statistics.upper(result.fidelity["pairs"]), atol=1e-10)
 
+    def test_structure_of_a_text_is_that_of_sg_heads(self):
+        import synergraph as sg
+
+        rng = np.random.default_rng(3)
+        attention = np.tril(rng.random((3, 7, 7)))
+        attention /= attention.sum(-1, keepdims=True)
+        weights = np.array([0.5, 2.0, 1.0])
+        found = structure.of_text(attention, weights, attention, attention, 1)
+        result = sg.heads(attention, weights=weights, weight_samples=0, null_samples=0)
+        for name, part in (("fidelity", result.fidelity), ("speed", result.speed)):
+            np.testing.assert_allclose(found[f"{name}_shapley"], part["shapley"], rtol=1e-9)
+            np.testing.assert_allclose(statistics.upper(found[f"pairs_{name}"]), statistics.upper(part["pairs"]), atol=1e-10)
+            np.testing.assert_allclose(found[f"subsets_{name}"][[1, 2, 4, 7]], [*part["alone"], part["all"]], rtol=1e-9)
+
     def test_permuted_rows_keep_their_weights(self):
         attention = np.tril(np.random.default_rng(1).random((3, 6, 6)))
         found = structure.permuted_rows(attention, 1)
@@ -385,7 +470,7 @@ class Scores(unittest.TestCase):
         attention /= attention.sum(-1, keepdims=True)
         exact = structure.of_text(attention, np.ones(4), attention, attention**2, 1)
         sampled = structure.of_text(attention, np.ones(4), attention, attention**2, 1, orders=200)
-        self.assertEqual(set(sampled), {name for name in exact if not name.startswith("pairs_")})
+        self.assertEqual(set(sampled), {name for name in exact if not name.startswith(("pairs_", "subsets_"))})
         for name, value in sampled.items():
             np.testing.assert_allclose(value, exact[name], atol=0.05)
             np.testing.assert_allclose(value.sum(), exact[name].sum(), atol=1e-9)
@@ -473,10 +558,18 @@ class Command(unittest.TestCase):
 
     def test_the_page_is_that_of_the_tables(self):
         docs = os.path.join(os.path.dirname(SCRIPT), "..", "docs")
-        done = self.run_script("page", "--results", os.path.join(docs, "results", "validity"), "--out", self.path("page.md"))
+        others = [os.path.join(docs, "..", "README.md"), os.path.join(docs, "heads.md"), os.path.join(docs, "start.md")]
+        copies = [self.path(os.path.basename(other)) for other in others]
+        for other, copied in zip(others, copies):
+            with open(other, encoding="utf-8") as kept, open(copied, "w", encoding="utf-8") as file:
+                file.write(re.sub(r"(<!-- validity: \w+ -->).*?(<!-- end)", r"\1 7 of 9 \2" if "heads" not in other else "\\1\n7 of 9\n\\2", kept.read(), flags=re.DOTALL))
+        done = self.run_script("page", "--results", os.path.join(docs, "results", "validity"), "--out", self.path("page.md"), "--said-in", *copies)
         self.assertEqual((done.returncode, done.stderr), (0, ""))
-        with open(self.path("page.md"), encoding="utf-8") as made, open(os.path.join(docs, "validity.md"), encoding="utf-8") as kept:
-            self.assertEqual(made.read(), kept.read())
+        for mine, theirs in zip([self.path("page.md"), *copies], [os.path.join(docs, "validity.md"), *others]):
+            with open(mine, encoding="utf-8") as made, open(theirs, encoding="utf-8") as kept:
+                self.assertEqual(made.read(), kept.read())
+        done = self.run_script("page", "--results", os.path.join(docs, "results", "validity"), "--out", self.path("page.md"), "--said-in", SCRIPT)
+        self.assertEqual((done.returncode, done.stderr.count("\n")), (1, 1), done.stderr)
 
     def test_paragraphs_are_filled_and_tables_are_not(self):
         text = "# A heading\n\n" + "word " * 60 + "\n\n- " + "item " * 50 + "\n- next\n\n| a | b |\n| --- | --- |\n\n```sh\nas  it\n\nis\n```\n"
@@ -506,6 +599,12 @@ class Command(unittest.TestCase):
         self.assertAlmostEqual(toy.control("intact", 0), task["loss"], delta=1e-5 * task["loss"])
         self.assertAlmostEqual(toy.control("intact", 1), task["accuracy"], places=9)
         self.assertAlmostEqual(toy.control("zero", 0), task["without_attention"]["loss"], delta=1e-5 * task["loss"])
+        # What `heads` begins with is the study's L1 contribution.
+        shown = subprocess.run([PROGRAM, "heads", checkpoint, "--task", "cycle", "--tokens", self.path("tokens.npy"), "--quiet", "--json", "-"],
+                               check=True, capture_output=True, text=True)
+        heads = json.loads(shown.stdout)
+        np.testing.assert_allclose([layer["moved"] for layer in heads["layers"]], toy.scores("contribution", "zero"), rtol=1e-4)
+        self.assertTrue(heads["summary"][0].startswith("most is moved (L1 contribution) by"), heads["summary"])
 
     def test_what_is_wrong_is_said_in_one_line(self):
         for arguments, message in (((self.model, "--tokens", "30"), "takes at most 20 tokens"), (("none.bin",), "none.bin: No such file"),
