@@ -1,11 +1,13 @@
 #include "capi/arrays.h"
 
 #include <algorithm>
+#include <functional>
 #include <limits>
 #include <nlohmann/json.hpp>
 #include <utility>
 
 #include "synergraph/core/error.h"
+#include "synergraph/core/parallel.h"
 #include "synergraph/heads/quantity.h"
 #include "synergraph/report/json_text.h"
 
@@ -33,7 +35,11 @@ struct Systems {
   const char* node_axis = "token";
   bool head_walks = true;  ///< each head's walk was measured
 
-  NamedArray named(std::string name) const { return {std::move(name), axes, shape, {}, {}}; }
+  NamedArray named(std::string name) const {
+    NamedArray array{std::move(name), axes, shape, {}, {}};
+    array.numbers.reserve(at.size());
+    return array;
+  }
 
   static void add_axis(NamedArray& array, const char* axis, std::size_t extent) {
     array.axes += (array.axes.empty() ? "" : " ") + std::string(axis);
@@ -98,38 +104,61 @@ void with_number(const QuantityRow& row, double (*number)(const From&), const Vi
     visit(number);
 }
 
-void add_arrays(const Systems& systems, const std::vector<double>& eps,
-                std::vector<NamedArray>& arrays) {
+/// Makes an array.
+using Make = std::function<NamedArray()>;
+
+/// The arrays of all systems, and then of all heads, in the order of their quantities.
+std::vector<Make> makers_of(const Systems& systems, const MetricsOptions& options) {
+  const std::vector<double>& eps = options.walk.eps;
+  std::vector<Make> makers;
   const auto measured = [&](const QuantityRow& row) { return systems.head_walks || !row.of_walk; };
-  const std::vector<Quantity> quantities = layer_quantities(eps);
+  const std::vector<Quantity> quantities = layer_quantities(eps, options.backward);
   for (const Quantity& quantity : quantities)
     if (quantity.of_system() || measured(quantity.row()))
-      arrays.push_back(systems.of_systems(
-          key_of(quantity), [&](const HeadsMetrics& s) { return value_of(quantity, s, eps); }));
+      makers.push_back([&systems, &eps, quantity] {
+        return systems.of_systems(
+            key_of(quantity), [&](const HeadsMetrics& s) { return value_of(quantity, s, eps); });
+      });
   for (const QuantityRow& row : kQuantityRows) {
     const auto add = [&](const auto& of) {
-      arrays.push_back(systems.of_systems(std::string(row.key), of));
+      makers.push_back([&, of] { return systems.of_systems(std::string(row.key), of); });
     };
     if (row.summarised) continue;
     if (row.of_layer != nullptr) with_number(row, row.of_layer, add);
     if (row.of_system != nullptr)
       with_number(row, row.of_system, [&](const auto& of) {
-        add([&](const HeadsMetrics& s) { return of(s.combined); });
+        add([of](const HeadsMetrics& s) { return of(s.combined); });
       });
   }
   for (const Quantity& quantity : quantities)
     if (quantity.of_system() && measured(quantity.row()))
-      arrays.push_back(systems.of_heads(
-          key_of(quantity), [&](const Metrics& m) { return value_of(quantity, m, eps); }));
+      makers.push_back([&systems, &eps, quantity] {
+        return systems.of_heads(key_of(quantity),
+                                [&](const Metrics& m) { return value_of(quantity, m, eps); });
+      });
   for (const QuantityRow& row : kQuantityRows)
     if (!row.summarised && row.of_system != nullptr && measured(row))
       with_number(row, row.of_system, [&](const auto& of) {
-        arrays.push_back(systems.of_heads(std::string(row.key), of));
+        makers.push_back(
+            [&systems, &row, of] { return systems.of_heads(std::string(row.key), of); });
       });
   for (const bool each_head : {false, true})
     for (const QuantityRow& row : kQuantityRows)
       if (row.of_nodes != nullptr && systems.nodes > 0 && (!each_head || measured(row)))
-        arrays.push_back(systems.of_nodes(row, each_head));
+        makers.push_back([&systems, &row, each_head] { return systems.of_nodes(row, each_head); });
+  return makers;
+}
+
+/// All of them, side by side where there are many numbers.
+void add_arrays(const Systems& systems, const MetricsOptions& options,
+                std::vector<NamedArray>& arrays) {
+  constexpr std::size_t kManySystems = 1000;
+  const std::vector<Make> makers = makers_of(systems, options);
+  const std::size_t first = arrays.size();
+  arrays.resize(first + makers.size());
+  const int threads = systems.at.size() * (1 + systems.heads) < kManySystems ? 1 : 0;
+  parallel_for(makers.size(), threads,
+               [&](std::size_t k, int) { arrays[first + k] = makers[k](); });
 }
 
 }  // namespace
@@ -145,10 +174,12 @@ sg_array NamedArray::view() const {
 }
 
 std::string json_report(const SystemArrays& system) {
+  if (!system.document.empty()) return system.document;
   return json_text({{"heads", system.head_names}, {"nodes", system.node_names}});
 }
 
-std::string format_report(const SystemArrays& /*system*/, std::size_t /*columns*/) {
+std::string format_report(const SystemArrays& system, std::size_t /*columns*/) {
+  if (!system.table.empty()) return system.table;
   throw UsageError("curves and matrices have no table: use their arrays");
 }
 
@@ -182,7 +213,7 @@ std::vector<NamedArray> arrays_of(const AnalyzeReport& report) {
     for (std::size_t h = 0; h < systems.heads; ++h)
       put(weights, h < of_layer.size(), h < of_layer.size() ? of_layer[h] : 0.0);
   std::vector<NamedArray> arrays = {std::move(weights)};
-  add_arrays(systems, analysis.conventions.front().walk.eps, arrays);
+  add_arrays(systems, analysis.conventions.front(), arrays);
   return arrays;
 }
 
@@ -194,7 +225,7 @@ std::vector<NamedArray> arrays_of(const GraphReport& report) {
   systems.node_axis = "node";
   std::vector<NamedArray> arrays = {
       {"weights", "head", {static_cast<std::int64_t>(systems.heads)}, report.weights, {}}};
-  add_arrays(systems, report.options.walk.eps, arrays);
+  add_arrays(systems, report.options, arrays);
   return arrays;
 }
 

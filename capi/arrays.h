@@ -8,6 +8,7 @@
 #include "capi/synergraph.h"
 #include "synergraph/report/agreement_report.h"
 #include "synergraph/report/analyze_report.h"
+#include "synergraph/report/compare_report.h"
 #include "synergraph/report/graph_report.h"
 #include "synergraph/report/heads_report.h"
 #include "synergraph/report/reproduce_report.h"
@@ -31,8 +32,10 @@ struct SystemArrays {
   std::vector<std::string> head_names;
   std::vector<std::string> node_names;
   std::vector<NamedArray> arrays;
+  std::string document = {};  ///< instead of the names
+  std::string table = {};
 };
-/// The names of heads and nodes; there is nothing to read but the arrays.
+/// The names of heads and nodes, or the document; there is nothing else to read but the arrays.
 std::string json_report(const SystemArrays& system);
 std::string format_report(const SystemArrays& system, std::size_t columns);
 Table csv_table(const SystemArrays& system);
@@ -45,6 +48,7 @@ inline std::vector<NamedArray> arrays_of(SystemArrays& system) {
   return std::move(system.arrays);
 }
 std::vector<NamedArray> arrays_of(const AgreementReport& report);
+std::vector<NamedArray> arrays_of(const CompareReport& report);
 /// A study has none: its numbers are in its document.
 inline std::vector<NamedArray> arrays_of(const ReproduceReport& /*report*/) {
   return {};

@@ -600,7 +600,7 @@ int sg_measure(sg_attention* attention, const char* options, const sg_call* call
     report.conventions = settings.metrics.convention.names;
     report.per_head = settings.per_head;
     AnalysisOptions analysis =
-        analysis_options(settings.metrics, settings.per_head, settings.per_node);
+        analysis_options(settings.metrics, settings.per_head, settings.per_node, settings.backward);
     const EdgeSettings& edges = settings.edges;
     analysis.device = settings.device;
     const LayerWeights weights = attention->layer_weights(edges);

@@ -215,6 +215,7 @@ int sg_graph_measure(const sg_graph* graph, const char* options, const sg_call* 
     report.node_names = graph->graph.node_names;
     report.options = metrics.resolve(metrics.convention.names.front(), graph_options);
     report.options.fidelity.every_node = true;
+    report.options.backward = settings.backward;
     report.weights = normalised_weights(raw, graph->graph.heads.size());
     for (const GraphHead& head : graph->graph.heads) report.head_names.push_back(head.name);
     run_call(call, WorkingMemory().bytes(), [&](const Execution& execution) {

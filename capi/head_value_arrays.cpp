@@ -205,6 +205,9 @@ std::vector<NamedArray> arrays_of(const HeadsReport& report) {
   if (report.loss)
     layers.add_lists("loss/shapley", "head", layers.heads(),
                      [&](std::size_t l) { return (*report.loss)[l].shapley; });
+  if (report.moved)
+    layers.add_lists("moved", "head", layers.heads(),
+                     [&](std::size_t l) { return (*report.moved)[l]; });
   if (report.stack) add_stack(*report.stack, layers);
   return std::move(layers.arrays);
 }

@@ -69,6 +69,7 @@ int sg_heads(sg_attention* attention, const char* options, const sg_call* call,
             through.method == StackMethod::kRollout ? uniform_weights(source->layers()) : weights,
             stack);
       report.head_values = value_heads(*source, weights, head_values);
+      if (!edges.moved()) report.moved = moved_shares(*attention->source, execution);
       report.loss = losses_of_heads(*attention->source, report.head_values.layer_values,
                                     settings.loss.choice(), execution);
     });

@@ -10,9 +10,10 @@
 
 /// What was measured: the report that the program would print, and its numbers.
 struct sg_result {
-  using Report = std::variant<synergraph::AnalyzeReport, synergraph::GraphReport,
-                              synergraph::HeadsReport, synergraph::ReproduceReport,
-                              synergraph::AgreementReport, synergraph::capi::SystemArrays>;
+  using Report =
+      std::variant<synergraph::AnalyzeReport, synergraph::GraphReport, synergraph::HeadsReport,
+                   synergraph::ReproduceReport, synergraph::AgreementReport,
+                   synergraph::CompareReport, synergraph::capi::SystemArrays>;
 
   explicit sg_result(Report measured);
   sg_result(const sg_result&) = delete;

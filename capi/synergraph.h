@@ -4,7 +4,7 @@
  *
  * - A function that can fail returns SG_OK (0) or another status; sg_error() then says in one line
  *   what was wrong, for the calling thread. Nothing is thrown or printed, and nothing is written
- *   but the directories of sg_train() and sg_reproduce().
+ *   but the directories of sg_train() and sg_reproduce(), and the state file of sg_design().
  * - Objects are opaque. The call that makes one has a place for it as its last argument, and puts
  *   NULL there when it fails; sg_..._free() releases it, and takes NULL.
  * - Texts are UTF-8 and end with a zero byte. Names may be other bytes: JSON has U+FFFD for these,
@@ -330,6 +330,8 @@ typedef struct sg_result sg_result;
  *                    norm and contribution the weights of the heads follow from the edges
  *                    (default: attention)
  *   "per_head"       also measure each head alone, and the mixing synergy
+ *   "backward"       also measure averaged mixing times, the backward walk to the first token, and
+ *                    how close fidelity comes to its bound; the CPU measures these numbers
  *   "per_node"       keep the numbers of every token
  * end of settings */
 SG_API int sg_measure(sg_attention* attention, const char* options, const sg_call* call,
@@ -432,6 +434,25 @@ SG_API int sg_agreement(const char* options, const int64_t* heads, size_t layers
                         const double* reference, const double* numbers, size_t count,
                         sg_result** result);
 
+/* What differs between two results of sg_measure(): texts of sg_result_json(), or of
+ * sg_result_csv(), which has the numbers of every sample, so that samples can be paired. Options:
+ *   "name_a", "name_b"  names of the results ("A", "B")
+ *   "verbose"           the table shows every head, not only those that differ clearly
+ *   "quantities", "pairing", "level", "sinks"  as `synergraph schema compare` describes them
+ * For every quantity KEY the result has arrays (layers) "a/KEY", "b/KEY", "difference/KEY",
+ * "low/KEY", "high/KEY", "p/KEY" and "p_corrected/KEY", and the same (layers, heads) behind
+ * "heads/". NaN where a layer has no such number. */
+SG_API int sg_compare(const char* options, const char* a, const char* b, sg_result** result);
+
+/* Writes a document of sg_result_json() as an interactive page of one file, with the attention that
+ * it is of, or without any (NULL). Documents are those of sg_measure() and sg_heads(). `tokens` is
+ * NULL, or JSON with the names of the tokens: a list for all samples, or one for every sample.
+ * `note` is a text for sg_free(): what was left out for want of room, or nothing. Options:
+ *   "title"          name of the page
+ *   "page_samples"   samples whose attention is in the page (10, or as many as 64 MiB hold) */
+SG_API int sg_write_page(const char* path, const char* options, const char* document,
+                         const char* tokens, sg_attention* attention, char** note);
+
 /* The document that `synergraph analyze --json` writes, `graph --json`, `heads --json`, or
  * `reproduce`: docs/formats.md. */
 SG_API int sg_result_json(const sg_result* result, char** text);
@@ -487,6 +508,8 @@ SG_API void sg_result_free(sg_result* result);
  *   "step_limit"     limit on diffusion steps; a fidelity that is not certified by then is
  *                    reported as an interval. 0: no limit, later steps are searched by squaring
  *                    (default: 0)
+ *   "backward"       also measure averaged mixing times, the backward walk to the first token, and
+ *                    how close fidelity comes to its bound; the CPU measures these numbers
  *   "weights"        head weights, one per head; they are normalised (default: the weights of the
  *                    graph or of the attention)
  *   "edges"          what the edges are: attention, norm (attention times the norm of what the
@@ -577,6 +600,68 @@ SG_API int sg_mixer_best_weights(const sg_mixer* mixer, const double* weights, s
 
 SG_API void sg_mixer_free(sg_mixer* mixer);
 
+/* ---- Gradients ----------------------------------------------------------------------------- */
+
+/* A metric of every sample, and what its derivatives are made of. Attention is taken as it lies in
+ * memory: rows are checked, not renormalised. The attention, which must come from arrays or from
+ * queries and keys in the memory of the CPU, must outlive the gradient and keep its numbers. */
+typedef struct sg_gradient sg_gradient;
+
+/* Computes a metric. `weights` has one number for every head of all layers, layer after layer, for
+ * all samples or, sample after sample, for each; they are divided by their sum in each layer. NULL
+ * with count 0: equal weights. Options:
+ * settings: gradient
+ *   "metric"         metric to differentiate (default: "hitting_time")
+ *   "sinks"          positions of the sinks, each the last token of a shorter graph; negative
+ *                    positions count from the end; the metric is the mean over them (default: the
+ *                    last token)
+ *   "all_sinks"      use every token as a sink
+ *   "log"            return the natural logarithm of the metric (of hitting_time,
+ *                    backward_hitting_time, minimax, stack_fidelity)
+ *   "cutoff"         cutoff for truncated hitting times, in steps (default: 100)
+ *   "times"          times of survival, in steps; times of the signals of fidelity, one for each
+ *                    node (default: the peak of each node)
+ *   "nodes"          tokens whose fidelity is computed; negative positions count from the end
+ *   "counted"        tokens that count for the minimax fidelity (default: "sources")
+ *   "horizon"        last step that counts for fidelities (default: 100)
+ *   "softness"       softness of minimax and stack_fidelity, 1 / beta; 0: the exact minimum with
+ *                    its subgradient (default: 0.0)
+ *   "residual"       share of the signal that bypasses the heads of each layer (default: 0.5)
+ *                    (default: 0.5)
+ * end of settings
+ */
+SG_API int sg_gradient_create(sg_attention* attention, const double* weights, size_t count,
+                              const char* options, const sg_call* call, sg_gradient** gradient);
+
+/* Numbers of samples and of values per sample; `values` (samples, values). An infinite time is a
+ * value. */
+SG_API int sg_gradient_shape(const sg_gradient* gradient, int64_t* samples, int64_t* values);
+SG_API int sg_gradient_values(const sg_gradient* gradient, double* values, size_t count);
+
+/* Buffers of one layer, without gaps, which start as zeros; NULL: not wanted. Padding stays as it
+ * is. Start from SG_GRADIENT_BUFFERS_INIT. */
+typedef struct sg_gradient_buffers {
+  size_t size;     /* sizeof(sg_gradient_buffers) */
+  int32_t dtype;   /* SG_FLOAT32 or SG_FLOAT64, of all but the weights */
+  int32_t none;    /* 0 */
+  void* attention; /* (samples, heads, tokens, tokens), for layers of attention */
+  void* queries;   /* (samples, heads, tokens, width), for layers of queries and keys */
+  void* keys;      /* (samples, key_heads, tokens, width) */
+  double* weights; /* (samples, heads), of the weights before their division by their sum */
+} sg_gradient_buffers;
+
+#define SG_GRADIENT_BUFFERS_INIT \
+  { sizeof(sg_gradient_buffers), SG_FLOAT64, 0, NULL, NULL, NULL, NULL }
+
+/* Adds the derivatives of the sum of upstream * values, `upstream` being (samples, values), to the
+ * buffers, one entry for each layer. An error where a value that is infinite has an upstream other
+ * than 0: it has no derivatives. */
+SG_API int sg_gradient_pull_back(const sg_gradient* gradient, const double* upstream, size_t count,
+                                 const sg_gradient_buffers* layers, size_t layer_count,
+                                 const sg_call* call);
+
+SG_API void sg_gradient_free(sg_gradient* gradient);
+
 /* ---- Graphs -------------------------------------------------------------------------------- */
 
 /* Several heads on the same nodes, whose edges go forward; the last node is the sink. */
@@ -641,6 +726,8 @@ SG_API int sg_graph_dot(const sg_graph* graph, char** text);
  *   "step_limit"     limit on diffusion steps; a fidelity that is not certified by then is
  *                    reported as an interval. 0: no limit, later steps are searched by squaring
  *                    (default: 0)
+ *   "backward"       also measure averaged mixing times, the backward walk to the first token, and
+ *                    how close fidelity comes to its bound; the CPU measures these numbers
  *   "weights"        head weights, one per head; they are normalised (default: the weights of the
  *                    graph or of the attention)
  * end of settings */
@@ -670,6 +757,38 @@ SG_API int sg_family(const char* family, int64_t nodes, uint64_t seed, const sg_
 SG_API int sg_sparse_measure(int64_t nodes, const int64_t* first, const int32_t* receivers,
                              const double* weights, double eps, int64_t step_limit,
                              const sg_call* call, sg_result** result);
+
+/* Searches for heads of high minimax fidelity within a number of edges and limits on mixing times,
+ * as `synergraph design` does (docs/graphs.md). Options:
+ * settings: design
+ *   "size"           number of nodes (default: 256)
+ *   "indegree"       budget as edges into each node beside its self-loop, on average and over all
+ *                    heads: a number, log, 4log, sqrt (default: "4log")
+ *   "edges"          budget as the number of edges of all heads, self-loops included (default:
+ *                    from the indegree)
+ *   "heads"          number of heads, each with its own edges; they have equal weights (default:
+ *                    1)
+ *   "averaged_mixing" limit on the averaged mixing time, in steps; 0: 4 log2 n, rounded up
+ *                    (default: 0)
+ *   "mixing"         limit on the mixing time from the worst node, in steps (default: none)
+ *   "eps"            threshold of the mixing times (default: 0.25)
+ *   "starts"         designs that searches start from: layers, random, or families of graphs
+ *                    without number of nodes and seed (default: "layers", "fs-original", "power",
+ *                    "poisson:0.2:4log", "random")
+ *   "levels"         number of budgets, and of limits on the averaged mixing time, to try, each
+ *                    half of the previous one; every pair has its own searches (default: 1)
+ *   "seed"           seed of the searches (default: 1)
+ *   "steps"          number of moves that each search tries (default: 20000)
+ *   "seconds"        time after which searches end early, in seconds (default: none)
+ *   "state"          file with the state of the searches, from which the same command continues
+ * end of settings
+ * Progress counts moves. After a stop request, the result is what was found until then; with a
+ * state file, the same call goes on. sg_result_json() is the document synergraph.design. Its
+ * designs have these arrays:
+ * - "first" (design, head, node): place of each node's first receiver in "receivers"; one more
+ * entry has the end of the last node's
+ * - "receivers" (edge): as of sg_family() */
+SG_API int sg_design(const char* options, const sg_call* call, sg_result** result);
 
 /* ---- Models -------------------------------------------------------------------------------- */
 

@@ -187,6 +187,7 @@ SystemRequest::SystemRequest(const sg_attention& attention, std::int64_t layer, 
   convention = settings.metrics.resolve(settings.metrics.convention.names.front(),
                                         graph ? graph_options : convention_options);
   convention.fidelity.every_node = true;
+  convention.backward = settings.backward;
   edges = settings.edges;
   AttentionLayer of = layer_of(attention, layer);
   if (edges.moved()) of.missing_mass = MissingMass::kError;  // its node moves nothing

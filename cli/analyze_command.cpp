@@ -42,7 +42,8 @@ void run_analyze(const CLI::App& app, AnalyzeSettings& settings) {
   report.range = command.input.token_range();
   report.per_head = settings.measured.per_head;
   report.conventions = metrics.convention.names;
-  AnalysisOptions options = analysis_options(metrics, report.per_head || command.page.wanted());
+  AnalysisOptions options = analysis_options(metrics, report.per_head || command.page.wanted(),
+                                             false, settings.measured.backward);
   options.execution = command.execution(kAttentionMemory);
   options.device = settings.input.device;
   options.worker = command.shared.local_rank();

@@ -13,6 +13,7 @@
 #include "cli/setting_option.h"
 #include "synergraph/chain/monte_carlo.h"
 #include "synergraph/core/error.h"
+#include "synergraph/device/measure_on_device.h"
 #include "synergraph/graph/generators.h"
 #include "synergraph/graph/multi_head_graph.h"
 #include "synergraph/heads/measure.h"
@@ -34,8 +35,8 @@ constexpr const char* kGraphDetails =
     "  chain:N  complete:N  window:N:WIDTH  powers:N  star:N  random:N:PROBABILITY[:SEED]\n"
     "or families that docs/graphs.md defines; K, D and WINDOW may be log, 4log, sqrt, ...:\n"
     "  indegree:N:K[:SEED]  expander:N:D[:SEED]  poisson:N:P:K[:SEED]  fs:N:K[:RATIO[:SEED]]\n"
-    "  fs-original:N  longformer:N:WINDOW:GLOBAL  bigbird:N:WINDOW:GLOBAL:RANDOM[:SEED]\n"
-    "  dilated:N:WINDOW:STEP  power:N\n\n"
+    "  fs-sparse:N:K[:RATIO[:SEED]]  fs-original:N  longformer:N:WINDOW:GLOBAL\n"
+    "  bigbird:N:WINDOW:GLOBAL:RANDOM[:SEED]  dilated:N:WINDOW:STEP  power:N\n\n"
     "docs/formats.md explains the columns of the table.\n\n"
     "Examples:\n"
     "  synergraph graph --example 2 --figure diffusion.svg\n"
@@ -127,6 +128,13 @@ void write_graph_page(const GraphSettings& settings, const MultiHeadGraph& graph
   write_page(settings.page, page);
 }
 
+MeasuringDevice device_of(const GraphSettings& settings, const MultiHeadGraph& graph) {
+  AttentionLayer shape;
+  shape.heads = static_cast<int>(graph.heads.size());
+  shape.tokens = static_cast<int>(graph.node_names.size());
+  return choose_measuring_device(settings.device, cpu_seconds(shape));
+}
+
 void run_graph(const GraphSettings& settings) {
   if (settings.json && settings.csv) throw UsageError("--json and --csv exclude each other");
   const FigureOptions figure = figure_options(settings.figure, settings.figure.figure_names);
@@ -142,6 +150,7 @@ void run_graph(const GraphSettings& settings) {
                           settings.json || settings.csv ? "-" : ""});
   const MetricsSettings& metrics = settings.measured.metrics;
   MetricsOptions options = metrics.resolve(metrics.convention.names.front(), graph_options);
+  options.backward = settings.measured.backward;
   options.fidelity.every_node = settings.json || !settings.page.page.empty();  // JSON lists them
   MultiHeadGraph graph = load_graph(settings);
   const std::vector<double> weights = weigh_heads(settings, graph);
@@ -155,7 +164,10 @@ void run_graph(const GraphSettings& settings) {
   report.options = options;
   for (const Head& head : heads) report.head_names.push_back(head.name);
   report.weights = weights;
-  report.metrics = measure_heads(heads, weights, options, {.threads = settings.execution.threads});
+  const MeasuringDevice device = device_of(settings, graph);
+  std::string measured_on;
+  report.metrics = measure_heads_on(device, heads, weights, options,
+                                    {.threads = settings.execution.threads}, measured_on);
   if (!settings.steps) drawing.steps = shown_steps(report.metrics.combined.fidelity);
   if (settings.monte_carlo) report.monte_carlo.push_back(sample(heads, weights, options, settings));
 
@@ -173,7 +185,8 @@ void run_graph(const GraphSettings& settings) {
   else if (settings.csv)
     print(format_csv(csv_table(report)));
   else if (!printed)
-    print(format_report(report, output_columns()));
+    print(format_report(report, output_columns()) +
+          (measured_on.empty() ? "" : fmt::format("measured on       {}\n", measured_on)));
 }
 
 }  // namespace

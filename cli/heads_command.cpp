@@ -73,6 +73,7 @@ void run_heads(const CLI::App& app, HeadsCommandSettings& settings) {
     report.head_values = std::move(head_values);
     report.stack = std::move(through_layers);
     command.input.describe(input, report);
+    if (!edges.moved()) report.moved = moved_shares(*input.source, options.execution);
     // The loss is of the model, whatever its edges are.
     report.loss = losses_of_heads(input.attention ? *input.attention : *input.source,
                                   report.head_values.layer_values, settings.measured.loss.choice(),

@@ -30,6 +30,7 @@ CLI::Option* SettingOptions::make(const Setting& setting, std::string& target) c
 CLI::Option* SettingOptions::make(const Setting& setting, std::vector<std::string>& target) const {
   CLI::Option* option = command_.add_option(name(setting), target, help(setting));
   if (setting.count > 0) return option->expected(setting.count);
+  if (setting.positional) return option->expected(-1);  // any number, without commas
   return setting.commas ? as_list(option) : option->allow_extra_args(false);
 }
 

@@ -16,7 +16,7 @@ INCLUDE = re.compile(r'^\s*#\s*include\s+"(?:synergraph/|(?=cli/|capi/))([^"]+)"
 EVERYTHING = ROOT / "synergraph" / "synergraph.h"
 
 # A folder may include what stands before it in this list and nothing after.
-ORDER = ["core", "graph", "chain", "diffusion", "heads", "weights", "subsets", "device", "io", "cluster", "model", "train",
+ORDER = ["core", "graph", "chain", "diffusion", "heads", "weights", "gradients", "subsets", "device", "io", "cluster", "model", "train",
          "statistics", "analysis", "study", "report", "capi", "cli"]
 # Some may include even less than that.
 ONLY = {"io": {"core"}, "cluster": {"core", "io"}, "statistics": {"core"}, "analysis": set(ORDER) - {"train"},

@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # Installs what the build needs, if anything is missing. Usage: scripts/setup.sh [build|compile|test|page]
 #   build: to build and run synergraph (default); compile: also what compiles and checks the tests;
-#   test: also what runs them; page: what rebuilds the interactive page and opens it in a browser.
+#   test: also what runs them; page: what rebuilds the interactive page and opens it in a browser;
+#   docs: what builds the documentation site (scripts/site.py).
 # Needs root or sudo only when something is missing.
 set -eu
 
@@ -14,6 +15,9 @@ fi
 if [ "$level" = test ]; then
   packages="$packages python3-numpy python3-pytest python3-torch python3-pandas python3-matplotlib python3-tqdm python3-pip python3-setuptools python3-wheel python3-jsonschema mypy
             openmpi-bin munge slurmctld slurmd slurm-client faketime"
+fi
+if [ "$level" = docs ]; then
+  packages="python3-numpy python3-sphinx python3-myst-parser python3-breathe furo doxygen"
 fi
 if [ "$level" = page ]; then
   packages="$packages clang-19 lld-19 llvm-19 libc++-19-dev-wasm32 libc++abi-19-dev-wasm32 libclang-rt-19-dev-wasm32 wasi-libc binaryen chromium"

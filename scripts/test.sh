@@ -11,7 +11,7 @@ step() { printf '\n== %s\n' "$*"; }
 
 step "packages"
 bash scripts/setup.sh compile
-{ bash scripts/setup.sh test && bash scripts/setup.sh page; } &  # much to unpack: goes on while the compilers work
+{ bash scripts/setup.sh test && bash scripts/setup.sh page && bash scripts/setup.sh docs; } &  # much to unpack: goes on while the compilers work
 packages=$!
 
 if [ "$quick" != --quick ]; then
@@ -31,6 +31,9 @@ ctest --preset release -j "$jobs" --output-on-failure | tail -n 25
 
 step "the interactive page is what its sources give"
 bash scripts/page.sh --check
+
+step "the documentation site"
+/usr/bin/python3 scripts/site.py
 
 step "clang-tidy"
 bash scripts/tidy.sh

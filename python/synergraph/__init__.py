@@ -14,6 +14,8 @@ for checkpoints of the paper's models, `train` makes one, and `reproduce` is the
 
 from ._ablate import Ablation, Agreement, ablate
 from ._attention import learned_weights
+from ._compare import Comparison, Differences, compare
+from ._design import Design, Designs, design
 from ._errors import Error, InputError, OptionError, Stopped, UsageError
 from ._graph import Graph
 from ._heads import HeadValues, heads
@@ -23,6 +25,7 @@ from ._mixer import Mixer, Subsets
 from ._model import Model, load_model
 from ._result import Document, GraphResult, Measurement, Numbers, Result
 from ._sparse import SparseGraph, family
+from ._track import Track, Tracker
 from ._train import Study, Training, reproduce, train
 from ._watch import Watch, watch
 
@@ -38,7 +41,7 @@ def isa() -> str:
 
 
 __all__ = [
-    "Ablation", "Agreement", "Document", "Error", "Graph", "GraphResult", "HeadValues", "InputError", "Measurement", "Mixer", "Model", "Numbers", "OptionError",
-    "Result", "SparseGraph", "Stopped", "Study", "Subsets", "Training", "UsageError", "Watch", "__version__", "ablate", "family", "fidelity", "flow", "heads", "isa", "learned_weights", "load_model", "measure",
+    "Ablation", "Agreement", "Comparison", "Design", "Designs", "Differences", "Document", "Error", "Graph", "GraphResult", "HeadValues", "InputError", "Measurement", "Mixer", "Model", "Numbers", "OptionError",
+    "Result", "SparseGraph", "Stopped", "Study", "Subsets", "Track", "Tracker", "Training", "UsageError", "Watch", "__version__", "ablate", "compare", "design", "family", "fidelity", "flow", "heads", "isa", "learned_weights", "load_model", "measure",
     "mixing_time", "reproduce", "rollout", "signal_curves", "train", "watch",
 ]

@@ -243,8 +243,9 @@ def _add_layer(handle: _library.Handle, name: Optional[str], layer: Numbers,
             ctypes.byref(place), function, None))
         return function, view.owner
     if isinstance(layer, ScoreArrays):
+        there = None if layer.place is None else ctypes.byref(_library.Place(ctypes.sizeof(_library.Place), layer.place[0], 0, layer.place[1]))
         _library.check(_library.lib.sg_attention_add_scores(
-            handle.pointer, encoded, ctypes.byref(_scores(layer)), None, function, None, layer.code))
+            handle.pointer, encoded, ctypes.byref(_scores(layer)), there, function, None, layer.code))
         return function, layer
     _library.check(_library.lib.sg_attention_add_function(
         handle.pointer, encoded, function, None, layer.code, (c_int64 * 4)(*layer.shape)))

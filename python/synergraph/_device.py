@@ -40,6 +40,18 @@ class _Staging:
         ctypes.memmove(address, self._buffer.data_ptr(), self._buffer.numel() * self._buffer.element_size())
 
 
+def view_there(tensor: Any) -> View:
+    """A tensor on a GPU as memory."""
+    name = str(tensor.dtype).replace("torch.", "")
+    return View(tensor.data_ptr(), CODES[name], tuple(tensor.shape), tuple(stride * tensor.element_size() for stride in tensor.stride()), tensor)
+
+
+def place_of(tensor: Any) -> Tuple[int, int]:
+    """The CUDA device of a tensor, and the caller's stream there."""
+    torch: Any = sys.modules["torch"]
+    return tensor.device.index or 0, int(torch.cuda.current_stream(tensor.device).cuda_stream)
+
+
 def layers_of(tensor: Any, axes: Tuple[str, ...]) -> List[Union[HeadFunction, DeviceArray]]:
     """The layers of a tensor on a device, whose axes are these."""
     torch: Any = sys.modules["torch"]
@@ -63,8 +75,6 @@ def layers_of(tensor: Any, axes: Tuple[str, ...]) -> List[Union[HeadFunction, De
 
         if layer.device.type != "cuda":
             return HeadFunction(read, CODES[name], tuple(layer.shape))
-        strides = tuple(stride * layer.element_size() for stride in layer.stride())
-        view = View(layer.data_ptr(), CODES[name], tuple(layer.shape), strides, layer)
-        return DeviceArray(view, layer.device.index or 0, int(torch.cuda.current_stream(layer.device).cuda_stream), read)
+        return DeviceArray(view_there(layer), *place_of(layer), read)
 
     return [function(layer) for layer in whole]

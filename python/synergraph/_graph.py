@@ -202,6 +202,7 @@ class Graph:
         eps: Union[float, Sequence[float], None] = None,
         cutoff: Optional[int] = None,
         step_limit: Optional[int] = None,
+        backward: bool = False,
         # end of settings
         threads: Optional[int] = None, memory: Optional[int] = None, progress: Progress = None,
     ) -> GraphResult:

@@ -11,9 +11,9 @@ from numpy.typing import NDArray
 from . import _library
 from ._attention import Attention, Axes, LayerNumbers
 from ._graph import Graph
-from ._measure import open_attention, settings_of, with_settings
+from ._measure import open_attention, settings_of, source_of, with_settings
 from ._progress import Progress
-from ._result import Document, Numbers
+from ._result import Numbers, Paged
 
 if TYPE_CHECKING:
     import pandas
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 Values = Union[str, Sequence[str]]
 
 
-class HeadValues(Document):
+class HeadValues(Paged):
     """What the heads of each layer are worth: see `heads`.
 
     `result.fidelity["shapley"]`, or `result["fidelity/shapley"]`, has the axes `dims` (layers, if the attention had any) and then
@@ -182,4 +182,8 @@ def heads(
         opened.set_weights(weights)
     if moved is not None:
         opened.set_moved(moved)
-    return heads_of(opened, options, threads=threads, memory=memory, progress=progress)
+    result = heads_of(opened, options, threads=threads, memory=memory, progress=progress)
+    if not isinstance(attention, Graph):
+        result._source = source_of(attention, weights, axes=axes, layers=layers, lengths=lengths, padding=padding, sink=sink,
+                                   row_tolerance=row_tolerance, missing_mass=missing_mass)
+    return result

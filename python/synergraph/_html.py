@@ -77,7 +77,7 @@ def _row(key: str) -> Quantity:
     """The row of a quantity. That of T_mix stands for every eps."""
     if key in QUANTITIES:
         return QUANTITIES[key]
-    return next(row for name, row in QUANTITIES.items() if name.endswith("EPS") and key.startswith(name[:-3]))
+    return QUANTITIES[key.rsplit("_", 1)[0] + "_EPS"]
 
 
 def _heading(key: str, cutoff: object = "") -> str:

@@ -81,6 +81,20 @@ class Pairs(ctypes.Structure):
     _fields_ = [("count", c_int64), ("length", c_int64), ("inputs", POINTER(c_int32)), ("targets", POINTER(c_int32))]
 
 
+class GradientBuffers(ctypes.Structure):
+    """`sg_gradient_buffers`: where the derivatives of one layer go."""
+
+    _fields_ = [
+        ("size", c_size_t),
+        ("dtype", c_int32),
+        ("none", c_int32),
+        ("attention", c_void_p),
+        ("queries", c_void_p),
+        ("keys", c_void_p),
+        ("weights", c_void_p),
+    ]
+
+
 class Array(ctypes.Structure):
     """`sg_array`: an array of a result."""
 
@@ -98,7 +112,7 @@ class Array(ctypes.Structure):
 _TYPES: Dict[str, Any] = {
     "void": None, "handle": c_void_p, "text": c_char_p, "int": c_int, "unsigned char": c_uint8, "int32_t": c_int32, "int64_t": c_int64,
     "uint64_t": c_uint64, "size_t": c_size_t, "float": c_float, "double": c_double, "sg_call": Call, "sg_sequence": Sequence, "sg_pairs": Pairs,
-    "sg_array": Array, "sg_place": Place, "sg_scores": Scores, "sg_read_head": ReadHead, "sg_set_values": SetValues,
+    "sg_array": Array, "sg_place": Place, "sg_scores": Scores, "sg_gradient_buffers": GradientBuffers, "sg_read_head": ReadHead, "sg_set_values": SetValues,
 }
 
 

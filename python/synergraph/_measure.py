@@ -12,6 +12,7 @@ from . import _attention
 from ._attention import Attention, Axes, LayerNumbers
 from ._graph import Graph
 from ._options import flag, is_path, layer_choice, number, texts, whole
+from ._page import Source, weakly
 from ._progress import Progress
 from ._result import Measurement
 from ._settings import SETTINGS
@@ -76,6 +77,19 @@ def open_attention(attention: Any, *, axes: Axes, layers: LayerNumbers, lengths:
     return _attention.of_file(attention, **options) if is_path(attention) else _attention.of_arrays(attention, **options)
 
 
+def source_of(attention: Any, weights: Any, **reading: Any) -> Source:
+    """Where the page of a result gets its attention from: read again in the same way."""
+    known = weakly(attention)
+
+    def reopen(given: Any) -> Attention:
+        opened = open_attention(known() if given is None else given, **reading)
+        if weights is not None:
+            opened.set_weights(weights)
+        return opened
+
+    return Source(reopen)
+
+
 @with_settings("measure")
 def measure(
     attention: Any,
@@ -100,6 +114,7 @@ def measure(
     step_limit: Optional[int] = None,
     edges: Optional[str] = None,
     per_head: bool = False,
+    backward: bool = False,
     per_node: bool = False,
     # end of settings
     moved: Optional[Dict[str, Any]] = None,
@@ -148,7 +163,10 @@ def measure(
         opened.set_weights(weights)
     if moved is not None:
         opened.set_moved(moved)
-    return measure_attention(opened, options, threads=threads, memory=memory, progress=progress)
+    result = measure_attention(opened, options, threads=threads, memory=memory, progress=progress)
+    result._source = source_of(attention, weights, axes=axes, layers=layers, lengths=lengths, padding=padding, sink=sink,
+                               row_tolerance=row_tolerance, missing_mass=missing_mass)
+    return result
 
 
 def _through_layers(attention: Any, options: Dict[str, Any], moved: Optional[Dict[str, Any]], weights: Any,

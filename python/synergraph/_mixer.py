@@ -107,6 +107,7 @@ class Mixer:
         eps: Union[float, Sequence[float], None] = None,
         cutoff: Optional[int] = None,
         step_limit: Optional[int] = None,
+        backward: bool = False,
         # end of settings
         row_tolerance: Optional[float] = None,
         missing_mass: Optional[str] = None,

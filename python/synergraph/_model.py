@@ -5,7 +5,7 @@ from __future__ import annotations
 import ctypes
 import json
 from ctypes import c_float, c_int32
-from typing import Any, Optional, Sequence, Tuple, Union
+from typing import Any, Optional, Sequence, Tuple, TypeVar, Union
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,9 +15,19 @@ from ._attention import Attention, Path
 from ._errors import UsageError
 from ._heads import HeadValues, heads_of
 from ._measure import Convention, measure_attention, settings_of
+from ._page import Source
 from ._progress import Progress
-from ._result import Measurement
+from ._result import Measurement, Paged
 from ._views import tokens_of, whole_numbers
+
+
+Shown = TypeVar("Shown", bound=Paged)
+
+
+def _shown(result: Shown, attention: Attention) -> Shown:
+    """A result whose page has the model's attention, which is computed when it is read."""
+    result._source = Source(lambda given: attention)
+    return result
 
 
 class Model:
@@ -102,6 +112,7 @@ class Model:
         step_limit: Optional[int] = None,
         edges: Optional[str] = None,
         per_head: bool = False,
+        backward: bool = False,
         per_node: bool = False,
         # end of settings
         threads: Optional[int] = None, memory: Optional[int] = None, progress: Progress = None,
@@ -114,7 +125,7 @@ class Model:
         """
         options = settings_of("measure", locals())
         attention = self._weighted(self._attention(tokens, task, samples, seed, sink, device), weights)
-        return measure_attention(attention, options, threads=threads, memory=memory, progress=progress)
+        return _shown(measure_attention(attention, options, threads=threads, memory=memory, progress=progress), attention)
 
     def value_heads(
         self, tokens: Any = None, *, sink: Optional[int] = None, weights: Any = None, convention: str = "exact",
@@ -152,7 +163,7 @@ class Model:
         """What the heads of every layer add, on sequences as those of `measure`: see `heads`."""
         options = settings_of("heads", locals())
         attention = self._weighted(self._attention(tokens, task, samples, seed, sink, device), weights)
-        return heads_of(attention, options, threads=threads, memory=memory, progress=progress)
+        return _shown(heads_of(attention, options, threads=threads, memory=memory, progress=progress), attention)
 
 
 def load_model(path: Path, heads: Optional[int] = None) -> Model:

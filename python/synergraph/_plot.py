@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, List, Sequence
+from typing import TYPE_CHECKING, Any, List, Optional, Sequence
 
 import numpy as np
 
+from ._errors import InputError, UsageError
+from ._options import shown
 from ._quantities import QUANTITIES
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
+    from ._compare import Comparison
     from ._heads import HeadValues
     from ._result import GraphResult, Measurement
+    from ._track import Track
 
 _MARKS = "osD^"
 # Told apart by those who see few colours, and in grey.
@@ -58,11 +62,22 @@ def _layer_axis(panel: Any, axis: str, layers: Sequence[str]) -> None:
     _name_ticks(panel, axis, short_names(layers), "layer")
 
 
-def _signed_image(panel: Any, values: Any) -> Any:
+def _signed_image(panel: Any, values: Any, signed: bool = False) -> Any:
     """A map whose colours say the sign: white is 0. Without negative values, from white upwards."""
     most = float(np.nanmax(np.abs(values), initial=0.0)) or 1.0
-    signed = bool((values < 0).any())
+    signed = signed or bool((values < 0).any())
     return panel.imshow(values, aspect="auto", cmap="RdBu_r" if signed else "Blues", vmin=-most if signed else 0.0, vmax=most)
+
+
+def _wide_scale(panel: Any, values: Any) -> None:
+    """A logarithmic axis where a straight one would hide the small numbers."""
+    positive = values[np.isfinite(values) & (values > 0)]
+    if not positive.size or positive.max() <= 20 * positive.min():
+        return
+    if np.all(values[np.isfinite(values)] > 0):
+        panel.set_yscale("log")
+    else:
+        panel.set_yscale("symlog", linthresh=float(positive.min()))
 
 
 def _layer_colours(count: int) -> List[Any]:
@@ -146,19 +161,106 @@ def plot_layers(result: "Measurement", **options: Any) -> "Figure":
     layers, conventions = result.layers, result.conventions
     for panel, name in zip(np.ravel(panels), ("truncated_hitting_mean", "minimax_fidelity")):
         values = np.asarray(result[name], dtype=float).reshape(len(conventions), len(layers), -1)
-        positive = values[np.isfinite(values) & (values > 0)]
         for c, convention in enumerate(conventions):
             low, middle, high = np.nanquantile(values[c], (0.1, 0.5, 0.9), axis=-1)
             places = np.arange(len(layers)) + 0.12 * (c - (len(conventions) - 1) / 2)
             panel.errorbar(places, middle, yerr=(middle - low, high - middle), fmt=f"-{_MARKS[c % len(_MARKS)]}", markersize=4,
                            linewidth=1, capsize=2, color=_COLOURS[c % len(_COLOURS)], label=convention)
-        if positive.size and positive.max() > 20 * positive.min():
-            panel.set_yscale("log" if np.all(values[np.isfinite(values)] > 0) else "symlog")
-            if panel.get_yscale() == "symlog":
-                panel.set_yscale("symlog", linthresh=float(positive.min()))
+        _wide_scale(panel, values)
         _layer_axis(panel, "x", layers)
         panel.set_ylabel(QUANTITIES[name].label)
         _plain(panel)
     if len(conventions) > 1:
         _legend_beside(np.ravel(panels)[-1])
+    return figure
+
+
+def _label(quantity: str) -> str:
+    """A quantity in words; a T_mix by its threshold."""
+    if quantity in QUANTITIES:
+        return QUANTITIES[quantity].label
+    if quantity.startswith("mixing_time_"):
+        return f"T_mix({quantity[len('mixing_time_'):]})"
+    return quantity.replace("_", " ")
+
+
+def _chosen_quantities(wanted: Optional[Sequence[str]], known: Sequence[str], usual: Sequence[str]) -> List[str]:
+    if wanted is None:
+        return [name for name in usual if name in known] or list(known)[:2]
+    listed = [wanted] if isinstance(wanted, str) else list(wanted)
+    for name in listed:
+        if name not in known:
+            raise UsageError(f"quantities: {shown(name)} is not one of {', '.join(known)}")
+    return listed
+
+
+def plot_comparison(change: "Comparison", quantities: Optional[Sequence[str]], **options: Any) -> "Figure":
+    """A row a quantity: differences by layer with intervals, and a map of the heads' differences."""
+    import matplotlib.pyplot as plt
+
+    names = _chosen_quantities(quantities, list(change), ("truncated_hitting_mean", "minimax_fidelity", "synergy"))
+    layers, clear = change.layers, 1.0 - change.level
+    places = np.arange(len(layers))
+    options.setdefault("figsize", (8.5, max(2.4, 0.16 * len(layers) + 1.0) * len(names)))
+    options.setdefault("constrained_layout", True)
+    figure, panels = plt.subplots(len(names), 2, squeeze=False, **options)
+    for (left, right), name in zip(panels, names):
+        part = change.combined
+        middle, low, high, p = (np.asarray(one[name], dtype=float) for one in (part, part.low, part.high, part.p_corrected))
+        for place in places[np.isfinite(low)]:
+            left.plot((low[place], high[place]), (place, place), color=_COLOURS[0], linewidth=1.2)
+        sure = p < clear
+        left.scatter(middle[sure], places[sure], s=18, color=_COLOURS[0], zorder=3, label=f"p < {clear:.4g} (Holm)")
+        left.scatter(middle[~sure], places[~sure], s=18, facecolor="white", edgecolor=_COLOURS[0], zorder=3, label="not clear")
+        left.axvline(0, color="black", linewidth=0.8)
+        _layer_axis(left, "y", layers)
+        left.set_ylim(-0.6, len(layers) - 0.4)
+        left.set_xlabel(f"{_label(name)}, B - A")
+        _plain(left)
+        if name == names[0]:
+            left.legend(frameon=False, fontsize="small", ncol=2, loc="lower left", bbox_to_anchor=(0.0, 1.0), handletextpad=0.2)
+        if name not in change.heads or not np.isfinite(change.heads[name]).any():
+            right.set_axis_off()
+            continue
+        values = np.asarray(change.heads[name], dtype=float)
+        image = _signed_image(right, values, signed=True)
+        figure.colorbar(image, ax=right, label=f"{_label(name)}, B - A")
+        rows, columns = np.nonzero(np.asarray(change.heads.p_corrected[name]) < clear)
+        right.scatter(columns, rows, s=4, color="black")
+        right.invert_yaxis()
+        _layer_axis(right, "y", layers)
+        _name_ticks(right, "x", [str(head) for head in range(values.shape[1])], "head")
+    return figure
+
+
+def plot_track(track: "Track", quantities: Optional[Sequence[str]], **options: Any) -> "Figure":
+    """The loss, and quantities of every layer, over the steps."""
+    import matplotlib.pyplot as plt
+    from matplotlib.ticker import MaxNLocator
+
+    if not len(track):
+        raise InputError("nothing has been measured yet")
+    names = _chosen_quantities(quantities, list(track), ("truncated_hitting_mean", "minimax_fidelity"))
+    has_loss = bool(np.isfinite(track.loss).any())
+    count = len(names) + has_loss
+    options.setdefault("figsize", (3.4 * count + 1.0, 2.8))
+    options.setdefault("constrained_layout", True)
+    options.setdefault("sharex", True)
+    figure, panels = plt.subplots(1, count, squeeze=False, **options)
+    row = list(panels[0])
+    if has_loss:
+        row[0].plot(track.steps[np.isfinite(track.loss)], track.loss[np.isfinite(track.loss)], color="black", linewidth=1, marker="o", markersize=3)
+        row[0].set_ylabel("loss")
+    for panel, name in zip(row[has_loss:], names):
+        values = np.asarray(track[name], dtype=float)
+        values = np.where(np.isfinite(values), values, np.nan)
+        for layer, (colour, label) in enumerate(zip(_layer_colours(len(track.layers)), short_names(track.layers))):
+            panel.plot(track.steps, values[:, layer], color=colour, linewidth=1, marker=_MARKS[layer % len(_MARKS)], markersize=3, label=label)
+        _wide_scale(panel, values)
+        panel.set_ylabel(_label(name))
+    for panel in row:
+        panel.set_xlabel("step")
+        panel.xaxis.set_major_locator(MaxNLocator(nbins=5, integer=True))
+        _plain(panel)
+    _legend_beside(row[-1], "layer")
     return figure

@@ -7,12 +7,13 @@ import itertools
 import html
 import json
 import shutil
-from typing import TYPE_CHECKING, Any, Dict, Iterator, List, Mapping, Tuple
+from typing import TYPE_CHECKING, Any, Dict, Iterator, List, Mapping, Optional, Tuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from . import _library, _options
+from . import _library, _options, _page
+from ._page import Source
 
 if TYPE_CHECKING:
     import pandas
@@ -70,6 +71,7 @@ class Document(Mapping[str, Any]):
     dims: Tuple[str, ...] = ()
 
     _tables: Dict[int, str]  # of a result that was pickled, by columns
+    _source: Optional[Source] = None  # of attention, where a page can be made
 
     def __init__(self, handle: _library.Handle) -> None:
         self._texts: Dict[str, str] = {}
@@ -133,10 +135,34 @@ class Document(Mapping[str, Any]):
     def __getstate__(self) -> Dict[str, Any]:
         for kind in self._kept_texts():
             self._text(kind, *((0,) if kind == "table" else ()))
-        state = {name: value for name, value in self.__dict__.items() if name != "_handle"}
+        state = {name: value for name, value in self.__dict__.items() if name not in ("_handle", "_source")}
         if "_handle" in self.__dict__:
             state["_tables"] = {width: self.table(width) for width in _PICKLED_WIDTHS}
         return state
+
+
+class Paged(Document):
+    """A document of attention, which a page can show with it."""
+
+    def page(
+        self, path: Any, tokens: Any = None, *, attention: Any = None,
+        # settings: write_page
+        title: Optional[str] = None,
+        page_samples: Optional[int] = None,
+        # end of settings
+    ) -> None:
+        """Writes everything as an interactive page, one HTML file that needs no network: what the program writes with `--page`.
+
+        - `tokens`: names of the tokens, one list for all samples or one list for each. A watched model whose tokenizer is known has them
+          already: see `watch`.
+        - `attention`: what was measured, if it is no longer in memory. Results do not keep attention.
+        - `title`: name of the page. `page_samples`: samples whose attention is in the page (default: 10, or as many as 64 MiB hold).
+
+        A warning says what was left out.
+        """
+        options = {"title": None if title is None else _options.text(title, "title"),
+                   "page_samples": None if page_samples is None else _options.whole(page_samples, "page_samples")}
+        _page.write(path, self.to_json(), self._source, options, tokens, attention)
 
 
 class Result(Document):
@@ -194,7 +220,7 @@ class GraphResult(Result):
         return plot_nodes(self, **options)
 
 
-class Measurement(Result):
+class Measurement(Result, Paged):
     """What was measured of attention: see `measure`."""
 
     def __init__(self, handle: _library.Handle, attention: "Attention", several: bool) -> None:

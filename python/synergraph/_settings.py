@@ -69,6 +69,9 @@ SETTINGS: Dict[str, Dict[str, Tuple[str, bool, str]]] = {
             "value in the output). With norm and contribution the weights of the heads follow from the edges (default: attention)")),
         "per_head": ("boolean", True, (
             "also measure each head alone, and the mixing synergy")),
+        "backward": ("boolean", True, (
+            "also measure averaged mixing times, the backward walk to the first token, and how close fidelity comes to its bound; the CPU "
+            "measures these numbers")),
         "per_node": ("boolean", True, (
             "keep the numbers of every token")),
     },
@@ -155,6 +158,19 @@ SETTINGS: Dict[str, Dict[str, Tuple[str, bool, str]]] = {
         "verbose": ("boolean", True, (
             "also print the tables of every head and pair")),
     },
+    "compare": {
+        "quantities": ("names", True, (
+            "quantities to compare, by their keys, or all (default: truncated_hitting_mean, minimax_fidelity and synergy)")),
+        "pairing": ("name", True, (
+            "auto: pair sample k of A with sample k of B if both results have numbers by sample, as many of them, of as many tokens; "
+            "samples: error if they have not; none: compare means only (default: \"auto\")")),
+        "level": ("number", True, (
+            "coverage of the intervals; differences whose corrected p is below 1 - level are called clear (default: 0.95)")),
+        "sinks": ("integer", True, (
+            "number of sinks of each sample in tables of samples (CSV); numbers of a sample are means over its sinks (default: 1)")),
+        "verbose": ("boolean", True, (
+            "show every head, not only the heads that differ clearly")),
+    },
     "graph": {
         "convention": ("name", True, (
             "definitions to measure by. exact: normalised walk, and certified fidelity over the sources. published: as for the paper's "
@@ -177,6 +193,40 @@ SETTINGS: Dict[str, Dict[str, Tuple[str, bool, str]]] = {
         "step_limit": ("integer", True, (
             "limit on diffusion steps; a fidelity that is not certified by then is reported as an interval. 0: no limit, later steps are "
             "searched by squaring (default: 0)")),
+        "backward": ("boolean", True, (
+            "also measure averaged mixing times, the backward walk to the first token, and how close fidelity comes to its bound; the CPU "
+            "measures these numbers")),
+    },
+    "design": {
+        "size": ("integer", True, (
+            "number of nodes (default: 256)")),
+        "indegree": ("string", True, (
+            "budget as edges into each node beside its self-loop, on average and over all heads: a number, log, 4log, sqrt (default: "
+            "\"4log\")")),
+        "edges": ("integer", True, (
+            "budget as the number of edges of all heads, self-loops included (default: from the indegree)")),
+        "heads": ("integer", True, (
+            "number of heads, each with its own edges; they have equal weights (default: 1)")),
+        "averaged_mixing": ("integer", True, (
+            "limit on the averaged mixing time, in steps; 0: 4 log2 n, rounded up (default: 0)")),
+        "mixing": ("integer", True, (
+            "limit on the mixing time from the worst node, in steps (default: none)")),
+        "eps": ("number", True, (
+            "threshold of the mixing times (default: 0.25)")),
+        "starts": ("names", True, (
+            "designs that searches start from: layers, random, or families of graphs without number of nodes and seed (default: \"layers\", "
+            "\"fs-original\", \"power\", \"poisson:0.2:4log\", \"random\")")),
+        "levels": ("integer", True, (
+            "number of budgets, and of limits on the averaged mixing time, to try, each half of the previous one; every pair has its own "
+            "searches (default: 1)")),
+        "seed": ("integer", True, (
+            "seed of the searches (default: 1)")),
+        "steps": ("integer", True, (
+            "number of moves that each search tries (default: 20000)")),
+        "seconds": ("number", True, (
+            "time after which searches end early, in seconds (default: none)")),
+        "state": ("string", True, (
+            "file with the state of the searches, from which the same command continues")),
     },
     "train": {
         "heads": ("integer", True, (
@@ -288,6 +338,12 @@ SETTINGS: Dict[str, Dict[str, Tuple[str, bool, str]]] = {
             "float32 (default: \"tf32\")")),
         "figures": ("boolean", True, (
             "draw figures, with gnuplot (default: false; in Python true where gnuplot is installed)")),
+    },
+    "write_page": {
+        "title": ("string", True, (
+            "title of the page")),
+        "page_samples": ("integer", True, (
+            "samples whose attention is in the page (default: 10, or as many as 64 MiB hold)")),
     },
     "model_attention": {
         "task": ("string", True, (

@@ -31,7 +31,7 @@ class SparseGraph:
 
     >>> graph = family("fs:4log", 256, seed=7)
     >>> graph
-    <synergraph.SparseGraph: 9224 edges on 256 nodes>
+    <synergraph.SparseGraph: 9495 edges on 256 nodes>
     >>> graph.mask().shape, bool(graph.mask()[3, 5])
     ((256, 256), False)
     >>> SparseGraph.from_mask(graph.mask()) == graph

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from typing import Any, Callable, NamedTuple, Sequence, Tuple
+from typing import Any, Callable, NamedTuple, Optional, Sequence, Tuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -62,7 +62,7 @@ class DeviceArray(NamedTuple):
 
 
 class ScoreArrays(NamedTuple):
-    """A layer as queries (samples, heads, n, width) and keys in the CPU's memory, and the function that computes its heads."""
+    """A layer as queries (samples, heads, n, width) and keys, and the function that computes its heads on the CPU."""
 
     queries: View
     keys: View
@@ -73,6 +73,7 @@ class ScoreArrays(NamedTuple):
     read: Callable[[int, int, int], None]
     code: int  # of the elements that `read` writes
     shape: Tuple[int, ...]  # samples, heads, n, n
+    place: Optional[Tuple[int, int]] = None  # CUDA device and stream, if queries, keys and logits lie there; None: the CPU's memory
 
 
 def is_array(value: object) -> bool:

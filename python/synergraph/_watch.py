@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import warnings
+import weakref
 from types import TracebackType
-from typing import Any, Dict, List, Optional, Sequence, Tuple, Type, Union
+from typing import Any, Dict, List, Optional, Sequence, Tuple, Type, TypeVar, Union
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,21 +21,28 @@ from ._live.recorder import Layer, Layers, Numbers, Recorder
 from ._live.refusals import in_backward, warn_of
 from ._live.samples import Sample, probabilities
 from ._live.source import attention_of, refuse_not_causal, spans_of
+from ._live.texts import Texts, is_tokenizer, names_of
 from ._measure import Convention, measure_attention, settings_of
-from ._options import flag, number, shown, text, whole
+from ._options import flag, number, refuse, shown, text, whole
+from ._page import Source
 from ._progress import Progress
-from ._result import Measurement
+from ._result import Measurement, Paged
 from ._views import lengths_of, numbers_array, whole_numbers
 
 # Bytes that are worked in where heads are computed when they are read: at least these, and two matrices.
 _MEMORY = 256 << 20
 
 
+Shown = TypeVar("Shown", bound=Paged)
+
+
 class Watch:
     """What a model's attention was while it ran: see `watch`."""
 
-    def __init__(self, recorder: Recorder, sink: Any, lengths: Any, padding: str) -> None:
+    def __init__(self, recorder: Recorder, sink: Any, lengths: Any, padding: str, tokenizer: Any = None) -> None:
         self._recorder = recorder
+        self._tokenizer = tokenizer
+        recorder.texts = None if tokenizer is None else Texts()
         self._sink = sink
         self._lengths = lengths
         self._padding = padding
@@ -64,6 +72,26 @@ class Watch:
     def clear(self) -> None:
         """Forgets what was seen."""
         self._recorder.layers.clear()
+        if self._recorder.texts is not None:
+            self._recorder.texts.clear()
+
+    @property
+    def tokens(self) -> Optional[List[List[str]]]:
+        """The names of the tokens of every sample, without padding, where a tokenizer and the model's input ids are known."""
+        layers = [layer for layer in self._recorder.layers.values() if layer.refused is None and layer.samples]
+        return self._names(layers[0], layers[0].samples) if layers else None
+
+    def _names(self, layer: Layer, samples: List[Sample]) -> Optional[List[List[str]]]:
+        texts = self._recorder.texts
+        if texts is None:
+            return None
+        kept = {id(sample) for sample in samples}
+        runs = [run for run in layer.runs if kept.issuperset(id(sample) for sample in layer.samples_of([run]))]
+        ids = texts.of(layer.places_of(runs))
+        if ids is None or [len(one) for one in ids] != [sample.tokens for sample in samples]:
+            return None
+        named = [names_of(self._tokenizer, one) for one in ids]
+        return [named[at][begin:end] for at, begin, end in spans_of(samples, self._lengths, self._padding, self._sink)]
 
     def record(
         self, layer: Union[int, str], queries: Any, keys: Any, *, scaling: Optional[float] = None, mask: Any = None,
@@ -147,7 +175,8 @@ class Watch:
             raise InputError(f"samples: the model ran none of the chosen samples; it ran samples 0 to {ran - 1}")
         if not good:
             raise InputError("no attention was seen: the model was not run while it was watched, or its attention is neither that "
-                             "of transformers nor torch.nn.MultiheadAttention nor returned as weights (see Watch.record)")
+                             "of transformers nor torch.nn.MultiheadAttention nor scaled_dot_product_attention nor returned as weights (see "
+                             "Watch.record)")
         if refused:
             warn_of(refused)
         return good
@@ -224,6 +253,24 @@ class Watch:
             memory = max(_MEMORY, 16 * max(sample.tokens for sample in layers[0].samples) ** 2)
         return attention, memory
 
+    def _paged(self, result: Shown, weights: Any, row_tolerance: Optional[float], missing_mass: Optional[str]) -> Shown:
+        """A result whose page has what was seen, as long as this watch is there."""
+        known = weakref.ref(self)
+
+        def watch_of(given: Any) -> "Watch":
+            found = known() if given is None else given
+            if not isinstance(found, Watch):
+                raise InputError("attention: the watch is gone. Keep it, or pass it again: result.page(path, attention=watch)")
+            return found
+
+        def names() -> Optional[List[List[str]]]:
+            watch = watch_of(None)
+            layers = watch._measurable()
+            return watch._names(layers[0], watch._aligned(layers)[0])
+
+        result._source = Source(lambda given: watch_of(given)._attention(weights, row_tolerance, missing_mass, None, None)[0], names)
+        return result
+
     def _moved_of(self, layer: Layer, samples: List[Sample]) -> List[Tuple[str, NDArray[Any]]]:
         """What the heads of a layer move, as the library takes it."""
         if not self._recorder.keeps_values:
@@ -270,6 +317,7 @@ class Watch:
         step_limit: Optional[int] = None,
         edges: Optional[str] = None,
         per_head: bool = False,
+        backward: bool = False,
         per_node: bool = False,
         # end of settings
         threads: Optional[int] = None,
@@ -283,7 +331,8 @@ class Watch:
         if options["device"] is None:
             options["device"] = self._recorder.measuring_device()
         attention, memory = self._attention(weights, row_tolerance, missing_mass, memory, edges, options["device"])
-        return measure_attention(attention, options, threads=threads, memory=memory, progress=progress)
+        return self._paged(measure_attention(attention, options, threads=threads, memory=memory, progress=progress), weights,
+                           row_tolerance, missing_mass)
 
     def heads(
         self, *, weights: Any = None, convention: str = "exact",
@@ -321,12 +370,14 @@ class Watch:
         if options.get("device") is None:
             options["device"] = self._recorder.measuring_device()
         attention, memory = self._attention(weights, row_tolerance, missing_mass, memory, edges)
-        return heads_of(attention, options, threads=threads, memory=memory, progress=progress)
+        return self._paged(heads_of(attention, options, threads=threads, memory=memory, progress=progress), weights, row_tolerance,
+                           missing_mass)
 
 
 def watch(
     model: Any = None, *, layers: Layers = None, heads: Numbers = None, samples: Numbers = None, sink: Any = None,
     lengths: Any = None, padding: str = "right", modules: Chosen = None, device: Any = None, values: bool = False,
+    tokenizer: Any = None,
 ) -> Watch:
     """Watches the attention of a model while it runs: `with watch(model) as seen: model(inputs)`, then `seen.result()`.
 
@@ -334,8 +385,9 @@ def watch(
     CPU's memory; `result()` computes the probabilities of one head at a time from them, measures them and drops them. When the
     block ends, also by an exception, the model is what it was.
 
-    Seen are the models of transformers (4.48 and later), `torch.nn.MultiheadAttention`, modules that return attention weights, and
-    what one's own code tells with `Watch.record` and `Watch.record_weights`:
+    Seen are the models of transformers (4.48 and later), `torch.nn.MultiheadAttention`, calls of PyTorch's
+    `scaled_dot_product_attention`, modules that return attention weights, and what one's own code tells with `Watch.record` and
+    `Watch.record_weights`:
 
     >>> import numpy as np
     >>> attention = np.array([[[1, 0, 0], [0, 1, 0], [0.75, 0.25, 0]],
@@ -355,10 +407,16 @@ def watch(
     - `values`: keep values and output projections, too, for `result(edges="norm")`; and the input of the module around the attention,
       which is the residual of `edges="contribution"` if the model adds the heads' outputs to that input. An RMS norm in between (Gemma 2
       and 3, OLMo 2) is included, with the scale that it had on each token. Any other norm in between is an error.
+    - `tokenizer`: names the tokens in pages, see `result.page`; unless given, the model's attribute `tokenizer`, if it has one.
     """
     text(padding, "padding", "'left' or 'right'")
     if sink is not None:
         whole_numbers(sink, "sink")
     if lengths is not None:
         lengths_of(lengths)
-    return Watch(Recorder(model, layers, heads, samples, modules, device, flag(values, "values")), sink, lengths, padding)
+    if tokenizer is None:
+        tokenizer = getattr(model, "tokenizer", None)
+        tokenizer = tokenizer if is_tokenizer(tokenizer) else None
+    elif not is_tokenizer(tokenizer):
+        refuse("tokenizer", tokenizer, "a tokenizer, or a function of the numbers of tokens")
+    return Watch(Recorder(model, layers, heads, samples, modules, device, flag(values, "values")), sink, lengths, padding, tokenizer)

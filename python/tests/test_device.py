@@ -81,9 +81,30 @@ def test_memory_is_let_go(attention, device):
 @pytest.mark.skipif(not torch.cuda.is_available(), reason="no GPU")
 def test_cuda(attention):
     tensor = torch.from_numpy(attention).cuda()
-    assert sg.measure(tensor).to_json() == sg.measure(attention).to_json()
+    there, here = sg.measure(tensor), sg.measure(attention)
+    assert set(there) == set(here)
+    for name in here:
+        if np.asarray(here[name]).dtype.kind == "f":
+            np.testing.assert_allclose(there[name], here[name], rtol=1e-9, atol=1e-14, err_msg=name)
     stream = torch.cuda.Stream()
     with torch.cuda.stream(stream):
         busy = sum((torch.randn(2000, 2000, device="cuda") @ torch.randn(2000, 2000, device="cuda")).sum() for _ in range(20))
         late = tensor + 0 * busy.isnan()
-        assert sg.measure(late).to_json() == sg.measure(attention).to_json()
+        assert sg.measure(late).to_json() == there.to_json()
+
+
+@pytest.mark.skipif(not torch.cuda.is_available(), reason="no GPU")
+def test_a_watch_keeps_queries_and_keys_on_their_gpu():
+    queries = torch.randn(2, 4, 300, 64, device="cuda", dtype=torch.bfloat16)
+    keys = torch.randn(2, 2, 300, 64, device="cuda", dtype=torch.bfloat16)
+    for sinks in (None, torch.randn(4, device="cuda")):
+        found = {}
+        for device in ("cuda", "cpu"):
+            with sg.watch(device=device) as seen:
+                seen.record(0, queries, keys, sinks=sinks)
+            sample = next(iter(seen._recorder.layers.values())).samples[1]
+            assert sample.queries.device.type == sample.keys.device.type == device
+            found[device] = seen.result(per_head=True)
+        assert found["cuda"].to_dict()["device"].startswith("cuda (")
+        np.testing.assert_array_equal(found["cuda"].mixing_time, found["cpu"].mixing_time)
+        np.testing.assert_allclose(found["cuda"].fidelity, found["cpu"].fidelity, rtol=1e-4)

@@ -2,6 +2,7 @@
 
 import itertools
 import json
+from fractions import Fraction
 
 import edges_reference as reference
 import numpy as np
@@ -59,6 +60,26 @@ def test_equals_the_reference(kind, key_heads, seed):
         assert worth["alone"] == pytest.approx([value(reference.diffusion(edges, [h])) for h in range(HEADS)], rel=1e-9, abs=1e-12)
         assert worth["shapley"] == pytest.approx(
             reference.shapley(lambda subset: value(reference.diffusion(edges, subset)), HEADS), rel=1e-8, abs=1e-12)
+
+
+def test_contributions_far_below_the_output_keep_their_digits():
+    """What heads move is 1e-12 of the residual. Against exact fractions, where the difference of two lengths has 4 digits left."""
+    attention, moved = random_layer(21)
+    moved["residual"] *= 1e12
+    # Exact numbers: products of doubles are fractions.
+    shares = [[[Fraction(float(x)) for x in row] for row in head] for head in attention]
+    projection = [[Fraction(float(x)) for x in row] for row in moved["out_proj"]]
+    values = [[[Fraction(float(x)) for x in token] for token in head] for head in moved["values"][0]]
+    vectors = [[[sum(projection[e][h * WIDTH + k] * values[h][j][k] for k in range(WIDTH)) for e in range(OUTPUTS)] for j in range(TOKENS)]
+               for h in range(HEADS)]
+    edges = np.zeros((HEADS, TOKENS, TOKENS))
+    for i in range(TOKENS):
+        parts = {(h, j): [shares[h][i][j] * x for x in vectors[h][j]] for h in range(HEADS) for j in range(i + 1)}
+        whole = [Fraction(float(moved["residual"][0, i, e])) + Fraction(float(moved["out_proj_bias"][e])) + sum(part[e] for part in parts.values())
+                 for e in range(OUTPUTS)]
+        for (h, j), part in parts.items():
+            edges[h, i, j] = max(Fraction(0), sum(abs(y) - abs(y - f) for y, f in zip(whole, part)))
+    expect_reference(edges, sg.measure(attention, edges="contribution", moved=moved, per_head=True))
 
 
 def test_more_heads_than_are_enumerated_have_the_same_values():

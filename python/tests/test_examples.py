@@ -44,13 +44,15 @@ def test_masked_attention(tmp_path):
 
     first = run("--seeds", "1")
     assert first.returncode == 0, first.stderr
-    assert "6/6 parity fs:log" in first.stdout and "rank correlation, F" in first.stdout
-    second = run("--seeds", "2")
-    assert second.returncode == 0 and "6/12" not in second.stdout and "7/12" in second.stdout
+    assert "3/3 parity: 2 models, 2 steps" in first.stdout and "rank correlation, F" in first.stdout
+    second = run("--seeds", "2", "--together", "1")
+    assert second.returncode == 0 and "6/6 parity: 1 models" in second.stdout, second.stderr
+    third = run("--seeds", "2", "--report")
+    assert third.stdout.count("fs:log") == 3 and "models" not in third.stdout
     rows = list(csv.DictReader(table.open()))
     assert len(rows) == 24 and all(0 <= int(row["correct"]) <= 10 for row in rows)
     assert all(float(row["normalised_fidelity"]) == pytest.approx(1) for row in rows if row["family"] == "complete")
-    for arguments, message in [(("--families", "ring"), "unknown family 'ring'"), (("--tasks", "sum"), "unknown task 'sum'"), (("--train", "1"), "at least 2")]:
+    for arguments, message in [(("--families", "ring"), "unknown family 'ring'"), (("--tasks", "sum"), "unknown task 'sum'"), (("--train", "1"), "at least 2"), (("--width", "9"), "not a multiple")]:
         assert message in run(*arguments).stderr.splitlines()[-1]
     table.write_text("something,else\n1,2\n")
     assert "not a table of this script" in run("--seeds", "1").stderr

@@ -91,6 +91,31 @@ def test_queries_and_keys():
     expect_same(watched("cuda", mask=bias, causal=False), watched("cpu", mask=bias, causal=False))
 
 
+def test_samples_that_are_kept_side_by_side(monkeypatch):
+    """As on a GPU, where the samples of a call stay together: no copy is made to measure them."""
+    torch = pytest.importorskip("torch")
+    from synergraph._live import arrays, recorder, source
+
+    torch.manual_seed(4)
+    queries, keys = torch.randn(3, 4, 20, 8), torch.randn(3, 2, 20, 8)
+    kept = []
+    make = source.ScoreArrays
+    monkeypatch.setattr(arrays, "_has_room", lambda *_: True)
+    monkeypatch.setattr(recorder.Recorder, "_stays", lambda *_: True)
+    monkeypatch.setattr(source, "ScoreArrays", lambda *parts: kept.append(parts[0]) or make(*parts))
+    for chosen in ({}, {"heads": [1, 3]}, {"samples": [0, 2]}):
+        with sg.watch(**chosen) as seen:
+            seen.record(0, queries, keys)
+        samples = next(iter(seen._recorder.layers.values())).samples
+        assert arrays.lie_side_by_side([sample.queries for sample in samples])
+        measured = seen.result(per_head=True, device="cuda")
+        if "heads" not in chosen:  # two heads of one of keys each lie in other places
+            assert kept.pop().pointer == samples[0].queries.data_ptr()
+        expect_same(measured, seen.result(per_head=True, device="cpu"))
+    queries += 1.0  # copies do not change with what they are copies of
+    expect_same(seen.result(per_head=True, device="cuda"), measured)
+
+
 def test_generated_tokens():
     torch = pytest.importorskip("torch")
     torch.manual_seed(3)

@@ -33,6 +33,7 @@ def test_arrays_of_a_result_are_described(rows):
     keys = {row["key"] for row in rows}
     attention = np.tril(np.ones((2, 3, 2, 5, 5)))
     attention /= attention.sum(-1, keepdims=True)
-    result = sg.measure(attention, per_head=True, per_node=True, eps=[0.25, 0.1])
-    named = {re.sub(r"^mixing_time_.*", "mixing_time_EPS", name.rsplit("/", 1)[-1]) for name in result}
+    result = sg.measure(attention, per_head=True, per_node=True, backward=True, eps=[0.25, 0.1])
+    named = {re.sub(r"(mixing_time|_tv)_[0-9.]+$", r"\1_EPS", name.rsplit("/", 1)[-1]) for name in result}
+    assert "averaged_mixing_time_tv_EPS" in named
     assert named and named <= keys

@@ -19,6 +19,8 @@ READING = {"axes", "layers", "lengths", "padding", "sink"}
 ROWS = {"row_tolerance", "missing_mass"}
 FACES = {
     "ablate": {sg.ablate: set()},
+    "compare": {sg.compare: set()},
+    "design": {sg.design: set()},
     "graph": {sg.Graph.measure: set(), sg.Mixer: set()},
     "heads": {sg.heads: set(), sg.Model.value_heads: READING | ROWS, sg.Watch.heads: READING},
     "measure": {sg.measure: set(), sg.Model.measure: READING | ROWS, sg.Watch.result: READING},
@@ -26,14 +28,15 @@ FACES = {
     "model_open": {sg.load_model: set()},
     "reproduce": {sg.reproduce: set()},
     "train": {sg.train: set()},
+    "write_page": {sg.Measurement.page: set(), sg.HeadValues.page: set()},
 }
 WITHIN = {"attention_stack", "attention_create", "attention_open", "system"}  # functions make these calls for others
 COMMANDS = {"measure": "analyze"}
-NOT_COMMANDS = {"ablate", "agreement", "attention_stack", "attention_create", "attention_open", "model_open", "model_attention", "system", "system_curves", "system_steps"}
+NOT_COMMANDS = {"ablate", "agreement", "attention_stack", "attention_create", "attention_open", "gradient", "model_open", "model_attention", "system", "system_curves", "system_steps", "write_page"}
 # The same key has another meaning in these commands, so it has another description.
 TWO_MEANINGS = {
     "directory", "file", "heads", "horizon", "in", "json", "layers", "out", "precision", "samples", "seed", "steps", "task", "weights", "csv", "eps", "step_limit",
-    "exact_heads", "loss", "orders", "tokens", "device", "memory",
+    "exact_heads", "loss", "orders", "tokens", "device", "memory", "verbose", "nodes", "edges", "sinks", "graphs", "gallery",
 }
 
 
@@ -59,6 +62,10 @@ def refusal(call, directory):
                 _library.run_text("sg_train", (out, options, None, None))
             else:
                 _library.run_made("result", "sg_reproduce", (out, options))
+        elif call == "compare":
+            _library.make("result", "sg_compare", options, b"", b"")
+        elif call == "write_page":
+            _library.text("sg_write_page", b"nowhere.html", options, b'{"schema": "synergraph.heads"}', None, None)
         elif call == "graph":
             _library.run_made("result", "sg_graph_measure", (graph._handle.pointer, options), keep=graph)
         elif call == "attention_create":
@@ -70,7 +77,7 @@ def refusal(call, directory):
     return set(re.search(r"is not one of (.*)", str(error.value))[1].split(", "))
 
 
-@pytest.mark.parametrize("call", ["attention_create", "attention_open", "graph", "heads", "measure", "model_open", "reproduce", "train"])
+@pytest.mark.parametrize("call", ["attention_create", "attention_open", "compare", "graph", "heads", "measure", "model_open", "reproduce", "train", "write_page"])
 def test_the_c_interface_takes_them(call, schemas, tmp_path):
     assert refusal(call, tmp_path) == set(offered(schemas[call], "c"))
 
@@ -87,7 +94,7 @@ def test_python_takes_them(schemas):
 
 
 def test_functions_explain_them(schemas):
-    for function, call in ((sg.measure, "measure"), (sg.heads, "heads"), (sg.train, "train"), (sg.reproduce, "reproduce")):
+    for function, call in ((sg.measure, "measure"), (sg.heads, "heads"), (sg.train, "train"), (sg.reproduce, "reproduce"), (sg.compare, "compare")):
         words = " ".join(inspect.getdoc(function).split())
         assert "(settings)" not in words
         for key in offered(schemas[call], "python"):

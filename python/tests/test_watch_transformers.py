@@ -49,6 +49,8 @@ def make(kind, implementation=None, dtype=torch.float32, device="cpu"):
         implementation = "eager"  # others leave soft caps and sinks out
     options = {} if implementation is None else {"attn_implementation": implementation}
     model = transformers.AutoModelForCausalLM.from_config(configuration(kind), **options).eval()
+    if kind == "gpt-oss" and hasattr(model, "set_experts_implementation"):  # of transformers 5: its default refuses float64
+        model.set_experts_implementation("eager")
     with torch.no_grad():  # sharper attention than that of a new model
         for name, parameter in model.named_parameters():
             if any(part in name for part in ("q_proj.weight", "k_proj.weight", "c_attn.weight")):

@@ -75,7 +75,8 @@ class SampleAnalysis {
       auto& layers = analysis_.summaries.emplace_back();
       for (std::size_t l = 0; l < analysis_.layers.size(); ++l)
         layers.push_back(summarise_layer(analysis_.samples[c][l], options_.conventions[c].walk.eps,
-                                         analysis_.layers[l].sinks));
+                                         analysis_.layers[l].sinks,
+                                         options_.conventions[c].backward));
     }
     return std::move(analysis_);
   }

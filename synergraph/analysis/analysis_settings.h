@@ -12,13 +12,14 @@ namespace synergraph {
 
 /// How to analyse attention by these settings. `head_walks`: with the walks of each head alone.
 inline AnalysisOptions analysis_options(const MetricsSettings& metrics, bool head_walks,
-                                        bool per_node = false) {
+                                        bool per_node = false, bool backward = false) {
   AnalysisOptions options;
   options.nodes = per_node;
   options.conventions.clear();
   for (const Convention name : metrics.convention.names) {
     options.conventions.push_back(metrics.resolve(name, convention_options));
     options.conventions.back().per_head_walks = head_walks;
+    options.conventions.back().backward = backward;
     options.conventions.back().fidelity.every_node = per_node;
   }
   return options;
@@ -32,6 +33,7 @@ struct AnalysisSettings {
   EdgeSettings edges;
   bool per_head = false;
   bool per_node = false;
+  bool backward = false;
   std::string device{kAutomatic};  ///< of the library's calls; commands have it with their input
 };
 
@@ -44,6 +46,7 @@ void visit_settings(AnalysisSettings& settings, Visit&& visit) {
                 .group = kMeasurementGroup,
                 .help = "also measure each head alone, and the mixing synergy"},
         settings.per_head);
+  visit(kBackwardSetting, settings.backward);
   visit(Setting{.key = "per_node",
                 .group = kMeasurementGroup,
                 .help = "keep the numbers of every token",

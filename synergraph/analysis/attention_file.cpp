@@ -14,6 +14,7 @@
 #include "synergraph/core/setting.h"
 #include "synergraph/core/terminal.h"
 #include "synergraph/graph/attention_rounding.h"
+#include "synergraph/heads/head_rows.h"
 #include "synergraph/heads/lower_triangle.h"
 #include "synergraph/heads/sample_heads.h"
 
@@ -93,7 +94,12 @@ class AttentionFile : public SequenceSource {
   /// Reads one head. `advise`: an error tells what the other layers are.
   void read(int layer, int sample, int head, Matrix& into, bool advise = true) const;
 
+  /// The heads of a sample by rows. InputError where the file cannot be read so.
+  std::unique_ptr<HeadRows> rows(int layer, int sample) const;
+
  private:
+  class FileRows;
+
   /// A sample of a layer: where its elements are, and which tokens of it are read.
   struct StoredSample {
     const StoredArray* array;
@@ -103,6 +109,7 @@ class AttentionFile : public SequenceSource {
     int end;
   };
 
+  AttentionCheck check_of(int layer, const StoredSample& of, int head, bool advise) const;
   /// The axes of every array, without the one that the arrays of a list are counted by.
   std::optional<AttentionAxes> array_axes() const;
   void take_list_axis(const std::vector<Tensor>& tensors);
@@ -394,8 +401,8 @@ std::string AttentionFile::advice_on_layer(int layer) const {
              : layers_advice(good, others, "hold attention");
 }
 
-void AttentionFile::read(int layer, int sample, int head, Matrix& into, bool advise) const {
-  const StoredSample of = sample_of(layer, sample);
+AttentionCheck AttentionFile::check_of(int layer, const StoredSample& of, int head,
+                                       bool advise) const {
   const StoredArray& array = *of.array;
   const int columns = array.columns;
   // Integers are exact, as far as double precision is.
@@ -413,7 +420,51 @@ void AttentionFile::read(int layer, int sample, int head, Matrix& into, bool adv
   check.missing_hint =
       "; " + option_mark("missing_mass") + " node assigns the missing mass to an extra node";
   if (advise) check.diagnosis = [this, layer] { return advice_on_layer(layer); };
+  return check;
+}
 
+/// The rows of a sample in a file.
+class AttentionFile::FileRows : public StoredRows {
+ public:
+  FileRows(const AttentionFile& file, int layer, const StoredSample& of)
+      : file_(file), layer_(layer), of_(of) {}
+
+  void read(int head, int i, int first, int last, double* into) const override {
+    const std::int64_t columns = of_.array->columns;
+    of_.array->tensor.read(of_.first + (head * columns + i) * columns + first, last - first, into);
+  }
+  AttentionCheck check(int head) const override { return file_.check_of(layer_, of_, head, true); }
+
+ private:
+  const AttentionFile& file_;
+  int layer_;
+  StoredSample of_;
+};
+
+std::unique_ptr<HeadRows> AttentionFile::rows(int layer, int sample) const {
+  const StoredSample of = sample_of(layer, sample);
+  const StoredArray& array = *of.array;
+  const bool in_order = array.tensor.in_c_order();
+  if (!in_order || array.tensor.compressed())
+    throw InputError(
+        fmt::format("{}: {} tokens do not fit into memory, and {}. Save the array {}, or raise {}",
+                    array.where, array.columns,
+                    in_order ? "a compressed array cannot be read row by row"
+                             : "the keys of a query do not lie side by side",
+                    in_order ? "without compression (.npy, .npz of numpy.savez, .safetensors)"
+                             : "in C order with the axes (heads, query, key)",
+                    option_mark("memory")));
+  const RowLayout layout{array.columns, of.begin, of.end, !sequences_.empty(),
+                         options_.missing_mass};
+  return std::make_unique<HeadRows>(std::make_shared<FileRows>(*this, layer, of),
+                                    layers_[static_cast<std::size_t>(layer)].heads, layout);
+}
+
+void AttentionFile::read(int layer, int sample, int head, Matrix& into, bool advise) const {
+  const StoredSample of = sample_of(layer, sample);
+  const StoredArray& array = *of.array;
+  const int columns = array.columns;
+  const AttentionCheck check = check_of(layer, of, head, advise);
   const int block_rows = rows_of_block(columns, of.end - of.begin);
   std::vector<double> block(static_cast<std::size_t>(block_rows) *
                             static_cast<std::size_t>(columns));
@@ -478,9 +529,11 @@ class FileReader : public AttentionReader {
     const int nodes = file_.nodes(piece.layer, piece.sample);
     if (!heads_ || heads_->heads() != shape.heads || heads_->nodes() != nodes)
       heads_.emplace(shape.heads, nodes, memory_);
-    heads_->start([this, piece](int head, Matrix& into) {
-      file_.read(piece.layer, piece.sample, head, into);
-    });
+    heads_->start(
+        [this, piece](int head, Matrix& into) {
+          file_.read(piece.layer, piece.sample, head, into);
+        },
+        [this, piece] { return file_.rows(piece.layer, piece.sample); });
   }
 
   void visit(const LayerVisitor& visitor) override { visitor(layer_, *heads_); }

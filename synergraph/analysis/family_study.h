@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -10,11 +11,12 @@
 #pragma GCC visibility push(default)
 namespace synergraph {
 
-/// Graphs of several families and sizes, as a user asks for them.
+/// Graphs of several families and sizes, and graphs in files, as a user asks for them.
 struct FamilySettings {
+  std::vector<std::string> files;  ///< as read_sparse_graph() reads them
   /// Descriptions as for generate_family(), without the number of nodes and the seed.
   std::vector<std::string> families = {
-      "indegree:4log", "expander:4log",      "poisson:0.2:4log",    "fs:4log",
+      "indegree:4log", "expander:4log",      "poisson:0.2:4log",    "fs:4log", "fs-sparse:log",
       "fs-original",   "longformer:log:log", "bigbird:log:log:log", "power"};
   std::vector<std::int64_t> nodes = {32, 64, 128, 256, 512, 1024};
   int seeds = 3;  ///< graphs of every random family and size; seeds count from 1
@@ -28,6 +30,13 @@ void visit_settings(FamilySettings& settings, Visit&& visit) {
   const auto in_program = [](std::string_view key, std::string_view help) {
     return Setting{.key = key, .group = "Graphs", .help = help, .faces = face::kProgram};
   };
+  visit(Setting{.key = "files",
+                .group = "Graphs",
+                .help = "sparse graphs to measure: SciPy's .npz, or text with an edge on each line",
+                .value = "FILE",
+                .faces = face::kProgram,
+                .positional = true},
+        settings.files);
   visit(in_program("families",
                    "families of graphs with their parameters, without number of nodes and seed"),
         settings.families);
@@ -68,10 +77,21 @@ SparseGraph family_graph(const std::string& family, std::int64_t nodes, std::uin
 FamilyGraph measure_family_graph(const SparseGraph& graph, const SparseMetricsOptions& options,
                                  const Execution& execution = {});
 
-/// Makes and measures every graph, in the order of families, nodes and seeds. UsageError for a bad
+/// The numbers of metrics. Leaves `edges` out, too.
+FamilyGraph family_numbers(const SparseMetrics& metrics);
+
+/// Hears of every graph before it is measured.
+using SeeGraph = std::function<void(const SparseGraph&)>;
+
+/// Makes and measures every graph, in the order of families, nodes and seeds; then the graphs in
+/// files. The default list of families is left out if there are files. UsageError for a bad
 /// description, before any graph is made.
 std::vector<FamilyGraph> measure_families(const FamilySettings& settings,
-                                          const Execution& execution = {});
+                                          const Execution& execution = {},
+                                          const SeeGraph& see = {});
+
+/// The number of graphs that measure_families() measures.
+std::size_t count_families(const FamilySettings& settings);
 
 }  // namespace synergraph
 #pragma GCC visibility pop

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <span>
 
+#include "synergraph/core/parallel.h"
 #include "synergraph/core/special_values.h"
 #include "synergraph/statistics/rank_tests.h"
 
@@ -44,7 +45,10 @@ Share LayerSummary::synergy_share() const {
 }
 
 MeasuredLayer summarise_layer(const std::vector<HeadsMetrics>& samples,
-                              const std::vector<double>& eps, int sinks) {
+                              const std::vector<double>& eps, int sinks, bool backward) {
+  // Few numbers take less time than threads take to begin.
+  constexpr std::size_t kManyHeads = 4096;
+  const int threads = samples.size() * samples.front().heads.size() < kManyHeads ? 1 : 0;
   MeasuredLayer layer;
   LayerSummary& all = layer.all;
   all.sinks = sinks;
@@ -54,16 +58,26 @@ MeasuredLayer summarise_layer(const std::vector<HeadsMetrics>& samples,
   const auto of_all = [&](const Quantity& quantity) {
     return each([&](const HeadsMetrics& s) { return value_of(quantity, s, eps); });
   };
-  for (const Quantity& quantity : layer_quantities(eps))
-    all.numbers[quantity] = summarise(of_all(quantity));
+  const std::vector<Quantity> quantities = layer_quantities(eps, backward);
+  std::vector<Summary> found(quantities.size());
+  parallel_for(found.size(), threads,
+               [&](std::size_t k, int) { found[k] = summarise(of_all(quantities[k])); });
+  for (std::size_t k = 0; k < found.size(); ++k) all.numbers[quantities[k]] = found[k];
   all.rank_correlation =
       rank_correlation(of_all(Quantity::kTruncatedHittingMean), of_all(Quantity::kMinimaxFidelity));
   layer.heads.resize(samples.front().heads.size());
+  const std::vector<Quantity> of_heads = system_quantities(eps, backward);
+  const std::size_t count = of_heads.size();
+  found.resize(layer.heads.size() * count);
+  parallel_for(found.size(), threads, [&](std::size_t k, int) {
+    found[k] = summarise(each([&](const HeadsMetrics& s) {
+      return value_of(of_heads[k % count], s.heads[k / count], eps);
+    }));
+  });
   for (std::size_t h = 0; h < layer.heads.size(); ++h) {
     layer.heads[h].best.trials = static_cast<std::int64_t>(samples.size());
-    for (const Quantity& quantity : system_quantities(eps))
-      layer.heads[h].numbers[quantity] = summarise(
-          each([&](const HeadsMetrics& s) { return value_of(quantity, s.heads[h], eps); }));
+    for (std::size_t k = 0; k < count; ++k)
+      layer.heads[h].numbers[of_heads[k]] = found[h * count + k];
   }
   for (const HeadsMetrics& sample : samples) {
     ++layer.heads[static_cast<std::size_t>(sample.synergy.best_head)].best.successes;

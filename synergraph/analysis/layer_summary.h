@@ -47,9 +47,9 @@ struct MeasuredLayer {
 };
 
 /// The summary of samples that were measured with these eps. Every `sinks` in a row are one sample
-/// up to several sinks; their number is a multiple of it.
+/// up to several sinks; their number is a multiple of it. `backward` as in MetricsOptions.
 MeasuredLayer summarise_layer(const std::vector<HeadsMetrics>& samples,
-                              const std::vector<double>& eps, int sinks = 1);
+                              const std::vector<double>& eps, int sinks = 1, bool backward = false);
 
 }  // namespace synergraph
 #pragma GCC visibility pop

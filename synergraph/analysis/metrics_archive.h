@@ -33,7 +33,8 @@ void archive(Archive& with, HittingTimes& times) {
 }
 template <class Archive>
 void archive(Archive& with, WalkSummary& walk) {
-  with(walk.hitting, walk.truncated, walk.mixing);
+  with(walk.hitting, walk.truncated, walk.mixing, walk.mixing_least, walk.mixing_most,
+       walk.averaged, walk.averaged_tv);
 }
 template <class Archive>
 void archive(Archive& with, Fidelity& fidelity) {
@@ -43,7 +44,8 @@ void archive(Archive& with, Fidelity& fidelity) {
 }
 template <class Archive>
 void archive(Archive& with, Metrics& metrics) {
-  with(metrics.forward_probability, metrics.bound, metrics.walk, metrics.fidelity);
+  with(metrics.forward_probability, metrics.bound, metrics.walk, metrics.fidelity,
+       metrics.backward_mixing);
   for (const QuantityRow& row : kQuantityRows)
     if (row.in_system != nullptr) with(metrics.*row.in_system);
 }

@@ -136,6 +136,10 @@ std::optional<MovedValues> ModelAttention::Reader::moved() {
   return moved;
 }
 
+bool ModelAttention::knows_moved() const {
+  return dynamic_cast<const Evaluator*>(evaluators_().get()) != nullptr;
+}
+
 ModelAttention::ModelAttention(const Model& model, Sequences inputs, const Task* task,
                                const TokenRange& range, EvaluatorFactory evaluators,
                                const TokenChoice& sinks, LossGamesFactory games)

@@ -29,6 +29,9 @@ class ModelAttention : public AttentionSource {
   FloatType element_type(int layer) const override;
   void copy_heads(const AttentionPiece& piece, const HeadCopy& copy) override;
 
+  /// Whether its readers know what the heads move: those of a model that runs on the CPU do.
+  bool knows_moved() const;
+
   /// What the samples are, where sequences have several sinks; empty: the sequences in order.
   std::vector<TokenSpan> sequences() const;
 

@@ -11,6 +11,7 @@ namespace synergraph {
 /// How several heads on the same nodes are measured: sg_graph_measure() and the command graph.
 struct HeadsOnNodesSettings {
   MetricsSettings metrics;
+  bool backward = false;
   std::vector<double> weights;
 };
 
@@ -18,6 +19,7 @@ struct HeadsOnNodesSettings {
 template <class Visit>
 void visit_settings(HeadsOnNodesSettings& settings, Visit&& visit) {
   visit_settings(settings.metrics, visit);
+  visit(kBackwardSetting, settings.backward);
   visit(Setting{.key = "weights",
                 .group = kMeasurementGroup,
                 .help = "head weights, one per head; they are normalised (default: the weights of "

@@ -10,6 +10,7 @@
 #include "synergraph/chain/mixing_rules.h"
 #include "synergraph/chain/survival_sweep.h"
 #include "synergraph/chain/walk_powers.h"
+#include "synergraph/core/array_math.h"
 #include "synergraph/core/error.h"
 #include "synergraph/core/special_values.h"
 
@@ -27,41 +28,88 @@ using mixing_rules::kSurvival;
 using mixing_rules::Threshold;
 static_assert(mixing_rules::kLeastUnlifted == Propagation::kBeyondFlushing);
 
-/// Whether a state of all nodes meets a threshold.
-bool meets(const std::vector<double>& state, const Threshold& threshold) {
-  return threshold.met(threshold.of == kArrival ? *std::min_element(state.begin(), state.end())
-                                                : *std::max_element(state.begin(), state.end()));
-}
+/// What a time is searched for: the worst start node meets a threshold of T_mix, or the mean over
+/// start nodes falls below one of T_avg.
+struct Goal {
+  Followed of;
+  bool of_mean = false;
+  double value;
 
-/// The thresholds still searched for, and the times found.
+  static Goal worst(double eps) {
+    const Threshold threshold(eps);
+    return {threshold.of, false, threshold.value};
+  }
+  /// The mean of survivals falls below this part of eps. Of means near one nothing is lost: the
+  /// sink has arrived, so a mean is at most 1 - 1/n.
+  static Goal mean(double eps, double part) {
+    const bool lifted = eps * part < mixing_rules::kLeastUnlifted;
+    const double below = (lifted ? eps * kLifting : eps) * part;
+    return {lifted ? kLifted : kSurvival, true, below * (1.0 - mixing_rules::kTie)};
+  }
+  /// By the worst or the least of what it is of, or by the mean.
+  bool met(double by) const {
+    return of_mean ? by < value : of == kArrival ? by >= value : by <= value;
+  }
+  /// By a state of all nodes.
+  bool met_by(const std::vector<double>& state) const {
+    if (of_mean)
+      return met(total(state.data(), static_cast<int>(state.size())) /
+                 static_cast<double>(state.size()));
+    return met(of == kArrival ? *std::min_element(state.begin(), state.end())
+                              : *std::max_element(state.begin(), state.end()));
+  }
+};
+
+/// What is still searched for, and the times found.
 struct Search {
-  std::vector<Threshold> threshold;
+  std::vector<Goal> goal;
   std::vector<double> time;
 
-  explicit Search(const std::vector<double>& eps)
-      : time(eps.size(), std::numeric_limits<double>::quiet_NaN()) {
-    for (const double e : eps) {
+  Search(const WalkOptions& options, int nodes) {
+    for (const double e : options.eps) {
       if (!(e > 0.0)) throw UsageError(fmt::format("eps must be positive, not {}", e));
-      threshold.emplace_back(e);
+      goal.push_back(Goal::worst(e));
     }
+    if (options.averaged) {  // the L1 distance is twice the survival, the total variation is it
+      for (const double e : options.eps) goal.push_back(Goal::mean(e, 0.5));
+      for (const double e : options.eps) goal.push_back(Goal::mean(e, 1.0));
+    }
+    time.assign(goal.size(), kNan);
     settle(kArrival, 0.0, 0.0);
+    const double begin = 1.0 - 1.0 / static_cast<double>(nodes);
+    for (std::size_t k = 0; k < goal.size(); ++k)
+      if (goal[k].of_mean && goal[k].met(goal[k].of == kLifted ? begin * kLifting : begin))
+        time[k] = 0.0;
+  }
+  /// Some walks may never arrive. Their share bounds every mean from below.
+  void settle_without_arrival(const Walk& walk) {
+    const std::vector<double> missing = missing_probability(walk);
+    for (std::size_t k = 0; k < goal.size(); ++k) {
+      Goal limit = goal[k];
+      if (limit.of == kLifted) limit.value /= kLifting;
+      if (open(k) && !(limit.of_mean && limit.met_by(missing))) time[k] = kInfinity;
+    }
+  }
+  std::vector<double> times(std::size_t begin, std::size_t count) const {
+    const auto from = time.begin() + static_cast<std::ptrdiff_t>(begin);
+    return {from, from + static_cast<std::ptrdiff_t>(count)};
   }
   bool open(std::size_t k) const { return std::isnan(time[k]); }
   bool done() const {
     return std::none_of(time.begin(), time.end(), [](double t) { return std::isnan(t); });
   }
-  /// Is a threshold of this kind still open?
+  /// Is a goal of this kind still open?
   bool follows(Followed of) const {
     for (std::size_t k = 0; k < time.size(); ++k)
-      if (open(k) && threshold[k].of == of) return true;
+      if (open(k) && goal[k].of == of) return true;
     return false;
   }
-  /// Records `when` for every open threshold of this kind that is met.
+  /// Records `when` for every open threshold of T_mix of this kind that is met.
   void settle(Followed of, double worst, double when) {
     for (std::size_t k = 0; k < time.size(); ++k)
-      if (open(k) && threshold[k].of == of && threshold[k].met(worst)) time[k] = when;
+      if (open(k) && goal[k].of == of && !goal[k].of_mean && goal[k].met(worst)) time[k] = when;
   }
-  /// Records `when` for every open threshold.
+  /// Records `when` for every open goal.
   void settle_all(double when) {
     for (std::size_t k = 0; k < time.size(); ++k)
       if (open(k)) time[k] = when;
@@ -73,13 +121,14 @@ void search_panel(const SurvivalSweep& sweep, Followed of, Search& search) {
   const Propagation& states = sweep.states();
   const double last = sweep.worst_current();
   for (std::size_t k = 0; k < search.time.size(); ++k) {
-    const Threshold& threshold = search.threshold[k];
-    if (!search.open(k) || threshold.of != of || !threshold.met(last)) continue;
+    const Goal& goal = search.goal[k];
+    if (!search.open(k) || goal.of != of || !goal.met(goal.of_mean ? sweep.mean_current() : last))
+      continue;
     int before = 0;  // steps of the panel after which it is not met
     int met = states.length();
     while (met - before > 1) {
       const int middle = before + (met - before) / 2;
-      (threshold.met(sweep.worst(middle)) ? met : before) = middle;
+      (goal.met(goal.of_mean ? sweep.mean(middle) : sweep.worst(middle)) ? met : before) = middle;
     }
     search.time[k] = static_cast<double>(states.time() - states.length() + met);
   }
@@ -130,9 +179,9 @@ struct Bisection {
 class FollowedPowers {
  public:
   /// `lifted`: lifted survivals are asked for.
-  FollowedPowers(const Walk& walk, WalkPowers& powers, bool lifted)
+  FollowedPowers(WalkPowers& powers, bool lifted)
       : powers_(powers),
-        lifted_(static_cast<std::size_t>(walk.nodes()), kLifting),
+        lifted_(static_cast<std::size_t>(powers.nodes()), kLifting),
         next_(lifted_.size()) {
     lifted_.back() = 0.0;
     if (lifted) step();
@@ -160,17 +209,15 @@ class FollowedPowers {
 };
 
 /// Doubling, then bisection, for all open thresholds at once.
-void search_by_squaring(const Walk& walk, Search& search, const Execution& execution) {
-  WalkPowers powers(walk, WalkPowers::Keep::kAll, execution);
-  FollowedPowers followed(walk, powers, search.follows(kLifted));
+void search_by_squaring(WalkPowers& powers, Search& search) {
+  FollowedPowers followed(powers, search.follows(kLifted));
   std::vector<Bisection> running;
   std::vector<bool> bracketed(search.time.size(), false);
   std::array<std::vector<double>, kFollowed> before;
   std::size_t open = 0;
   for (const Followed of : {kSurvival, kLifted, kArrival}) before[of] = followed.now(of);
   for (std::size_t k = 0; k < search.time.size(); ++k) {
-    if (search.open(k) && meets(before[search.threshold[k].of], search.threshold[k]))
-      search.time[k] = 1.0;
+    if (search.open(k) && search.goal[k].met_by(before[search.goal[k].of])) search.time[k] = 1.0;
     open += search.open(k) ? 1 : 0;
   }
   constexpr int kHighest = 1023;  // 2^1023 steps, the largest double's exponent: beyond it, never
@@ -182,16 +229,15 @@ void search_by_squaring(const Walk& walk, Search& search, const Execution& execu
       std::vector<double> now = followed.now(of);
       std::vector<double>& last = before[of];
       for (std::size_t k = 0; k < search.time.size(); ++k) {
-        const Threshold& threshold = search.threshold[k];
-        if (!search.open(k) || bracketed[k] || threshold.of != of || !meets(now, threshold))
-          continue;
+        const Goal& goal = search.goal[k];
+        if (!search.open(k) || bracketed[k] || goal.of != of || !goal.met_by(now)) continue;
         bracketed[k] = true;
         running.push_back({k, level, last, std::ldexp(1.0, level - 1)});
       }
       last = std::move(now);
     }
   }
-  std::vector<double> next(static_cast<std::size_t>(walk.nodes()));
+  std::vector<double> next(static_cast<std::size_t>(powers.nodes()));
   for (int level = powers.top_level() - 2; level >= 0; --level) {
     const bool needed = std::any_of(running.begin(), running.end(), [&](const Bisection& b) {
       return level <= b.level - 2 && level >= b.level - 2 - kLevels;
@@ -200,7 +246,7 @@ void search_by_squaring(const Walk& walk, Search& search, const Execution& execu
     for (Bisection& b : running) {
       if (level > b.level - 2 || level < b.level - 2 - kLevels) continue;
       powers.multiply(level, b.state.data(), next.data());
-      if (meets(next, search.threshold[b.index])) continue;
+      if (search.goal[b.index].met_by(next)) continue;
       b.state = next;
       b.time += std::ldexp(1.0, level);
     }
@@ -212,9 +258,15 @@ void search_by_squaring(const Walk& walk, Search& search, const Execution& execu
 
 /// How far to step one by one before squaring.
 std::int64_t steps_worth_taking(int nodes, double worst_hitting, const Search& search) {
-  for (std::size_t k = 0; k < search.time.size(); ++k)
-    if (search.open(k) && !mixing_rules::stepping_pays(search.threshold[k], worst_hitting, nodes))
-      return 0;
+  for (std::size_t k = 0; k < search.time.size(); ++k) {
+    const Goal& goal = search.goal[k];
+    if (!search.open(k)) continue;
+    if (goal.of_mean) return mixing_rules::most_steps(nodes);  // few slow nodes hold up no mean
+    Threshold threshold;
+    threshold.of = goal.of;
+    threshold.value = goal.value;
+    if (!mixing_rules::stepping_pays(threshold, worst_hitting, nodes)) return 0;
+  }
   return mixing_rules::most_steps(nodes);
 }
 
@@ -222,10 +274,10 @@ std::int64_t steps_worth_taking(int nodes, double worst_hitting, const Search& s
 
 WalkSummary summarise_walk(const Walk& walk, const WalkOptions& options,
                            const Execution& execution) {
-  Search search(options.eps);
+  Search search(options, walk.nodes());
   WalkSummary summary;
   summary.hitting = hitting_times(walk);
-  if (std::isinf(summary.hitting.max)) search.settle_all(kInfinity);
+  if (std::isinf(summary.hitting.max)) search.settle_without_arrival(walk);
   if (walk.nodes() == 1) search.settle_all(0.0);
 
   const std::int64_t stepping = options.stepping >= 0
@@ -251,9 +303,23 @@ WalkSummary summarise_walk(const Walk& walk, const WalkOptions& options,
       sweep.restrict_to(sum.active(sweep));
   }
   summary.truncated = summarise_hitting(sum.take());
-  if (!search.done()) search_by_squaring(walk, search, execution);
-  summary.mixing = search.time;
+  if (!search.done()) {
+    WalkPowers powers(walk, WalkPowers::Keep::kAll, execution);
+    search_by_squaring(powers, search);
+  }
+  const std::size_t count = options.eps.size();
+  summary.mixing = search.times(0, count);
+  if (options.averaged) {
+    summary.averaged = search.times(count, count);
+    summary.averaged_tv = search.times(2 * count, count);
+  }
   return summary;
+}
+
+std::vector<double> mixing_times_by_squaring(WalkPowers& powers, const std::vector<double>& eps) {
+  Search search({.eps = eps}, powers.nodes());
+  search_by_squaring(powers, search);
+  return search.times(0, eps.size());
 }
 
 std::vector<double> mixing_times(const Walk& walk, const std::vector<double>& eps,

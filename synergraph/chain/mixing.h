@@ -25,11 +25,18 @@ std::vector<double> mixing_times(const Walk& walk, const std::vector<double>& ep
 /// Returns T_mix for a single eps.
 double mixing_time(const Walk& walk, double eps = 0.25, const Execution& execution = {});
 
-/// All speed metrics of one walk, from one pass.
+/// All speed metrics of one walk, from one pass. T_avg = min{ t : mean_j d_t[j] < eps } has the
+/// precision of T_mix. It may be finite where T_mix is not: few start nodes may miss the sink.
 struct WalkSummary {
   HittingTimes hitting;        ///< untruncated
   HittingTimes truncated;      ///< truncated at WalkOptions::cutoff
   std::vector<double> mixing;  ///< T_mix for each WalkOptions::eps
+  /// Bounds of every T_mix where some are not known (NaN in `mixing`), as of slow walks that are
+  /// not in memory; otherwise empty.
+  std::vector<double> mixing_least = {}, mixing_most = {};
+  /// T_avg for each WalkOptions::eps, by the L1 distance and by the total variation (theory:
+  /// "Averaged mixing time"). Empty unless WalkOptions::averaged.
+  std::vector<double> averaged = {}, averaged_tv = {};
 };
 
 struct WalkOptions {
@@ -37,6 +44,7 @@ struct WalkOptions {
   std::int64_t cutoff = 100;         ///< cutoff for truncated hitting times, in steps
   /// The number of single steps before squaring begins; -1 chooses by the number of nodes.
   std::int64_t stepping = -1;
+  bool averaged = false;  ///< also T_avg
 };
 
 /// Summarises one walk. Threads and memory serve the squarings of slow walks. The memory always

@@ -79,6 +79,25 @@ class Crossings {
   std::vector<Steps> found_;
 };
 
+/// The mean over all nodes of the probability that the walk ends at a node without a way out other
+/// than the sink: what the averaged survival falls to, by back substitution without a subtraction.
+double mean_lost(const SparseGraph& graph) {
+  std::vector<double> lost(static_cast<std::size_t>(graph.nodes()), 0.0);
+  double sum = 0.0;
+  for (int j = graph.sink() - 1; j >= 0; --j) {
+    const auto receivers = graph.receivers(j);
+    const auto weights = graph.weights(j);
+    double reached = 0.0;
+    for (std::size_t e = 0; e < receivers.size(); ++e)
+      reached +=
+          (weights.empty() ? 1.0 : weights[e]) * lost[static_cast<std::size_t>(receivers[e])];
+    const double forward = outgoing(graph, j).forward;
+    lost[static_cast<std::size_t>(j)] = forward > 0.0 ? std::min(1.0, reached / forward) : 1.0;
+    sum += lost[static_cast<std::size_t>(j)];
+  }
+  return sum / static_cast<double>(graph.nodes());
+}
+
 std::vector<double> times(std::vector<double> numbers, double factor) {
   for (double& number : numbers) number *= factor;
   return numbers;
@@ -111,10 +130,10 @@ SparseWalkSummary summarise_walk(const SparseGraph& graph, const SparseWalkOptio
   const auto n = static_cast<std::size_t>(graph.nodes());
   SparseWalkSummary summary;
   summary.hitting = hitting_times(graph);
-  // Where the sink is out of reach the survival is exactly one, for ever.
-  const auto lost = static_cast<double>(
-      std::count(summary.hitting.node.begin(), summary.hitting.node.end(), kInfinity));
-  const double mean_lost = lost / static_cast<double>(n);
+  // A node that cannot reach the sink survives for ever. Nodes before it do so with a probability
+  // that can be small: the mean may still fall below its threshold.
+  const bool some_lost = summary.hitting.max == kInfinity;
+  const double lost = some_lost ? mean_lost(graph) : 0.0;
 
   std::vector<double> start(n, 1.0);
   start.back() = 0.0;
@@ -125,10 +144,8 @@ SparseWalkSummary summarise_walk(const SparseGraph& graph, const SparseWalkOptio
   Crossings worst(options.eps, false);
   Crossings l1(times(options.eps, 0.5), true);
   Crossings tv(options.eps, true);
-  const auto comes_worst = [&](double) { return lost == 0.0; };
-  const auto comes_mean = [&](double threshold) {
-    return mean_lost < threshold * (1.0 - kSparseTie);
-  };
+  const auto comes_worst = [&](double threshold) { return !some_lost || threshold >= 1.0; };
+  const auto comes_mean = [&](double threshold) { return lost < threshold * (1.0 - kSparseTie); };
   const auto open = [&] {
     const auto waits = [](const Crossings& of, const std::vector<double>& thresholds,
                           const auto& comes) {

@@ -77,6 +77,15 @@ double SurvivalSweep::worst_current() const {
   return worst;
 }
 
+double SurvivalSweep::mean(int k) const {
+  double sum[4] = {};
+  int j = 0;
+  for (; j + 4 <= states_.active(); j += 4)
+    for (int part = 0; part < 4; ++part) sum[part] += states_.at(j + part, k);
+  for (; j < states_.active(); ++j) sum[0] += states_.at(j, k);
+  return ((sum[0] + sum[1]) + (sum[2] + sum[3])) / static_cast<double>(walk_.nodes());
+}
+
 TruncatedSum::TruncatedSum(int nodes, std::int64_t cutoff, const Execution& execution)
     : cutoff_(cutoff),
       patience_(steps_before_squaring(nodes, cutoff)),

@@ -29,6 +29,10 @@ class SurvivalSweep {
   /// Returns the maximum over j of the newest state.
   double worst_current() const;
 
+  /// The same for the mean over all nodes, the sink included.
+  double mean(int k) const;
+  double mean_current() const { return mean(states_.length()); }
+
   /// Returns the first node that the walk can leave. No node steps to the nodes before, so their
   /// survival is always one. Under the published rule, node 0 is such a node.
   int first_moving() const { return first_moving_; }

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "synergraph/core/array_math.h"
 #include "synergraph/core/error.h"
 #include "synergraph/core/kernels/kernels.h"
 #include "synergraph/core/safe_range.h"
@@ -156,6 +157,17 @@ Walk walk_of_rows(ConstMatrixView rows) {
   return walk;
 }
 
+Walk backward_walk(ConstMatrixView diffusion) {
+  const int n = nodes_of(diffusion);
+  Walk walk = blank_walk(n);
+  for (int i = 0; i < n; ++i)
+    std::reverse_copy(diffusion.row(i), diffusion.row(i) + i + 1,
+                      walk.step.row(n - 1 - i) + n - 1 - i);
+  normalise_rows(walk, walk.step);
+  make_sink_absorbing(walk);
+  return walk;
+}
+
 WalkSum::WalkSum(int nodes)
     : step_(nodes, nodes, ConvexSum::Part::kUpper),
       leave_(1, nodes, ConvexSum::Part::kWhole),
@@ -189,6 +201,18 @@ std::vector<bool> reaches_sink(const Walk& walk) {
       reaches[static_cast<std::size_t>(j)] = row[i] > 0.0 && reaches[static_cast<std::size_t>(i)];
   }
   return reaches;
+}
+
+std::vector<double> missing_probability(const Walk& walk) {
+  std::vector<double> missing(static_cast<std::size_t>(walk.nodes()), 0.0);
+  for (int j = walk.sink() - 1; j >= 0; --j) {
+    const auto at = static_cast<std::size_t>(j);
+    const double leave = walk.leave[at];
+    missing[at] =
+        leave > 0.0 ? dot(walk.step.row(j) + j + 1, missing.data() + j + 1, walk.sink() - j) / leave
+                    : 1.0;
+  }
+  return missing;
 }
 
 }  // namespace synergraph

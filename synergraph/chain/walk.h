@@ -56,6 +56,11 @@ Walk published_walk(ConstMatrixView attention);
 Walk walk_of_columns(const MirroredMatrix& attention);
 Walk published_walk_of_columns(const MirroredMatrix& attention);
 
+/// Makes the backward walk of a diffusion matrix (theory: "Backward walk"): i -> j with probability
+/// D(i, j), until node 0. Its nodes are counted from the other end, so that it goes forward: its
+/// first node is the sink of D, and its sink is node 0 of D. A node that keeps all it gets stays.
+Walk backward_walk(ConstMatrixView diffusion);
+
 /// Computes published_walk_of_columns() in units of `whole`, in existing memory. All rows of the
 /// attention sum to `whole`. rest[j] is the weight that row j gives to tokens before j. Rows of
 /// `into` sum to `whole`. Entries of `into` below the diagonal and in the sink's row have arbitrary
@@ -96,6 +101,10 @@ Walk combine_walks(int nodes, std::span<const double> weights, WalkOf walk) {
 
 /// Returns for every node j whether a walk from j can reach the sink.
 std::vector<bool> reaches_sink(const Walk& walk);
+
+/// Returns for every node j the probability that a walk from j never reaches the sink, by back
+/// substitution, without a subtraction.
+std::vector<double> missing_probability(const Walk& walk);
 
 }  // namespace synergraph
 #pragma GCC visibility pop

@@ -1,8 +1,11 @@
 #pragma once
 
-#include <map>
+#include <cstddef>
+#include <memory>
+#include <set>
 #include <vector>
 
+#include "synergraph/chain/power_store.h"
 #include "synergraph/chain/walk.h"
 #include "synergraph/core/execution.h"
 
@@ -23,51 +26,41 @@ class WalkPowers {
   /// request.
   WalkPowers(const Walk& walk, Keep keep, const Execution& execution);
 
-  int top_level() const { return level_; }
+  /// Powers that lie elsewhere, of which at most `capacity` are kept beside the newest.
+  WalkPowers(std::unique_ptr<PowerStore> store, std::size_t capacity, const Execution& execution);
+
+  int nodes() const { return store_->nodes(); }
+  int top_level() const { return store_->level(); }
 
   /// Squares the highest power: top_level() grows by one.
   void climb();
 
   /// Returns the survival at time 2^top_level() from every node, which is 0 at the sink.
-  std::vector<double> survival() const;
+  std::vector<double> survival() const { return store_->survival(); }
 
   /// Returns 1 - survival(): the chance to have reached the sink by that time, which is 1 at the
   /// sink.
-  std::vector<double> arrival() const;
+  std::vector<double> arrival() const { return store_->arrival(); }
 
   /// Computes out = P^(2^level) in. Powers that were not kept are squared again, and powers above
   /// `level` are dropped. Callers should therefore go from the highest level down.
   void multiply(int level, const double* in, double* out);
 
-  /// Returns row j of P^(2^level) from the diagonal on, or nullptr if that power is not in memory.
-  const double* row(int level, int j) const;
+  /// Whether P^(2^level) is in memory, as the functions of store() need it.
+  bool holds(int level) const;
+  PowerStore& store() const { return *store_; }
 
   /// Returns the number of squarings so far.
   int squarings() const { return squarings_; }
 
  private:
-  struct Power {
-    Matrix step;
-    std::vector<double> leave;
-  };
-  /// A power without the empty triangle: the entries of row j from the diagonal on follow those of
-  /// row j-1.
-  struct Packed {
-    ScratchVector<double> entries;
-    std::vector<double> leave;
-  };
-  const Matrix& step() const { return level_ == 0 ? walk_.step : newest_.step; }
-  const std::vector<double>& leave() const { return level_ == 0 ? walk_.leave : newest_.leave; }
   void square();
   void keep();
-  void load(int level);
+  void drop(int level);
   void raise_to(int level);
 
-  const Walk& walk_;  // level 0
-  Power newest_;      // level_, unless that is 0
-  Power spare_;
-  int level_ = 0;
-  std::map<int, Packed> kept_;
+  std::unique_ptr<PowerStore> store_;
+  std::set<int> kept_;
   std::size_t capacity_ = 1;  // largest size of kept_
   int stride_ = 1;            // distance between two kept levels
   const Execution& execution_;
@@ -75,8 +68,15 @@ class WalkPowers {
   int squarings_ = 0;
 };
 
+/// T_mix for every eps by squaring alone, of a walk whose sink is within reach of every node: see
+/// mixing_times(). The powers begin at the walk itself.
+std::vector<double> mixing_times_by_squaring(WalkPowers& powers, const std::vector<double>& eps);
+
 /// Returns P^steps v for any whole number of steps, by repeated squaring.
 std::vector<double> multiply_power(const Walk& walk, double steps, std::vector<double> v,
                                    const Execution& execution);
+
+/// The same from powers that begin at the walk itself.
+std::vector<double> multiply_power(WalkPowers& powers, double steps, std::vector<double> v);
 
 }  // namespace synergraph

@@ -28,8 +28,8 @@ void add_products(ConstMatrixView a, ConstMatrixView b, MatrixView out) {
   kernels().add_products(a, b, out);
 }
 
-void l1_distances(ConstMatrixView a, const double* b, const double* factors, double* out) {
-  kernels().l1_distances(a, b, factors, out);
+void l1_contributions(ConstMatrixView a, const double* b, const double* factors, double* out) {
+  kernels().l1_contributions(a, b, factors, out);
 }
 
 }  // namespace synergraph

@@ -27,8 +27,9 @@ void add_scaled(const double* from, double factor, int count, double* to);
 /// Computes out(i, j) += inner product of row i of a and row j of b, which have as many columns.
 void add_products(ConstMatrixView a, ConstMatrixView b, MatrixView out);
 
-/// Computes out[i] = sum over k of |a(i, k) - factors[i] * b[k]| for every row of a.
-void l1_distances(ConstMatrixView a, const double* b, const double* factors, double* out);
+/// Computes out[i] = sum over k of |a(i, k)| - |a(i, k) - factors[i] * b[k]| for every row of a.
+/// Every term has the rounding of the product, also where a(i, k) is much larger.
+void l1_contributions(ConstMatrixView a, const double* b, const double* factors, double* out);
 
 }  // namespace synergraph
 #pragma GCC visibility pop

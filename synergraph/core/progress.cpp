@@ -54,6 +54,11 @@ void Progress::add(std::uint64_t count) {
   update(done_ + count, "");
 }
 
+void Progress::tell(const std::string& detail) {
+  const std::lock_guard lock(adding_);
+  update(done_, detail);
+}
+
 void Progress::update(std::uint64_t done, const std::string& detail) {
   done_ = done;
   if (options_.listener) options_.listener(done, total_, detail);

@@ -43,6 +43,8 @@ class Progress {
   /// Reports `count` more finished units. Several threads may call add() at once. No thread may
   /// call another member function meanwhile.
   void add(std::uint64_t count);
+  /// Reports the state within the next unit, from any thread, as add() does.
+  void tell(const std::string& detail);
   /// Prints a separate line above the redrawn line.
   void note(const std::string& line);
   /// Prints the last state, even if the interval has not passed.

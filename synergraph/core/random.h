@@ -21,6 +21,7 @@ enum class Purpose : std::uint32_t {
   kHeadOrders = 9,      ///< sampled orders of heads
   kWeights = 10,        ///< starting points of searches for the best weights of heads
   kNull = 11,           ///< orders of the weights in rows of attention, see PermutedHeads
+  kDesign = 12,         ///< searches for graphs
 };
 
 /// A counter-based random stream (Philox4x32-10). Block b of stream (seed, purpose, a) is a pure

@@ -127,4 +127,8 @@ void SparsePropagation::advance(
   }
 }
 
+double advance_node(const NodeSteps& node) {
+  return kernels().advance_node(node);
+}
+
 }  // namespace synergraph

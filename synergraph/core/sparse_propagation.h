@@ -64,4 +64,7 @@ class SparsePropagation {
   std::int64_t time_ = 0;
 };
 
+/// The states of one node from those of later nodes; returns the largest. See NodeSteps.
+double advance_node(const NodeSteps& node);
+
 }  // namespace synergraph

@@ -2,8 +2,10 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
+#include <vector>
 
 #include "synergraph/core/error.h"
 #include "synergraph/heads/attention_view.h"
@@ -47,6 +49,15 @@ class MetricsBackend {
   virtual std::string refusal(const QueryKeyView& /*attention*/,
                               const BatchOptions& /*options*/) const {
     return {};
+  }
+
+  /// Heads in the CPU's memory, which may have walks of their own, as graphs have: gives what
+  /// measure() of heads/measure.h gives, or nothing where the device does not decide it.
+  virtual std::optional<std::vector<HeadsMetrics>> measure(HeadSource& /*heads*/,
+                                                           const std::vector<double>& /*weights*/,
+                                                           const MeasureOptions& /*options*/,
+                                                           const DevicePlace& /*place*/) {
+    return std::nullopt;
   }
 
   /// All subsets of the heads of a sample: gives what subset_values() of subsets/subset_values.h

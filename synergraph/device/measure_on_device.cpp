@@ -77,6 +77,7 @@ class DeviceMeasurement {
   void measure_batch(const SystemBatch& batch, int index);
   void measure_on_cpu(const VisitedSystem& system);
   void measure_on_cpu(int layer, const std::vector<SampleRange>& samples);
+  ProgressOptions progress_of_call();
   void finished(int layer, int systems, std::optional<int> device);
 
   const MeasuringDevice& device_;
@@ -95,17 +96,31 @@ class DeviceMeasurement {
   Progress* progress_ = nullptr;
   std::mutex counting_;
   MeasuredOn result_;
+  std::uint64_t told_ = 0;  // heads that progress has, and no finished system yet
 };
 
-void DeviceMeasurement::finished(int layer, int systems, std::optional<int> device) {
-  {
+/// Hears of heads that are done, while their systems are under way.
+ProgressOptions DeviceMeasurement::progress_of_call() {
+  return {.listener = [this, last = std::uint64_t{0}](std::uint64_t done, std::uint64_t,
+                                                      const std::string&) mutable {
+    if (done <= last) return;
     const std::lock_guard counting(counting_);
-    (device ? result_.on_device : result_.on_cpu) += static_cast<std::uint64_t>(systems);
-    if (device) result_.devices.insert(*device);
-  }
-  progress_->add(
+    told_ += done - last;
+    progress_->add(done - last);
+    last = done;
+  }};
+}
+
+void DeviceMeasurement::finished(int layer, int systems, std::optional<int> device) {
+  const std::uint64_t heads =
       static_cast<std::uint64_t>(systems) *
-      static_cast<std::uint64_t>(source_.layers()[static_cast<std::size_t>(layer)].heads));
+      static_cast<std::uint64_t>(source_.layers()[static_cast<std::size_t>(layer)].heads);
+  const std::lock_guard counting(counting_);
+  (device ? result_.on_device : result_.on_cpu) += static_cast<std::uint64_t>(systems);
+  if (device) result_.devices.insert(*device);
+  const std::uint64_t before = std::min(heads, told_);
+  told_ -= before;
+  progress_->add(heads - before);
 }
 
 DeviceMeasurement::Way DeviceMeasurement::way_of(int layer) const {
@@ -171,18 +186,19 @@ BatchMetrics DeviceMeasurement::on_device(const LyingBatch& batch, const BatchOp
 
 void DeviceMeasurement::measure_lying(const LyingBatch& batch, int index) {
   options_.execution.check();
-  std::vector<std::vector<double>> weights;
-  for (int sample = batch.first; sample < batch.end; ++sample)
-    weights.push_back(weights_(batch.layer, sample));
+  const std::vector<double> weights = weights_(batch.layer, batch.first);
   // Weights that differ go to the device one system at a time.
-  if (std::adjacent_find(weights.begin(), weights.end(), std::not_equal_to<>()) != weights.end()) {
-    for (int sample = batch.first; sample < batch.end; ++sample)
-      measure_lying({batch.layer, sample, sample + 1}, index);
+  for (int sample = batch.first + 1; sample < batch.end; ++sample) {
+    if (weights_(batch.layer, sample) == weights) continue;
+    for (int each = batch.first; each < batch.end; ++each)
+      measure_lying({batch.layer, each, each + 1}, index);
     return;
   }
+  BatchOptions request = lying_options(batch);
+  request.execution.progress = progress_of_call();
   BatchMetrics measured;
   try {
-    measured = on_device(batch, lying_options(batch), weights.front(), index);
+    measured = on_device(batch, request, weights, index);
   } catch (const InputError& error) {
     if (device_.automatic)  // the CPU measures it, or says what is wrong with it
       return measure_on_cpu(batch.layer, {{batch.first, batch.end}});
@@ -260,7 +276,7 @@ void DeviceMeasurement::flush(std::unique_lock<std::mutex> gathering) {
 
 void DeviceMeasurement::take(const VisitedSystem& system) {
   const Way way = ways_[static_cast<std::size_t>(system.layer)];
-  if (way == Way::kCpu || system.heads.row_shares() != nullptr ||
+  if (way == Way::kCpu || system.heads.rows() != nullptr || system.heads.row_shares() != nullptr ||
       system.heads.own_walk(0) != nullptr)
     return measure_on_cpu(system);
   const AttentionLayer& layer = source_.layers()[static_cast<std::size_t>(system.layer)];
@@ -340,6 +356,24 @@ MeasuredOn measure_systems_on(const MeasuringDevice& device, AttentionSource& so
                     keep(layer, sample, std::move(by_convention));
                   });
   return {.on_cpu = systems};
+}
+
+HeadsMetrics measure_heads_on(const MeasuringDevice& device, const std::vector<Head>& heads,
+                              const std::vector<double>& weights, const MetricsOptions& options,
+                              const Execution& execution, std::string& measured_on) {
+  MeasuredOn on;
+  if (!device.is_cpu()) {
+    HeadList source(heads);
+    const MeasureOptions request{.conventions = {options}, .execution = execution};
+    const int index = device.indices.front();
+    if (auto found = device.backend->measure(source, weights, request, {index})) {
+      on.on_device = 1;
+      on.devices = {index};
+      measured_on = on.text(device);
+      return std::move(found->front());
+    }
+  }
+  return measure_heads(heads, weights, options, execution);
 }
 
 double cpu_seconds(const AttentionLayer& layer) {

@@ -31,6 +31,12 @@ MeasuredOn measure_systems_on(
     const std::function<void(int layer, int sample, std::vector<HeadsMetrics> by_convention)>&
         keep);
 
+/// Measures heads in memory by one convention on a device, or on the CPU what it does not decide.
+/// `measured_on`: see MeasuredOn::text().
+HeadsMetrics measure_heads_on(const MeasuringDevice& device, const std::vector<Head>& heads,
+                              const std::vector<double>& weights, const MetricsOptions& options,
+                              const Execution& execution, std::string& measured_on);
+
 /// Seconds that one core of a CPU takes to measure a system, roughly.
 double cpu_seconds(const AttentionLayer& layer);
 

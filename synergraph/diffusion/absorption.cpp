@@ -67,18 +67,18 @@ std::vector<double> last_arrival(ConstMatrixView diffusion) {
   return last;
 }
 
+double passing_of_row(const double* row, int i, int target, const double* passing) {
+  const double down = total(row, i);
+  if (in_safe_range(down)) return dot(row + target, passing + target, i - target) / down;
+  return down > 0.0 ? passing_next_to_nothing(row, i, target, passing + target) : 0.0;
+}
+
 std::vector<double> passing_probability(ConstMatrixView diffusion, int target) {
   std::vector<double> passing(static_cast<std::size_t>(diffusion.rows), 0.0);
   passing[static_cast<std::size_t>(target)] = 1.0;
-  for (int i = target + 1; i < diffusion.rows; ++i) {
-    const double* row = diffusion.row(i);
-    const double down = total(row, i);
-    const double* from = passing.data() + target;
-    if (in_safe_range(down))
-      passing[static_cast<std::size_t>(i)] = dot(row + target, from, i - target) / down;
-    else if (down > 0.0)
-      passing[static_cast<std::size_t>(i)] = passing_next_to_nothing(row, i, target, from);
-  }
+  for (int i = target + 1; i < diffusion.rows; ++i)
+    passing[static_cast<std::size_t>(i)] =
+        passing_of_row(diffusion.row(i), i, target, passing.data());
   return passing;
 }
 

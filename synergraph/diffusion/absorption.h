@@ -19,6 +19,9 @@ std::vector<double> absorption_probability(ConstMatrixView diffusion);
 /// arrives.
 std::vector<double> last_arrival(ConstMatrixView diffusion);
 
+/// Returns the same for row i > target alone, from the probabilities of the nodes before i.
+double passing_of_row(const double* row, int i, int target, const double* passing);
+
 /// Returns for every node i the probability that the way back from i ever passes `target`: 1 at the
 /// target, 0 below the target. The function uses one triangular solve and no subtraction.
 std::vector<double> passing_probability(ConstMatrixView diffusion, int target);

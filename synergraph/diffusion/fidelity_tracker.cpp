@@ -219,26 +219,14 @@ bool FidelityTracker::peak_slowly(int j, double enough) {
 /// Certifies by powers what stepping did not, and bounds the other nodes.
 void FidelityTracker::search_slowly() {
   if (!slow_) slow_ = std::make_unique<SlowSignal>(diffusion_, execution_);
-  const auto raise_all = [&] {
-    slow_->for_each_power([&](double time, const std::vector<double>& signal) {
-      if (time > static_cast<double>(states_.time()))
-        for (int j = 0; j < nodes(); ++j)
-          look_at(j, signal[static_cast<std::size_t>(j)], time, SlowSignal::kPrecision);
-    });
-  };
   if (options_.every_node) {
     for (int j = 0; j < nodes(); ++j) peak_slowly(j, kInfinity);
   } else {
-    // The smallest so far is followed to its peak; once that stays the smallest, it is the minimax.
-    double least = kInfinity;  // of the peaks that are final
-    std::vector<bool> followed(static_cast<std::size_t>(nodes()), false);
-    for (;;) {
-      const int j = smallest();
-      if (followed[static_cast<std::size_t>(j)] || known(j)) break;
-      followed[static_cast<std::size_t>(j)] = true;
-      if (peak_slowly(j, least)) least = std::min(least, lower(j));
-      raise_all();
-    }
+    follow_smallest(
+        *slow_, static_cast<double>(states_.time()), nodes(), [&] { return smallest(); },
+        [&](int j) { return known(j); },
+        [&](int j, double enough) { return peak_slowly(j, enough) ? lower(j) : kInfinity; },
+        [&](int j, double value, double time) { look_at(j, value, time, SlowSignal::kPrecision); });
   }
   settled_ = chosen_.empty() || is_final(smallest());
   const std::vector<double> bounds = slow_->bounds(static_cast<double>(states_.time()));

@@ -40,11 +40,23 @@ Walk way_back(ConstMatrixView diffusion) {
 }
 
 SlowSignal::SlowSignal(ConstMatrixView diffusion, const Execution& execution)
-    : diffusion_(diffusion),
-      execution_(execution),
+    : execution_(execution),
       walk_(way_back(diffusion)),
-      powers_(walk_, WalkPowers::Keep::kAll, execution) {
-  Vector one(walk_.step.row(0), walk_.step.row(0) + nodes());
+      powers_(std::make_unique<WalkPowers>(walk_, WalkPowers::Keep::kAll, execution)),
+      passing_([diffusion](int node) { return passing_probability(diffusion, node); }) {
+  begin();
+}
+
+SlowSignal::SlowSignal(std::unique_ptr<WalkPowers> powers, Passing passing,
+                       const Execution& execution)
+    : execution_(execution), powers_(std::move(powers)), passing_(std::move(passing)) {
+  begin();
+}
+
+/// The bounds of the first octave.
+void SlowSignal::begin() {
+  const double* first = store().first_row(0);
+  Vector one(first, first + nodes());
   Vector two(one.size());
   multiply_row(one, 0, two);
   for (std::size_t i = 0; i < two.size(); ++i) one[i] = std::max(one[i], two[i]);
@@ -58,45 +70,34 @@ double SlowSignal::power_of_two(int level) {
 /// out = in * D^(2^level), a row vector; false where that power is not in memory.
 bool SlowSignal::multiply_row(const Vector& in, int level, Vector& out) const {
   execution_.check();
-  const int n = nodes();
-  std::fill(out.begin(), out.end(), 0.0);
-  for (int i = 0; i < n; ++i) {
-    const double* row = powers_.row(level, i);
-    if (row == nullptr) return false;
-    const double amount = in[static_cast<std::size_t>(i)];
-    if (amount == 0.0) continue;
-    add_scaled(row, amount, n - i, out.data() + i);
-  }
+  if (!powers_->holds(level)) return false;
+  store().multiply_row(level, in.data(), out.data());
   return true;
 }
 
 /// out = D^(2^level) * in, a column vector as long as it is not zero.
 bool SlowSignal::multiply_column(const Vector& in, int level, Vector& out) const {
   execution_.check();
-  const auto count = static_cast<int>(in.size());
+  if (!powers_->holds(level)) return false;
   out.resize(in.size());
-  for (int i = 0; i < count; ++i) {
-    const double* row = powers_.row(level, i);
-    if (row == nullptr) return false;
-    out[static_cast<std::size_t>(i)] = dot(row, in.data() + i, count - i);
-  }
+  store().multiply_column(level, in.data(), static_cast<int>(in.size()), out.data());
   return true;
 }
 
 bool SlowSignal::read_signal(int level, Vector& signal) const {
-  const double* row = powers_.row(level, 0);
-  if (row == nullptr) return false;
+  if (!powers_->holds(level)) return false;
+  const double* row = store().first_row(level);
   std::reverse_copy(row, row + nodes(), signal.begin());
   return true;
 }
 
 /// The next power, and the bounds between it and the one after it. False where there is no room.
 bool SlowSignal::climb() {
-  const int level = powers_.top_level();
+  const int level = powers_->top_level();
   if (exhausted_ || level >= kHighest) return false;
-  powers_.climb();
+  powers_->climb();
   // Every lower power is needed: one that had to be given up ends the climb for good.
-  exhausted_ = powers_.row(level, 0) == nullptr || !tighten(level);
+  exhausted_ = !powers_->holds(level) || !tighten(level);
   if (exhausted_) return false;
   // Times 2^(level+1) .. 2^(level+2) are 2^level or 2^(level+1) later than those of the last
   // bounds.
@@ -111,12 +112,11 @@ bool SlowSignal::climb() {
 
 /// |r (D - 1)| of a signal r, and its rounding: by how much each node's signal changes in a step.
 SlowSignal::Vector SlowSignal::changes(const Vector& signal) const {
-  Vector in(signal.size(), 0.0);
-  for (int i = 0; i < nodes(); ++i)
-    add_scaled(walk_.step.row(i) + i + 1, signal[static_cast<std::size_t>(i)], nodes() - i - 1,
-               in.data() + i + 1);
+  Vector in(signal.size());
+  store().multiply_row_forward(signal.data(), in.data());
+  const Vector& leave = store().leave();
   for (std::size_t i = 0; i < signal.size(); ++i) {
-    const double out = signal[i] * walk_.leave[i];
+    const double out = signal[i] * leave[i];
     in[i] = std::abs(in[i] - out) + 1e-15 * (in[i] + out);
   }
   return in;
@@ -126,8 +126,8 @@ SlowSignal::Vector SlowSignal::changes(const Vector& signal) const {
 /// faster than the changes at the beginning, carried on for up to 2^level steps, allow. What fast
 /// nodes did long ago does not matter to these. False where a lower power is not in memory.
 bool SlowSignal::tighten(int level) {
-  const double* first = powers_.row(level, 0);
-  const double* last = powers_.row(level + 1, 0);
+  const double* first = store().first_row(level);
+  const double* last = store().first_row(level + 1);
   Vector most = changes({first, first + nodes()});
   Vector later(most.size());
   for (int k = 0; k < level; ++k) {
@@ -149,7 +149,7 @@ std::vector<double> SlowSignal::bounds(double begin) const {
   Vector bound(most_.front().size(), 0.0);
   double above = 0.0;
   Vector signal(bound.size());
-  read_signal(powers_.top_level(), signal);
+  read_signal(powers_->top_level(), signal);
   for (std::size_t j = bound.size(); j-- > 0;) bound[j] = above += signal[j];
   for (int level = std::max(0, std::ilogb(std::max(1.0, begin)));
        level < static_cast<int>(most_.size()); ++level)
@@ -161,11 +161,11 @@ std::vector<double> SlowSignal::bounds(double begin) const {
 Peak SlowSignal::peak(int node, double begin, const Peak& so_far, double enough) {
   Peak peak = so_far;
   // Later than the last power: what will ever be passed on to the node.
-  const Vector passing = passing_probability(diffusion_, node);
+  const Vector passing = passing_(node);
   Vector signal(passing.size());
   double later = 1.0;
   do {
-    read_signal(powers_.top_level(), signal);
+    read_signal(powers_->top_level(), signal);
     if (!(latest() > begin)) continue;
     peak.raise(signal[static_cast<std::size_t>(node)], latest(), kPrecision);
     later = dot(signal.data() + node, passing.data() + node, nodes() - node);
@@ -212,12 +212,15 @@ void SlowSignal::polish(int node, double begin, Peak& peak) const {
 /// times (D - 1) c, and r_(A+s) is r_A but for s times the fastest change of the octave before.
 void SlowSignal::look_at(Span& span, int octave, Peak& peak) const {
   const auto count = static_cast<int>(span.column.size());
-  const double* signal = powers_.row(octave - 1, 0);
+  const double* signal = store().first_row(octave - 1);
+  const Vector& leave = store().leave();
+  Vector flow(span.column.size());
+  store().multiply_column_forward(span.column.data(), count, flow.data());
   const Vector& fastest = fastest_[static_cast<std::size_t>(octave - 1)];
   for (int i = 0; i < count; ++i) {
     const auto at = static_cast<std::size_t>(i);
-    const double in = dot(walk_.step.row(i) + i + 1, span.column.data() + i + 1, count - i - 1);
-    const double out = walk_.leave[at] * span.column[at];
+    const double in = flow[at];
+    const double out = leave[at] * span.column[at];
     span.change += signal[i] * (in - out);
     span.bending += fastest[at] * std::abs(in - out);
     span.rounding += 1e-15 * signal[i] * (in + out);
@@ -231,12 +234,9 @@ void SlowSignal::look_at(Span& span, int octave, Peak& peak) const {
 bool SlowSignal::search_octave(int octave, int target, Peak& peak, double enough) const {
   std::vector<Span> spans;
   for (const int level : {octave - 1, octave}) {
-    Span span{level == octave ? 1.5 * power_of_two(octave) : power_of_two(octave), {}};
-    for (int i = 0; i <= target; ++i) {
-      const double* row = powers_.row(level, i);
-      if (row == nullptr) return false;
-      span.column.push_back(row[target - i]);
-    }
+    if (!powers_->holds(level)) return false;
+    Span span{level == octave ? 1.5 * power_of_two(octave) : power_of_two(octave),
+              store().column(level, target)};
     look_at(span, octave, peak);
     spans.push_back(std::move(span));
   }
@@ -262,7 +262,7 @@ bool SlowSignal::search_octave(int octave, int target, Peak& peak, double enough
 bool SlowSignal::search(int node, double begin, Peak& peak, double enough) const {
   const int target = nodes() - 1 - node;
   const int first_octave = std::max(1, std::ilogb(std::max(2.0, begin)));
-  for (int octave = powers_.top_level() - 1; octave >= first_octave; --octave) {
+  for (int octave = powers_->top_level() - 1; octave >= first_octave; --octave) {
     const double most = most_[static_cast<std::size_t>(octave)][static_cast<std::size_t>(target)];
     if (most <= peak.value * (1.0 + kPrecision)) continue;
     if (!search_octave(octave, target, peak, enough)) return false;

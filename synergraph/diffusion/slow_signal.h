@@ -1,6 +1,9 @@
 #pragma once
 
 #include <algorithm>
+#include <functional>
+#include <limits>
+#include <memory>
 #include <vector>
 
 #include "synergraph/chain/walk.h"
@@ -37,8 +40,15 @@ class SlowSignal {
   /// The relative precision at which values are final.
   static constexpr double kPrecision = 1e-12;
 
+  /// The probability of ever being passed on to a node, from every node: see
+  /// passing_probability().
+  using Passing = std::function<std::vector<double>(int node)>;
+
   /// `diffusion` and `execution` must outlive this object.
   SlowSignal(ConstMatrixView diffusion, const Execution& execution);
+
+  /// The same from the powers of the way back, wherever they lie.
+  SlowSignal(std::unique_ptr<WalkPowers> powers, Passing passing, const Execution& execution);
 
   /// Returns the largest signal of a node over all times. `so_far` is the peak of times up to
   /// `begin`. The search ends early once the value exceeds `enough`. If `upper` stays above
@@ -50,7 +60,7 @@ class SlowSignal {
   template <class Visit>
   void for_each_power(Visit visit) const {
     std::vector<double> signal(static_cast<std::size_t>(nodes()));
-    for (int level = 0; level <= powers_.top_level(); ++level)
+    for (int level = 0; level <= powers_->top_level(); ++level)
       if (read_signal(level, signal)) visit(power_of_two(level), signal);
   }
 
@@ -58,7 +68,7 @@ class SlowSignal {
   std::vector<double> bounds(double begin) const;
 
   /// Returns the latest time that was searched.
-  double latest() const { return power_of_two(powers_.top_level()); }
+  double latest() const { return power_of_two(powers_->top_level()); }
 
  private:
   using Vector = std::vector<double>;
@@ -79,7 +89,9 @@ class SlowSignal {
     }
   };
 
-  int nodes() const { return walk_.nodes(); }
+  int nodes() const { return powers_->nodes(); }
+  PowerStore& store() const { return powers_->store(); }
+  void begin();
   static double power_of_two(int level);
   bool read_signal(int level, Vector& signal) const;
   bool climb();
@@ -92,15 +104,36 @@ class SlowSignal {
   bool search(int node, double begin, Peak& peak, double enough) const;
   void polish(int node, double begin, Peak& peak) const;
 
-  ConstMatrixView diffusion_;
   const Execution& execution_;
-  Walk walk_;  // way back of the signal; node j is here n - 1 - j
-  WalkPowers powers_;
+  Walk walk_;  // way back of the signal, unless its powers were given; node j is here n - 1 - j
+  std::unique_ptr<WalkPowers> powers_;
+  Passing passing_;
   bool exhausted_ = false;  // no memory for a further power
   // Upper bounds of every node's signal at the times 2^k .. 2^(k+1), reversed. The last bound is
   // not tightened yet.
   std::vector<Vector> most_;
   std::vector<Vector> fastest_;  // largest change of a signal in any step of these times
 };
+
+/// Follows the smallest signal so far to its peak, until the smallest has been followed or is
+/// known: then it is the minimax. `follow(j, enough)` gives the peak of node j, or infinity where
+/// it is not final; `look_at(j, signal, time)` is told what powers say of every node, at times
+/// after `begin`.
+template <class Smallest, class IsKnown, class Follow, class LookAt>
+void follow_smallest(const SlowSignal& slow, double begin, int nodes, Smallest smallest,
+                     IsKnown is_known, Follow follow, LookAt look_at) {
+  double least = std::numeric_limits<double>::infinity();  // of the peaks that are final
+  std::vector<bool> followed(static_cast<std::size_t>(nodes), false);
+  for (;;) {
+    const int j = smallest();
+    if (followed[static_cast<std::size_t>(j)] || is_known(j)) return;
+    followed[static_cast<std::size_t>(j)] = true;
+    least = std::min(least, follow(j, least));
+    slow.for_each_power([&](double time, const std::vector<double>& signal) {
+      if (!(time > begin)) return;
+      for (int k = 0; k < nodes; ++k) look_at(k, signal[static_cast<std::size_t>(k)], time);
+    });
+  }
+}
 
 }  // namespace synergraph

@@ -76,9 +76,9 @@ void settle(const SparsePropagation& states, const SparsePropagation::Collected&
   const std::size_t n = kept.size();
   result.minimax = kInfinity;
   result.minimax_upper = kInfinity;
-  double ahead = 0.0;  // mass that has not passed the node
+  double ahead = 0.0;  // mass that has not passed the node, and is not kept for ever
   for (std::size_t j = n; j-- > 0;) {
-    ahead += states.now()[j];
+    if (kept[j] != kept[j]) ahead += states.now()[j];
     double least = seen.peak[j];
     double most = forever ? std::max(least, ahead) : least;
     double time = seen.peak_time[j];

@@ -30,17 +30,6 @@ namespace {
          ahead ? check.axes : "");
 }
 
-/// A check that looks at the whole matrix before it is refused.
-AttentionCheck with_diagnosis(const AttentionCheck& check,
-                              const std::function<const double*(int i)>& row, int begin, int end) {
-  AttentionCheck diagnosing = check;
-  diagnosing.diagnosis = [&row, &check, begin, end] {
-    const std::string known = check.diagnosis ? check.diagnosis() : std::string();
-    return known.empty() ? advice_on(diagnose_attention(row, begin, end), check.options) : known;
-  };
-  return diagnosing;
-}
-
 /// What row i gives to tokens, and what is missing that has a node.
 struct RowMass {
   double sum = 0.0;
@@ -89,6 +78,26 @@ RowMass checked_row(const double* row, int i, int cols, const AttentionCheck& ch
 
 }  // namespace
 
+AttentionCheck with_diagnosis(const AttentionCheck& check,
+                              const std::function<const double*(int i)>& row, int begin, int end) {
+  AttentionCheck diagnosing = check;
+  diagnosing.diagnosis = [&row, &check, begin, end] {
+    const std::string known = check.diagnosis ? check.diagnosis() : std::string();
+    return known.empty() ? advice_on(diagnose_attention(row, begin, end), check.options) : known;
+  };
+  return diagnosing;
+}
+
+RowCut checked_cut(const double* row, int i, int columns, int begin, const AttentionCheck& check,
+                   MissingMass missing) {
+  const RowMass mass = checked_row(row, i, columns, check, missing);
+  const double sum = (begin > 0 ? total(row + begin, i - begin + 1) : mass.sum) + mass.missing;
+  if (!(sum > 0.0))
+    throw InputError(
+        fmt::format("{}: row {} gives nothing to the keys from {} on", check.name, i, begin));
+  return {sum, mass.missing};
+}
+
 double checked_row_sum(const double* row, int i, int cols, const AttentionCheck& check) {
   return checked_row(row, i, cols, check, MissingMass::kError).sum;
 }
@@ -122,14 +131,10 @@ void cut_attention(const std::function<const double*(int i)>& row, int columns, 
   if (extra == 1) into(0, 0) = 1.0;
   for (int i = 0; i + extra < into.rows(); ++i) {
     const double* whole = row(begin + i);
-    const RowMass mass = checked_row(whole, begin + i, columns, diagnosing, missing);
     const double* kept = whole + begin;
-    const double sum = (begin > 0 ? total(kept, i + 1) : mass.sum) + mass.missing;
-    if (!(sum > 0.0))
-      throw InputError(fmt::format("{}: row {} gives nothing to the keys from {} on", check.name,
-                                   begin + i, begin));
+    const auto [sum, left_out] = checked_cut(whole, begin + i, columns, begin, diagnosing, missing);
     double* to = into.row(i + extra);
-    if (extra == 1) *to++ = mass.missing / sum;
+    if (extra == 1) *to++ = left_out / sum;
     for (int j = 0; j <= i; ++j) to[j] = kept[j] / sum;
   }
 }

@@ -77,6 +77,22 @@ void normalise_attention(MatrixView attention, const AttentionCheck& check = {})
 /// anything. Entries there that are not valid attention weights, such as NaN, become zero.
 void clear_padding(double* row, int begin, int end, int columns);
 
+/// What the kept entries of a row are divided by, and what the row gives to the extra node.
+struct RowCut {
+  double sum = 0.0;
+  double missing = 0.0;
+};
+
+/// Checks row i of attention whole, as cut_attention() does, and returns how the row is cut: the
+/// keys before `begin` are left out.
+RowCut checked_cut(const double* row, int i, int columns, int begin, const AttentionCheck& check,
+                   MissingMass missing);
+
+/// The same check, which also says what the whole matrix looks like: rows begin .. end - 1 of
+/// `row`, which must outlive the result as must `check`.
+AttentionCheck with_diagnosis(const AttentionCheck& check,
+                              const std::function<const double*(int i)>& row, int begin, int end);
+
 /// Copies tokens begin .. begin + into.rows() - 1 from `attention` to `into` and normalises the
 /// remaining rows. Each row is first checked whole. Then the weights of the remaining keys are
 /// divided by their sum. InputError also if a row gives no weight to the remaining keys. Entries of

@@ -6,16 +6,11 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <limits>
 #include <numeric>
 #include <optional>
 #include <string>
 #include <utility>
 #include <vector>
-
-#ifndef __wasm__
-#include <unistd.h>
-#endif
 
 #include "synergraph/core/error.h"
 #include "synergraph/core/parallel.h"
@@ -23,6 +18,7 @@
 #include "synergraph/core/random.h"
 #include "synergraph/core/split.h"
 #include "synergraph/core/terminal.h"
+#include "synergraph/graph/graph_memory.h"
 
 namespace synergraph {
 namespace {
@@ -37,31 +33,9 @@ void check_nodes(std::int64_t nodes) {
         fmt::format("a sparse graph has 1 to {} nodes, not {}", kMaxSparseNodes, nodes));
 }
 
-/// Bytes of memory of the machine; infinity where that is not known.
-double machine_memory() {
-#ifndef __wasm__
-  const long pages = sysconf(_SC_PHYS_PAGES);
-  const long size = sysconf(_SC_PAGESIZE);
-  if (pages > 0 && size > 0) return static_cast<double>(pages) * static_cast<double>(size);
-#endif
-  return std::numeric_limits<double>::infinity();
-}
-
-/// Refuses a graph of about so many edges that cannot be held: memory that the machine does not
-/// have would otherwise be taken until the system kills the process.
+/// Senders and receivers exist at the same time while the graph is made.
 void check_edges(double edges) {
-  if (edges > static_cast<double>(kMaxSparseEdges))
-    throw InputError(fmt::format("the graph would have {:.3g} edges; a sparse graph has at most {}",
-                                 edges, kMaxSparseEdges));
-  // Senders and receivers exist at the same time while the graph is made.
-  const double needed = edges * 2 * sizeof(std::int32_t);
-  const double there = machine_memory();
-  constexpr double kGiB = 1024.0 * 1024.0 * 1024.0;
-  if (needed > there)
-    throw InputError(
-        fmt::format("the graph would have {:.3g} edges, which need {:.0f} GiB of "
-                    "memory; the machine has {:.0f} GiB. Use fewer nodes or edges",
-                    edges, std::ceil(needed / kGiB), there / kGiB));
+  check_graph_memory(0.0, edges, {.edge = 2 * sizeof(std::int32_t)});
 }
 
 /// Edges into nodes that hear `most` earlier nodes each, or all of them where there are fewer.
@@ -150,23 +124,28 @@ std::int64_t ceil_log2(std::int64_t n) {
   return log;
 }
 
-/// The edges of FS, level by level, as lists of senders.
+/// The blocks into which FS cuts the nodes from `begin` on.
+std::vector<std::int64_t> fs_blocks(std::int64_t begin, std::int64_t size) {
+  return cut(begin, size, std::min(size, std::max<std::int64_t>(2, ceil_log2(size))));
+}
+
+/// The edges of FS by matchings, level by level, as lists of senders. The blocks of the first level
+/// are filled too, but for the last `unfilled` of them.
 class FsBuilder {
  public:
-  FsBuilder(int nodes, double matchings, double ratio, std::uint64_t seed)
+  FsBuilder(int nodes, double matchings, double ratio, std::size_t unfilled, std::uint64_t seed)
       : senders_(index_of(nodes)), ratio_(ratio), random_(seed, Purpose::kGraph) {
-    fill(0, nodes, matchings);
+    fill(0, nodes, matchings, unfilled);
   }
   const std::vector<std::int32_t>& senders(int i) const { return senders_[index_of(i)]; }
 
  private:
-  void fill(std::int64_t begin, std::int64_t size, double matchings) {
+  void fill(std::int64_t begin, std::int64_t size, double matchings, std::size_t unfilled = 0) {
     if (size <= 1) return;
-    const std::vector<std::int64_t> blocks =
-        cut(begin, size, std::min(size, std::max<std::int64_t>(2, ceil_log2(size))));
+    const std::vector<std::int64_t> blocks = fs_blocks(begin, size);
     for (std::size_t k = 0; k + 2 < blocks.size(); ++k)
       join(blocks[k], blocks[k + 1], blocks[k + 2], matchings);
-    for (std::size_t k = 0; k + 1 < blocks.size(); ++k)
+    for (std::size_t k = 0; k + 1 + unfilled < blocks.size(); ++k)
       fill(blocks[k], blocks[k + 1] - blocks[k], matchings * ratio_);
   }
 
@@ -210,10 +189,13 @@ class FsBuilder {
           std::swap(order[index_of(i)], order[index_of(other)]);
         }
       }
-      for (std::int64_t i = 0; i < to; ++i)
-        if (!has(i, order[index_of(i)], matching))
-          senders_[index_of(middle + i)].push_back(
-              static_cast<std::int32_t>(begin + order[index_of(i)]));
+      for (std::int64_t i = 0; i < to; ++i) {
+        // Where no exchange helped, dense graphs alone, any other partner does.
+        std::int64_t partner = order[index_of(i)];
+        while (has(i, partner, matching))
+          partner = static_cast<std::int64_t>(random_.below(static_cast<std::uint64_t>(from)));
+        senders_[index_of(middle + i)].push_back(static_cast<std::int32_t>(begin + partner));
+      }
     }
   }
 
@@ -366,18 +348,39 @@ SparseGraph poisson_graph(int nodes, double skip, int budget, std::uint64_t seed
   });
 }
 
-SparseGraph fs_graph(int nodes, int matchings, double ratio, std::uint64_t seed,
-                     const Execution& execution) {
+namespace {
+
+/// FS by matchings, whose last block is complete or, as all others, filled by matchings.
+SparseGraph fs_of_matchings(int nodes, int matchings, double ratio, bool complete_last,
+                            std::uint64_t seed, const Execution& execution) {
   check_nodes(nodes);
   check_count("the number of matchings", matchings, 1);
   if (!(ratio >= 0.0 && ratio < 1.0))
     throw InputError(
         fmt::format("the ratio of matchings between levels is in [0, 1), not {}", ratio));
-  const double blocks = static_cast<double>(std::max<std::int64_t>(1, ceil_log2(nodes)));
-  check_edges(static_cast<double>(nodes) * std::min<double>(matchings, nodes / blocks));
-  const FsBuilder builder(nodes, matchings, ratio, seed);
-  return graph_of_senders(nodes, execution,
-                          [&](int i, std::vector<std::int32_t>& row) { row = builder.senders(i); });
+  const std::vector<std::int64_t> blocks = fs_blocks(0, nodes);
+  const std::int64_t last = complete_last ? blocks[blocks.size() - 2] : nodes;
+  const auto rest = static_cast<double>(nodes - last);
+  check_edges(static_cast<double>(nodes) *
+                  std::min<double>(matchings, static_cast<double>(blocks[1])) +
+              rest * rest / 2.0);
+  const FsBuilder builder(nodes, matchings, ratio, complete_last ? 1 : 0, seed);
+  return graph_of_senders(nodes, execution, [&](int i, std::vector<std::int32_t>& row) {
+    row = builder.senders(i);
+    for (std::int64_t j = last; j < i; ++j) row.push_back(static_cast<std::int32_t>(j));
+  });
+}
+
+}  // namespace
+
+SparseGraph fs_graph(int nodes, int matchings, double ratio, std::uint64_t seed,
+                     const Execution& execution) {
+  return fs_of_matchings(nodes, matchings, ratio, true, seed, execution);
+}
+
+SparseGraph fs_sparse_graph(int nodes, int matchings, double ratio, std::uint64_t seed,
+                            const Execution& execution) {
+  return fs_of_matchings(nodes, matchings, ratio, false, seed, execution);
 }
 
 SparseGraph fs_original_graph(int nodes, const Execution& execution) {
@@ -440,6 +443,28 @@ SparseGraph power_graph(int nodes, const Execution& execution) {
   });
 }
 
+int family_size(std::string_view text, int nodes) {
+  std::string_view number = text;
+  std::optional<double> unit;
+  for (const auto& [word, value] : std::array<std::pair<std::string_view, double>, 2>{
+           {{"log", static_cast<double>(ceil_log2(nodes))},
+            {"sqrt", std::ceil(std::sqrt(static_cast<double>(nodes)))}}}) {
+    if (!number.ends_with(word)) continue;
+    unit = value;
+    number.remove_suffix(word.size());
+    if (number.empty()) number = "1";
+    break;
+  }
+  double factor = 0.0;
+  if (!parse_number(number, factor) || !(factor >= 0.0) || !std::isfinite(factor) ||
+      (!unit && factor != std::floor(factor)))
+    throw UsageError(
+        fmt::format("{} is not a whole number, 'log', 'sqrt' or a multiple "
+                    "of these like '4log'",
+                    quoted_text(text)));
+  return static_cast<int>(std::min(std::round(factor * unit.value_or(1.0)), 1e9));
+}
+
 namespace {
 
 /// The parts of a description after its family and its number of nodes.
@@ -462,28 +487,11 @@ class Description {
   }
   /// A whole number, or a multiple of log or sqrt of the number of nodes.
   int size(std::size_t index) const {
-    std::string_view text = parts_[index];
-    const auto ends = [&](std::string_view word) {
-      return text.size() >= word.size() && text.substr(text.size() - word.size()) == word;
-    };
-    std::optional<double> unit;
-    for (const auto& [word, value] : std::array<std::pair<std::string_view, double>, 2>{
-             {{"log", static_cast<double>(ceil_log2(nodes()))},
-              {"sqrt", std::ceil(std::sqrt(static_cast<double>(nodes())))}}}) {
-      if (!ends(word)) continue;
-      unit = value;
-      text.remove_suffix(word.size());
-      if (text.empty()) text = "1";
-      break;
+    try {
+      return family_size(parts_[index], nodes());
+    } catch (const UsageError& error) {
+      throw UsageError(fmt::format("graph {}: {}", quoted_text(text_), error.what()));
     }
-    double factor = 0.0;
-    if (!parse_number(text, factor) || !(factor >= 0.0) || !std::isfinite(factor) ||
-        (!unit && factor != std::floor(factor)))
-      throw UsageError(
-          fmt::format("graph {}: {} is not a whole number, 'log', 'sqrt' or a multiple "
-                      "of these like '4log'",
-                      quoted_text(text_), quoted_text(parts_[index])));
-    return static_cast<int>(std::min(std::round(factor * unit.value_or(1.0)), 1e9));
   }
   /// A size that is the degree of a regular graph. One that follows from the number of nodes is
   /// lowered to the next degree that there is.
@@ -553,6 +561,11 @@ constexpr std::array kFamilies = {
            [](const Description& of) {
              return fs_graph(of.nodes(), of.size(2), of.has(3) ? of.number(3) : kFsRatio,
                              of.seed(4), of.execution());
+           }},
+    Family{"fs-sparse", 3, 5, "fs-sparse:N:K[:RATIO[:SEED]]",
+           [](const Description& of) {
+             return fs_sparse_graph(of.nodes(), of.size(2), of.has(3) ? of.number(3) : kFsRatio,
+                                    of.seed(4), of.execution());
            }},
     Family{"fs-original", 2, 2, "fs-original:N",
            [](const Description& of) { return fs_original_graph(of.nodes(), of.execution()); }},

@@ -31,10 +31,14 @@ SparseGraph poisson_graph(int nodes, double skip, int budget, std::uint64_t seed
 
 /// The graph that FunSearch found (FS). The nodes are cut into ceil(log2 n) consecutive blocks.
 /// `matchings` random perfect matchings join each block to the next (4 log2 n are recommended). The
-/// same construction fills every block, with fewer matchings by the factor `ratio` at each level,
-/// down to blocks of one node.
+/// last block is complete. All others are filled as fs_sparse_graph() fills its blocks.
 SparseGraph fs_graph(int nodes, int matchings, double ratio, std::uint64_t seed,
                      const Execution& execution = {});
+
+/// FS without a complete block: the same construction fills every block, with fewer matchings by
+/// the factor `ratio` at each level, down to blocks of one node.
+SparseGraph fs_sparse_graph(int nodes, int matchings, double ratio, std::uint64_t seed,
+                            const Execution& execution = {});
 
 /// The original form of FS: complete bipartite graphs between successive blocks, the last block
 /// complete.
@@ -54,12 +58,17 @@ SparseGraph dilated_graph(int nodes, int window, int step, const Execution& exec
 SparseGraph power_graph(int nodes, const Execution& execution = {});
 
 /// Makes a graph of a family from a description: "indegree:N:K[:SEED]", "expander:N:D[:SEED]",
-/// "poisson:N:P:K[:SEED]", "fs:N:K[:RATIO[:SEED]]", "fs-original:N", "longformer:N:WINDOW:GLOBAL",
-/// "bigbird:N:WINDOW:GLOBAL:RANDOM[:SEED]", "dilated:N:WINDOW:STEP", "power:N". Degrees and windows
-/// are whole numbers, or depend on N: "log" (log2 rounded up), "4log", "sqrt", "2sqrt". `seed` is
-/// for descriptions without one. UsageError for any other description.
+/// "poisson:N:P:K[:SEED]", "fs:N:K[:RATIO[:SEED]]", "fs-sparse:N:K[:RATIO[:SEED]]",
+/// "fs-original:N", "longformer:N:WINDOW:GLOBAL", "bigbird:N:WINDOW:GLOBAL:RANDOM[:SEED]",
+/// "dilated:N:WINDOW:STEP", "power:N". Degrees and windows are whole numbers, or depend on N: "log"
+/// (log2 rounded up), "4log", "sqrt", "2sqrt". `seed` is for descriptions without one. UsageError
+/// for any other description.
 SparseGraph generate_family(std::string_view description, std::uint64_t seed = 1,
                             const Execution& execution = {});
+
+/// Returns a degree as descriptions have it: a whole number, or "log", "4log", "sqrt", "2sqrt" of
+/// the number of nodes. UsageError for any other text.
+int family_size(std::string_view text, int nodes);
 
 /// Returns true if generate_family() knows the word before the first colon.
 bool is_family(std::string_view description);

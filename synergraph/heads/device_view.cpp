@@ -6,6 +6,7 @@
 #include <array>
 #include <cmath>
 #include <limits>
+#include <mutex>
 #include <vector>
 
 #include "synergraph/core/error.h"
@@ -53,15 +54,54 @@ void check_strides(const QueryKeyView::Strides& strides, const QueryKeyView& vie
   }
 }
 
-/// One head of queries or keys, (tokens, width) in double precision.
+/// Tokens [first, last) of one head of queries or keys, `width` numbers each in double precision.
 std::vector<double> features(const void* data, const QueryKeyView::Strides& strides,
-                             const QueryKeyView& view, std::int64_t sample, std::int64_t head) {
+                             const QueryKeyView& view, std::int64_t sample, std::int64_t head,
+                             std::int64_t first, std::int64_t last) {
   AttentionView rows{data, view.type, 1, 1, view.width, {}};
   rows.strides = {strides.sample, strides.head, strides.token,
                   static_cast<std::ptrdiff_t>(item_size(view.type))};
-  std::vector<double> values(static_cast<std::size_t>(view.tokens * view.width));
-  read_rows(rows, sample, head, 0, view.tokens, values.data());
+  std::vector<double> values(static_cast<std::size_t>((last - first) * view.width));
+  read_rows(rows, sample, head, first, last - first, values.data());
   return values;
+}
+
+/// Keys of a head, feature by feature: all keys of a row side by side.
+std::vector<double> keys_by_feature(const QueryKeyView& view, std::int64_t sample,
+                                    std::int64_t key_head) {
+  const auto tokens = static_cast<std::size_t>(view.tokens);
+  const auto width = static_cast<std::size_t>(view.width);
+  const std::vector<double> rows =
+      features(view.keys, view.key_strides, view, sample, key_head, 0, view.tokens);
+  std::vector<double> keys(rows.size());
+  for (std::size_t j = 0; j < tokens; ++j)
+    for (std::size_t f = 0; f < width; ++f) keys[f * tokens + j] = rows[j * width + f];
+  return keys;
+}
+
+/// Entries 0 .. i of row i of the probabilities.
+void make_row(const QueryKeyView& view, std::int64_t head, std::size_t i, const double* query,
+              const double* keys, double* row) {
+  const auto tokens = static_cast<std::size_t>(view.tokens);
+  const auto width = static_cast<std::size_t>(view.width);
+  std::fill(row, row + i + 1, 0.0);
+  const auto window = static_cast<std::size_t>(view.window);
+  const std::size_t first = window == 0 || i + 1 < window ? 0 : i + 1 - window;
+  for (std::size_t f = 0; f < width; ++f) {
+    const double factor = query[f];
+    const double* column = keys + f * tokens;
+    for (std::size_t j = first; j <= i; ++j) row[j] += factor * column[j];
+  }
+  double highest = view.sink_logits != nullptr ? double{view.sink_logits[head]} : -HUGE_VAL;
+  for (std::size_t j = first; j <= i; ++j) {
+    row[j] *= view.scale;
+    if (view.softcap > 0.0) row[j] = view.softcap * std::tanh(row[j] / view.softcap);
+    highest = std::max(highest, row[j]);
+  }
+  double sum =
+      view.sink_logits != nullptr ? std::exp(double{view.sink_logits[head]} - highest) : 0.0;
+  for (std::size_t j = first; j <= i; ++j) sum += row[j] = std::exp(row[j] - highest);
+  for (std::size_t j = first; j <= i; ++j) row[j] /= sum;
 }
 
 }  // namespace
@@ -85,38 +125,51 @@ void check_view(const QueryKeyView& view) {
         fmt::format("window of {} tokens: expected at least 1, or 0 for none", view.window));
 }
 
+struct ProbabilityRows::Keys {
+  std::mutex mutex;
+  std::int64_t head = -1;
+  std::shared_ptr<const std::vector<double>> values;
+};
+
+ProbabilityRows::ProbabilityRows(const QueryKeyView& view, std::int64_t sample)
+    : view_(view), sample_(sample), keys_(std::make_unique<Keys>()) {}
+
+ProbabilityRows::~ProbabilityRows() = default;
+
+double ProbabilityRows::held_bytes() const {
+  return 2.0 * 8.0 * static_cast<double>(view_.tokens) * static_cast<double>(view_.width);
+}
+
+void ProbabilityRows::read(std::int64_t head, std::int64_t i, double* into) const {
+  const std::int64_t key_head = head / (view_.heads / view_.key_heads);
+  std::shared_ptr<const std::vector<double>> keys;
+  {
+    const std::lock_guard lock(keys_->mutex);
+    if (keys_->head != key_head) {
+      keys_->values.reset();
+      keys_->values =
+          std::make_shared<const std::vector<double>>(keys_by_feature(view_, sample_, key_head));
+      keys_->head = key_head;
+    }
+    keys = keys_->values;
+  }
+  const std::vector<double> query =
+      features(view_.queries, view_.query_strides, view_, sample_, head, i, i + 1);
+  make_row(view_, head, static_cast<std::size_t>(i), query.data(), keys->data(), into);
+}
+
 void read_probabilities(const QueryKeyView& view, std::int64_t sample, std::int64_t head,
                         double* into) {
   const auto tokens = static_cast<std::size_t>(view.tokens);
   const auto width = static_cast<std::size_t>(view.width);
   const std::vector<double> queries =
-      features(view.queries, view.query_strides, view, sample, head);
-  const std::int64_t key_head = head / (view.heads / view.key_heads);
-  const std::vector<double> rows = features(view.keys, view.key_strides, view, sample, key_head);
-  std::vector<double> keys(rows.size());  // feature by feature: all keys of a row side by side
-  for (std::size_t j = 0; j < tokens; ++j)
-    for (std::size_t f = 0; f < width; ++f) keys[f * tokens + j] = rows[j * width + f];
-
+      features(view.queries, view.query_strides, view, sample, head, 0, view.tokens);
+  const std::vector<double> keys =
+      keys_by_feature(view, sample, head / (view.heads / view.key_heads));
   for (std::size_t i = 0; i < tokens; ++i) {
     double* row = into + i * tokens;
-    std::fill(row, row + tokens, 0.0);
-    const auto window = static_cast<std::size_t>(view.window);
-    const std::size_t first = window == 0 || i + 1 < window ? 0 : i + 1 - window;
-    for (std::size_t f = 0; f < width; ++f) {
-      const double query = queries[i * width + f];
-      const double* column = keys.data() + f * tokens;
-      for (std::size_t j = first; j <= i; ++j) row[j] += query * column[j];
-    }
-    double highest = view.sink_logits != nullptr ? double{view.sink_logits[head]} : -HUGE_VAL;
-    for (std::size_t j = first; j <= i; ++j) {
-      row[j] *= view.scale;
-      if (view.softcap > 0.0) row[j] = view.softcap * std::tanh(row[j] / view.softcap);
-      highest = std::max(highest, row[j]);
-    }
-    double sum =
-        view.sink_logits != nullptr ? std::exp(double{view.sink_logits[head]} - highest) : 0.0;
-    for (std::size_t j = first; j <= i; ++j) sum += row[j] = std::exp(row[j] - highest);
-    for (std::size_t j = first; j <= i; ++j) row[j] /= sum;
+    make_row(view, head, i, queries.data() + i * width, keys.data(), row);
+    std::fill(row + i + 1, row + tokens, 0.0);
   }
 }
 

@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 
 #include "synergraph/core/float_type.h"
 
@@ -45,6 +46,25 @@ struct QueryKeyView {
 /// are at most kMaxTokens, key heads divide heads, strides are whole elements, and scale, soft cap
 /// and window are numbers that make sense.
 void check_view(const QueryKeyView& view);
+
+/// Rows of the probabilities of a sample, for queries and keys in the CPU's memory, from any
+/// thread: the numbers of read_probabilities(). The keys of one head at a time are kept in double
+/// precision.
+class ProbabilityRows {
+ public:
+  ProbabilityRows(const QueryKeyView& view, std::int64_t sample);
+  ~ProbabilityRows();
+
+  /// Writes entries 0 .. i of row i.
+  void read(std::int64_t head, std::int64_t i, double* into) const;
+  double held_bytes() const;
+
+ private:
+  struct Keys;
+  QueryKeyView view_;
+  std::int64_t sample_;
+  std::unique_ptr<Keys> keys_;
+};
 
 /// The probabilities of one head of a sample, for queries and keys in the CPU's memory: tokens x
 /// tokens numbers, in double precision from the stored queries and keys on.

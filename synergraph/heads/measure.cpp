@@ -11,13 +11,25 @@
 #include "synergraph/core/convex_sum.h"
 #include "synergraph/core/error.h"
 #include "synergraph/core/parallel.h"
+#include "synergraph/core/special_values.h"
+#include "synergraph/diffusion/minimax_nodes.h"
 #include "synergraph/heads/cross_head_share.h"
+#include "synergraph/heads/measure_streamed.h"
 
 namespace synergraph {
 namespace {
 
 FidelityRange range_of(const Metrics& metrics) {
   return {metrics.fidelity.minimax, metrics.fidelity.minimax_upper};
+}
+
+/// Numbers of a system but for those of its walks.
+void copy_without_walks(const Metrics& from, Metrics& into) {
+  into = from;
+  into.forward_probability = kNan;
+  into.bound = {};
+  into.walk = {};
+  into.backward_mixing.clear();
 }
 
 /// Measures one system; see measure().
@@ -46,11 +58,13 @@ class Measurement {
     return std::any_of(conventions().begin(), conventions().end(),
                        [&](const MetricsOptions& c) { return c.normalization == normalization; });
   }
-  void set_walk(Metrics& metrics, const Walk& walk, const WalkOptions& options) const;
+  void set_walk(Metrics& metrics, const Walk& walk, WalkOptions options) const;
   void set_walks(const std::vector<Metrics*>& into, Normalization normalization,
                  const Walk& walk) const;
   void measure_side_by_side(const MirroredMatrix& diffusion, bool with_walks,
                             const std::vector<Metrics*>& into);
+  void measure_backward(const MirroredMatrix& diffusion, bool with_walks,
+                        const std::vector<Metrics*>& into) const;
   void measure_combined();
   void measure_head(int h);
   void measure_only_head();
@@ -72,7 +86,8 @@ class Measurement {
   double fastest_ = std::numeric_limits<double>::infinity();  // T_mix of the fastest head
 };
 
-void Measurement::set_walk(Metrics& metrics, const Walk& walk, const WalkOptions& options) const {
+void Measurement::set_walk(Metrics& metrics, const Walk& walk, WalkOptions options) const {
+  options.averaged = conventions().front().backward;
   metrics.forward_probability = forward_probability(walk);
   metrics.bound = mixing_bound(walk.nodes(), metrics.forward_probability);
   metrics.walk = summarise_walk(walk, options, options_.execution);
@@ -90,10 +105,12 @@ void Measurement::set_walks(const std::vector<Metrics*>& into, Normalization nor
 }
 
 /// Fidelities and published walks, side by side. Other walks come alone, as a slow one is squared
-/// on all threads and in much memory; a published one never is, since it cannot leave node 0.
+/// on all threads and in much memory; a published one is squared for T_avg at most, since it cannot
+/// leave node 0.
 void Measurement::measure_side_by_side(const MirroredMatrix& diffusion, bool with_walks,
                                        const std::vector<Metrics*>& into) {
-  parallel_for(1 + conventions().size(), options_.execution.threads, [&](std::size_t task, int) {
+  const int together = conventions().front().backward ? 1 : options_.execution.threads;
+  parallel_for(1 + conventions().size(), together, [&](std::size_t task, int) {
     if (task == 0) {
       std::vector<Fidelity> results = fidelities(diffusion, fidelities_, options_.execution);
       for (std::size_t c = 0; c < results.size(); ++c) {
@@ -104,6 +121,25 @@ void Measurement::measure_side_by_side(const MirroredMatrix& diffusion, bool wit
       set_walk(*into[task - 1], published_walk_of_columns(diffusion), conventions()[task - 1].walk);
     }
   });
+  if (conventions().front().backward) measure_backward(diffusion, with_walks, into);
+}
+
+/// The way back, and how close the fidelity comes to its bound. T_bwd goes with the walks.
+void Measurement::measure_backward(const MirroredMatrix& diffusion, bool with_walks,
+                                   const std::vector<Metrics*>& into) const {
+  const Walk back = backward_walk(diffusion.view());
+  const double from_sink = hitting_times(back).node.front();
+  for (std::size_t c = 0; c < into.size(); ++c) {
+    Metrics& metrics = *into[c];
+    metrics.backward_hitting_time = from_sink;
+    const std::vector<int> counted = minimax_nodes(fidelities_[c], heads_.nodes());
+    compare_with_bound(metrics, heads_.nodes(), static_cast<int>(counted.size()));
+    const std::vector<double>& eps = conventions()[c].walk.eps;
+    if (!with_walks) continue;
+    metrics.backward_mixing = c > 0 && eps == conventions().front().walk.eps
+                                  ? into.front()->backward_mixing
+                                  : mixing_times(back, eps, options_.execution);
+  }
 }
 
 void Measurement::measure_combined() {
@@ -165,7 +201,7 @@ void Measurement::measure_only_head() {
     if (walks())
       system.heads.front() = system.combined;
     else
-      system.heads.front().fidelity = system.combined.fidelity;
+      copy_without_walks(system.combined, system.heads.front());
   }
   if (!walks()) return;
   const bool pooled = own == nullptr && any(Normalization::kPooled);
@@ -271,6 +307,9 @@ std::vector<HeadsMetrics> measure(HeadSource& heads, const std::vector<double>& 
     throw InputError("what was measured before is of other heads or conventions");
   const std::vector<double> convex =
       convex_weights(weights, static_cast<std::size_t>(heads.heads()));
+#if !defined(__wasm__)  // a page has all its heads in memory
+  if (HeadRows* rows = heads.rows()) return measure_streamed(*rows, convex, options);
+#endif
   return Measurement(heads, convex, options).run();
 }
 

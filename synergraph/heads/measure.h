@@ -1,11 +1,12 @@
 #pragma once
 
-#include <functional>
 #include <vector>
 
 #include "synergraph/core/mirrored_matrix.h"
 #include "synergraph/heads/allowed_keys.h"
 #include "synergraph/heads/head.h"
+#include "synergraph/heads/head_rows.h"
+#include "synergraph/heads/measure_options.h"
 #include "synergraph/heads/row_shares.h"
 #include "synergraph/heads/synergy.h"
 
@@ -27,6 +28,10 @@ class HeadSource {
 
   /// The diffusion of head h, valid until the next call.
   virtual const MirroredMatrix& head(int h) = 0;
+
+  /// Nothing where heads fit into memory. Otherwise their rows, which are read block by block;
+  /// head() then refuses.
+  virtual HeadRows* rows() { return nullptr; }
 
   /// The walk of a head that does not walk by its diffusion's columns: a graph, along its edges.
   virtual const Walk* own_walk(int /*h*/) { return nullptr; }
@@ -56,18 +61,6 @@ class HeadList : public HeadSource {
   const std::vector<Head>& list_;
   int held_ = -1;
   MirroredMatrix mirrored_;
-};
-
-/// How measure() goes about it.
-struct MeasureOptions {
-  /// One HeadsMetrics each; see check_conventions().
-  std::vector<MetricsOptions> conventions = {};
-  bool nodes = false;                       ///< keep the numbers of every node, too
-  Execution execution = {.threads = 1};     ///< of this system
-  std::function<void()> head_done = [] {};  ///< called after every head
-  /// What was measured of the same heads by the same conventions, with any weights: each head's
-  /// numbers are taken from there. Lists of nodes are in it if they are asked for.
-  const std::vector<HeadsMetrics>* measured = nullptr;
 };
 
 /// Measures a multi-head system under all conventions, each head being read twice and one in memory

@@ -20,6 +20,7 @@ void measure_systems(AttentionSource& source, const std::vector<SampleRange>& sa
       system.execution.check();
       system.done(1);
     };
+    each.tell = system.tell;
     keep(system.layer, system.sample,
          measure(system.heads, weights(system.layer, system.sample), each));
   });

@@ -46,6 +46,12 @@ inline constexpr Setting kEpsSetting{
 inline constexpr Setting kCutoffSetting{"cutoff", kMeasurementGroup,
                                         "cutoff for truncated hitting times, in steps"};
 
+/// Of MetricsOptions::backward.
+inline constexpr Setting kBackwardSetting{
+    "backward", kMeasurementGroup,
+    "also measure averaged mixing times, the backward walk to the first token, and how close "
+    "fidelity comes to its bound; the CPU measures these numbers"};
+
 /// See Setting.
 template <class Visit>
 void visit_settings(MetricsSettings& settings, Visit&& visit) {

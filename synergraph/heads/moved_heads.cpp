@@ -33,10 +33,10 @@ ConstMatrixView columns_of(ConstMatrixView matrix, int begin, int end) {
   return {matrix.data + begin, matrix.rows, end - begin, matrix.stride};
 }
 
-/// sum_k |a[k] - factor * b[k]|.
-double distance(const double* a, const double* b, double factor, int count) {
+/// ||v||_1.
+double l1_length(const double* vector, int count) {
   double result = 0.0;
-  l1_distances({a, 1, count, count}, b, &factor, &result);
+  for (int k = 0; k < count; ++k) result += std::abs(vector[k]);
   return result;
 }
 
@@ -196,8 +196,7 @@ void MovedHeads::find_outputs() {
     for (std::size_t e = 0; e < moved_.bias.size(); ++e)
       outputs_(i, static_cast<int>(e)) += moved_.bias[e];
     const double* output = outputs_.row(i);
-    lengths_.push_back(distance(output, output, 0.0, outputs_.cols()));
-    if (!std::isfinite(lengths_.back()))
+    if (!std::isfinite(l1_length(output, outputs_.cols())))
       throw InputError(fmt::format("the output of token {} is too large for double precision", i));
   }
 }
@@ -230,16 +229,15 @@ void MovedHeads::read_contributions(int h, ConstMatrixView attention, Matrix& in
       const ConstMatrixView outputs = rows_of(outputs_, top, bottom);
       for (int j = first; j < std::min(bottom, first + kKeys); ++j) {
         std::array<double, kQueries> shares{};
-        std::array<double, kQueries> left{};
+        std::array<double, kQueries> contributions{};
         for (int i = std::max(top, j); i < bottom; ++i)
           shares[static_cast<std::size_t>(i - top)] = attention(i + extra_, j + extra_);
         const bool any =
             std::any_of(shares.begin(), shares.end(), [](double x) { return x > 0.0; });
-        if (any) l1_distances(outputs, vectors.row(j), shares.data(), left.data());
+        if (any) l1_contributions(outputs, vectors.row(j), shares.data(), contributions.data());
         for (int i = std::max(top, j); i < bottom; ++i) {
           const auto at = static_cast<std::size_t>(i - top);
-          const double length = lengths_[static_cast<std::size_t>(i)];
-          into(i, j) = shares[at] > 0.0 ? std::max(0.0, length - left[at]) : 0.0;
+          into(i, j) = shares[at] > 0.0 ? std::max(0.0, contributions[at]) : 0.0;
         }
       }
     }
@@ -249,8 +247,10 @@ MovedHeads::Amount MovedHeads::residual_of(int token) const {
   const double* residual = moved_.residual.row(token);
   const int count = moved_.residual.cols();
   if (!contribution_) return {length(residual, count), 0};
-  const double whole = lengths_[static_cast<std::size_t>(token)];
-  return {std::max(0.0, whole - distance(outputs_.row(token), residual, 1.0, count)), 0};
+  const double all = 1.0;
+  double contribution = 0.0;
+  l1_contributions({outputs_.row(token), 1, count, count}, residual, &all, &contribution);
+  return {std::max(0.0, contribution), 0};
 }
 
 /// Of every row, in units of the largest amount.

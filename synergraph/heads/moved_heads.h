@@ -47,10 +47,9 @@ class MovedHeads : public HeadSource {
   MovedValues moved_;
   int extra_;
   SampleHeads cache_;
-  Matrix totals_;                // (heads, nodes): what each head moves to a token
-  std::vector<int> exponents_;   // of each head's totals
-  Matrix outputs_;               // y: (nodes, E), for contributions
-  std::vector<double> lengths_;  // ||y_i||_1
+  Matrix totals_;               // (heads, nodes): what each head moves to a token
+  std::vector<int> exponents_;  // of each head's totals
+  Matrix outputs_;              // y: (nodes, E), for contributions
   RowShares shares_;
 };
 

@@ -27,44 +27,62 @@ template <class Wanted>
 std::vector<Quantity> quantities(const std::vector<double>& eps, const Wanted& wanted) {
   std::vector<Quantity> list;
   for (std::size_t k = 0; kQuantityRows[k].summarised; ++k) {
-    const Quantity quantity(static_cast<Quantity::Kind>(k));
+    Quantity quantity(static_cast<Quantity::Kind>(k));
     if (!wanted(quantity)) continue;
-    if (quantity.kind == Quantity::kMixingTime)
-      for (const double value : eps) list.push_back(Quantity::mixing_time(value));
-    else
+    if (quantity.row().of_eps == nullptr) list.push_back(quantity);
+    for (std::size_t e = 0; quantity.row().of_eps != nullptr && e < eps.size(); ++e) {
+      quantity.eps = eps[e];
       list.push_back(quantity);
+    }
   }
   return list;
 }
 
 }  // namespace
 
+std::string key_without_eps(const QuantityRow& row) {
+  constexpr std::string_view kEnd = "_EPS";
+  std::string_view key = row.key;
+  if (key.ends_with(kEnd)) key.remove_suffix(kEnd.size());
+  return std::string(key);
+}
+
 std::string key_of(const Quantity& quantity) {
   return filled(quantity.row().key, quantity);
 }
 
 std::optional<Quantity> parse_quantity(std::string_view key) {
-  constexpr std::string_view kMixing = kQuantityRows[Quantity::kMixingTime].key;
-  constexpr std::string_view kBeforeEps = kMixing.substr(0, kMixing.size() - kEps.size());
-  if (double eps = 0.0;
-      key.starts_with(kBeforeEps) && parse_number(key.substr(kBeforeEps.size()), eps))
-    return Quantity::mixing_time(eps);
-  for (std::size_t k = 0; kQuantityRows[k].summarised; ++k)
-    if (k != Quantity::kMixingTime && key == kQuantityRows[k].key)
-      return static_cast<Quantity::Kind>(k);
+  for (std::size_t k = 0; kQuantityRows[k].summarised; ++k) {
+    Quantity quantity(static_cast<Quantity::Kind>(k));
+    const std::string_view own = quantity.row().key;
+    if (quantity.row().of_eps == nullptr) {
+      if (key == own) return quantity;
+      continue;
+    }
+    const std::string_view before = own.substr(0, own.size() - kEps.size());
+    if (key.starts_with(before) && parse_number(key.substr(before.size()), quantity.eps))
+      return quantity;
+  }
   return std::nullopt;
+}
+
+std::optional<Quantity> upper_end(const Quantity& quantity) {
+  return parse_quantity(std::string(quantity.row().key) + "_upper");
 }
 
 std::string heading_of(const Quantity& quantity, std::int64_t cutoff) {
   return filled(filled(quantity.row().heading, quantity), "CUTOFF", fmt::format("{}", cutoff));
 }
 
-std::vector<Quantity> system_quantities(const std::vector<double>& eps) {
-  return quantities(eps, [](const Quantity& quantity) { return quantity.of_system(); });
+std::vector<Quantity> system_quantities(const std::vector<double>& eps, bool backward) {
+  return quantities(eps, [&](const Quantity& quantity) {
+    return quantity.of_system() && (backward || !quantity.row().backward);
+  });
 }
 
-std::vector<Quantity> layer_quantities(const std::vector<double>& eps) {
-  return quantities(eps, [](const Quantity&) { return true; });
+std::vector<Quantity> layer_quantities(const std::vector<double>& eps, bool backward) {
+  return quantities(eps,
+                    [&](const Quantity& quantity) { return backward || !quantity.row().backward; });
 }
 
 std::vector<Quantity> comparing_quantities(bool head_walks) {
@@ -79,9 +97,10 @@ double value_of(const Quantity& quantity, const Metrics& metrics, const std::vec
     return kNan;
   if (row.of_system != nullptr) return row.of_system(metrics);
   if (row.in_system != nullptr) return metrics.*row.in_system;
-  const auto found = std::find(eps.begin(), eps.end(), quantity.eps);
-  return found == eps.end() ? kNan
-                            : metrics.walk.mixing[static_cast<std::size_t>(found - eps.begin())];
+  const std::vector<double>& times = row.of_eps(metrics);
+  const auto found =
+      static_cast<std::size_t>(std::find(eps.begin(), eps.end(), quantity.eps) - eps.begin());
+  return found < times.size() ? times[found] : kNan;
 }
 
 double value_of(const Quantity& quantity, const HeadsMetrics& metrics,

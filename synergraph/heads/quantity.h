@@ -12,8 +12,8 @@
 #pragma GCC visibility push(default)
 namespace synergraph {
 
-/// A measured number that is summarised over samples: its row, and the eps of a T_mix. Ordered as
-/// files have them.
+/// A measured number that is summarised over samples: its row, and the eps of a mixing time.
+/// Ordered as files have them.
 struct Quantity {
   /// Rows that code names; others are reached by lists.
   enum Kind {
@@ -34,9 +34,9 @@ struct Quantity {
   };
 
   Kind kind;
-  double eps = 0.0;  ///< of T_mix
+  double eps = 0.0;  ///< of mixing times
 
-  constexpr Quantity(Kind its_kind) : kind(its_kind) {}  // a kind is its quantity, but T_mix
+  constexpr Quantity(Kind its_kind) : kind(its_kind) {}  // a kind is its quantity, but for eps
   static constexpr Quantity mixing_time(double eps) {
     Quantity quantity(kMixingTime);
     quantity.eps = eps;
@@ -56,16 +56,21 @@ struct Quantity {
   }
 };
 
+/// The key without its eps, for a list of values by eps: "mixing_time".
+std::string key_without_eps(const QuantityRow& row);
 /// As files spell it: "minimax_fidelity", "mixing_time_0.25".
 std::string key_of(const Quantity& quantity);
 std::optional<Quantity> parse_quantity(std::string_view key);
 /// Of its column: "hit mean", "T_mix(0.25)", "hit cut 100".
 std::string heading_of(const Quantity& quantity, std::int64_t cutoff);
 
-/// The quantities of one system, in their order, T_mix for every eps.
-std::vector<Quantity> system_quantities(const std::vector<double>& eps);
+/// The quantities of one system, in their order, mixing times for every eps; `backward` as in
+/// MetricsOptions.
+std::vector<Quantity> system_quantities(const std::vector<double>& eps, bool backward = false);
 /// All quantities of a layer: those of all heads together among them.
-std::vector<Quantity> layer_quantities(const std::vector<double>& eps);
+std::vector<Quantity> layer_quantities(const std::vector<double>& eps, bool backward = false);
+/// The quantity that is the upper end of this one where fidelities are not certified.
+std::optional<Quantity> upper_end(const Quantity& quantity);
 /// Those of a layer's heads compared with each other; of walks, where each head's was measured.
 std::vector<Quantity> comparing_quantities(bool head_walks);
 

@@ -51,7 +51,7 @@ inline constexpr NameTable<Owner, 5> kNamesOf<Owner>{{{Owner::kSystem, "head, la
                                                       {Owner::kPair, "pair"}}};
 
 /// The one description of a number. Tables, CSV, JSON, arrays, the page and the docs take names
-/// and order from these rows. In texts EPS stands for the threshold of T_mix, CUTOFF for the
+/// and order from these rows. In texts EPS stands for the threshold of mixing times, CUTOFF for the
 /// cutoff of truncated hitting times.
 struct QuantityRow {
   std::string_view key;          ///< in files
@@ -67,9 +67,12 @@ struct QuantityRow {
   bool column = false;      ///< of the tables for people
   bool of_walk = false;     ///< of a layer: of the walks of its heads
   bool wide = false;        ///< values are often orders of magnitude apart
-  // Where the value stands. T_mix has a value for each eps.
+  bool backward = false;    ///< measured with MetricsOptions::backward only
+  // Where the value stands.
   double (*of_system)(const Metrics&) = nullptr;
   double Metrics::*in_system = nullptr;  ///< instead of of_system
+  /// Instead of both: a value for each eps. The key ends in _EPS.
+  const std::vector<double>& (*of_eps)(const Metrics&) = nullptr;
   double (*of_layer)(const HeadsMetrics&) = nullptr;
   double HeadsMetrics::*in_layer = nullptr;  ///< instead of of_layer
   const std::vector<double>& (*of_nodes)(const Metrics&) = nullptr;
@@ -153,7 +156,36 @@ inline constexpr auto kQuantityRows = std::to_array<QuantityRow>({
      .summarised = true,
      .column = true,
      .of_walk = true,
-     .wide = true},
+     .wide = true,
+     .of_eps = [](const Metrics& m) -> const std::vector<double>& { return m.walk.mixing; }},
+    {.key = "averaged_mixing_time_EPS",
+     .symbol = "T_avg(EPS)",
+     .heading = "T_avg(EPS)",
+     .label = "Averaged mixing time T_avg(EPS)",
+     .about = "steps after which the L1 distance to the last token, mean over all start tokens, is "
+              "below EPS",
+     .anchor = "averaged_mixing_time",
+     .unit = Unit::kSteps,
+     .better = Better::kLess,
+     .summarised = true,
+     .column = true,
+     .of_walk = true,
+     .wide = true,
+     .backward = true,
+     .of_eps = [](const Metrics& m) -> const std::vector<double>& { return m.walk.averaged; }},
+    {.key = "averaged_mixing_time_tv_EPS",
+     .symbol = "T_avg(EPS), total variation",
+     .heading = "T_avg,tv(EPS)",
+     .label = "Averaged mixing time T_avg(EPS) by total variation",
+     .about = "the same by the total variation, which is half of the L1 distance",
+     .anchor = "averaged_mixing_time",
+     .unit = Unit::kSteps,
+     .better = Better::kLess,
+     .summarised = true,
+     .of_walk = true,
+     .wide = true,
+     .backward = true,
+     .of_eps = [](const Metrics& m) -> const std::vector<double>& { return m.walk.averaged_tv; }},
     {.key = "minimax_fidelity",
      .symbol = "φ_min",
      .heading = "fidelity",
@@ -185,6 +217,95 @@ inline constexpr auto kQuantityRows = std::to_array<QuantityRow>({
      .summarised = true,
      .wide = true,
      .of_system = [](const Metrics& m) { return m.fidelity.minimax_time; }},
+    {.key = "normalised_fidelity",
+     .symbol = "F = n φ_min",
+     .heading = "F",
+     .label = "Normalised fidelity",
+     .about = "minimax fidelity times the number of tokens; 1 where every token attends to all "
+              "before it equally",
+     .anchor = "normalised_fidelity",
+     .unit = Unit::kRatio,
+     .better = Better::kMore,
+     .summarised = true,
+     .column = true,
+     .wide = true,
+     .backward = true,
+     .in_system = &Metrics::normalised_fidelity},
+    {.key = "normalised_fidelity_upper",
+     .symbol = "F, upper end",
+     .heading = "F, at most",
+     .label = "Normalised fidelity, upper end",
+     .about = "what the normalised fidelity is at most; the same where it is certified",
+     .anchor = "normalised_fidelity",
+     .unit = Unit::kRatio,
+     .better = Better::kMore,
+     .summarised = true,
+     .wide = true,
+     .backward = true,
+     .in_system = &Metrics::normalised_fidelity_upper},
+    {.key = "backward_hitting_time",
+     .symbol = "h_bwd",
+     .heading = "h_bwd",
+     .label = "Backward hitting time",
+     .about = "expected steps of the backward walk, from each token to a token it attends to, from "
+              "the last token to the first",
+     .anchor = "backward_hitting_time",
+     .unit = Unit::kSteps,
+     .summarised = true,
+     .column = true,
+     .wide = true,
+     .backward = true,
+     .in_system = &Metrics::backward_hitting_time},
+    {.key = "backward_mixing_time_EPS",
+     .symbol = "T_bwd(EPS)",
+     .heading = "T_bwd(EPS)",
+     .label = "Backward mixing time T_bwd(EPS)",
+     .about =
+         "steps after which the backward walk from any token has reached the first one but for "
+         "a chance of EPS",
+     .anchor = "backward_mixing_time",
+     .unit = Unit::kSteps,
+     .summarised = true,
+     .column = true,
+     .of_walk = true,
+     .wide = true,
+     .backward = true,
+     .of_eps = [](const Metrics& m) -> const std::vector<double>& { return m.backward_mixing; }},
+    {.key = "fidelity_bound",
+     .symbol = "h_bwd / (n - 1)",
+     .heading = "fidelity bound",
+     .label = "Bound of the minimax fidelity",
+     .about = "backward hitting time over the number of tokens that count; the minimax fidelity "
+              "never exceeds it",
+     .anchor = "fidelity_bound",
+     .unit = Unit::kRatio,
+     .summarised = true,
+     .wide = true,
+     .backward = true,
+     .in_system = &Metrics::fidelity_bound},
+    {.key = "fidelity_tightness",
+     .symbol = "φ_min (n - 1) / h_bwd",
+     .heading = "tight",
+     .label = "Tightness of the bound",
+     .about = "minimax fidelity over its bound; 1 where the bound is attained",
+     .anchor = "fidelity_tightness",
+     .unit = Unit::kRatio,
+     .summarised = true,
+     .column = true,
+     .wide = true,
+     .backward = true,
+     .in_system = &Metrics::fidelity_tightness},
+    {.key = "fidelity_tightness_upper",
+     .symbol = "φ_min (n - 1) / h_bwd, upper end",
+     .heading = "tight, at most",
+     .label = "Tightness of the bound, upper end",
+     .about = "what the tightness is at most; the same where the fidelity is certified",
+     .anchor = "fidelity_tightness",
+     .unit = Unit::kRatio,
+     .summarised = true,
+     .wide = true,
+     .backward = true,
+     .in_system = &Metrics::fidelity_tightness_upper},
     {.key = "best_head_fidelity",
      .symbol = "max_h φ_min(h)",
      .heading = "its fidelity",

@@ -1,7 +1,9 @@
 #pragma once
 
 #include <functional>
+#include <memory>
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "synergraph/core/matrix.h"
@@ -9,6 +11,8 @@
 #include "synergraph/core/working_memory.h"
 #include "synergraph/graph/attention.h"
 #include "synergraph/heads/attention_view.h"
+#include "synergraph/heads/device_view.h"
+#include "synergraph/heads/head_rows.h"
 #include "synergraph/heads/measure.h"
 
 #pragma GCC visibility push(default)
@@ -25,27 +29,35 @@ class SampleHeads : public HeadSource {
   /// Reads one head into the lower triangle of an n x n matrix.
   using Reader = std::function<void(int head, Matrix& into)>;
 
-  /// All heads are kept that a quarter of the memory holds, and `most` bytes. InputError where more
-  /// than 16,384 tokens need more memory than there is.
+  /// Makes the rows of all heads, for heads that do not fit into memory.
+  using RowsMaker = std::function<std::unique_ptr<HeadRows>()>;
+
+  /// All heads are kept that a quarter of the memory holds, and `most` bytes.
   SampleHeads(int heads, int tokens, const WorkingMemory& memory = {},
               double most = kMostHeadBytes);
 
   int heads() const override { return heads_; }
   int nodes() const override { return tokens_; }
 
-  /// From now on the heads of another sample. Reads them at once if they are kept.
-  void start(Reader reader);
+  /// From now on the heads of another sample. Reads them at once if they are kept. Heads that do
+  /// not fit into memory are left to `rows`; without it, InputError for more than 16,384 tokens.
+  void start(Reader reader, const RowsMaker& rows = {});
 
+  /// InputError for heads of more than 16,384 tokens that do not fit into memory.
   const MirroredMatrix& head(int h) override;
+  HeadRows* rows() override { return rows_.get(); }
 
  private:
+  void make_room();
   void read(int h, MirroredMatrix& into) const;
 
   int heads_;
   int tokens_;
+  WorkingMemory memory_;
   bool keep_;
   std::vector<MirroredMatrix> matrices_;
   Reader reader_;
+  std::unique_ptr<HeadRows> rows_;
   int held_ = -1;  // the head in matrices_.front() if only one is held
 };
 
@@ -54,6 +66,16 @@ class SampleHeads : public HeadSource {
 SampleHeads::Reader head_reader(const AttentionView& view, const TokenSpan& sequence,
                                 std::optional<double> row_tolerance = {},
                                 MissingMass missing_mass = MissingMass::kError);
+
+/// The same heads by rows, for heads that do not fit into memory. `scores`: what they are computed
+/// from, in the memory of the CPU; the view then has their extents and type. `prefix` begins the
+/// names of heads in messages.
+std::unique_ptr<HeadRows> view_rows(const AttentionView& view,
+                                    const std::optional<QueryKeyView>& scores,
+                                    const TokenSpan& sequence,
+                                    std::optional<double> row_tolerance = {},
+                                    MissingMass missing_mass = MissingMass::kError,
+                                    const std::string& prefix = {});
 
 /// How many systems of this size are measured side by side, by threads and memory; at least 1. A
 /// part of the memory is for the heads and what is made of each, the rest for the powers of slow

@@ -51,6 +51,8 @@ void check_conventions(const std::vector<MetricsOptions>& conventions) {
     check_convention(convention);
     if (convention.per_head_walks != first.per_head_walks)
       throw InputError("one convention asks for the walks of every head, another does not");
+    if (convention.backward != first.backward)
+      throw InputError("one convention asks for backward times, another does not");
     if (convention.walk.eps.front() != first.walk.eps.front())
       throw InputError(fmt::format("the first eps of one convention is {}, of another {}",
                                    first.walk.eps.front(), convention.walk.eps.front()));
@@ -61,6 +63,19 @@ double ratio(double a, double b) {
   if ((a == 0.0 && b == 0.0) || (std::isinf(a) && std::isinf(b)))
     return std::numeric_limits<double>::quiet_NaN();
   return b == 0.0 ? std::numeric_limits<double>::infinity() : a / b;
+}
+
+void compare_with_bound(Metrics& metrics, int nodes, int counted) {
+  const Fidelity& fidelity = metrics.fidelity;
+  metrics.normalised_fidelity = nodes * fidelity.minimax;
+  metrics.normalised_fidelity_upper = nodes * fidelity.minimax_upper;
+  metrics.fidelity_bound = ratio(metrics.backward_hitting_time, counted);
+  const auto closeness = [&](double minimax) {
+    return std::isnan(metrics.fidelity_bound) ? metrics.fidelity_bound
+                                              : ratio(minimax, metrics.fidelity_bound);
+  };
+  metrics.fidelity_tightness = closeness(fidelity.minimax);
+  metrics.fidelity_tightness_upper = closeness(fidelity.minimax_upper);
 }
 
 std::optional<bool> Synergy::present() const {

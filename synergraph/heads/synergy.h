@@ -27,6 +27,8 @@ struct MetricsOptions {
   FidelityOptions fidelity;  ///< nodes and horizon
   /// Walk metrics of every head, and with them the mixing synergy; fidelity is always measured.
   bool per_head_walks = true;
+  /// The numbers of theory: "Averages and the way back".
+  bool backward = false;
 };
 
 /// The options of a convention. exact: pooled walk, certified fidelity over the sources. published:
@@ -41,7 +43,7 @@ MetricsOptions graph_options(Convention convention);
 void check_convention(const MetricsOptions& convention);
 
 /// The same for conventions that are measured together, at least one: they must agree in
-/// per_head_walks and in the first eps, which is that of the mixing synergy.
+/// per_head_walks, in `backward` and in the first eps, which is that of the mixing synergy.
 void check_conventions(const std::vector<MetricsOptions>& conventions);
 
 /// Speed and fidelity of one head, or of all heads together. Lists of nodes may be left out.
@@ -51,7 +53,20 @@ struct Metrics {
   MixingBound bound;  ///< from it
   WalkSummary walk;
   Fidelity fidelity;
+  // Measured with MetricsOptions::backward; see compare_with_bound()
+  std::vector<double> backward_mixing = {};  ///< T_bwd for each eps, where walks were measured
+  double backward_hitting_time = std::numeric_limits<double>::quiet_NaN();  ///< h_bwd
+  double normalised_fidelity = std::numeric_limits<double>::quiet_NaN();
+  double normalised_fidelity_upper = std::numeric_limits<double>::quiet_NaN();
+  double fidelity_bound = std::numeric_limits<double>::quiet_NaN();
+  double fidelity_tightness = std::numeric_limits<double>::quiet_NaN();
+  double fidelity_tightness_upper = std::numeric_limits<double>::quiet_NaN();
 };
+
+/// Sets what follows from the minimax fidelity over `counted` of the nodes, and from h_bwd: F = n
+/// phi_min, the bound h_bwd / counted, and how close phi_min comes to it (theory: "Bound by the way
+/// back"). NaN for a single node.
+void compare_with_bound(Metrics& metrics, int nodes, int counted);
 
 /// The best head, and all heads together against it (theory: "Best head", "Synergy"). A fidelity
 /// that is not certified is an interval, and so is what follows from it.

@@ -42,11 +42,17 @@ ViewBatch::ViewBatch(const AttentionView& attention, std::span<const double> wei
   check_conventions(options.conventions);
 }
 
-std::vector<double> ViewBatch::weights(int sequence) const {
+void ViewBatch::append_weights(int sequence, std::vector<double>& into) const {
   const std::size_t list =
       weights_.size() == heads_ ? 0 : static_cast<std::size_t>(span(sequence).sample);
   const auto begin = weights_.begin() + static_cast<std::ptrdiff_t>(list * heads_);
-  return {begin, begin + static_cast<std::ptrdiff_t>(heads_)};
+  into.insert(into.end(), begin, begin + static_cast<std::ptrdiff_t>(heads_));
+}
+
+std::vector<double> ViewBatch::weights(int sequence) const {
+  std::vector<double> own;
+  append_weights(sequence, own);
+  return own;
 }
 
 BatchMetrics ViewBatch::result() const {

@@ -22,6 +22,8 @@ class ViewBatch {
   TokenSpan span(int sequence) const { return source_.span(0, sequence); }
   /// Convex.
   std::vector<double> weights(int sequence) const;
+  /// Puts them behind others.
+  void append_weights(int sequence, std::vector<double>& into) const;
 
   /// Room for what is measured of every sequence.
   BatchMetrics result() const;

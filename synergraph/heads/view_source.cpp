@@ -21,29 +21,46 @@ class ViewSource::Reader : public AttentionReader {
     const Layer& layer = source_.views_[static_cast<std::size_t>(piece_.layer)];
     const TokenSpan span = source_.span(piece_.layer, piece_.sample);
     AttentionView view = layer.memory.view;
+    std::size_t head_bytes = 0;
     if (layer.fetch) {  // one head stands for all of them
       view = attention_view(nullptr, view.type, view.samples, view.heads, view.tokens);
-      fetched_.resize(static_cast<std::size_t>(view.strides.head));
-      view.data = fetched_.data();
+      head_bytes = static_cast<std::size_t>(view.strides.head);
       view.strides.sample = view.strides.head = 0;
     }
     const auto heads = static_cast<int>(view.heads);
     const int nodes = static_cast<int>(span.end - span.begin) + extra_nodes(source_.missing_mass_);
     if (!heads_ || heads_->heads() != heads || heads_->nodes() != nodes)
       heads_.emplace(heads, nodes, memory_);
-    heads_->start([this, &layer, sample = span.sample,
-                   read = head_reader(view, span, source_.row_tolerance_, source_.missing_mass_)](
-                      int head, Matrix& into) {
-      if (layer.fetch) layer.fetch(sample, head, fetched_.data());
-      try {
-        read(head, into);
-      } catch (const InputError& error) {
-        if (source_.layers_.size() == 1) throw;
-        throw InputError(fmt::format("layer {}, {}",
-                                     source_.layers_[static_cast<std::size_t>(piece_.layer)].name,
-                                     error.what()));
-      }
-    });
+    const LayerMemory& memory = layer.memory;
+    const bool made = memory.scores && !memory.place;  // again, a row at a time
+    const auto rows = [&]() -> std::unique_ptr<HeadRows> {
+      if (layer.fetch && !made) return nullptr;
+      const std::string prefix =
+          source_.layers_.size() == 1
+              ? std::string()
+              : fmt::format("layer {}, ",
+                            source_.layers_[static_cast<std::size_t>(piece_.layer)].name);
+      return view_rows(memory.view, made ? memory.scores : std::nullopt, span,
+                       source_.row_tolerance_, source_.missing_mass_, prefix);
+    };
+    heads_->start(
+        [this, &layer, view, span, head_bytes](int head, Matrix& into) {
+          AttentionView given = view;
+          if (layer.fetch) {
+            fetched_.resize(head_bytes);
+            given.data = fetched_.data();
+            layer.fetch(span.sample, head, fetched_.data());
+          }
+          try {
+            head_reader(given, span, source_.row_tolerance_, source_.missing_mass_)(head, into);
+          } catch (const InputError& error) {
+            if (source_.layers_.size() == 1) throw;
+            throw InputError(fmt::format(
+                "layer {}, {}", source_.layers_[static_cast<std::size_t>(piece_.layer)].name,
+                error.what()));
+          }
+        },
+        rows);
     visitor(piece_.layer, *heads_);
   }
 

@@ -110,9 +110,12 @@ void visit_systems(AttentionSource& source, const SystemVisit& which,
   if (groups.empty()) return;
   Progress progress(which.unit, work, 0, which.work ? which.execution.progress : ProgressOptions());
   const std::function<void(std::uint64_t)> done = [&](std::uint64_t count) { progress.add(count); };
+  const std::function<void(const std::string&)> tell = [&](const std::string& detail) {
+    progress.tell(detail);
+  };
   visit_groups(source, groups, which.execution, [&](VisitedSample& sample) {
     sample.visit([&](int layer, HeadSource& heads) {
-      if (wanted(layer)) visitor({layer, sample.sample(), heads, sample.execution(), done});
+      if (wanted(layer)) visitor({layer, sample.sample(), heads, sample.execution(), done, tell});
     });
   });
 }

@@ -31,8 +31,9 @@ struct VisitedSystem {
   int layer;
   int sample;
   HeadSource& heads;
-  const Execution& execution;                      ///< of the work on this system
-  const std::function<void(std::uint64_t)>& done;  ///< counts units of SystemVisit::work
+  const Execution& execution;                           ///< of the work on this system
+  const std::function<void(std::uint64_t)>& done;       ///< counts units of SystemVisit::work
+  const std::function<void(const std::string&)>& tell;  ///< says how far the next unit is
 };
 
 /// Calls the visitor for systems, several at once. Each thread has its own reader; the number of

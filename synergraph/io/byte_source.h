@@ -26,6 +26,10 @@ class ByteSource {
   const std::string& name() const { return name_; }
   std::uint64_t size() const { return size_; }
 
+  /// Returns false if a read takes long that does not begin where the last one ended: compressed
+  /// data can only be read forwards.
+  virtual bool reads_anywhere() const { return true; }
+
   /// Fills `out` with exactly the bytes [offset, offset + count). Throws InputError if the source
   /// does not have these bytes.
   void read(std::uint64_t offset, void* out, std::size_t count) const;

@@ -186,6 +186,18 @@ std::pair<std::uint64_t, std::size_t> dictionary_place(const ByteSource& bytes,
   return {begin, length};
 }
 
+std::string header_of(const std::string& descr, const std::string& shape) {
+  std::string dictionary =
+      fmt::format("{{'descr': '{}', 'fortran_order': False, 'shape': {}, }}", descr, shape);
+  constexpr std::size_t kFixed = 10;
+  dictionary.resize((kFixed + dictionary.size() + 1 + 63) / 64 * 64 - kFixed - 1, ' ');
+  dictionary += '\n';
+  std::string header(kMagic);
+  header += {'\x01', '\x00', static_cast<char>(dictionary.size() & 0xffU),
+             static_cast<char>(dictionary.size() >> 8U)};
+  return header + dictionary;
+}
+
 }  // namespace
 
 NpyArray parse_npy(const ByteSourcePtr& bytes, const std::string& name) {
@@ -235,16 +247,12 @@ std::string npy_header(const TensorInfo& info) {
     throw InputError(fmt::format("tensor {}: {} cannot be written as .npy", quoted_text(info.name),
                                  name_of(info.dtype)));
   }
-  std::string dictionary =
-      fmt::format("{{'descr': '{}{}', 'fortran_order': False, 'shape': {}, }}",
-                  item_size(info.dtype) == 1 ? '|' : '<', type, to_string(info.shape));
-  constexpr std::size_t kFixed = 10;
-  dictionary.resize((kFixed + dictionary.size() + 1 + 63) / 64 * 64 - kFixed - 1, ' ');
-  dictionary += '\n';
-  std::string header(kMagic);
-  header += {'\x01', '\x00', static_cast<char>(dictionary.size() & 0xffU),
-             static_cast<char>(dictionary.size() >> 8U)};
-  return header + dictionary;
+  return header_of(fmt::format("{}{}", item_size(info.dtype) == 1 ? '|' : '<', type),
+                   to_string(info.shape));
+}
+
+std::string npy_text_header(std::size_t length) {
+  return header_of(fmt::format("|S{}", length), "()");
 }
 
 void write_npy(const std::string& path, const TensorData& tensor) {

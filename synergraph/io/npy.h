@@ -24,6 +24,9 @@ NpyArray parse_npy(const ByteSourcePtr& bytes, const std::string& name);
 /// for bfloat16, which NumPy does not have.
 std::string npy_header(const TensorInfo& info);
 
+/// The bytes before a text of so many bytes, which is an array without dimensions.
+std::string npy_text_header(std::size_t length);
+
 /// Writes a .npy file atomically, without the name of the tensor.
 void write_npy(const std::string& path, const TensorData& tensor);
 

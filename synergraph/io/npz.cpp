@@ -234,12 +234,13 @@ void write_npz(const std::string& path, std::span<const TensorData> tensors) {
   stream_npz(path, streams_of(tensors));
 }
 
-void stream_npz(const std::string& path, std::span<const TensorStream> tensors) {
-  if (tensors.empty()) return write_empty(path);
+void stream_npz(const std::string& path, std::span<const TensorStream> tensors,
+                const std::vector<NpzText>& texts) {
+  if (tensors.empty() && texts.empty()) return write_empty(path);
   std::set<std::string_view> names;
   std::vector<Member> members;  // must outlive the archive, which points into it
-  members.reserve(tensors.size());
-  for (const TensorStream& tensor : tensors) {
+  members.reserve(tensors.size() + texts.size());
+  const auto add = [&](const TensorStream& tensor, std::string header) {
     const std::string& name = tensor.info.name;
     if (name.empty() || !names.insert(name).second) {
       fail(path, fmt::format("the tensor name {} is empty or occurs twice", quoted_text(name)));
@@ -248,8 +249,17 @@ void stream_npz(const std::string& path, std::span<const TensorStream> tensors) 
       fail(path,
            fmt::format("the tensor name {} is not a plain relative path of at most 4092 bytes",
                        quoted_text(name)));
-    members.push_back({&tensor, npy_header(tensor.info)});
-  }
+    members.push_back({&tensor, std::move(header)});
+  };
+  for (const TensorStream& tensor : tensors) add(tensor, npy_header(tensor.info));
+  std::vector<TensorData> letters;
+  letters.reserve(texts.size());
+  for (const NpzText& text : texts)
+    letters.push_back({{text.name, DType::kUInt8, {static_cast<std::int64_t>(text.text.size())}},
+                       text.text.data()});
+  const std::vector<TensorStream> streams = streams_of(letters);
+  for (std::size_t k = 0; k < streams.size(); ++k)
+    add(streams[k], npy_text_header(texts[k].text.size()));
   AtomicFile file(path);
   Archive written{file};
   ZipPtr archive = open_archive(path, written);

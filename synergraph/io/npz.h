@@ -2,6 +2,7 @@
 
 #include <span>
 #include <string>
+#include <vector>
 
 #include "synergraph/io/tensor_file_contents.h"
 #include "synergraph/io/tensor_stream.h"
@@ -18,8 +19,16 @@ TensorFileContents read_npz(const ZipArchive& archive);
 /// bytes.
 void write_npz(const std::string& path, std::span<const TensorData> tensors);
 
-/// Writes the bytes of write_npz() piece by piece, for tensors larger than memory.
-void stream_npz(const std::string& path, std::span<const TensorStream> tensors);
+/// A member with one text of ASCII, which NumPy reads as an array of bytes without dimensions.
+struct NpzText {
+  std::string name;
+  std::string text;
+};
+
+/// Writes the bytes of write_npz() piece by piece, for tensors larger than memory. Texts follow the
+/// tensors.
+void stream_npz(const std::string& path, std::span<const TensorStream> tensors,
+                const std::vector<NpzText>& texts = {});
 
 }  // namespace synergraph
 #pragma GCC visibility pop

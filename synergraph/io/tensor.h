@@ -51,6 +51,9 @@ class Tensor {
   /// more time.
   bool in_c_order() const { return contiguous_; }
 
+  /// Returns whether the file is compressed: elements are read in the order of the file only.
+  bool compressed() const { return !bytes_->reads_anywhere(); }
+
  private:
   template <class T>
   void read_as(std::int64_t first, std::int64_t count, T* out) const;

@@ -122,6 +122,8 @@ class ZipArchive::MemberBytes final : public ByteSource {
     close();
   }
 
+  bool reads_anywhere() const override { return !member_.compressed; }
+
   void close() const {
     if (file_ != nullptr) zip_fclose(file_);
     file_ = nullptr;

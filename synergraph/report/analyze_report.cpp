@@ -15,9 +15,9 @@ namespace {
 using nlohmann::ordered_json;
 
 /// The numbers of one system that were measured, by their keys.
-ordered_json json_numbers(const Numbers& numbers, const std::vector<double>& eps) {
+ordered_json json_numbers(const Numbers& numbers, const MetricsOptions& options) {
   ordered_json json = ordered_json::object();
-  for (const Quantity& quantity : system_quantities(eps)) {
+  for (const Quantity& quantity : system_quantities(options.walk.eps, options.backward)) {
     const Summary& summary = numbers.at(quantity);
     if (summary.undefined < summary.samples) json[key_of(quantity)] = json_summary(summary);
   }
@@ -34,13 +34,13 @@ ordered_json json_layer(const AnalyzeReport& report, std::size_t c, std::size_t 
     ordered_json head = {{"head", h},
                          {"weight", report.analysis.weights[l][h]},
                          {"best_share", measured.heads[h].best.value()}};
-    head.update(json_numbers(measured.heads[h].numbers, options.walk.eps));
+    head.update(json_numbers(measured.heads[h].numbers, options));
     heads.push_back(std::move(head));
   }
   ordered_json json = {{"name", layer.name}, {"samples", layer.samples}};
   if (layer.sinks > 1) json["sinks"] = layer.sinks;
   json.update(ordered_json{{"tokens", layer.tokens},
-                           {"combined", json_numbers(all.numbers, options.walk.eps)},
+                           {"combined", json_numbers(all.numbers, options)},
                            {"best_head", measured.best_head},
                            {"best_head_undecided", measured.best_head_undecided},
                            {"synergy_share", all.synergy_share().value()},
@@ -65,12 +65,12 @@ std::string cell(const Numbers& numbers, const Quantity& quantity) {
   return text;
 }
 
-/// The minimax fidelity; the interval's width where samples were not certified.
-std::string fidelity_cell(const Numbers& numbers) {
-  std::string text = cell(numbers, Quantity::kMinimaxFidelity);
-  const double upper = numbers.at(Quantity::kMinimaxFidelityUpper).mean;
-  if (upper > numbers.at(Quantity::kMinimaxFidelity).mean)
-    text += fmt::format(" (to {})", human(upper));
+/// The same, and the upper end where samples were not certified.
+std::string range_cell(const Numbers& numbers, const Quantity& quantity) {
+  std::string text = cell(numbers, quantity);
+  const std::optional<Quantity> end = upper_end(quantity);
+  if (end && numbers.at(*end).mean > numbers.at(quantity).mean)
+    text += fmt::format(" (to {})", human(numbers.at(*end).mean));
   return text;
 }
 
@@ -88,10 +88,11 @@ struct Row {
 /// The table of these rows, whose header has the titles of their first cells, without the times
 /// that are "never" in all of them.
 std::string format_rows(Table table, const std::vector<std::string>& end_titles,
-                        const std::vector<Row>& rows, const WalkOptions& options,
+                        const std::vector<Row>& rows, const MetricsOptions& measured,
                         std::size_t columns) {
   const bool of_heads = table.key_columns > 1;
-  std::vector<Quantity> shown = system_quantities(options.eps);
+  const WalkOptions& options = measured.walk;
+  std::vector<Quantity> shown = system_quantities(options.eps, measured.backward);
   std::string left_out;
   std::erase_if(shown, [&](const Quantity& quantity) {
     if (!quantity.row().column || (quantity == Quantity::kForwardProbability && !of_heads))
@@ -108,9 +109,7 @@ std::string format_rows(Table table, const std::vector<std::string>& end_titles,
   table.header.insert(table.header.end(), end_titles.begin(), end_titles.end());
   for (const Row& row : rows) {
     std::vector<std::string>& cells = table.rows.emplace_back(row.begin);
-    for (const Quantity& quantity : shown)
-      cells.push_back(quantity == Quantity::kMinimaxFidelity ? fidelity_cell(row.numbers)
-                                                             : cell(row.numbers, quantity));
+    for (const Quantity& quantity : shown) cells.push_back(range_cell(row.numbers, quantity));
     cells.insert(cells.end(), row.end.begin(), row.end.end());
   }
   if (!left_out.empty()) left_out = fmt::format("never, on every sample: {}\n", left_out);
@@ -143,7 +142,7 @@ std::string layer_table(const AnalyzeReport& report, std::size_t c, std::size_t 
       if (quantity == Quantity::kSynergy) rows.back().end.push_back(present);
     }
   }
-  return format_rows({{"layer"}, {}}, titles, rows, options.walk, columns);
+  return format_rows({{"layer"}, {}}, titles, rows, options, columns);
 }
 
 std::string head_table(const AnalyzeReport& report, std::size_t c, std::size_t columns) {
@@ -158,8 +157,37 @@ std::string head_table(const AnalyzeReport& report, std::size_t c, std::size_t c
   }
   Table table{{"layer", "head", heading("weight")}, {}};
   table.key_columns = 2;
-  return format_rows(table, {heading("best_share")}, rows, report.analysis.conventions[c].walk,
-                     columns);
+  return format_rows(table, {heading("best_share")}, rows, report.analysis.conventions[c], columns);
+}
+
+/// Mixing times of which only bounds are known: of slow heads that do not fit into memory.
+std::string bounded_times(const AnalyzeReport& report, std::size_t c) {
+  constexpr int kShown = 8;
+  const Analysis& analysis = report.analysis;
+  const std::vector<double>& eps = analysis.conventions[c].walk.eps;
+  std::string text;
+  int count = 0;
+  for (std::size_t l = 0; l < analysis.layers.size(); ++l)
+    for (std::size_t s = 0; s < analysis.samples[c][l].size(); ++s) {
+      const auto add = [&](const std::string& which, const WalkSummary& walk) {
+        for (std::size_t k = 0; k < walk.mixing_least.size(); ++k) {
+          if (!(walk.mixing_least[k] < walk.mixing_most[k]) || ++count > kShown) continue;
+          const std::string sample =
+              analysis.samples[c][l].size() > 1 ? fmt::format(", sample {}", s) : "";
+          text += fmt::format("T_mix({}) of layer {}{}, {}: between {} and {}\n", eps[k],
+                              analysis.layers[l].name, sample, which,
+                              human_time(walk.mixing_least[k]), human_time(walk.mixing_most[k]));
+        }
+      };
+      const HeadsMetrics& measured = analysis.samples[c][l][s];
+      for (std::size_t h = 0; h < measured.heads.size() && measured.heads.size() > 1; ++h)
+        add(fmt::format("head {}", h), measured.heads[h].walk);
+      add("all heads", measured.combined.walk);
+    }
+  if (count > kShown) text += fmt::format("and {} more\n", count - kShown);
+  if (count > 0)
+    text += "these walks are too slow to follow for heads that do not fit into the memory limit\n";
+  return text;
 }
 
 /// What numbers are over several sinks, and what ± stands for.
@@ -184,7 +212,7 @@ std::string format_report(const AnalyzeReport& report, std::size_t columns) {
   for (std::size_t c = 0; c < analysis.conventions.size(); ++c) {
     text += '\n' +
             wrapped(convention_text(report.conventions[c], analysis.conventions[c]), columns, 2) +
-            layer_table(report, c, columns);
+            layer_table(report, c, columns) + wrapped(bounded_times(report, c), columns, 2);
     if (report.per_head) text += '\n' + head_table(report, c, columns);
   }
   return text;
@@ -193,7 +221,8 @@ std::string format_report(const AnalyzeReport& report, std::size_t columns) {
 Table csv_table(const AnalyzeReport& report) {
   const Analysis& analysis = report.analysis;
   const std::vector<double>& eps = analysis.conventions.front().walk.eps;
-  const std::vector<Quantity> quantities = system_quantities(eps);
+  const std::vector<Quantity> quantities =
+      system_quantities(eps, analysis.conventions.front().backward);
   const std::vector<Quantity> of_layer = comparing_quantities(true);
   Table table;
   table.header = {"convention", "layer", "sample", "head", "weight"};

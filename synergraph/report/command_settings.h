@@ -6,6 +6,8 @@
 #include <vector>
 
 #include "synergraph/analysis/analysis_settings.h"
+#include "synergraph/analysis/comparison.h"
+#include "synergraph/analysis/design_settings.h"
 #include "synergraph/analysis/family_study.h"
 #include "synergraph/analysis/head_value_settings.h"
 #include "synergraph/analysis/input_settings.h"
@@ -89,6 +91,25 @@ void visit_settings(HeadsCommandSettings& settings, Visit&& visit) {
   visit_outputs(settings, HeadsCommandSettings::kTable, visit);
 }
 
+/// The page of a result in C and Python: sg_write_page().
+struct PageCallSettings {
+  std::string title;
+  std::optional<int> samples;
+};
+
+/// See Setting.
+template <class Visit>
+void visit_settings(PageCallSettings& settings, Visit&& visit) {
+  visit(Setting{.key = "title",
+                .group = kOutputGroup,
+                .help = "title of the page",
+                .faces = face::kLibrary},
+        settings.title);
+  Setting samples = kPageSamplesSetting;
+  samples.faces = face::kLibrary;
+  visit(samples, settings.samples, NumberRange<int>{0, 100000000});
+}
+
 struct GraphSettings {
   std::string file;
   std::optional<int> example;
@@ -106,6 +127,7 @@ struct GraphSettings {
   std::string dot;
   std::string text;
   PageSettings page;
+  std::string device = "cpu";
   ThreadSettings execution;
 };
 
@@ -137,6 +159,7 @@ void visit_settings(GraphSettings& settings, Visit&& visit) {
                 .faces = kHere},
         settings.no_self_loops);
   visit_settings(settings.measured, visit);
+  visit(measuring_device_setting(kMeasurementGroup, kHere), settings.device);
   visit(Setting{.key = "monte_carlo",
                 .group = kMeasurementGroup,
                 .help = "also sample this many walks from every node, to compare with the exact "
@@ -245,8 +268,11 @@ void visit_settings(ReproduceSettings& settings, Visit&& visit) {
 
 struct FamiliesCommandSettings {
   FamilySettings measured;
+  std::string save;
   std::string csv;
   std::string figure;
+  std::string growth;
+  std::string gallery;
   FigureLook look;
   ExecutionSettings execution;
 };
@@ -255,6 +281,10 @@ struct FamiliesCommandSettings {
 template <class Visit>
 void visit_settings(FamiliesCommandSettings& settings, Visit&& visit) {
   visit_settings(settings.measured, visit);
+  visit(output_setting("save",
+                       "write the graph, if there is a single one: SciPy's .npz if the path ends "
+                       "so, else text with an edge on each line"),
+        settings.save);
   visit(output_setting("csv",
                        "write a row for every graph as CSV; - for standard output instead "
                        "of the table"),
@@ -262,6 +292,31 @@ void visit_settings(FamiliesCommandSettings& settings, Visit&& visit) {
   visit(output_setting("figure",
                        "draw a figure of the results: a path that ends in .svg, .pdf or .png"),
         settings.figure);
+  visit(output_setting("growth", "draw fidelity against the number of nodes"), settings.growth);
+  visit(output_setting("gallery", "draw the adjacency matrix of each family at the first size"),
+        settings.gallery);
+  visit_settings(settings.look, visit);
+  visit_settings(settings.execution, visit);
+}
+
+struct DesignCommandSettings {
+  DesignSettings measured;
+  std::string json;
+  std::string graphs;
+  std::string gallery;
+  FigureLook look;
+  ExecutionSettings execution;
+};
+
+/// See Setting.
+template <class Visit>
+void visit_settings(DesignCommandSettings& settings, Visit&& visit) {
+  visit_settings(settings.measured, visit);
+  visit(kJsonFile, settings.json);
+  visit(output_setting("graphs", "write the designs of the front as files of graphs", "DIR"),
+        settings.graphs);
+  visit(output_setting("gallery", "draw the adjacency matrix of each head of the best design"),
+        settings.gallery);
   visit_settings(settings.look, visit);
   visit_settings(settings.execution, visit);
 }
@@ -286,6 +341,65 @@ void visit_settings(VerifySettings& settings, Visit&& visit) {
   visit_settings(settings.options, visit);
   visit(kJsonFile, settings.json);
   visit_settings(settings.execution, visit);
+}
+
+/// What the command compare reads, and how it measures files that hold no results.
+struct CompareCommandSettings {
+  CompareCommandSettings() { measured.metrics.convention.several = false; }
+
+  std::string a;
+  std::string b;
+  std::string name_a;
+  std::string name_b;
+  ComparisonSettings compared;
+  bool verbose = false;
+  InputSettings input;
+  AnalysisSettings measured;
+  std::string csv;
+  std::string json;
+  FigureSettings figure;
+  ExecutionSettings execution;
+};
+
+/// See Setting.
+template <class Visit>
+void visit_settings(CompareCommandSettings& settings, Visit&& visit) {
+  const auto side = [](std::string_view key, std::string_view value) {
+    return Setting{.key = key,
+                   .group = kInputGroup,
+                   .help =
+                       "a document of analyze --json, a table of analyze --per-sample, or what "
+                       "analyze measures: attention or a checkpoint",
+                   .value = value,
+                   .faces = face::kProgram,
+                   .positional = true,
+                   .required = true};
+  };
+  visit(side("a", "A"), settings.a);
+  visit(side("b", "B"), settings.b);
+  visit_settings(settings.compared, visit);
+  const auto name = [](std::string_view key, std::string_view help) {
+    return Setting{.key = key, .group = kComparisonGroup, .help = help, .faces = face::kC};
+  };
+  visit(name("name_a", "name of result A in the report (default: A)"), settings.name_a);
+  visit(name("name_b", "name of result B in the report (default: B)"), settings.name_b);
+  visit(Setting{.key = "verbose",
+                .group = kOutputGroup,
+                .help = "show every head, not only the heads that differ clearly"},
+        settings.verbose);
+  auto in_program = only_for(face::kProgram, visit);
+  const auto but_the_file = [&](const Setting& setting, auto&&... rest) {
+    if (setting.key != "file") in_program(setting, rest...);
+  };
+  visit_settings(settings.input, but_the_file);
+  visit_settings(settings.measured, in_program);
+  visit(output_setting("csv",
+                       "write a row for every layer, head and quantity as CSV; - for standard "
+                       "output instead of the tables"),
+        settings.csv);
+  visit(kJsonFile, settings.json);
+  visit_settings(settings.figure, visit);
+  visit_settings(settings.execution, in_program);
 }
 
 struct ConvertSettings {

@@ -98,8 +98,16 @@ Table csv_table(const std::vector<FamilyGraph>& graphs) {
   return table;
 }
 
-void draw_families_figure(const std::string& path, const std::vector<FamilyGraph>& graphs,
-                          const FigureOptions& options) {
+namespace {
+
+/// A figure of the normalised fidelity against another number: a line for each family.
+struct FamilyAxis {
+  const char* label;
+  double (*value)(const FamilyGraph&);
+};
+
+void draw_fidelity(const std::string& path, const std::vector<FamilyGraph>& graphs,
+                   const FigureOptions& options, const FamilyAxis& axis) {
   struct Line {
     std::string family;
     std::string points;
@@ -110,14 +118,14 @@ void draw_families_figure(const std::string& path, const std::vector<FamilyGraph
     if (lines.empty() || lines.back().family != graphs[begin].family)
       lines.push_back({graphs[begin].family, ""});
     // Geometric means over the seeds: the axes are logarithmic.
-    const double time = std::exp(mean(graphs, begin, end, [](const FamilyGraph& graph) {
-      return std::log(graph.averaged_mixing_time);
-    }));
+    const double across = std::exp(mean(
+        graphs, begin, end, [&](const FamilyGraph& graph) { return std::log(axis.value(graph)); }));
     const double fidelity = std::exp(mean(graphs, begin, end, [](const FamilyGraph& graph) {
       return std::log(graph.normalised_fidelity);
     }));
-    if (std::isfinite(time) && time > 0.0 && fidelity >= kLeastFidelity)
-      lines.back().points += fmt::format("{} {}\n", gnuplot_number(time), gnuplot_number(fidelity));
+    if (std::isfinite(across) && across > 0.0 && fidelity >= kLeastFidelity)
+      lines.back().points +=
+          fmt::format("{} {}\n", gnuplot_number(across), gnuplot_number(fidelity));
     else
       ++left_out;
   });
@@ -131,9 +139,10 @@ void draw_families_figure(const std::string& path, const std::vector<FamilyGraph
                               counted(static_cast<std::int64_t>(left_out), "size"), kLeastFidelity);
   const Canvas canvas = begin_figure(layout, options);
   std::string commands = canvas.commands;
-  commands +=
+  commands += fmt::format(
       "set logscale xy\nset format x '%g'\nset format y '%.0e'\n"
-      "set xlabel 'averaged mixing time, in steps'\nset ylabel 'normalised fidelity F'\n";
+      "set xlabel '{}'\nset ylabel 'normalised fidelity F'\n",
+      axis.label);
   std::string plots;
   FigurePlace corner = canvas.corner(0);
   std::string legends;
@@ -153,6 +162,54 @@ void draw_families_figure(const std::string& path, const std::vector<FamilyGraph
   if (plots.empty()) plots = "NaN notitle";
   commands += legends + panel_title(canvas, 0, 0.14, "families of feedforward graphs") +
               fmt::format("plot {}\n{}", plots, kEndPanel);
+  draw_figure(path, canvas.size, commands + "unset multiplot\n", canvas.named_by);
+}
+
+}  // namespace
+
+void draw_families_figure(const std::string& path, const std::vector<FamilyGraph>& graphs,
+                          const FigureOptions& options) {
+  draw_fidelity(path, graphs, options,
+                {"averaged mixing time, in steps",
+                 [](const FamilyGraph& graph) { return graph.averaged_mixing_time; }});
+}
+
+void draw_growth_figure(const std::string& path, const std::vector<FamilyGraph>& graphs,
+                        const FigureOptions& options) {
+  draw_fidelity(path, graphs, options, {"nodes", [](const FamilyGraph& graph) {
+                                          return static_cast<double>(graph.nodes);
+                                        }});
+}
+
+void draw_gallery(const std::string& path, const std::vector<GalleryGraph>& graphs,
+                  const FigureOptions& options) {
+  constexpr std::size_t kAcross = 5;
+  FigureLayout layout;
+  layout.columns = static_cast<int>(std::min(kAcross, std::max<std::size_t>(1, graphs.size())));
+  layout.rows = static_cast<int>((graphs.size() + kAcross - 1) / kAcross);
+  layout.panel = {1.5, 1.5};
+  layout.left = 0.2;
+  layout.bottom = 0.2;
+  layout.across = 0.2;
+  layout.down = 0.4;
+  layout.note = "a row is a query, a column a key; a mark is an edge from key to query";
+  const Canvas canvas = begin_figure(layout, options);
+  std::string commands = canvas.commands + "unset xtics\nunset ytics\n";
+  for (std::size_t k = 0; k < graphs.size(); ++k) {
+    const SparseGraph& graph = graphs[k].graph;
+    commands += fmt::format("$g{} << EOD\n", k);
+    for (int j = 0; j < graph.nodes(); ++j) {
+      if (graph.self_loop(j) > 0.0) commands += fmt::format("{} {}\n", j, j);
+      for (const int i : graph.receivers(j)) commands += fmt::format("{} {}\n", j, i);
+    }
+    // Marks as wide as a row of the matrix; a point is 1/72 inch, ps 1 about 6 of them wide.
+    const double size = 1.5 * 72.0 / graph.nodes() / 6.0;
+    commands += fmt::format("EOD\nset xrange [-1:{0}]\nset yrange [{0}:-1]\n", graph.nodes());
+    commands +=
+        panel_title(canvas, k, 0.14, graphs[k].name) +
+        fmt::format("plot $g{} using 1:2 with points pt 5 ps {:.3f} lc rgb '{}' notitle\n{}", k,
+                    size, series_style(0).colour, kEndPanel);
+  }
   draw_figure(path, canvas.size, commands + "unset multiplot\n", canvas.named_by);
 }
 

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <span>
 #include <string>
 #include <vector>
@@ -33,6 +34,23 @@ Table csv_table(const std::vector<FamilyGraph>& graphs);
 /// no mark; a note below counts them.
 void draw_families_figure(const std::string& path, const std::vector<FamilyGraph>& graphs,
                           const FigureOptions& options = {});
+
+/// Draws the normalised fidelity of each family against the number of nodes, in the same way.
+void draw_growth_figure(const std::string& path, const std::vector<FamilyGraph>& graphs,
+                        const FigureOptions& options = {});
+
+/// A graph and what a figure calls it.
+struct GalleryGraph {
+  std::string name;
+  SparseGraph graph;
+};
+
+/// The largest graph that a gallery shows.
+inline constexpr std::int64_t kMostGalleryNodes = 512;
+
+/// Draws the adjacency matrix of each graph: a row for each query, a column for each key.
+void draw_gallery(const std::string& path, const std::vector<GalleryGraph>& graphs,
+                  const FigureOptions& options = {});
 
 }  // namespace synergraph
 #pragma GCC visibility pop

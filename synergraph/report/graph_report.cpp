@@ -51,16 +51,20 @@ ordered_json json_hitting(const GraphReport& report, const HittingTimes& times) 
           {"node", numbers(times.node)}};
 }
 
+/// Mixing times, one for each eps.
+ordered_json json_times(const std::vector<double>& eps, const std::vector<double>& times) {
+  ordered_json list = ordered_json::array();
+  for (std::size_t k = 0; k < times.size(); ++k)
+    list.push_back({{"eps", eps[k]}, {"steps", json_number(times[k])}});
+  return list;
+}
+
 ordered_json json_metrics(const GraphReport& report, const Metrics& metrics) {
-  ordered_json mixing = ordered_json::array();
-  for (std::size_t k = 0; k < metrics.walk.mixing.size(); ++k)
-    mixing.push_back(
-        {{"eps", report.options.walk.eps[k]}, {"steps", json_number(metrics.walk.mixing[k])}});
   const Fidelity& fidelity = metrics.fidelity;
   ordered_json json = {
       {key_of(Quantity::kForwardProbability), json_number(metrics.forward_probability)},
       {"mixing_bound", json_bound(metrics.bound)},
-      {"mixing_time", mixing},
+      {"mixing_time", json_times(report.options.walk.eps, metrics.walk.mixing)},
       {"hitting_time", json_hitting(report, metrics.walk.hitting)},
       {"truncated_hitting_time", json_hitting(report, metrics.walk.truncated)},
       {key_of(Quantity::kMinimaxFidelity),
@@ -73,8 +77,12 @@ ordered_json json_metrics(const GraphReport& report, const Metrics& metrics) {
       {"node_fidelity", numbers(fidelity.node)},
       {"node_fidelity_upper", numbers(fidelity.node_upper)},
       {"optimal_time", numbers(fidelity.optimal_time)}};
-  for (const QuantityRow& row : kQuantityRows)
+  for (const QuantityRow& row : kQuantityRows) {
+    if (row.backward && !report.options.backward) continue;
     if (row.in_system != nullptr) json[std::string(row.key)] = json_number(metrics.*row.in_system);
+    if (row.of_eps != nullptr)
+      json[key_without_eps(row)] = json_times(report.options.walk.eps, row.of_eps(metrics));
+  }
   return json;
 }
 
@@ -107,12 +115,12 @@ std::vector<Shown> text_cells(const GraphReport& report, const std::string& name
   const double bound = m.bound.steps;
   std::vector<Shown> cells = {{"", name}, {std::string(row_of("weight").heading), human(weight)}};
   const WalkOptions& walk = report.options.walk;
-  for (const Quantity& quantity : system_quantities(walk.eps)) {
+  for (const Quantity& quantity : system_quantities(walk.eps, report.options.backward)) {
     const double value = value_of(quantity, m, walk.eps);
+    const std::optional<Quantity> upper = upper_end(quantity);
     if (quantity.row().column)
       cells.push_back({heading_of(quantity, walk.cutoff),
-                       quantity == Quantity::kMinimaxFidelity
-                           ? human_range(m.fidelity.minimax, m.fidelity.minimax_upper)
+                       upper                ? human_range(value, value_of(*upper, m, walk.eps))
                        : quantity.is_time() ? human_time(value)
                                             : human(value)});
     if (quantity == Quantity::kForwardProbability)
@@ -136,7 +144,7 @@ std::vector<Shown> csv_cells(const GraphReport& report, const std::string& name,
                               {"weight", exact(weight)},
                               {"mixing_bound", exact(m.bound.steps)},
                               {"mixing_bound_valid_from_eps", exact(m.bound.valid_from)}};
-  for (const Quantity& quantity : system_quantities(eps))
+  for (const Quantity& quantity : system_quantities(eps, report.options.backward))
     cells.push_back({key_of(quantity), exact(value_of(quantity, m, eps))});
   cells.insert(cells.end(), {{"hitting_worst_node", node_name(report, m.walk.hitting.worst_node)},
                              {"minimax_node", node_name(report, m.fidelity.minimax_node)},

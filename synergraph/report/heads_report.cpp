@@ -122,6 +122,7 @@ ordered_json json_layer(const HeadsReport& report, std::size_t l) {
       {"precise", layer_value.precise},
       {"values", std::move(values)}};
   if (report.loss) json["loss"] = json_loss((*report.loss)[l], head_values.options.values);
+  if (report.moved) json["moved"] = (*report.moved)[l];
   return json;
 }
 

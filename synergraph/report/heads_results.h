@@ -6,6 +6,7 @@
 
 #include "synergraph/analysis/head_losses.h"
 #include "synergraph/analysis/head_values.h"
+#include "synergraph/analysis/moved_shares.h"
 #include "synergraph/analysis/stack_analysis.h"
 #include "synergraph/report/input_report.h"
 
@@ -26,6 +27,7 @@ struct HeadsReport : InputReport {
   std::optional<StackAnalysis> stack = {};  ///< where it was asked for
   /// Of each layer, where it was measured.
   std::optional<std::vector<LossOfHeads>> loss = {};
+  std::optional<MovedShares> moved = {};  ///< of a model whose attention is measured
   std::optional<AblatedLoss> ablated =
       {};  ///< where the values are of value_games(), not attention
   Convention convention = Convention::kExact;

@@ -313,11 +313,12 @@ std::string judgement(const HeadsReport& report) {
 
 /// Which heads move most, by L1 contribution. It comes first: of all numbers of the study in
 /// docs/validity.md that need no loss, contributions order heads most like the loss does, and
-/// fidelity and speed do not. Of many layers, those where a head stands out most.
+/// fidelity and speed do not. Of contribution edges these are shares among the heads, otherwise
+/// beside the residual. Of many layers, those where a head stands out most.
 std::string movers(const HeadsReport& report, const HeadsNames& names) {
   constexpr std::size_t kHeads = 3;
   constexpr std::size_t kLayers = 4;
-  const std::vector<std::vector<double>>& weights = report.head_values.weights;
+  const MovedShares& weights = report.moved ? *report.moved : report.head_values.weights;
   const auto largest = [&](std::size_t l) {
     return *std::max_element(weights[l].begin(), weights[l].end());
   };
@@ -399,7 +400,8 @@ std::vector<std::string> heads_summary(const HeadsReport& report, std::size_t cl
   const std::size_t layers = head_values.layer_values.size();
   clauses = std::min(clauses, layers <= kBothValues ? SIZE_MAX : layers <= 4 ? 4 : kShort);
   std::vector<std::string> lines;
-  if (report.edges == EdgeKind::kContribution) lines.push_back(movers(report, names));
+  if (report.moved || report.edges == EdgeKind::kContribution)
+    lines.push_back(movers(report, names));
   const std::size_t values = layers == 0 ? 0 : head_values.layer_values.front().values.size();
   for (std::size_t v = 0; v < values; ++v) {
     const ValueSummary summary(report, names, v);

@@ -61,6 +61,7 @@ std::string head_table(const HeadsReport& report, const HeadsNames& names, std::
   }
   for (const ValueOfHeads& value : layer_value.values)
     if (value.weights) table.header.push_back(fmt::format("{} weight", name_of(value.value)));
+  if (report.moved) table.header.emplace_back("moves");
   if (report.loss) table.header.emplace_back("loss Shapley");
   const std::vector<double>& weights = report.head_values.weights[l];
   for (std::size_t h = 0; h < weights.size(); ++h) {
@@ -78,6 +79,7 @@ std::string head_table(const HeadsReport& report, const HeadsNames& names, std::
     }
     for (const ValueOfHeads& value : layer_value.values)
       if (value.weights) row.push_back(weight_cell(value.weights->weights[h]));
+    if (report.moved) row.push_back(human((*report.moved)[l][h], 3));
     if (report.loss) row.push_back(human((*report.loss)[l].shapley[h], 3));
   }
 

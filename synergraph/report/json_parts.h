@@ -24,6 +24,7 @@ inline nlohmann::ordered_json json_settings(const MetricsOptions& options) {
   MetricsSettings settings = settings_of(options);
   nlohmann::ordered_json json;
   visit_settings(settings, SettingEcho(json));
+  if (options.backward) json[kBackwardSetting.key] = true;
   return json;
 }
 

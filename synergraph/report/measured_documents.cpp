@@ -2,10 +2,12 @@
 #include <type_traits>
 
 #include "synergraph/analysis/head_value_settings.h"
+#include "synergraph/heads/quantity.h"
 #include "synergraph/io/dtype.h"
 #include "synergraph/io/file_format.h"
 #include "synergraph/model/loss_game.h"
 #include "synergraph/report/document_parts.h"
+#include "synergraph/report/families_report.h"
 #include "synergraph/report/head_numbers.h"
 #include "synergraph/report/setting_echo.h"
 #include "synergraph/subsets/subset_options.h"
@@ -38,21 +40,29 @@ Fields echoed(Settings described) {
   return fields;
 }
 
+/// Mixing times in a document of one sample.
+ordered_json times_of(const QuantityRow& row) {
+  return list(object({one_setting("eps"), {"steps", maybe(), about(row)}}));
+}
+
 Fields metrics() {
   const Fields fields = {
       of_row("forward_probability", maybe()),
       {"mixing_bound", part("MixingBound"), "the paper's bound on T_mix from p"},
-      {"mixing_time",
-       list(object({one_setting("eps"), {"steps", maybe(), about(row_of("mixing_time_EPS"))}})),
-       "one for each eps"},
+      {"mixing_time", times_of(row_of("mixing_time_EPS")), "one for each eps"},
       {"hitting_time", part("HittingTime"), "numbers of steps to the sink"},
       {"truncated_hitting_time", part("HittingTime"), "the same, every walk cut at the cutoff"},
       {"minimax_fidelity", part("MinimaxFidelity"), about(row_of("minimax_fidelity"))},
       of_row("node_fidelity", list(number())),
       of_row("node_fidelity_upper", list(number())),
       of_row("optimal_time", list(maybe()))};
-  return fields + of_rows([](const QuantityRow& row) { return row.in_system != nullptr; },
-                          [](const QuantityRow&) { return maybe(); });
+  Fields times =
+      of_rows([](const QuantityRow& row) { return row.backward && row.of_eps != nullptr; },
+              times_of, kSometimes);
+  for (Field& field : times) field.key = key_without_eps(row_of(field.key));
+  return fields + times +
+         of_rows([](const QuantityRow& row) { return row.in_system != nullptr; },
+                 [](const QuantityRow&) { return maybe(); }, kSometimes);
 }
 
 /// All heads of one system together.
@@ -232,6 +242,90 @@ Fields agreement_document() {
                  "numbers that are compared with the loss"}};
 }
 
+Fields number_comparison() {
+  return {
+      {"a", maybe(), "mean of the finite values in A; of pairs, of those that are finite in both"},
+      {"b", maybe(), "likewise in B"},
+      {"difference", maybe(), "b - a"},
+      {"low", maybe(), "lower end of the interval; null: no interval is possible"},
+      {"high", maybe(), "upper end"},
+      {"p", maybe(), "two-sided p-value of Student's t, not corrected"},
+      {"p_corrected", maybe(), "the same after Holm's correction"},
+      {"samples_a", count(), "number of values behind the mean in A"},
+      {"samples_b", count(), "likewise in B"},
+      {"never_a", count(), "number of samples of A with an infinite value, left out"},
+      {"never_b", count(), "likewise of B"}};
+}
+
+Fields compare_document() {
+  const auto numbers = [] {
+    return object(of_rows([](const QuantityRow& row) { return of_system(row) || of_layer(row); },
+                          [](const QuantityRow&) { return part("NumberComparison"); }, kSometimes));
+  };
+  return head_of(kCompareDocument) +
+         Fields{{"a", text(), "name of result A"},
+                {"b", text(), "name of result B"},
+                {"convention", part("Convention"), "definitions that both were measured by"},
+                {"paired", flag(), "whether sample k of A is compared with sample k of B"},
+                {"why", text(), "why samples are paired, or not"},
+                {"notes", list(text()), "what was left out"},
+                {"level", number(), "coverage of the intervals"},
+                {"layer_tests", count(),
+                 "number of tests that are corrected together: all layers and quantities"},
+                {"head_tests", count(), "the same of single heads"},
+                {"layers",
+                 list(object({{"name", text(), "name of the layer in A"},
+                              {"name_b", text(), "name of the layer in B"},
+                              {"combined", numbers(), "all heads together"},
+                              {"heads", list(numbers()),
+                               "each head alone; empty if A and B have other numbers of heads"}}),
+                      1),
+                 "each layer"}};
+}
+
+Fields design_document() {
+  Fields numbers;
+  for (const FamilyColumn& column : family_columns())
+    numbers.push_back({column.key, maybe(), "as in docs/graphs.md; null: infinite"});
+  return head_of(kDesignDocument) +
+         Fields{{"settings",
+                 object({{"size", count(), "number of nodes"},
+                         {"heads", count(), "number of heads"},
+                         {"edges", count(), "budget of edges, self-loops included"},
+                         {"averaged_mixing", count(), "limit on the averaged mixing time"},
+                         {"mixing", or_null(count()), "limit on the mixing time; null: none"},
+                         {"eps", number(), "threshold of the mixing times"},
+                         {"starts", list(text(), 1), "what searches started from"},
+                         {"levels", count(), "number of budgets and of limits"},
+                         {"seed", count(), "seed of the searches"}}),
+                 "what was looked for"},
+                {"searches", count(), "number of searches"},
+                {"steps", count(), "moves that each search tried"},
+                {"finished", flag(), "all moves that were asked for were tried"},
+                {"designs",
+                 list(object(
+                     {{"start", text(), "what the search started from"},
+                      {"edge_limit", count(), "budget of this search"},
+                      {"averaged_mixing_limit", count(), "its limit on the averaged mixing time"},
+                      {"front", flag(),
+                       "no other design is better in edges, time or fidelity and not "
+                       "worse in the others"},
+                      {"certified", flag(),
+                       "measured anew: exact, within the limits, and not below "
+                       "what the search had"},
+                      {"edges", count(), "edges of all heads, self-loops included"},
+                      {"numbers", object(numbers), "of the heads together"},
+                      {"heads",
+                       list(object({{"edges", count(), "self-loops included"},
+                                    {"minimax_fidelity", number(), "of the head alone"}}),
+                            1),
+                       "each head"},
+                      {"synergy", maybe(),
+                       "fidelity of the heads together over that of the best head; null: all heads "
+                       "have 0"}})),
+                 "the best design of each search, the most faithful first"}};
+}
+
 Fields best_weights() {
   return {
       {"samples", count(), "number of samples of the search"},
@@ -284,7 +378,11 @@ Fields heads_document() {
                                      {"shapley", list(number()), "nats of each head"},
                                      {"rank_correlation", record(maybe()),
                                       "of these with the Shapley values of each value"}}),
-                             "for a checkpoint whose loss was measured", kSometimes}})),
+                             "for a checkpoint whose loss was measured", kSometimes},
+                            {"moved", list(number()),
+                             "for a checkpoint that runs on the CPU: L1 contribution of each head "
+                             "beside the residual's, mean over tokens of the first 20 samples",
+                             kSometimes}})),
                  "each layer"},
                 {"stack", part("Stack"), "with --stack", kSometimes}};
 }
@@ -347,7 +445,10 @@ std::vector<Part> measured_parts() {
   return {
       {"Convention", "Definitions to measure by.", names<Convention>()},
       {"HeadValue", "What the value of a set of heads measures.", names<HeadValue>()},
-      {"Settings", "How metrics were measured.", object(echoed(MetricsSettings()))},
+      {"Settings", "How metrics were measured.",
+       object(echoed(MetricsSettings()) +
+              Fields{{std::string(kBackwardSetting.key), flag(), std::string(kBackwardSetting.help),
+                      kSometimes}})},
       {"Summary", "A number over samples.",
        object({{"mean", maybe(), "of the finite values"},
                {"std", maybe(), "standard deviation of the finite values, that of the population"},
@@ -449,6 +550,14 @@ std::vector<Part> measured_parts() {
       document("AgreementDocument", kAgreementDocument,
                "How numbers agree with the loss: `sg.ablate(...).compare(...)`.",
                agreement_document()),
+      {"NumberComparison", "How one number differs between two results.",
+       object(number_comparison())},
+      document("CompareDocument", kCompareDocument,
+               "What differs between two results: `synergraph compare --json`.",
+               compare_document()),
+      document("DesignDocument", kDesignDocument,
+               "Designs that a search found: `synergraph design --json`, `sg.design`.",
+               design_document()),
       document("InspectDocument", kInspectDocument,
                "Tensors in a file: `synergraph inspect --json`.",
                without(head_of(kInspectDocument), "isa") +

@@ -81,6 +81,12 @@ void visit_settings(PageSettings& settings, Visit&& visit) {
         settings.page);
 }
 
+inline constexpr Setting kPageSamplesSetting =
+    output_setting("page_samples",
+                   "samples whose attention is in the page (default: 10, or as many as 64 MiB "
+                   "hold)",
+                   "", "page");
+
 /// A page with attention.
 struct AttentionPageSettings : PageSettings {
   std::optional<int> page_samples;
@@ -91,11 +97,7 @@ struct AttentionPageSettings : PageSettings {
 template <class Visit>
 void visit_settings(AttentionPageSettings& settings, Visit&& visit) {
   visit_settings(static_cast<PageSettings&>(settings), visit);
-  visit(output_setting("page_samples",
-                       "samples whose attention is in the page (default: 10, or as many as 64 MiB "
-                       "hold)",
-                       "", "page"),
-        settings.page_samples, NumberRange<int>{0, 100000000});
+  visit(kPageSamplesSetting, settings.page_samples, NumberRange<int>{0, 100000000});
   visit(output_setting("page_tokens",
                        "file with the names of tokens for the page: text with one name per line, "
                        "or .json or .jsonl with one list of names for all samples or one list per "

@@ -69,6 +69,8 @@ std::string PlacedAttention::left_out() const {
   const std::string limit = fmt::format(
       "it holds {}{}", megabytes(most_bytes_),
       attention_.samples ? "" : fmt::format(", and {} with --page-samples", megabytes(kMostBytes)));
+  if (layers_ == 0 && !all().front().same_length)
+    return "the page has no attention: its samples have different lengths";
   if (layers_ == 0)
     return fmt::format("the page has no attention: a layer on one sample takes {}; {}",
                        megabytes(bytes(1, 1)), limit);

@@ -9,6 +9,7 @@
 
 #include "synergraph/analysis/game_settings.h"
 #include "synergraph/core/names.h"
+#include "synergraph/gradients/gradient_settings.h"
 #include "synergraph/heads/quantity_rows.h"
 #include "synergraph/io/file_format.h"
 #include "synergraph/io/file_writer.h"
@@ -189,8 +190,10 @@ const std::vector<std::pair<std::string, Collect>> kCalls = {
     {"agreement", collect<AgreementSettings>},
     {"measure", collect<AnalyzeSettings>},
     {"heads", collect<HeadsCommandSettings>},
+    {"compare", collect<CompareCommandSettings>},
     {"graph", collect<GraphSettings>},
     {"families", collect<FamiliesCommandSettings>},
+    {"design", collect<DesignCommandSettings>},
     {"train", collect<RunSettings>},
     {"reproduce", collect<ReproduceSettings>},
     {"verify", collect<VerifySettings>},
@@ -202,11 +205,13 @@ const std::vector<std::pair<std::string, Collect>> kCalls = {
     {"attention_create", collect<ArraySettings>},
     {"attention_open", collect<AttentionFileSettings>},
     {"attention_stack", collect<SignalSettings>},
+    {"write_page", collect<PageCallSettings>},
     {"model_open", collect<CheckpointSettings>},
     {"model_attention", collect<ModelAttentionSettings>},
     {"system", collect<SystemSettings>},
     {"system_curves", collect<CurveSettings>},
     {"system_steps", collect<StepSettings>},
+    {"gradient", collect<GradientSettings>},
 };
 
 constexpr const char* kQuantitiesSchema = "quantities";

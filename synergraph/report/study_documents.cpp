@@ -19,7 +19,7 @@ Fields compared() {
 }
 
 Fields layer_of_model() {
-  return of_rows([](const QuantityRow&) { return true; }, summary, kSometimes) +
+  return of_rows([](const QuantityRow& row) { return !row.backward; }, summary, kSometimes) +
          Fields{{"with_synergy", count(),
                  "number of samples in which all heads together beat the best head"},
                 {"synergy_undecided", count(),
@@ -191,7 +191,7 @@ Fields kept_layer() {
   const ordered_json number_or_name = either(number(), one_of({"inf", "nan"}));
   const auto numbers = [&] { return tuple(number_or_name, 10); };
   return {{"numbers",
-           object(of_rows([](const QuantityRow&) { return true; },
+           object(of_rows([](const QuantityRow& row) { return !row.backward; },
                           [&](const QuantityRow&) { return numbers(); }, kSometimes)),
            "samples, never, undefined, mean, std, min, median, max, 10 % and 90 % quantile"},
           {"with_synergy", count()},

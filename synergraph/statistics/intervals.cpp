@@ -114,6 +114,14 @@ double student_quantile(double p, double degrees) {
   return symmetric_quantile(p, [degrees](double t) { return student_mass(t, degrees); });
 }
 
+double student_tails(double t, double degrees) {
+  if (!(degrees > 0.0) || std::isnan(t)) return kNan;
+  if (t == 0.0) return 1.0;
+  if (std::isinf(t)) return 0.0;
+  const double size = std::abs(t);
+  return std::isinf(degrees) ? normal_mass(size).tails : student_mass(size, degrees).tails;
+}
+
 double normal_quantile(double p) {
   return symmetric_quantile(p, normal_mass);
 }

@@ -41,6 +41,9 @@ Interval share_interval(const Share& share, double level = 0.95);
 /// The p-quantile of Student's t distribution with `degrees` > 0 degrees of freedom; `degrees` may
 /// be infinite. The relative error is below 1e-12. The quantile is NaN unless 0 <= p <= 1.
 double student_quantile(double p, double degrees);
+/// The chance that the size of a number of Student's t distribution with `degrees` > 0 degrees of
+/// freedom is at least |t|: the two-sided p-value of t. NaN if t or the degrees are.
+double student_tails(double t, double degrees);
 /// The p-quantile of the standard normal distribution, with relative error below 1e-12. The
 /// quantile is NaN unless 0 <= p <= 1.
 double normal_quantile(double p);

@@ -9,6 +9,13 @@
 #include "synergraph/statistics/intervals.h"
 
 namespace synergraph {
+namespace {
+
+// Sequences that weights are sought on, as `heads` does: a search takes as long as all subsets of
+// many.
+constexpr int kMostWeightSamples = 20;
+
+}  // namespace
 
 ValueSubsets subset_numbers(const ValueOfHeads& layer_value, int samples) {
   using enum SubsetNumber;
@@ -59,11 +66,11 @@ std::vector<LayerSubsets> measure_subsets(const Model& model, const Sequences& s
   HeadValueOptions options;
   options.null_samples = 0;
   options.convention.walk.cutoff = settings.cutoff;
-  options.weight_samples = sequences.count;
+  options.weight_samples = std::min(sequences.count, kMostWeightSamples);
   options.execution = execution;
   options.device = device;
   options.device_optional = true;
-  // Weights are sought on all samples, however little memory there is: the results are the same.
+  // Weights are sought on all of these, however little memory there is: the results are the same.
   const AttentionLayer& layer = source.layers().front();
   const std::size_t bytes = sizeof(double) * static_cast<std::size_t>(sequences.count) *
                             static_cast<std::size_t>(layer.heads) *

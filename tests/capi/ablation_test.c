@@ -1,5 +1,6 @@
 /* Games whose values the caller computes, and rank correlations of numbers of heads. */
 #include <math.h>
+#include <string.h>
 
 #include "check.h"
 
@@ -101,8 +102,33 @@ static void test_agreement(void) {
         sg_agreement("{\"names\": \"a\"}", heads, 2, NULL, numbers, 1, &result));
 }
 
+static void test_compare(void) {
+  const char* a =
+      "convention,layer,sample,head,weight,minimax_fidelity\n"
+      "exact,L,0,0,1,0.5\nexact,L,0,combined,1,0.5\nexact,L,1,0,1,0.25\nexact,L,1,combined,1,0."
+      "25\n";
+  const char* b =
+      "convention,layer,sample,head,weight,minimax_fidelity\n"
+      "exact,L,0,0,1,0.75\nexact,L,0,combined,1,0.75\nexact,L,1,0,1,1\nexact,L,1,combined,1,1\n";
+  char* text = NULL;
+  sg_result* result = NULL;
+  OK(sg_compare("{\"name_a\": \"before\"}", a, b, &result));
+  CHECK(number(result, "difference/minimax_fidelity", 0) == 0.5);
+  CHECK(number(result, "heads/b/minimax_fidelity", 0) == 0.875);
+  OK(sg_result_table(result, 80, &text));
+  CHECK(strstr(text, "A: before, 2 samples") != NULL);
+  sg_free(text);
+  OK(sg_result_csv(result, &text));
+  sg_free(text);
+  sg_result_free(result);
+  FAILS(SG_USAGE, "b is NULL", sg_compare(NULL, a, NULL, &result));
+  FAILS(SG_INPUT, "neither a document", sg_compare(NULL, a, "{", &result));
+  FAILS(SG_USAGE, "level", sg_compare("{\"level\": 2}", a, b, &result));
+}
+
 int main(void) {
   test_values();
+  test_compare();
   test_refusals();
   test_agreement();
   return failures;

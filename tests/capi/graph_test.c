@@ -173,10 +173,33 @@ static void test_sparse(void) {
   sg_result_free(rows);
 }
 
+static void test_design(void) {
+  sg_result* designs = NULL;
+  const sg_array* first;
+  char* document = NULL;
+  OK(
+      sg_design("{\"size\": 12, \"indegree\": \"3\", \"heads\": 2, \"steps\": 50, "
+                "\"starts\": [\"layers\", \"random\"]}",
+                NULL, &designs));
+  first = sg_result_find(designs, "first");
+  CHECK(first->rank == 3 && first->shape[1] == 2 && first->shape[2] == 13);
+  CHECK(number(designs, "receivers", 0) == 0);
+  CHECK(number(designs, "first", (size_t)(first->shape[0] * 2 * 13 - 1)) ==
+        (double)sg_result_find(designs, "receivers")->shape[0]);
+  OK(sg_result_json(designs, &document));
+  CHECK(strstr(document, "\"synergraph.design\"") != NULL);
+  sg_free(document);
+  sg_result_free(designs);
+  FAILS(SG_USAGE, "needs at least 35",
+        sg_design("{\"size\": 12, \"heads\": 2, \"edges\": 30}", NULL, &designs));
+  FAILS(SG_USAGE, "size", sg_design("{\"size\": 0}", NULL, &designs));
+}
+
 int main(void) {
   test_example();
   test_building();
   test_bytes();
   test_sparse();
+  test_design();
   return failures;
 }

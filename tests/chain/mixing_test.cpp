@@ -305,5 +305,126 @@ TEST(MixingTime, OfTwoNodesIsALogarithmDownToTheSmallestThreshold) {
   EXPECT_EQ(mixing_time(walk_of_graph(FeedforwardGraph(2, {{0, 1, 0.01}})), 5e-324), 74816.0);
 }
 
+/// T_avg by plain stepping: the first t with a mean survival below `threshold`; infinity beyond.
+double stepped_average(const Walk& walk, double threshold, int limit) {
+  const auto n = static_cast<std::size_t>(walk.nodes());
+  std::vector<double> now(n, 1.0);
+  now.back() = 0.0;
+  for (int t = 0; t <= limit; ++t) {
+    double sum = 0.0;
+    for (const double survival : now) sum += survival;
+    if (sum / walk.nodes() < threshold * (1 - 1e-13)) return t;
+    for (std::size_t j = 0; j < n; ++j) {
+      double next = 0.0;
+      for (std::size_t i = j; i + 1 < n; ++i)
+        next += walk.step(static_cast<int>(j), static_cast<int>(i)) * now[i];
+      now[j] = next;
+    }
+  }
+  return kInfinity;
+}
+
+WalkSummary averaged(const Walk& walk, const std::vector<double>& eps, std::int64_t stepping = -1) {
+  return summarise_walk(walk, {.eps = eps, .cutoff = 0, .stepping = stepping, .averaged = true});
+}
+
+TEST(AveragedMixingTime, OfLinesAndStarsIsTheClosedForm) {
+  // The parent paper's line of 64 nodes: 111 by the L1 distance, 95 by the total variation.
+  const WalkSummary line = averaged(walk_of_graph(chain_graph(64)), {0.25});
+  EXPECT_EQ(line.averaged, std::vector<double>{111.0});
+  EXPECT_EQ(line.averaged_tv, std::vector<double>{95.0});
+  for (const int n : {2, 3, 9, 100}) {
+    // From a leaf of a star a walk leaves with chance 1/2: the mean survival is (n - 1) / n 2^-t.
+    const WalkSummary star = averaged(walk_of_graph(star_graph(n)), {0.25, 1.0});
+    const double begin = (n - 1.0) / n;
+    EXPECT_EQ(star.averaged_tv[0], std::floor(std::log2(begin / 0.25)) + 1.0) << n;
+    EXPECT_EQ(star.averaged[0], std::floor(std::log2(begin / 0.125)) + 1.0) << n;
+    EXPECT_EQ(star.averaged_tv[1], 0.0);
+    // Without self-loops the walks from the last t + 1 nodes have arrived: (n - 1 - t) / n is left.
+    const WalkSummary chain = averaged(walk_of_graph(chain_graph(n, false)), {0.25});
+    EXPECT_EQ(chain.averaged_tv[0], std::max(0.0, std::floor(n - 1 - n / 4.0) + 1.0)) << n;
+    EXPECT_EQ(chain.averaged[0], std::max(0.0, std::floor(n - 1 - n / 8.0) + 1.0)) << n;
+  }
+  EXPECT_EQ(averaged(walk_of_graph(chain_graph(1)), {0.25}).averaged, std::vector<double>{0.0});
+}
+
+TEST(AveragedMixingTime, BySquaringEqualsStepping) {
+  const std::vector<double> eps = {1.0, 0.7, 0.25, 0.01, 1e-6};
+  int finite = 0;
+  int unlike_worst = 0;
+  for (std::uint32_t index = 0; index < 90; ++index) {
+    RandomSequence draws(81, Purpose::kTest, index);
+    const int nodes = 1 + static_cast<int>(draws.below(24));
+    const Walk walk =
+        index % 3 == 0 ? walk_of_attention(
+                             testing_support::random_attention(nodes, 4 * draws.uniform(), draws))
+        : index % 3 == 1
+            ? walk_of_graph(random_graph(nodes, draws.uniform(), index))
+            : published_walk(testing_support::random_attention(nodes, 2 * draws.uniform(), draws));
+    const WalkSummary stepped = averaged(walk, eps);
+    const WalkSummary squared = averaged(walk, eps, 0);
+    EXPECT_EQ(stepped.mixing, mixing_times(walk, eps));
+    for (std::size_t k = 0; k < eps.size(); ++k) {
+      EXPECT_EQ(stepped.averaged_tv[k], squared.averaged_tv[k]) << index << " eps " << eps[k];
+      EXPECT_EQ(stepped.averaged[k], squared.averaged[k]) << index << " eps " << eps[k];
+      EXPECT_EQ(squared.averaged_tv[k], stepped_average(walk, eps[k], 20000)) << index << ' ' << k;
+      EXPECT_EQ(squared.averaged[k], stepped_average(walk, eps[k] / 2, 20000)) << index << ' ' << k;
+      finite += std::isfinite(squared.averaged[k]) ? 1 : 0;
+      unlike_worst += std::isfinite(squared.averaged[k]) && std::isinf(squared.mixing[k]) ? 1 : 0;
+    }
+  }
+  EXPECT_GT(finite, 200);
+  EXPECT_GT(unlike_worst, 10);  // few start nodes never arrive
+}
+
+TEST(AveragedMixingTime, OfSlowWalksKeepsItsDigits) {
+  for (const double leave : {1e-6, 1e-9, 1e-12}) {
+    // Two nodes: (1 - g)^t / 2 falls below 1/8 after ln 4 / -ln(1 - g) steps.
+    const double slow = std::log(4.0) / -std::log1p(-leave);
+    const double found = averaged(two_nodes(leave), {0.25}).averaged[0];
+    EXPECT_NEAR(found, slow, 1e-9 * slow + 1.0);
+    // Three nodes in a row: (2 + x) e^-x / 3 with x = g t, up to a relative g.
+    Matrix rows(3, 3);
+    rows(0, 0) = rows(1, 1) = 1.0 - leave;
+    rows(0, 1) = rows(1, 2) = leave;
+    rows(2, 2) = 1.0;
+    double low = 0.0;
+    double high = 20.0;
+    for (int k = 0; k < 80; ++k) {
+      const double middle = (low + high) / 2;
+      ((2 + middle) * std::exp(-middle) / 3 < 0.125 ? high : low) = middle;
+    }
+    const double three = averaged(walk_of_rows(rows), {0.25}).averaged[0];
+    EXPECT_NEAR(three * leave, low, (1e-9 + 4 * leave) * low);
+  }
+  // Thresholds that are no normal numbers: (1/2)^t / 2 < 2^-1074, and half of that.
+  EXPECT_EQ(averaged(two_nodes(0.5), {5e-324}).averaged_tv[0], 1074.0);
+  EXPECT_EQ(averaged(two_nodes(0.5), {0x1p-1000}).averaged[0], 1001.0);
+}
+
+// Node 2 keeps its walks, and half of the walks from the slow node 1 never do. The other nodes
+// arrive at once. Then the mean tends to 1.5 / n.
+TEST(AveragedMixingTime, IsFiniteWhereFewWalksAreLost) {
+  for (const int n : {6, 7, 12, 13}) {
+    Matrix rows(n, n);
+    rows(2, 2) = 1.0;
+    rows(0, n - 1) = 1.0;
+    rows(1, 1) = 1.0 - 0x1p-30;
+    rows(1, 2) = rows(1, n - 1) = 0x1p-31;
+    for (int j = 3; j < n; ++j) rows(j, n - 1) = 1.0;
+    const Walk walk = walk_of_rows(rows);
+    EXPECT_EQ(missing_probability(walk)[1], 0.5);
+    EXPECT_EQ(missing_probability(walk)[0], 0.0);
+    const WalkSummary found = averaged(walk, {0.25});
+    EXPECT_EQ(found.mixing[0], kInfinity);
+    EXPECT_EQ(std::isfinite(found.averaged_tv[0]), n > 6) << n;
+    EXPECT_EQ(std::isfinite(found.averaged[0]), n > 12) << n;
+    // (1 + (1 + s) / 2) / n < 1/4 with s = (1 - g)^t, while 2 / n is not.
+    if (n == 7) {
+      EXPECT_NEAR(found.averaged_tv[0], std::log(0.5) / std::log1p(-0x1p-30), 1e-9 * 0x1p30 + 1.0);
+    }
+  }
+}
+
 }  // namespace
 }  // namespace synergraph

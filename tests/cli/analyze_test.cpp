@@ -221,6 +221,18 @@ TEST_F(GpuTest, MeasuresSubsetsOnTheDeviceThatIsAskedFor) {
               expected["layers"][0]["values"][0]["all"]["mean"].get<double>(), 1e-12);
 }
 
+TEST_F(GpuTest, MeasuresGraphsOnTheDeviceThatIsAskedFor) {
+  look_for(SYNERGRAPH_FAKE_LIBRARY);
+  const std::string graph = "graph --generate complete:20 --generate window:20:3";
+  const std::string expected = expect_success(graph).out;
+  EXPECT_EQ(expected.find("measured on"), std::string::npos);
+  EXPECT_EQ(expect_success(graph + " --device cuda:1").out,
+            expected + "measured on       fake (device 1), float64\n");
+  EXPECT_EQ(expect_success(graph + " --csv --device cuda").out,
+            expect_success(graph + " --csv").out);
+  expect_refusal(graph + " --device cuda:7", 1, "cuda:7: this machine has 2 GPUs");
+}
+
 TEST_F(GpuTest, SaysWhyThereIsNone) {
   write_random("a.npy", {1, 2, 5, 5});
   look_for("/nowhere/libsynergraph_cuda.so");

@@ -24,7 +24,7 @@ TEST_F(FamiliesCommand, HasTheClosedFormsOfTheLine) {
 TEST_F(FamiliesCommand, MeasuresItsDefaults) {
   const auto outcome = run("families --graphs 1 --csv - --quiet");
   ASSERT_EQ(outcome.status, 0) << outcome.err;
-  EXPECT_EQ(std::count(outcome.out.begin(), outcome.out.end(), '\n'), 1 + 8 * 6);
+  EXPECT_EQ(std::count(outcome.out.begin(), outcome.out.end(), '\n'), 1 + 9 * 6);
 }
 
 TEST_F(FamiliesCommand, ResultsDoNotDependOnThreads) {
@@ -40,6 +40,28 @@ TEST_F(FamiliesCommand, SaysWhatWasNotReached) {
   EXPECT_THAT(limited.out, HasSubstr(">= "));
   const auto never = run("families --families indegree:1 --sizes 64 --quiet");
   EXPECT_THAT(never.out, HasSubstr("never"));
+}
+
+/// The row of a graph of 300 nodes, from the number of nodes on.
+std::string numbers_of(const std::string& csv) {
+  return csv.substr(std::min(csv.find(",300,"), csv.size()));
+}
+
+TEST_F(FamiliesCommand, WritesAndReadsSparseGraphs) {
+  const std::string made = "families --families power --sizes 300 --csv - --quiet --save ";
+  for (const char* name : {"graph.npz", "graph.txt"}) {
+    const auto written = run(made + path(name));
+    EXPECT_EQ(written.status, 0) << written.err;
+    const auto read = run("families --csv - --quiet " + path(name));
+    EXPECT_EQ(read.status, 0) << read.err;
+    EXPECT_EQ(numbers_of(read.out), numbers_of(written.out));
+  }
+  const auto both = run("families --csv - --quiet " + path("graph.npz") + " " + path("graph.txt"));
+  EXPECT_EQ(std::count(both.out.begin(), both.out.end(), '\n'), 3);
+  expect_refusal("families --families fs:log --quiet --save " + path("x.npz"), 2,
+                 "--save: the graphs are more than one");
+  expect_refusal("families " + path("none.npz"), 1, "none.npz");
+  expect_refusal("families " + path("graph.npz") + " --save " + path("graph.npz"), 2, "graph.npz");
 }
 
 TEST_F(FamiliesCommand, RefusesBadFamiliesInALine) {

@@ -295,9 +295,8 @@ TEST_F(ProgramCommand, ADashIsStandardInput) {
 
 TEST_F(ProgramCommand, SaysWhatItDidNotUnderstandAndWhatThereIs) {
   const std::string all =
-      "analyze, convert, graph, families, heads, inspect, reproduce, schema, status, train, "
-      "verify, "
-      "completions, man";
+      "analyze, compare, convert, graph, families, design, heads, inspect, reproduce, schema, "
+      "status, train, verify, completions, man";
   expect_refusal("foo", 2, "'foo' is not a command. The commands are " + all);
   expect_refusal("grpah", 2,
                  "'grpah' is not a command: did you mean 'graph'? The commands are " + all);

@@ -72,26 +72,62 @@ TEST(ArrayMath, ProductsOfRowsAgreeWithPlainLoops) {
       }
 }
 
-TEST(ArrayMath, DistancesAgreeWithPlainLoops) {
-  const auto a = random_numbers(6 * 40, 6);
+TEST(ArrayMath, ContributionsAgreeWithPlainLoops) {
+  auto a = random_numbers(6 * 40, 6);
+  for (std::size_t k = 0; k < a.size(); k += 7) a[k] = k % 2 == 0 ? 0.0 : -0.0;
   const auto b = random_numbers(40, 7);
-  const std::vector<double> factors = {0.0, 0.25, 1.0, -2.0, 0.5, 0.125};
+  const std::vector<double> factors = {0.0, 0.25, 1.0, -2.0, 0.5, 8.0};
   for (int count = 0; count <= 40; ++count)
     for (int rows = 1; rows <= 6; ++rows) {
       std::vector<double> out(6);
-      l1_distances({a.data(), rows, count, 40}, b.data(), factors.data(), out.data());
+      l1_contributions({a.data(), rows, count, 40}, b.data(), factors.data(), out.data());
       for (int i = 0; i < rows; ++i) {
         const double* x = a.data() + std::ptrdiff_t{40} * i;
         double sum = 0.0;
         for (int k = 0; k < count; ++k)
-          sum += std::abs(x[k] -
-                          factors[static_cast<std::size_t>(i)] * b[static_cast<std::size_t>(k)]);
-        ASSERT_NEAR(out[static_cast<std::size_t>(i)], sum, 1e-15 * (count + 1)) << count;
+          sum += std::abs(x[k]) - std::abs(x[k] - factors[static_cast<std::size_t>(i)] *
+                                                      b[static_cast<std::size_t>(k)]);
+        ASSERT_NEAR(out[static_cast<std::size_t>(i)], sum, 1e-14 * (count + 1)) << count;
         double one = 0.0;
-        l1_distances({x, 1, count, 40}, b.data(), &factors[static_cast<std::size_t>(i)], &one);
+        l1_contributions({x, 1, count, 40}, b.data(), &factors[static_cast<std::size_t>(i)], &one);
         ASSERT_EQ(out[static_cast<std::size_t>(i)], one);
       }
     }
+}
+
+// With small integers b, scaled down, and every |a| of about 1, the sum of b's signed integers is
+// exact; the difference of the two lengths has lost all of it.
+TEST(ArrayMath, ContributionsFarBelowTheEntriesKeepTheirDigits) {
+  constexpr int kCount = 37;
+  auto a = random_numbers(kCount, 8);
+  std::vector<double> b(kCount);
+  double expected = 0.0;
+  for (int k = 0; k < kCount; ++k) {
+    const auto at = static_cast<std::size_t>(k);
+    a[at] = std::copysign(1.0 + std::abs(a[at]), a[at]);
+    b[at] = k % 11 - 4;
+    expected += std::copysign(1.0, a[at]) * b[at];
+  }
+  for (const int exponent : {-20, -60, -400}) {
+    const double factor = std::ldexp(1.0, exponent);
+    double out = 0.0;
+    l1_contributions({a.data(), 1, kCount, kCount}, b.data(), &factor, &out);
+    ASSERT_EQ(out, std::ldexp(expected, exponent));
+  }
+}
+
+// Where f exceeds the entry it overshoots: |y| - |y - f| = 2 |y| - |f| for the same sign, -|f| for
+// the other; neither overflows on the way.
+TEST(ArrayMath, ContributionsBeyondTheEntries) {
+  const std::vector<double> a = {3.0, -3.0, 3.0, 0.0, -0.0, 1.5e308};
+  const std::vector<double> b = {5.0, -5.0, -5.0, 5.0, 5.0, 1.75e308};
+  const std::vector<double> expected = {1.0, 1.0, -5.0, -5.0, -5.0, 1.25e308};
+  const double factor = 1.0;
+  for (std::size_t k = 0; k < a.size(); ++k) {
+    double out = 0.0;
+    l1_contributions({&a[k], 1, 1, 1}, &b[k], &factor, &out);
+    ASSERT_NEAR(out, expected[k], 1e-15 * std::abs(expected[k]));
+  }
 }
 
 TEST(ArrayMath, WithinFindsTheOneEntryThatIsNot) {

@@ -3,6 +3,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -58,6 +59,15 @@ class FakeBackend : public MetricsBackend {
     return synergraph::measure(
         attention_view(values.data(), attention.samples, attention.heads, attention.tokens),
         weights, options);
+  }
+
+  std::optional<std::vector<HeadsMetrics>> measure(HeadSource& heads,
+                                                   const std::vector<double>& weights,
+                                                   const MeasureOptions& options,
+                                                   const DevicePlace& place) override {
+    note({false, 1, 1, place.device, place.stream});
+    if (heads.nodes() > static_cast<int>(most_tokens)) return std::nullopt;
+    return synergraph::measure(heads, weights, options);
   }
 
   std::string refusal(const AttentionView& attention, const SubsetOptions&) const override {

@@ -72,6 +72,25 @@ TEST(SparseFidelity, IsBoundedByTheTimeOfTheWayBack) {
   }
 }
 
+TEST(SparseFidelity, OfNodesThatHearOthersVanishesInTime) {
+  // Proposition 5.1 of the parent paper: the signal of a node with more than one incoming edge, its
+  // self-loop counted, tends to zero. Every step keeps at most half of it, so after t steps at most
+  // 2^-t (t + 1)^n of the mass has not come to nodes that hear themselves alone.
+  constexpr int kSteps = 400;
+  for (std::uint64_t seed = 0; seed < 30; ++seed) {
+    const int nodes = 5 + static_cast<int>(seed % 20);
+    const FeedforwardGraph graph = random_graph(nodes, 0.4, seed, true);
+    const Matrix signal = signal_curves(diffusion_matrix(graph), kSteps);
+    std::vector<bool> hears(static_cast<std::size_t>(nodes), false);
+    for (const Edge& edge : graph.edges())
+      if (edge.from != edge.to) hears[static_cast<std::size_t>(edge.to)] = true;
+    for (int j = 0; j < nodes; ++j) {
+      if (!hears[static_cast<std::size_t>(j)]) continue;
+      EXPECT_LE(signal(kSteps, j), std::exp2(nodes * std::log2(kSteps + 1.0) - kSteps));
+    }
+  }
+}
+
 TEST(SparseFidelity, HasAFixedHorizonAndAStepLimit) {
   const SparseGraph line(chain_graph(40));
   SparseFidelityOptions options;
@@ -104,6 +123,18 @@ TEST(SparseFidelity, DoesNotDependOnTheNumberOfThreads) {
   EXPECT_EQ(found.minimax, expected.minimax);
   EXPECT_EQ(found.minimax_node, expected.minimax_node);
   EXPECT_TRUE(found.certified && expected.certified);
+}
+
+// Mass that node 2 keeps never reaches node 1: it bounds no later signal.
+TEST(SparseFidelity, IsCertifiedBesideANodeThatKeepsMass) {
+  const SparseGraph graph({0, 2, 4, 6, 7}, {0, 1, 1, 3, 2, 3, 3});
+  const Fidelity found = fidelity(graph);
+  EXPECT_TRUE(found.certified);
+  // Node 3 hears 1, 2 and itself, node 1 hears 0 and itself: the mass ends in 0 and 2 alike.
+  EXPECT_NEAR(found.minimax, 1.0 / 3.0, 1e-15);
+  EXPECT_EQ(found.minimax_node, 1);
+  EXPECT_NEAR(found.node[0], 0.5, 1e-15);
+  EXPECT_NEAR(found.node[2], 0.5, 1e-15);
 }
 
 }  // namespace

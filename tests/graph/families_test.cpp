@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cmath>
 #include <map>
 #include <string>
@@ -107,7 +108,7 @@ TEST(Fs, JoinsConsecutiveBlocksByMatchings) {
   // 1,024 nodes are ten blocks of 102 or 103.
   const int nodes = 1024;
   const int matchings = 12;
-  const SparseGraph graph = fs_graph(nodes, matchings, 0.0, 4);  // one matching from level 1 on
+  const SparseGraph graph = fs_sparse_graph(nodes, matchings, 0.0, 4);  // one from level 1 on
   const auto heard = senders(graph);
   std::vector<double> sent(static_cast<std::size_t>(nodes));
   for (int i = 0; i < nodes; ++i) {
@@ -132,8 +133,24 @@ TEST(Fs, HasAPathFromEveryNodeToTheLast) {
   for (const int nodes : {1, 2, 3, 5, 17, 100, 1000})
     for (std::uint64_t seed = 0; seed < 5; ++seed)
       for (const SparseGraph& graph :
-           {fs_graph(nodes, 3, 0.5, seed), fs_original_graph(nodes), power_graph(nodes)})
+           {fs_graph(nodes, 3, 0.5, seed), fs_sparse_graph(nodes, 3, 0.5, seed),
+            fs_original_graph(nodes), power_graph(nodes)})
         for (int j = 0; j + 1 < nodes; ++j) EXPECT_FALSE(graph.receivers(j).empty()) << nodes;
+}
+
+TEST(Fs, HasACompleteLastBlock) {
+  const auto heard = senders(fs_graph(1024, 12, 0.5, 4));
+  constexpr int kLast = 1024 * 9 / 10;
+  for (int i = 1024 / 10 + 1; i < 1024; ++i) {
+    const auto& row = heard[static_cast<std::size_t>(i)];
+    const auto inside = std::count_if(row.begin(), row.end(), [](int j) { return j >= kLast; });
+    EXPECT_EQ(inside, std::max(0, i - kLast));
+    const auto others = row.size() - static_cast<std::size_t>(inside);
+    if (i >= kLast)
+      EXPECT_EQ(others, 12U);
+    else
+      EXPECT_GE(others, 12U);
+  }
 }
 
 TEST(FsOriginal, IsCompleteBetweenBlocksAndInTheLast) {

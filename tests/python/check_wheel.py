@@ -34,8 +34,15 @@ with tempfile.TemporaryDirectory() as folder:
     assert ours == {"libsynergraph.so.0"} and len(libraries) > 1, libraries
     installed = Path(folder) / "installed"
     subprocess.run([*pip, "install", "--no-deps", "--no-index", "--target", installed, wheel], check=True)
-    environment = {name: value for name, value in os.environ.items() if name != "SYNERGRAPH_LIBRARY"}
+    environment = {name: value for name, value in os.environ.items() if name not in ("SYNERGRAPH_LIBRARY", "SYNERGRAPH_CLI")}
     environment["PYTHONPATH"] = str(installed)
+    if "SYNERGRAPH_CLI" in os.environ:  # the program, with the libraries beside it, as a module and as a command
+        for command in ([sys.executable, "-m", "synergraph"], [installed / "bin" / "synergraph"]):
+            said = subprocess.run([*command, "graph", "--example", "1"], check=True, env=environment, cwd=folder, capture_output=True, text=True)
+            assert "combined" in said.stdout, said
+            assert subprocess.run([*command, "no-such-command"], env=environment, cwd=folder, capture_output=True).returncode == 2
+        needed = subprocess.run(["ldd", installed / "synergraph" / "synergraph-program"], check=True, capture_output=True, text=True).stdout
+        assert "not found" not in needed and "libzip" not in needed, needed
     subprocess.run([sys.executable, "-c", "import synergraph, ssl, zlib; print(synergraph.__version__, synergraph.__file__)"], check=True,
                    env=environment, cwd=folder)
     sys.exit(subprocess.run([sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", *tests], env=environment, cwd=folder).returncode)

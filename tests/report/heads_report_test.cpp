@@ -169,6 +169,11 @@ TEST(HeadsSummary, BeginsWithWhatHeadsMove) {
   EXPECT_THAT(summary_of(report),
               StartsWith("most is moved (L1 contribution) by layer 1, heads 1 (75 %) and 0 (25 %)\n"
                          "layer 1, fidelity"));
+  report.edges = EdgeKind::kAttention;
+  report.moved = {{0.5, 0.25}};  // beside the residual
+  EXPECT_THAT(summary_of(report),
+              StartsWith("most is moved (L1 contribution) by layer 1, heads 0 (50 %) and 1 (25 %)\n"
+                         "layer 1, fidelity"));
 }
 
 TEST(HeadsSummary, NamesTheLayersWhereAHeadMovesMost) {

@@ -16,5 +16,9 @@ describe('quantities', () => {
     expect(format(quantityOf('synergy'), undefined)).toBe('–');
   });
   it('knows mixing times of every eps', () => expect(quantityOf('mixing_time_0.25').short).toBe('T_mix(0.25)'));
+  it('tells averaged times by their distance', () => {
+    expect(quantityOf('averaged_mixing_time_0.25').short).toBe('T_avg(0.25)');
+    expect(quantityOf('averaged_mixing_time_tv_1e-05').short).toBe('T_avg,tv(1e-05)');
+  });
   it('writes a spread', () => expect(formatSpread(quantityOf('synergy'), 1.25, 0.333)).toBe('1.25 ± 0.33'));
 });

@@ -37,11 +37,14 @@ function ofRow(row: (typeof rows)[number], eps = ''): Quantity {
 const BY_ID = new Map(rows.map((row) => [row.key, ofRow(row)]));
 const OF_EPS = rows.filter((row) => row.key.endsWith(EPS)).map((row) => [row.key.slice(0, -EPS.length), row] as const);
 
+/** Whether a name is that of a row for some eps: averaged_mixing_time_tv_0.25 is none of averaged_mixing_time_EPS. */
+const isOfEps = (id: string, begin: string): boolean => id.startsWith(begin) && Number.isFinite(Number.parseFloat(id.slice(begin.length)));
+
 /** A quantity by its name in the documents; names that are not known are shown as they are. */
 export function quantityOf(id: string): Quantity {
   const known = BY_ID.get(id);
   if (known) return known;
-  const ofEps = OF_EPS.find(([begin]) => id.startsWith(begin));
+  const ofEps = OF_EPS.find(([begin]) => isOfEps(id, begin));
   if (ofEps) return ofRow(ofEps[1], id.slice(ofEps[0].length));
   const words = id.replaceAll('_', ' ');
   return { id, label: words, short: words, about: '', kind: 'ratio', better: null, logarithmic: false };
@@ -49,7 +52,7 @@ export function quantityOf(id: string): Quantity {
 
 /** The place of a quantity among all, as tables have them; one that is not known comes last. */
 export function placeOf(id: string): number {
-  const place = rows.findIndex(({ key }) => key === id || (key.endsWith(EPS) && id.startsWith(key.slice(0, -EPS.length))));
+  const place = rows.findIndex(({ key }) => key === id || (key.endsWith(EPS) && isOfEps(id, key.slice(0, -EPS.length))));
   return place < 0 ? rows.length : place;
 }
 

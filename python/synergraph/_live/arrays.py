@@ -46,12 +46,42 @@ def check(tensor: Any, what: str) -> Any:
     return tensor
 
 
-def kept(tensor: Any, samples: Sequence[int], heads: Optional[Sequence[int]]) -> "list[Any]":
-    """Copies of samples of (samples, heads, ...), in the CPU's memory and without history."""
+# Of the memory that is free on a GPU, what the copies of one call may take there.
+_SHARE = 4
+
+
+def _has_room(tensor: Any, samples: int, heads: Optional[Sequence[int]]) -> bool:
+    """Whether copies of so many samples and heads of (samples, heads, ...) stay on the tensor's GPU."""
+    if not tensor.is_cuda:
+        return False
+    elements = tensor[0].numel() // max(1, tensor.shape[1]) * (tensor.shape[1] if heads is None else len(heads)) * samples
+    free, _ = torch().cuda.mem_get_info(tensor.device)
+    pool = torch().cuda.memory_reserved(tensor.device) - torch().cuda.memory_allocated(tensor.device)
+    return bool(elements * tensor.element_size() < (free + pool) // _SHARE)
+
+
+def kept(tensor: Any, samples: Sequence[int], heads: Optional[Sequence[int]], on_gpu: bool = False) -> "list[Any]":
+    """Copies of samples of (samples, heads, ...), side by side and without history: in the CPU's memory, or with `on_gpu` where the
+    tensor lies, if that is a GPU with room."""
     tensor = tensor.detach()
+    stays = on_gpu and _has_room(tensor, len(samples), heads)
     if heads is not None:
         tensor = tensor[:, list(heads)]
-    return [tensor[sample].to("cpu", copy=True).contiguous() for sample in samples]
+    if not stays:
+        return [tensor[sample].to("cpu", copy=True).contiguous() for sample in samples]
+    whole = list(samples) == list(range(tensor.shape[0]))
+    copies = (tensor if whole else tensor[list(samples)]).clone(memory_format=torch().contiguous_format)
+    return list(copies)
+
+
+def lie_side_by_side(parts: "Sequence[Any]") -> bool:
+    """Whether tensors of one shape follow each other in one storage, each without gaps, as kept() makes them."""
+    def storage(tensor: Any) -> int:
+        return int((tensor.untyped_storage() if hasattr(tensor, "untyped_storage") else tensor.storage()).data_ptr())
+
+    first = parts[0]
+    return all(part.shape == first.shape and part.dtype == first.dtype and part.is_contiguous() and storage(part) == storage(first)
+               and part.storage_offset() == first.storage_offset() + place * first.numel() for place, part in enumerate(parts))
 
 
 def as_float64(value: Any) -> "NDArray[np.float64]":

@@ -23,6 +23,11 @@ _PLACES = ("module", "query", "key", "value", "attention_mask", "dropout", "scal
 _inside = threading.local()  # a function that calls another one is seen once
 
 
+def is_inside() -> bool:
+    """Whether this thread is in one of these functions."""
+    return bool(getattr(_inside, "function", False))
+
+
 def namespaces(model: Any) -> List[Dict[str, Any]]:
     """Of the files that the model's modules are written in, those that attention functions are taken from."""
     found: Dict[int, Dict[str, Any]] = {}
@@ -52,7 +57,7 @@ def install(model: Any, see: Callable[..., None]) -> List[Callable[[], None]]:
 def _wrapped(original: Callable[..., Any], name: str, see: Callable[..., None]) -> Callable[..., Any]:
     @functools.wraps(original)
     def attention(*arguments: Any, **options: Any) -> Any:
-        if getattr(_inside, "function", False):
+        if is_inside():
             return original(*arguments, **options)
         _inside.function = True
         try:

@@ -150,8 +150,8 @@ def _multihead_values(call: Dict[str, Any], module: Any) -> Any:
         return _projected(value, weight, bias, _autocast_type(value), module.num_heads)
 
 
-def read_multihead(arguments: Sequence[Any], options: Dict[str, Any], module: Any) -> Dict[str, Any]:
-    """What a call of `MultiheadAttention` says, as `Recorder.keep_scores` takes it."""
+def read_multihead(arguments: Sequence[Any], options: Dict[str, Any], module: Any, history: bool = False) -> Dict[str, Any]:
+    """What a call of `MultiheadAttention` says, as `Recorder.keep_scores` takes it. With `history`, queries and keys have gradients."""
     t = torch()
     call = dict(zip(_MULTIHEAD, arguments), **options)
     query, key = call["query"], call["key"]
@@ -167,7 +167,7 @@ def read_multihead(arguments: Sequence[Any], options: Dict[str, Any], module: An
         query = query.transpose(0, 1)
     samples, tokens, width = query.shape
     heads = module.num_heads
-    with t.no_grad(), t.autocast(query.device.type, enabled=False):
+    with t.set_grad_enabled(history and t.is_grad_enabled()), t.autocast(query.device.type, enabled=False):
         if module.in_proj_weight is not None:
             weights = module.in_proj_weight.split(width)[:2]
         else:

@@ -15,13 +15,14 @@ from numpy.typing import NDArray
 from .._errors import InputError, UsageError
 from .._options import are_numbers, shown
 from .._options import refuse as refuse_option
-from . import attention_interface, masks, modules
+from . import attention_interface, fused, masks, modules
 from .arrays import check, is_tensor, kept, torch
 from .names import nearest
 from .post_norms import linear_in
 from .projections import bias_of, projection_of, weights_of_heads
 from .refusals import compiling, in_backward, refuse
 from .samples import Sample, Scores, weights_of
+from .texts import Texts
 
 Layers = Union[None, int, str, Sequence[Union[int, str]]]
 Numbers = Union[None, int, Sequence[int]]
@@ -154,6 +155,10 @@ class Layer:
             self.output = tuple(None if one is None else one.detach().to("cpu", copy=True) if is_tensor(one) else np.array(one)
                                 for one in (projection, bias))
 
+    def places_of(self, runs: Container[int]) -> List[Tuple[int, int]]:
+        """The run of each of these samples, and its place in the batch."""
+        return [(key[0], sample.place) for key, sample in sorted(self._samples, key=lambda pair: pair[0]) if key[0] in runs]
+
     def add(self, run: int, samples: Sequence[Sample]) -> None:
         for sample in samples:
             self._samples.append(((run, len(self._samples)), sample))
@@ -177,6 +182,8 @@ class _Thread(threading.local):
 class Recorder:
     """Keeps what the attention of a model's layers is computed from."""
 
+    keeps_history = False  #: whether what is kept has gradients
+
     def __init__(self, model: Any, layers: Layers, heads: Numbers, samples: Numbers, chosen: modules.Chosen, device: Any,
                  values: bool = False) -> None:
         self.keeps_values = values
@@ -198,6 +205,7 @@ class Recorder:
         self._lock = threading.RLock()
         self._thread = _Thread()
         self._runs = 0
+        self.texts: Optional[Texts] = None  #: of the model's runs, where a tokenizer can name their tokens
         self.by_hand = False  #: something was recorded outside of the model's passes
         self._names: Dict[int, str] = {}
         self._outer: Dict[str, Any] = {}
@@ -228,6 +236,7 @@ class Recorder:
                 self._kinds, self._put_back = modules.install(self._model, self._modules, _listeners, self.keeps_values)
                 self._outer = {name: module for name, module in self._model.named_modules()} if self.keeps_values else {}
                 self._put_back += attention_interface.install(self._model, _see)
+                self._put_back += fused.install(self._model, _see_fused)
             except BaseException:
                 self.stop()
                 raise
@@ -257,6 +266,8 @@ class Recorder:
                 with self._lock:
                     self._runs += 1
                     thread.run = self._runs
+                    if self.texts is not None:
+                        self.texts.add(thread.run, arguments, options)
                 thread.seen, thread.before = {}, []
             thread.depth += 1
         if self._kinds.get(id(module)) == "encoder layer":
@@ -274,7 +285,7 @@ class Recorder:
         thread = self._thread
         if kind == "multihead":
             thread.calls[id(module)] = thread.calls.get(id(module), 0) + 1
-            self.see(module, lambda seen: modules.read_multihead(arguments, options, seen))
+            self.see(module, lambda seen: modules.read_multihead(arguments, options, seen, self.keeps_history))
         elif kind == "encoder layer":
             attention = module.self_attn
             if thread.before and thread.before.pop() == thread.calls.get(id(attention), 0):
@@ -330,6 +341,12 @@ class Recorder:
         except Exception as error:
             layer.refused = layer.refused or (str(error) if isinstance(error, InputError) else f"{type(error).__name__}: {error}")
 
+    def see_fused(self, under_way: Sequence[Any], read: Callable[[Any], Dict[str, Any]]) -> None:
+        """Keeps a call of PyTorch's attention function, as that of the innermost module under way, unless this module is seen otherwise."""
+        module = next((one for one in under_way if self.knows(one)), None)
+        if module is not None and self._kinds.get(id(module)) not in ("multihead", "encoder layer"):
+            self.see(module, read)
+
     def _residual(self, module: Any) -> Any:
         """What the outputs of an attention module are added to, (samples, tokens, E): the input of the module around it."""
         outer = self._outer.get(self._names.get(id(module), "").rpartition(".")[0])
@@ -341,6 +358,8 @@ class Recorder:
         return found.transpose(0, 1) if getattr(module, "batch_first", True) is False else found
 
     def _see_weights(self, module: Any, output: Any) -> None:
+        if id(module) in self._thread.of_attention:
+            return  # seen by the function that it called
         try:
             weights = modules.weights_in(output)
         except Exception:
@@ -417,6 +436,7 @@ class Recorder:
                     self._keep_moved(made, [sample], values, None, key_heads)
                 if self.keeps_values:
                     self._keep_moved(made, [sample], None, residual, None)
+                made[0].place = sample
                 layer.add(run, made)
 
     def keep_scores(self, layer: Layer, *, queries: Any, keys: Any, mask: Any, padding: Any, causal: bool, scaling: float,
@@ -451,11 +471,18 @@ class Recorder:
             logits = None if logits is None else logits.to("cpu", torch().float64, copy=True)[query_heads]
             device = queries.device if self._device is None else self._device
             made = [Scores(q, k, key_heads, reading, scaling=scaling, softcap=softcap, window=window, logits=logits, device=device)
-                    for q, k, reading in zip(kept(queries, chosen, chosen_heads),
-                                             kept(keys, chosen, None if len(groups_kept) == groups else groups_kept), readings)]
+                    for q, k, reading in zip(kept(queries, chosen, chosen_heads, self._stays(queries)),
+                                             kept(keys, chosen, None if len(groups_kept) == groups else groups_kept, self._stays(keys)),
+                                             readings)]
             self._keep_moved(made, chosen, values, residual, None if len(groups_kept) == groups else groups_kept)
+            for sample, one in zip(chosen, made):
+                one.place = sample
             layer.last = list(zip(chosen, made))
             layer.add(run, made)
+
+    def _stays(self, tensor: Any) -> bool:
+        """Whether queries or keys stay on their GPU: that of the watch measures them there."""
+        return self._device is not None and self._device.type == "cuda" and bool(tensor.is_cuda)
 
     @staticmethod
     def _keep_moved(made: Sequence[Sample], chosen: Sequence[int], values: Any, residual: Any, groups: Optional[Sequence[int]]) -> None:
@@ -488,7 +515,8 @@ class Recorder:
         added += [None if values is None else values[:, :, -new:].detach()[:, groups],
                   None if residual is None else residual[:, -new:].detach()]
         for sample, scores in layer.last:
-            scores.add(*(None if tensor is None else tensor[sample].to("cpu", copy=True) for tensor in added))
+            places = (scores.queries.device, scores.keys.device, "cpu", "cpu")
+            scores.add(*(None if tensor is None else tensor[sample].to(place, copy=True) for tensor, place in zip(added, places)))
 
     def _read_mask(self, mask: Any, padding: Any, causal: bool, samples: List[int], tokens: int,
                    heads: Optional[List[int]]) -> List[masks.Reading]:
@@ -517,3 +545,12 @@ def _see(module: Any, read: Callable[[Any], Dict[str, Any]]) -> None:
     """Tells those who watch a module that its attention function was called."""
     for recorder in _listeners(module):
         recorder.see(module, read)
+
+
+def _see_fused(frame: Any, read: Callable[[Any], Dict[str, Any]]) -> None:
+    """Tells those who watch a model that is under way that PyTorch's attention function was called."""
+    listeners = _active
+    if listeners:
+        under_way = list(fused.modules_of(frame))
+        for recorder in listeners:
+            recorder.see_fused(under_way, read)

@@ -19,6 +19,7 @@ class Sample:
 
     heads: int
     tokens: int  #: with padding
+    place: int = 0  #: in its batch
     begin: int = 0
     end: int
     loses: bool = False  #: rows sum to less than 1 on purpose
@@ -68,8 +69,8 @@ class Weights(Sample):
 class Scores(Sample):
     """Queries and keys, after everything that is done to them before they meet.
 
-    `queries` (heads, tokens, width) and `keys` (fewer heads, tokens, width) are in the CPU's memory; head h meets the keys of head
-    `key_heads[h]`. `logits` are the learned sink's, one a head.
+    `queries` (heads, tokens, width) and `keys` (fewer heads, tokens, width) are in the CPU's memory, or in a GPU's; head h meets the keys
+    of head `key_heads[h]`. `logits` are the learned sink's, one a head.
     """
 
     def __init__(self, queries: Any, keys: Any, key_heads: Sequence[int], reading: Reading, *, scaling: float,
@@ -110,7 +111,7 @@ class Scores(Sample):
         if self.tokens != past or self.end != past or self.allowed is not None or self.bias is not None:
             return False
         mine = self._added[-1][1][:, -1] if self._added else self.keys[:, -1]
-        return bool(torch().equal(mine, last_key.to("cpu")))
+        return bool(torch().equal(mine, last_key.to(mine.device)))
 
     def add(self, queries: Any, keys: Any, values: Any, residual: Any) -> None:
         """Appends tokens of a generated text."""

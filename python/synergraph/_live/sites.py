@@ -125,7 +125,8 @@ def find_sites(model: Any, chosen: modules.Chosen, heads: Optional[int], run: Ca
 
 
 class always_by_layers:
-    """Makes `TransformerEncoderLayer` call its attention, which it does not if it computes everything at once."""
+    """Makes `TransformerEncoderLayer` call its attention, which it does not if it computes everything at once, and on tensors that are
+    not nested, to which `TransformerEncoder` turns padded ones for that."""
 
     def __init__(self, model: Any) -> None:
         self._model = model
@@ -135,6 +136,8 @@ class always_by_layers:
         for module in self._model.modules():
             if isinstance(module, torch().nn.TransformerEncoderLayer) and "activation_relu_or_gelu" in vars(module):
                 self._put_back.append(slots.replace(vars(module), "activation_relu_or_gelu", module.activation_relu_or_gelu, lambda _: 0))
+            if isinstance(module, torch().nn.TransformerEncoder) and "use_nested_tensor" in vars(module):  # PyTorch 2.1 decides when it is made
+                self._put_back.append(slots.replace(vars(module), "use_nested_tensor", module.use_nested_tensor, lambda _: False))
 
     def __exit__(self, *_: object) -> None:
         for undo in self._put_back:

@@ -8,10 +8,11 @@ from typing import Any, List, Optional, Sequence, Tuple
 import numpy as np
 
 from .._attention import Attention, of_layers
+from .._device import place_of, view_there
 from .._errors import InputError
 from .._views import CODES, HeadFunction, ScoreArrays, View, lengths_of, ordered, view_of, whole_numbers
 from . import masks
-from .arrays import torch
+from .arrays import lie_side_by_side, torch
 from .samples import Sample, Scores, weights_of
 
 _HELD = 256 << 20  # bytes of probabilities that are computed beforehand
@@ -77,21 +78,29 @@ def _scores(samples: List[Sample], shape: Tuple[int, int, int, int], dtype: Any)
     if any(not first.computes_like(sample) for sample in kept[1:]):
         return None
     t, tokens = torch(), shape[-1]
+    # Where the first lies: the CPU's memory, or that of a GPU.
+    there = first.queries.device
+    view_in = view_there if there.type == "cuda" else view_of
 
     def together(parts: List[Any]) -> View:
-        """One array (samples, heads, tokens, width). Zeros fill up shorter samples."""
-        if len(parts) == 1:
-            whole = parts[0].contiguous()[None]
+        """One array (samples, heads, tokens, width), without a copy where samples lie side by side. Zeros fill up shorter samples."""
+        if parts[0].device == there and lie_side_by_side(parts):
+            whole = parts[0].as_strided((len(parts), *parts[0].shape), (parts[0].numel(), *parts[0].stride()))
         else:
-            whole = t.zeros(len(parts), parts[0].shape[0], tokens, parts[0].shape[2], dtype=parts[0].dtype)
+            whole = t.zeros(len(parts), parts[0].shape[0], tokens, parts[0].shape[2], dtype=parts[0].dtype, device=there)
             for into, part in zip(whole, parts):
                 into[:, :part.shape[1]] = part
-        return view_of(whole)
+        return view_in(whole)._replace(owner=(whole, parts))
 
-    logits = None if first.logits is None else view_of(first.logits.detach().to("cpu", t.float32).contiguous())
+    logits = None if first.logits is None else view_in(first.logits.detach().to(there, t.float32).contiguous())
     function = _function(samples, shape, dtype)
-    return ScoreArrays(together([sample.queries for sample in kept]), together([sample.keys for sample in kept]), first.scaling,
-                       first.softcap or 0.0, first.window or 0, logits, function.read, function.code, shape)
+    queries, keys = together([sample.queries for sample in kept]), together([sample.keys for sample in kept])
+    place = None
+    if there.type == "cuda":
+        t.cuda.synchronize(there)  # what was kept in other streams is there
+        place = place_of(first.queries)
+    return ScoreArrays(queries, keys, first.scaling, first.softcap or 0.0, first.window or 0, logits, function.read, function.code, shape,
+                       place)
 
 
 def attention_of(layers: Layers, *, lengths: Any, padding: str, sink: Any, row_tolerance: Optional[float],

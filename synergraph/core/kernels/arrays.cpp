@@ -113,24 +113,34 @@ template <int kCols>
   return reinterpret_cast<Doubles>(reinterpret_cast<Bits>(value) & INT64_MAX);
 }
 
-/// kRows distances at a time, so that b is loaded once for all of them.
+/// kRows contributions at a time, so that b is loaded once for all of them.
 template <int kRows>
-[[gnu::always_inline]] inline void l1_distance_rows(ConstMatrixView a, const double* b,
-                                                    const double* factors, int i, double* out) {
+[[gnu::always_inline]] inline void l1_contribution_rows(ConstMatrixView a, const double* b,
+                                                        const double* factors, int i, double* out) {
+  using Bits = Vector<std::int64_t, kDoubles>;
   Doubles sums[kRows]{};
   double tails[kRows]{};
   int k = 0;
   for (; k + kDoubles <= a.cols; k += kDoubles) {
     const auto right = load<Doubles>(b + k);
     for (int r = 0; r < kRows; ++r) {
-      const Doubles difference = load<Doubles>(a.row(i + r) + k) - factors[i + r] * right;
-      sums[r] += magnitude(difference);
+      const auto entry = load<Doubles>(a.row(i + r) + k);
+      const Bits sign = reinterpret_cast<Bits>(entry) & INT64_MIN;
+      const Doubles moved = factors[i + r] * right;
+      const auto along = reinterpret_cast<Doubles>(reinterpret_cast<Bits>(moved) ^ sign);
+      const Doubles size = magnitude(entry);
+      const Doubles beyond = size - (along - size);
+      sums[r] += along < beyond ? along : beyond;
     }
   }
   for (; k < a.cols; ++k)
     for (int r = 0; r < kRows; ++r) {
-      const double difference = a(i + r, k) - factors[i + r] * b[k];
-      tails[r] += difference < 0.0 ? -difference : difference;
+      const double entry = a(i + r, k);
+      const double moved = factors[i + r] * b[k];
+      const double along = entry < 0.0 ? -moved : moved;
+      const double size = entry < 0.0 ? -entry : entry;
+      const double beyond = size - (along - size);
+      tails[r] += along < beyond ? along : beyond;
     }
   for (int r = 0; r < kRows; ++r) out[i + r] = sum(sums[r]) + tails[r];
 }
@@ -146,10 +156,12 @@ void add_products(ConstMatrixView a, ConstMatrixView b, MatrixView out) {
   for (; j < b.rows; ++j) add_product_columns<1>(a, b, j, out);
 }
 
-void l1_distances(ConstMatrixView a, const double* b, const double* factors, double* out) {
+// Of one entry y and what moves there, f, with g = f sign(y): |y| - |y - f| is g up to g = |y|, and
+// |y| - (g - |y|) beyond. The smaller of both is exact to the rounding of f, however large y is.
+void l1_contributions(ConstMatrixView a, const double* b, const double* factors, double* out) {
   int i = 0;
-  for (; i + 4 <= a.rows; i += 4) l1_distance_rows<4>(a, b, factors, i, out);
-  for (; i < a.rows; ++i) l1_distance_rows<1>(a, b, factors, i, out);
+  for (; i + 4 <= a.rows; i += 4) l1_contribution_rows<4>(a, b, factors, i, out);
+  for (; i < a.rows; ++i) l1_contribution_rows<1>(a, b, factors, i, out);
 }
 
 void multiply_rows(ConstMatrixView upper, const double* in, double* out, int begin, int end) {

@@ -7,6 +7,7 @@
 
 #include "synergraph/core/kernels/attention_shape.h"
 #include "synergraph/core/kernels/gemm_shape.h"
+#include "synergraph/core/kernels/panel_product.h"
 #include "synergraph/core/kernels/sparse_shape.h"
 #include "synergraph/core/matrix.h"
 
@@ -68,8 +69,8 @@ struct Kernels {
   void (*add_scaled)(const double* from, double factor, int count, double* to);
   /// out(i, j) += inner product of row i of a and row j of b, which have as many columns.
   void (*add_products)(ConstMatrixView a, ConstMatrixView b, MatrixView out);
-  /// out[i] = sum over k of |a(i, k) - factors[i] * b[k]|, for all rows of a.
-  void (*l1_distances)(ConstMatrixView a, const double* b, const double* factors, double* out);
+  /// out[i] = sum over k of |a(i, k)| - |a(i, k) - factors[i] * b[k]|, for all rows of a.
+  void (*l1_contributions)(ConstMatrixView a, const double* b, const double* factors, double* out);
   /// sum + rest += weight * from, with both roundings in `rest`.
   void (*add_exactly)(const double* from, double weight, int count, double* sum, double* rest);
   /// sum = (sum + rest) / (divisor + divisor_rest), rounded but once.
@@ -139,6 +140,15 @@ struct Kernels {
   /// are finished for these steps.
   void (*advance_sparse)(const SparsePanel& panel, int begin, int end,
                          const SparseReadings& readings);
+  /// The states of one node from those of later nodes. Returns the largest.
+  double (*advance_node)(const NodeSteps& node);
+
+  // Panels: rows of numbers, many time steps (or features) of one node side by side.
+
+  /// Adds products of a matrix and a panel to another panel; see PanelProduct.
+  void (*add_panel_products)(const PanelProduct& product);
+  /// row[k] = exp(row[k] - shift) for entries that are at most `shift`; returns the sum.
+  double (*exponentials)(double* row, int count, double shift);
 
   // Matrices of floats, and one sequence on its way through the model. Activations are (features x
   // stride); see SequenceShape. A null mask means no dropout.
@@ -223,7 +233,7 @@ struct Kernels {
 /// Every kernel of the table, in its order.
 // clang-format off
 #define SYNERGRAPH_METRIC_KERNELS(X) \
-  X(total) X(dot) X(largest) X(within) X(add_scaled) X(add_products) X(l1_distances) \
+  X(total) X(dot) X(largest) X(within) X(add_scaled) X(add_products) X(l1_contributions) \
   X(add_exactly) X(divide_exactly) \
   X(advance) X(advance_scaled) X(raise_to_rows) X(total_of_rows) X(add_upper) X(square_strip) \
   X(multiply_rows) X(multiply_packed) X(back_substitute) X(solve_upper) X(forward_substitute) \
@@ -234,9 +244,11 @@ struct Kernels {
   X(attention_backward) X(rms_norm_backward) X(bias_backward) X(relu_backward) \
   X(dropout_backward) X(embed_backward) X(scale_positions_backward) X(scaled_weight_backward) \
   X(add) X(adam)
-#define SYNERGRAPH_SPARSE_KERNELS(X) X(advance_sparse)
-#define SYNERGRAPH_KERNELS(X) \
-  SYNERGRAPH_METRIC_KERNELS(X) SYNERGRAPH_SPARSE_KERNELS(X) SYNERGRAPH_MODEL_KERNELS(X)
+#define SYNERGRAPH_SPARSE_KERNELS(X) X(advance_sparse) X(advance_node)
+#define SYNERGRAPH_GRADIENT_KERNELS(X) X(add_panel_products) X(exponentials)
+#define SYNERGRAPH_KERNELS(X)                                                                      \
+  SYNERGRAPH_METRIC_KERNELS(X) SYNERGRAPH_SPARSE_KERNELS(X) SYNERGRAPH_GRADIENT_KERNELS(X)         \
+  SYNERGRAPH_MODEL_KERNELS(X)
 // clang-format on
 
 /// null until somebody asks. Other components ask, too.

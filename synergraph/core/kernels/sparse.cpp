@@ -91,7 +91,45 @@ void advance_nodes(const SparsePanel& panel, int begin, int end, const SparseRea
   }
 }
 
+/// sums = the sum over edges of weight times states t .. t + kCount registers.
+template <int kCount>
+[[gnu::always_inline]] inline void gather_steps(const NodeSteps& node, int t, double* sums) {
+  Doubles total[kCount] = {};
+  for (int e = 0; e < node.edges; ++e) {
+    const double* states = node.states + static_cast<std::int64_t>(node.slot[e]) * node.stride + t;
+    const auto weight = splat<Doubles>(node.weight[e]);
+    for (int v = 0; v < kCount; ++v) total[v] += weight * load<Doubles>(states + v * kDoubles);
+  }
+  for (int v = 0; v < kCount; ++v) store(sums + v * kDoubles, total[v]);
+}
+
 }  // namespace
+
+// Inside a node the steps form a linear recurrence, which takes as long as some four edges do.
+double advance_node(const NodeSteps& node) {
+  constexpr int kRegisters = 8;
+  constexpr int kBlock = kRegisters * kDoubles;
+  alignas(64) double sums[kBlock];
+  double x = node.start;
+  double most = x;
+  for (int t = 0; t < node.steps;) {
+    int count = kVectors * kDoubles;
+    if constexpr (kBlock > kSparseSteps) {
+      if (node.steps - t >= kBlock) count = kBlock;
+    }
+    if (count == kBlock)
+      gather_steps<kRegisters>(node, t, sums);
+    else
+      gather_steps<kVectors>(node, t, sums);
+    for (int k = 0; k < count; ++k) {
+      node.out[t + k] = x;
+      most = larger(most, x);
+      x = node.stay * x + sums[k];
+    }
+    t += count;
+  }
+  return most;
+}
 
 void advance_sparse(const SparsePanel& panel, int begin, int end, const SparseReadings& readings) {
   if (panel.weight != nullptr)

@@ -31,4 +31,18 @@ struct SparseReadings {
   double* worst = nullptr;   ///< kSparseSteps largest states over the nodes of this call
 };
 
+/// One node's states for many steps: x_{t+1} = stay x_t + sum over edges e of weight[e] times state
+/// t of slot[e]. The states of slot k begin at states + k * stride.
+struct NodeSteps {
+  const double* states = nullptr;
+  std::int64_t stride = 0;
+  const std::int32_t* slot = nullptr;
+  const double* weight = nullptr;
+  int edges = 0;
+  double stay = 0.0;
+  double start = 0.0;     ///< x_0
+  int steps = 0;          ///< a multiple of kSparseSteps
+  double* out = nullptr;  ///< x_0 .. x_{steps-1}
+};
+
 }  // namespace synergraph

@@ -10,9 +10,10 @@
 
 #include "synergraph/core/error.h"
 #include "synergraph/device/cuda/current_device.h"
-#include "synergraph/device/cuda/large_systems.h"
+#include "synergraph/device/cuda/large_operators.h"
 #include "synergraph/device/cuda/query_key_heads.h"
 #include "synergraph/device/cuda/small_systems.h"
+#include "synergraph/device/large/measure_large.h"
 #include "synergraph/device/small/systems.h"
 #include "synergraph/graph/attention_rounding.h"
 #include "synergraph/heads/view_batch.h"
@@ -110,6 +111,7 @@ class MadeSystems final : public DeviceSystems {
     made.scale = view_.scale;
     made.softcap = view_.softcap;
     made.window = static_cast<int>(std::min<std::int64_t>(view_.window, made.nodes));
+    made.sinks = view_.sink_logits;
     LargeHeads heads;
     heads.nodes = made.nodes;
     heads.heads = static_cast<int>(view_.heads);
@@ -156,8 +158,23 @@ void check_queries(const QueryKeyView& view) {
   if (!std::isfinite(view.scale) || !std::isfinite(view.softcap) || view.softcap < 0.0)
     throw InputError("the scale or the soft cap of scores is not a finite number");
   if (view.window < 0) throw InputError(fmt::format("a window of {} keys", view.window));
-  if (view.sink_logits != nullptr)
-    throw InputError("learned sinks are measured from attention, not from queries and keys");
+}
+
+/// The progress of a call counts what the device does; the CPU's part comes at once.
+BatchOptions without_progress(BatchOptions options) {
+  options.execution.progress = {};
+  return options;
+}
+
+/// The same request, of a system behind others of so many heads in all.
+BatchOptions behind(BatchOptions options, std::uint64_t heads) {
+  auto& listener = options.execution.progress.listener;
+  if (listener)
+    listener = [whole = listener, heads](std::uint64_t done, std::uint64_t total,
+                                         const std::string& detail) {
+      whole(heads + done, heads + total, detail);
+    };
+  return options;
 }
 
 /// What calls keep for later calls on a device.
@@ -191,14 +208,17 @@ class CudaMetrics final : public MetricsBackend {
       return "rows that overlap";
     if (reinterpret_cast<std::uintptr_t>(attention.data) % static_cast<std::uintptr_t>(item) != 0)
       return "elements that are not aligned";
-    return is_small(attention) ? small::refusal(options) : large_refusal(options);
+    return is_small(attention, options) ? std::string() : large_refusal(attention.tokens, options);
   }
 
   std::string refusal(const QueryKeyView& attention, const BatchOptions& options) const override {
-    if (attention.sink_logits != nullptr) return "learned sinks";
+    const bool has_node = options.missing_mass == MissingMass::kNode;
+    if (attention.sink_logits != nullptr && !has_node)
+      return "learned sinks without a node for missing mass";
+    if (attention.sink_logits == nullptr && has_node) return "a node for missing mass";
     if (attention.type == FloatType::kFloat64) return "queries in float64";
     if (attention.width > kMostWidth) return "heads of so many features";
-    return large_refusal(options);
+    return large_refusal(attention.tokens, options);
   }
 
   std::string refusal(const AttentionView& attention, const SubsetOptions& options) const override {
@@ -222,7 +242,7 @@ class CudaMetrics final : public MetricsBackend {
     check_view(attention);
     DeviceState& state = state_of(place);
     const std::lock_guard<std::mutex> lock(state.busy);
-    if (is_small(attention) && refusal(attention, options).empty())
+    if (is_small(attention, options) && refusal(attention, options).empty())
       return state.small_in(call.stream).measure(attention, weights, options);
     GivenSystems systems(attention, call.stream);
     std::mutex fetching;
@@ -233,7 +253,8 @@ class CudaMetrics final : public MetricsBackend {
         const CurrentDevice current(place.device);
         copy_head(attention, sample, head, into, call.stream);
       };
-    ViewBatch batch(attention, weights, options, std::move(fetch));
+    const BatchOptions quiet = without_progress(options);
+    ViewBatch batch(attention, weights, quiet, std::move(fetch));
     const double tolerance =
         attention_check(attention.type, static_cast<int>(attention.tokens), options.row_tolerance)
             .row_tolerance;
@@ -249,7 +270,8 @@ class CudaMetrics final : public MetricsBackend {
     const std::lock_guard<std::mutex> lock(state.busy);
     MadeSystems systems(attention, call.stream);
     std::mutex fetching;
-    ViewBatch batch(made_view(attention), weights, options,
+    const BatchOptions quiet = without_progress(options);
+    ViewBatch batch(made_view(attention), weights, quiet,
                     [&](std::int64_t sample, std::int64_t head, void* into) {
                       const std::lock_guard<std::mutex> one(fetching);
                       const CurrentDevice current(place.device);
@@ -259,6 +281,11 @@ class CudaMetrics final : public MetricsBackend {
                {refusal(attention, options).empty() ? &state.large : nullptr, call.stream});
   }
 
+  std::optional<std::vector<HeadsMetrics>> measure(HeadSource& heads,
+                                                   const std::vector<double>& weights,
+                                                   const MeasureOptions& options,
+                                                   const DevicePlace& place) override;
+
  private:
   /// Where systems are measured: nowhere, if the device does not have the numbers that are wanted.
   struct Room {
@@ -266,8 +293,12 @@ class CudaMetrics final : public MetricsBackend {
     cudaStream_t stream;
   };
 
-  static bool is_small(const AttentionView& attention) {
-    return attention.tokens <= small::kMostNodes;
+  /// Whether systems are measured in shared memory.
+  static bool is_small(const AttentionView& attention, const BatchOptions& options) {
+    return attention.tokens <= small::kMostNodes && small::refusal(options).empty();
+  }
+  static std::string large_refusal(std::int64_t tokens, const BatchOptions& options) {
+    return tokens < 2 ? "a single token" : large::refusal(options);
   }
   static BatchMetrics run(ViewBatch& batch, DeviceSystems& systems, const BatchOptions& options,
                           double tolerance, const Room& room);
@@ -296,7 +327,13 @@ BatchMetrics CudaMetrics::run(ViewBatch& batch, DeviceSystems& systems, const Ba
     if (room.memory != nullptr && span.end - span.begin > 1) {
       LargeHeads heads = systems.system(span);
       heads.weights = batch.weights(sequence);
-      measured = measure_large(heads, options, tolerance, *room.memory, room.stream);
+      heads.missing_mass = options.missing_mass == MissingMass::kNode;
+      heads.published = large::wants_published(options);
+      LargeOperators operators(heads, *room.memory, room.stream);
+      if (large::is_good(operators, tolerance))
+        measured = large::measure(operators, heads.weights,
+                                  behind(options, static_cast<std::uint64_t>(sequence) *
+                                                      static_cast<std::uint64_t>(heads.heads)));
     }
     if (!measured) {
       undecided.push_back({sequence, sequence + 1});
@@ -307,6 +344,75 @@ BatchMetrics CudaMetrics::run(ViewBatch& batch, DeviceSystems& systems, const Ba
   }
   if (!undecided.empty()) batch.measure_on_cpu(undecided, result);
   return result;
+}
+
+/// Lower triangles of matrices on the device, one after the other.
+DeviceMemory<double> upload_heads(HeadSource& source, bool of_walks, cudaStream_t stream) {
+  const auto n = static_cast<std::size_t>(source.nodes());
+  DeviceMemory<double> there(static_cast<std::size_t>(source.heads()) * n * n);
+  std::vector<double> lower(n * n, 0.0);
+  for (int h = 0; h < source.heads(); ++h) {
+    const Walk* walk = of_walks ? source.own_walk(h) : nullptr;
+    const ConstMatrixView diffusion = walk == nullptr ? source.head(h).view() : ConstMatrixView{};
+    for (std::size_t i = 0; i < n; ++i)
+      for (std::size_t j = 0; j <= i; ++j)
+        lower[i * n + j] = walk != nullptr ? walk->step(static_cast<int>(j), static_cast<int>(i))
+                                           : diffusion(static_cast<int>(i), static_cast<int>(j));
+    require(cudaMemcpyAsync(there.data() + static_cast<std::size_t>(h) * n * n, lower.data(),
+                            n * n * sizeof(double), cudaMemcpyHostToDevice, stream),
+            "copy to the device");
+    require(cudaStreamSynchronize(stream), "copy to the device");
+  }
+  return there;
+}
+
+std::optional<std::vector<HeadsMetrics>> CudaMetrics::measure(HeadSource& heads,
+                                                              const std::vector<double>& weights,
+                                                              const MeasureOptions& options,
+                                                              const DevicePlace& place) try {
+  BatchOptions request;
+  request.conventions = options.conventions;
+  request.nodes = options.nodes;
+  request.execution = options.execution;
+  check_conventions(request.conventions);
+  bool own = true;  // all heads have walks of their own, or none
+  for (int h = 0; h < heads.heads(); ++h) own = own && heads.own_walk(h) != nullptr;
+  for (int h = 0; h < heads.heads() && !own; ++h)
+    if (heads.own_walk(h) != nullptr) return std::nullopt;
+  if (heads.nodes() < 2 || heads.row_shares() != nullptr || !large::refusal(request).empty())
+    return std::nullopt;
+  const Call call(place);
+  DeviceState& state = state_of(place);
+  const std::lock_guard<std::mutex> lock(state.busy);
+  const auto operators_of = [&](const DeviceMemory<double>& data, LargeWorkspace& workspace,
+                                bool of_walks) {
+    LargeHeads system;
+    system.nodes = heads.nodes();
+    system.heads = heads.heads();
+    system.type = FloatType::kFloat64;
+    system.stride = heads.nodes();
+    for (int h = 0; h < system.heads; ++h)
+      system.data.push_back(data.data() + h * system.stride * system.stride);
+    system.weights = convex_weights(weights, static_cast<std::size_t>(system.heads));
+    system.published = !of_walks && large::wants_published(request);
+    system.as_given = of_walks;
+    return std::make_unique<LargeOperators>(system, workspace, call.stream);
+  };
+  const DeviceMemory<double> diffusions = upload_heads(heads, false, call.stream);
+  const auto operators = operators_of(diffusions, state.large, false);
+  if (!large::is_good(*operators, 1e-9)) return std::nullopt;
+  DeviceMemory<double> walks;
+  LargeWorkspace workspace;
+  std::unique_ptr<LargeOperators> own_walks;
+  if (own) {
+    walks = upload_heads(heads, true, call.stream);
+    own_walks = operators_of(walks, workspace, true);
+  }
+  return large::measure(*operators,
+                        convex_weights(weights, static_cast<std::size_t>(heads.heads())), request,
+                        own_walks.get());
+} catch (const DeviceFull&) {
+  return std::nullopt;
 }
 
 void CudaMetrics::copy_head(const AttentionView& view, std::int64_t sample, std::int64_t head,
@@ -330,6 +436,7 @@ void MadeSystems::fetch(std::int64_t sample, std::int64_t head, void* into) {
   one.queries = static_cast<const std::byte*>(view_.queries) + head * view_.query_strides.head;
   one.keys = static_cast<const std::byte*>(view_.keys) + key_head * view_.key_strides.head;
   one.heads = one.key_heads = 1;
+  if (one.sink_logits != nullptr) one.sink_logits += head;
   MadeSystems systems(one, stream_);
   const LargeHeads heads = systems.system({sample, 0, view_.tokens});
   DeviceMemory<double> lists(6 * n);
@@ -339,9 +446,15 @@ void MadeSystems::fetch(std::int64_t sample, std::int64_t head, void* into) {
   SumsJob job;
   job.entries = {strip.data(), FloatType::kFloat32, kStrip, lists.data() + n, Held::kOneStrip};
   job.nodes = heads.nodes;
-  job.sums = {lists.data(),         lists.data() + n,     lists.data() + 2 * n,
-              lists.data() + 3 * n, lists.data() + 4 * n, lists.data() + 5 * n,
-              flags.data(),         flags.data() + 1};
+  job.sums = {lists.data(),
+              lists.data() + n,
+              lists.data() + 2 * n,
+              lists.data() + 3 * n,
+              lists.data() + 4 * n,
+              lists.data() + 5 * n,
+              nullptr,
+              flags.data(),
+              flags.data() + 1};
   DeviceMemory<SumsJob> on_device(1);
   on_device.upload(&job, 1, stream_);
   heads.maker->queue_sums({job}, on_device.data(), stream_);

@@ -3,6 +3,10 @@
 #include <cuda_runtime_api.h>
 #include <fmt/core.h>
 
+#include <map>
+#include <mutex>
+#include <string>
+
 #include "synergraph/device/cuda/device_memory.h"
 
 namespace synergraph::cuda {
@@ -30,9 +34,17 @@ std::string device_trouble(int& count) {
 }
 
 std::string device_name_of(int index) {
-  cudaDeviceProp properties{};
-  require(cudaGetDeviceProperties(&properties, index), "properties of the device");
-  return fmt::format("{}, sm_{}{}", properties.name, properties.major, properties.minor);
+  // All properties together take longer to ask for than thousands of small matrices to measure.
+  static std::mutex mutex;
+  static std::map<int, std::string> names;
+  const std::lock_guard lock(mutex);
+  std::string& name = names[index];
+  if (name.empty()) {
+    cudaDeviceProp properties{};
+    require(cudaGetDeviceProperties(&properties, index), "properties of the device");
+    name = fmt::format("{}, sm_{}{}", properties.name, properties.major, properties.minor);
+  }
+  return name;
 }
 
 }  // namespace synergraph::cuda

@@ -1,10 +1,14 @@
-#include <cuda_bf16.h>
-#include <cuda_fp16.h>
+#include "synergraph/device/cuda/large_kernels.h"
 
 #include <algorithm>
 #include <cstdint>
+#include <mutex>
+#include <set>
 
-#include "synergraph/device/cuda/large_kernels.h"
+#include "synergraph/device/cuda/device_memory.h"
+#include "synergraph/device/cuda/entries.cuh"
+#include "synergraph/device/cuda/launch.cuh"
+#include "synergraph/device/cuda/tiles.cuh"
 #include "synergraph/diffusion/peak_rules.h"
 
 // A triangular matrix in the device's memory and vectors of doubles. A sweep goes through strips of
@@ -18,138 +22,55 @@
 namespace synergraph::cuda {
 namespace {
 
-constexpr int kGatherRows = 32;     // of a tile in shared memory
-constexpr int kPitch = kBlock + 4;  // doubles: fragments of a warp lie in different banks
+constexpr int kGatherRows = 32;  // of a tile in shared memory
 constexpr double kTie =
     peak_rules::kRounding;  // maxima closer than this are one: see FidelityTracker
 constexpr int kSolveThreads = 256;
 
-__device__ double number(double x) {
-  return x;
-}
-__device__ double number(float x) {
-  return x;
-}
-__device__ double number(__half x) {
-  return __half2float(x);
-}
-__device__ double number(__nv_bfloat16 x) {
-  return __bfloat162float(x);
-}
-
-/// Four consecutive elements.
-template <class T>
-struct alignas(4 * sizeof(T)) Four {
-  T x[4];
-};
-template <>
-struct alignas(16) Four<double> {
-  double x[4];
-};
-
-/// Elements j .. j + 3 of a row; `aligned`: they lie on a boundary of four elements.
-template <class T>
-__device__ void load_four(const T* row, int j, bool aligned, double (&to)[4]) {
-  if (aligned) {
-    const Four<T> four = *reinterpret_cast<const Four<T>*>(row + j);
-#pragma unroll
-    for (int k = 0; k < 4; ++k) to[k] = number(four.x[k]);
-  } else {
-#pragma unroll
-    for (int k = 0; k < 4; ++k) to[k] = number(row[j + k]);
-  }
-}
-
-/// Row i, such that element j is column j of the matrix.
-template <class T>
-__device__ const T* row_of(const Entries& entries, int i, int first) {
-  const T* data = static_cast<const T*>(entries.data);
-  switch (entries.held) {
-    case Held::kOneStrip:
-      return data + (i - first) * entries.stride - first;
-    case Held::kRows:
-      return data + (i - first) * entries.stride;
-    default:
-      return data + i * entries.stride;
-  }
-}
-
-template <class T>
-__device__ bool in_fours(const Entries& entries) {
-  return entries.stride % 4 == 0 && reinterpret_cast<std::uintptr_t>(entries.data) %
-                                            (sizeof(T) * 4 > 16 ? 16 : sizeof(T) * 4) ==
-                                        0;
-}
-
-__device__ double scale_of(const Entries& entries, int i) {
-  return entries.row_scale == nullptr ? 1.0 : entries.row_scale[i];
-}
-
-/// c += a b for a 16 x 8 tile of a and an 8 x 8 tile of b. Lane 4 g + t has a(g, t), a(g + 8, t),
-/// a(g, t + 4), a(g + 8, t + 4); b(t, g), b(t + 4, g); c(g, 2t), c(g, 2t + 1), c(g + 8, 2t),
-/// c(g + 8, 2t + 1).
-__device__ void multiply_add(double (&c)[4], const double (&a)[4], const double (&b)[2]) {
-#if __CUDA_ARCH__ >= 900
-  asm("mma.sync.aligned.m16n8k8.row.col.f64.f64.f64.f64 {%0,%1,%2,%3}, {%4,%5,%6,%7}, {%8,%9}, "
-      "{%0,%1,%2,%3};"
-      : "+d"(c[0]), "+d"(c[1]), "+d"(c[2]), "+d"(c[3])
-      : "d"(a[0]), "d"(a[1]), "d"(a[2]), "d"(a[3]), "d"(b[0]), "d"(b[1]));
-#else
-  for (int k = 0; k < 2; ++k)
-    for (int half = 0; half < 2; ++half)
-      asm("mma.sync.aligned.m8n8k4.row.col.f64.f64.f64.f64 {%0,%1}, {%2}, {%3}, {%0,%1};"
-          : "+d"(c[2 * half]), "+d"(c[2 * half + 1])
-          : "d"(a[2 * k + half]), "d"(b[k]));
-#endif
-}
-
-/// c += (tile of a)^T (tile of x), `rows` of both in shared memory, kPitch doubles apart. A warp
-/// has kM x 16 columns of a from `m0` on, and kN x 8 steps of x from `n0` on.
-template <int kM, int kN>
-__device__ void multiply_tiles(double (&c)[kM][kN][4], const double* a, const double* x, int rows,
-                               int m0, int n0) {
-  const int g = (threadIdx.x % 32) / 4;
-  const int t = threadIdx.x % 4;
-  for (int k = 0; k < rows; k += 8) {
-    double left[kM][4];
-    double right[kN][2];
-    const double* low = a + (k + t) * kPitch + m0 + g;
-    const double* high = low + 4 * kPitch;
-#pragma unroll
-    for (int m = 0; m < kM; ++m) {
-      left[m][0] = low[16 * m];
-      left[m][1] = low[16 * m + 8];
-      left[m][2] = high[16 * m];
-      left[m][3] = high[16 * m + 8];
-    }
-    const double* at = x + (k + t) * kPitch + n0 + g;
-#pragma unroll
-    for (int n = 0; n < kN; ++n) {
-      right[n][0] = at[8 * n];
-      right[n][1] = at[8 * n + 4 * kPitch];
-    }
-#pragma unroll
-    for (int m = 0; m < kM; ++m)
-#pragma unroll
-      for (int n = 0; n < kN; ++n) multiply_add(c[m][n], left[m], right[n]);
-  }
-}
-
-/// Calls visit(row, column, value) for every number of a warp's part of a product.
-template <int kM, int kN, class Visit>
-__device__ void visit_product(double (&c)[kM][kN][4], int m0, int n0, Visit visit) {
-  const int g = (threadIdx.x % 32) / 4;
-  const int t = threadIdx.x % 4;
-#pragma unroll
-  for (int m = 0; m < kM; ++m)
-#pragma unroll
-    for (int n = 0; n < kN; ++n)
-#pragma unroll
-      for (int k = 0; k < 4; ++k)
-        visit(m0 + 16 * m + g + 8 * (k / 2), n0 + 8 * n + 2 * t + k % 2, c[m][n][k]);
-}
-
 // Sums of rows and columns.
+
+/// A sum and what its roundings lost.
+struct PreciseSum {
+  double sum = 0.0;
+  double rest = 0.0;
+
+  __device__ void add(double x) {
+    const double next = sum + x;
+    const double part = next - sum;
+    rest += (sum - (next - part)) + (x - part);
+    sum = next;
+  }
+  __device__ void add(const PreciseSum& other) {
+    add(other.sum);
+    rest += other.rest;
+  }
+};
+
+/// 1 less the sum of a row, rounded once: a small part is missing to full precision. Lanes have
+/// every 32nd entry.
+template <class T>
+__device__ double missing_from(const T* row, int begin, int i) {
+  PreciseSum part;
+  for (int j = -begin + static_cast<int>(threadIdx.x) % 32; j <= i; j += 32) {
+    const double x = number(row[j]);
+    if (j >= 0 || (x >= 0.0 && x < 2.0)) part.add(x);
+  }
+  for (int step = 16; step > 0; step /= 2) {
+    const PreciseSum other{__shfl_xor_sync(~0U, part.sum, step),
+                           __shfl_xor_sync(~0U, part.rest, step)};
+    // The same order on both sides.
+    if ((threadIdx.x & static_cast<unsigned>(step)) == 0) {
+      part.add(other);
+    } else {
+      PreciseSum first = other;
+      first.add(part);
+      part = first;
+    }
+  }
+  PreciseSum left{1.0, 0.0};
+  left.add({-part.sum, -part.rest});
+  return fmax(0.0, left.sum + left.rest);
+}
 
 /// A warp a row: the sum of the attention as given, of the kept keys, below the diagonal.
 template <class T>
@@ -181,16 +102,20 @@ __global__ void sum_rows(const SumsJob* jobs) {
     down += __shfl_xor_sync(~0U, down, step);
   }
   bad = __any_sync(~0U, bad);
+  const double missing = job.sums.missing == nullptr ? 0.0 : missing_from(row, job.begin, i);
   if (lane != 0) return;
   const double own = number(row[i]);
   bad |= !(own >= 0.0 && own <= 1e300);
-  const double kept = down + own;
-  job.sums.whole[i] = before + kept;
+  job.sums.whole[i] = before + (down + own);
+  down += missing;
+  const double kept = job.as_given ? 1.0 : down + own;
   job.sums.scale[i] = 1.0 / kept;
   job.sums.down[i] = down;
   job.sums.diagonal[i] = own / kept;
+  if (job.sums.missing != nullptr) job.sums.missing[i] = missing / kept;
   if (bad) atomicAdd(job.sums.bad_rows, 1);
-  if (i > 0 && !(down > 0.0)) atomicAdd(job.sums.rows_that_keep_all, 1);
+  const bool is_first = i == 0 && job.sums.missing == nullptr;
+  if (!is_first && !(down > 0.0)) atomicAdd(job.sums.rows_that_keep_all, 1);
 }
 
 /// Columns [first + 256 x, ..) of a chunk of rows; `partial` gets forward sums and diagonals.
@@ -224,11 +149,53 @@ __global__ void finish_columns(const SumsJob* jobs, int chunks, int first, int l
   job.sums.column[j] = forward + job.sums.diagonal[j];
 }
 
+/// A thread a column: where the published walk cuts it. `partial` has the sums of chunks of rows.
+template <class T>
+__global__ void cut_columns(const SumsJob* jobs, int chunks, int first, int last,
+                            const double* partial) {
+  const SumsJob& job = jobs[blockIdx.y];
+  const int j = first + static_cast<int>(blockIdx.x * blockDim.x + threadIdx.x);
+  if (job.cut.cut == nullptr || j >= job.nodes || j >= last) return;
+  const double own = job.sums.diagonal[j];
+  const double rest = job.sums.down[j] * scale_of(job.entries, j);
+  // Of a node that keeps most, what is left below one is the rest, to full precision.
+  const bool slow = own > 0.5 && fabs(rest + own - 1.0) <= 1e-12;
+  const double whole = slow ? rest : 1.0;
+  double reached = slow ? 0.0 : own;
+  double leave = 0.0;
+  int chunk = (j + 1) / kChunk;
+  for (; chunk < chunks; ++chunk) {
+    const double sum =
+        partial[(static_cast<std::int64_t>(blockIdx.y) * chunks + chunk) * (last - first) + j -
+                first];
+    if (!(reached + sum < whole)) break;
+    reached += sum;
+    leave += sum;
+  }
+  int i = chunk < chunks ? max(chunk * kChunk, j + 1) : job.nodes;
+  double part = 0.0;
+  for (; i < job.nodes; ++i) {
+    const double entry = number(row_of<T>(job.entries, i, first)[j]) * scale_of(job.entries, i);
+    if (!(reached + entry < whole)) {
+      part = whole > reached ? fmin(entry, whole - reached) : 0.0;
+      break;
+    }
+    reached += entry;
+    leave += entry;
+  }
+  // What is missing in the end goes to the sink.
+  const double missing = i < job.nodes ? part : whole - reached;
+  job.cut.cut[j] = i;
+  job.cut.part[j] = part;
+  job.cut.leave[j] = slow ? rest : leave + missing;
+  job.cut.stay[j] = fmin(own, 1.0);
+}
+
 // A panel of steps.
 
 /// partial[chunk][column of the strip][step] = sum over a chunk of later rows of a(i, j) x_t[i].
 /// kBlock columns a block of threads.
-template <class T>
+template <class T, bool kCut>
 __global__ __launch_bounds__(128) void gather_panel(const PanelFlow* flows, int first) {
   extern __shared__ double shared[];
   const PanelFlow& flow = flows[blockIdx.z];
@@ -254,7 +221,9 @@ __global__ __launch_bounds__(128) void gather_panel(const PanelFlow* flows, int 
         load_four(from, j0 + 16 * k + 4 * q, aligned, entries[k]);
         load_four(x, 16 * k + 4 * q, true, states[k]);
 #pragma unroll
-        for (double& entry : entries[k]) entry *= scale;
+        for (int e = 0; e < 4; ++e)
+          entries[k][e] =
+              left_of<kCut>(flow.entries, row, j0 + 16 * k + 4 * q + e, entries[k][e] * scale);
       }
     } else {
 #pragma unroll
@@ -303,25 +272,27 @@ __device__ void reduce_block(const PanelFlow& flow, int j0, const double* states
   const int q = static_cast<int>(threadIdx.x) % 4;
   const int j = j0 + node;
   const double* x = states + node * kPitch;
-  if (flow.peak != nullptr) {
+  // The largest state at the steps first .. last, and the first that reaches it to rounding.
+  const auto find_peak = [&](int last, double* peak, int* place) {
     const int first = j == flow.nodes - 1 ? flow.first : 0;
-    double most = 0.0;
+    double most = last == kSteps ? after[node] : 0.0;
     for (int t = q; t < kSteps; t += 4)
-      if (t >= first) most = fmax(most, x[t]);
+      if (t >= first && t <= last) most = fmax(most, x[t]);
     most = fmax(most, __shfl_xor_sync(~0U, most, 1));
     most = fmax(most, __shfl_xor_sync(~0U, most, 2));
-    const double whole = fmax(most, after[node]);
-    const double tie = whole * (1.0 - kTie);
-    int place = kSteps;
+    const double tie = most * (1.0 - kTie);
+    int found = last;
     for (int t = q; t < kSteps; t += 4)
-      if (t >= first && x[t] >= tie) place = min(place, t);
-    place = min(place, __shfl_xor_sync(~0U, place, 1));
-    place = min(place, __shfl_xor_sync(~0U, place, 2));
+      if (t >= first && x[t] >= tie) found = min(found, t);
+    found = min(found, __shfl_xor_sync(~0U, found, 1));
+    found = min(found, __shfl_xor_sync(~0U, found, 2));
     if (q == 0 && j < flow.nodes) {
-      flow.peak[j] = whole;
-      flow.place[j] = place;
+      peak[j] = most;
+      place[j] = found;
     }
-  }
+  };
+  if (flow.peak != nullptr) find_peak(kSteps, flow.peak, flow.place);
+  if (flow.limited_peak != nullptr) find_peak(flow.last, flow.limited_peak, flow.limited_place);
   if (flow.sum != nullptr) {
     double sum = 0.0;
     for (int t = q; t < flow.count; t += 4) sum += x[t];
@@ -348,7 +319,7 @@ __device__ void reduce_block(const PanelFlow& flow, int j0, const double* states
 
 /// The nodes of one strip, kBlock at a time from the last. Shared memory holds the states of the
 /// strip, a tile of the matrix, and the inflow of the block.
-template <class T>
+template <class T, bool kCut>
 __global__ __launch_bounds__(kSolveThreads) void solve_panel(const PanelFlow* flows, int first) {
   extern __shared__ double shared[];
   const PanelFlow& flow = flows[blockIdx.x];
@@ -379,7 +350,9 @@ __global__ __launch_bounds__(kSolveThreads) void solve_panel(const PanelFlow* fl
           if (j + e < flow.nodes) entries[e] = number(row_of<T>(flow.entries, i, first)[j + e]);
       }
       for (int e = 0; e < 4; ++e)
-        tile[r * kPitch + j - j0 + e] = i > j + e ? entries[e] * scale : 0.0;
+        tile[r * kPitch + j - j0 + e] =
+            i > j + e && i < flow.nodes ? left_of<kCut>(flow.entries, i, j + e, entries[e] * scale)
+                                        : 0.0;
     }
   };
   for (int block = kStrip / kBlock - 1; block >= 0; --block) {
@@ -448,6 +421,34 @@ __global__ __launch_bounds__(kSolveThreads) void solve_panel(const PanelFlow* fl
             states[(block * kBlock + k / kSteps) * kPitch + k % kSteps];
     __syncthreads();
   }
+}
+
+/// A chunk of rows: partial[chunk][step] = sum of what its states give to the node for missing
+/// mass.
+__global__ __launch_bounds__(kSolveThreads) void gather_missing(const PanelFlow* flows) {
+  __shared__ double parts[kSolveThreads / kSteps][kSteps];
+  const PanelFlow& flow = flows[blockIdx.y];
+  if (flow.missing == nullptr) return;
+  const int begin = static_cast<int>(blockIdx.x) * kChunk;
+  const int end = min(begin + kChunk, flow.nodes);
+  const int t = static_cast<int>(threadIdx.x) % kSteps;
+  const int group = static_cast<int>(threadIdx.x) / kSteps;
+  double sum = 0.0;
+  for (int i = begin + group; i < end; i += kSolveThreads / kSteps)
+    sum += flow.missing[i] * flow.states[static_cast<std::int64_t>(i) * kSteps + t];
+  parts[group][t] = sum;
+  __syncthreads();
+  if (group != 0) return;
+  for (int other = 1; other < kSolveThreads / kSteps; ++other) sum += parts[other][t];
+  flow.partial[static_cast<std::int64_t>(blockIdx.x) * kSteps + t] = sum;
+}
+
+__global__ __launch_bounds__(kSteps) void finish_missing(const PanelFlow* flows, int chunks) {
+  const PanelFlow& flow = flows[blockIdx.x];
+  if (flow.missing == nullptr) return;
+  double sum = 0.0;
+  for (int chunk = 0; chunk < chunks; ++chunk) sum += flow.partial[chunk * kSteps + threadIdx.x];
+  flow.missing_flow[threadIdx.x] = sum;
 }
 
 constexpr std::size_t kGatherBytes = 4 * kGatherRows * kPitch * sizeof(double);
@@ -625,50 +626,56 @@ __global__ void combine_rows(CombineJob job, int first, std::int64_t row_length,
   rows[blockIdx.y * row_length + j] = diffusion;
 }
 
-/// Calls a function template with the element type.
-template <class Call>
-void with_type(FloatType type, Call call) {
-  switch (type) {
-    case FloatType::kFloat16:
-      return call(__half{});
-    case FloatType::kBFloat16:
-      return call(__nv_bfloat16{});
-    case FloatType::kFloat32:
-      return call(float{});
-    case FloatType::kFloat64:
-      return call(double{});
-  }
+template <class T, bool kCut>
+void prepare_panels() {
+  require(cudaFuncSetAttribute(gather_panel<T, kCut>, cudaFuncAttributeMaxDynamicSharedMemorySize,
+                               static_cast<int>(kGatherBytes)),
+          "shared memory of large systems");
+  require(cudaFuncSetAttribute(solve_panel<T, kCut>, cudaFuncAttributeMaxDynamicSharedMemorySize,
+                               static_cast<int>(kSolveBytes)),
+          "shared memory of large systems");
 }
 
-unsigned blocks(int count, int each) {
-  return static_cast<unsigned>((count + each - 1) / each);
+template <class T, bool kCut>
+void queue_panel(const PanelFlow* flows, int count, int nodes, int first, cudaStream_t stream) {
+  const auto flow_count = static_cast<unsigned>(count);
+  const int later = nodes - (first + kStrip);
+  if (later > 0)
+    gather_panel<T, kCut>
+        <<<dim3(kStrip / kBlock, blocks(later, kChunk), flow_count), 128, kGatherBytes, stream>>>(
+            flows, first);
+  solve_panel<T, kCut><<<flow_count, kSolveThreads, kSolveBytes, stream>>>(flows, first);
 }
 
 }  // namespace
 
 void prepare_large_kernels() {
+  static std::mutex mutex;
+  static std::set<int> prepared;
+  int device = 0;
+  require(cudaGetDevice(&device), "choice of the device");
+  const std::lock_guard lock(mutex);
+  if (prepared.contains(device)) return;
   for (const FloatType type :
        {FloatType::kFloat16, FloatType::kBFloat16, FloatType::kFloat32, FloatType::kFloat64})
     with_type(type, [](auto element) {
-      using T = decltype(element);
-      cudaFuncSetAttribute(gather_panel<T>, cudaFuncAttributeMaxDynamicSharedMemorySize,
-                           static_cast<int>(kGatherBytes));
-      cudaFuncSetAttribute(solve_panel<T>, cudaFuncAttributeMaxDynamicSharedMemorySize,
-                           static_cast<int>(kSolveBytes));
+      prepare_panels<decltype(element), false>();
+      prepare_panels<decltype(element), true>();
     });
+  prepared.insert(device);
 }
 
-void queue_sums(const SumsJob* jobs, int count, int nodes, FloatType type, double* partial,
-                cudaStream_t stream) {
+void queue_sums(const SumsJob* jobs, int count, int nodes, FloatType type, bool cut,
+                double* partial, cudaStream_t stream) {
   with_type(type, [&](auto element) {
     using T = decltype(element);
     sum_rows<T><<<dim3(blocks(nodes, 4), static_cast<unsigned>(count)), 128, 0, stream>>>(jobs);
   });
-  queue_column_sums(jobs, count, nodes, -1, type, partial, stream);
+  queue_column_sums(jobs, count, nodes, -1, type, cut, partial, stream);
 }
 
 void queue_column_sums(const SumsJob* jobs, int count, int nodes, int first, FloatType type,
-                       double* partial, cudaStream_t stream) {
+                       bool cut, double* partial, cudaStream_t stream) {
   const int begin = first < 0 ? 0 : first;
   const int last = first < 0 ? nodes : std::min(nodes, first + kStrip);
   const auto z = static_cast<unsigned>(count);
@@ -677,22 +684,32 @@ void queue_column_sums(const SumsJob* jobs, int count, int nodes, int first, Flo
     sum_columns<T><<<dim3(blocks(last - begin, 128), blocks(nodes, kChunk), z), 128, 0, stream>>>(
         jobs, begin, last, partial);
   });
-  finish_columns<<<dim3(blocks(last - begin, 128), z), 128, 0, stream>>>(jobs, chunks_of(nodes),
-                                                                         begin, last, partial);
+  const dim3 columns(blocks(last - begin, 128), z);
+  finish_columns<<<columns, 128, 0, stream>>>(jobs, chunks_of(nodes), begin, last, partial);
+  if (!cut) return;
+  with_type(type, [&](auto element) {
+    using T = decltype(element);
+    cut_columns<T><<<columns, 128, 0, stream>>>(jobs, chunks_of(nodes), begin, last, partial);
+  });
 }
 
 void queue_panel_strip(const PanelFlow* flows, int count, int nodes, int first, FloatType type,
-                       cudaStream_t stream) {
-  const auto flow_count = static_cast<unsigned>(count);
+                       bool cut, cudaStream_t stream) {
   with_type(type, [&](auto element) {
     using T = decltype(element);
-    const int later = nodes - (first + kStrip);
-    if (later > 0)
-      gather_panel<T>
-          <<<dim3(kStrip / kBlock, blocks(later, kChunk), flow_count), 128, kGatherBytes, stream>>>(
-              flows, first);
-    solve_panel<T><<<flow_count, kSolveThreads, kSolveBytes, stream>>>(flows, first);
+    if (cut)
+      queue_panel<T, true>(flows, count, nodes, first, stream);
+    else
+      queue_panel<T, false>(flows, count, nodes, first, stream);
   });
+}
+
+void queue_missing(const PanelFlow* flows, int count, int nodes, cudaStream_t stream) {
+  const int chunks = chunks_of(nodes);
+  const auto flow_count = static_cast<unsigned>(count);
+  gather_missing<<<dim3(static_cast<unsigned>(chunks), flow_count), kSolveThreads, 0, stream>>>(
+      flows);
+  finish_missing<<<flow_count, kSteps, 0, stream>>>(flows, chunks);
 }
 
 void queue_hitting_strip(const HittingFlow* flows, int count, int nodes, int first, FloatType type,

@@ -13,18 +13,21 @@ namespace synergraph::cuda {
 // bytes.
 
 /// All sums of MatrixSums, of `count` matrices of at most `nodes` nodes and one element type.
-/// `partial` holds chunks_of(nodes) x nodes numbers for each of them.
-void queue_sums(const SumsJob* jobs, int count, int nodes, FloatType type, double* partial,
-                cudaStream_t stream);
+/// `partial` holds chunks_of(nodes) x nodes numbers for each of them. `cut`: some jobs want to know
+/// where the published walk cuts columns.
+void queue_sums(const SumsJob* jobs, int count, int nodes, FloatType type, bool cut,
+                double* partial, cudaStream_t stream);
 /// The sums of columns alone, of rows that have their scales, in the strip of columns that begins
 /// at `first`; a negative `first`: in all columns.
 void queue_column_sums(const SumsJob* jobs, int count, int nodes, int first, FloatType type,
-                       double* partial, cudaStream_t stream);
+                       bool cut, double* partial, cudaStream_t stream);
 
 /// One strip of columns, from `first` on, of a panel of steps of all flows. Strips behind it are
-/// finished. All entries are of one type.
+/// finished. All entries are of one type, and all of published walks or none.
 void queue_panel_strip(const PanelFlow* flows, int count, int nodes, int first, FloatType type,
-                       cudaStream_t stream);
+                       bool cut, cudaStream_t stream);
+/// What the states of a finished panel give to the node for missing mass.
+void queue_missing(const PanelFlow* flows, int count, int nodes, cudaStream_t stream);
 /// The same of hitting times.
 void queue_hitting_strip(const HittingFlow* flows, int count, int nodes, int first, FloatType type,
                          cudaStream_t stream);
@@ -38,7 +41,7 @@ void queue_combined_strip(const CombineJob& job, int first, FloatType type, cuda
 void queue_combined_rows(const CombineJob& job, int first, std::int64_t row_length, double* rows,
                          FloatType type, cudaStream_t stream);
 
-/// Once in a process and device: lets kernels have the shared memory that they ask for.
+/// Lets kernels have the shared memory that they ask for.
 void prepare_large_kernels();
 
 }  // namespace synergraph::cuda

@@ -4,11 +4,11 @@
 #include <cstdint>
 
 #include "synergraph/core/float_type.h"
+#include "synergraph/device/large/operators.h"
 
 namespace synergraph::cuda {
 
-/// Steps of a panel: what one sweep over a matrix advances a state by.
-inline constexpr int kSteps = 64;
+using large::kSteps;
 /// Nodes that are solved together, one step after the other.
 inline constexpr int kBlock = 64;
 /// Columns of a strip: nodes that one block of threads finishes before the next strip begins.
@@ -38,6 +38,18 @@ struct Entries {
   std::int64_t stride = 0;            ///< elements from one row to the next
   const double* row_scale = nullptr;  ///< null: ones
   Held held = Held::kWhole;
+  /// Of the published walk: what is left of column j ends with part[j] in row cut[j]. Null: all of
+  /// the entries count.
+  const int* cut = nullptr;
+  const double* part = nullptr;
+};
+
+/// What becomes of columns under the published walk; see published_walk(). Null: not wanted.
+struct CutColumns {
+  int* cut = nullptr;       ///< n: see Entries
+  double* part = nullptr;   ///< n
+  double* leave = nullptr;  ///< n: the chance to leave
+  double* stay = nullptr;   ///< n
 };
 
 /// What is found of a matrix in one pass over its rows and one over its columns.
@@ -48,6 +60,9 @@ struct MatrixSums {
   double* column = nullptr;    ///< n: sums of columns, scaled rows, from the diagonal on
   double* forward = nullptr;   ///< n: the same beyond the diagonal
   double* diagonal = nullptr;  ///< n: scaled
+  /// n: what rows leave out, scaled, as a key that is kept before all others (`down` has it, too).
+  /// Null: nothing is left out.
+  double* missing = nullptr;
   /// Number of rows with an entry that is negative or not finite, or not zero above the diagonal.
   int* bad_rows = nullptr;
   int* rows_that_keep_all = nullptr;  ///< rows but the first that give nothing to earlier nodes
@@ -60,7 +75,9 @@ struct SumsJob {
   int nodes = 0;
   int begin = 0;
   int after = 0;
+  bool as_given = false;  ///< rows are not divided by their sums
   MatrixSums sums;
+  CutColumns cut;
 };
 
 /// One state on its way through a panel of steps,
@@ -77,11 +94,17 @@ struct PanelFlow {
   int first = 0;              ///< the first step of the panel that counts at the last node
   int count = kSteps;         ///< survival: steps that enter the sum
   // What is found; null: not wanted.
-  double* peak = nullptr;      ///< n: the largest state of the panel and of the state after it
-  int* place = nullptr;        ///< n: the first step that reaches it to rounding
+  double* peak = nullptr;  ///< n: the largest state of the panel and of the state after it
+  int* place = nullptr;    ///< n: the first step that reaches it to rounding
+  int last = kSteps;       ///< the last step for the two below
+  double* limited_peak = nullptr;
+  int* limited_place = nullptr;
   double* sum = nullptr;       ///< n: sum of the first `count` states
   double* previous = nullptr;  ///< n: the state at the last step of the panel
   double* worst = nullptr;     ///< kSteps + 1: the largest state at every step and after the last
+  /// n: what every node gives to the node for missing mass; null: there is none.
+  const double* missing = nullptr;
+  double* missing_flow = nullptr;  ///< kSteps: what the states give to it
 };
 
 /// Hitting times of a walk by columns: h[j] = (mass[j] + sum over i > j of a(i, j) h[i]) /

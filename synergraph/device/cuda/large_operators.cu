@@ -4,11 +4,17 @@
 #include <cstring>
 #include <utility>
 
+#include "synergraph/core/array_math.h"
 #include "synergraph/device/cuda/device_memory.h"
+#include "synergraph/device/cuda/device_powers.h"
 #include "synergraph/device/cuda/large_kernels.h"
 #include "synergraph/device/cuda/pinned_memory.h"
 
 namespace synergraph::cuda {
+using large::OperatorSums;
+using large::SignalPanel;
+using large::SurvivalPanel;
+using large::SweepTask;
 namespace {
 
 /// Doubles of one operator on the device, in this order.
@@ -28,7 +34,9 @@ enum Array {
   kPrevious,
   kTimes,
   kPassing,
-  kMass,
+  kMass,     // of hitting times; of a published walk, what is left of the entries where it is cut
+  kMissing,  // what rows leave out
+  kLimitedPeak,
   kArrays
 };
 
@@ -42,8 +50,13 @@ std::size_t padded(std::size_t count) {
 struct LargeOperators::Parts {
   Parts(const LargeHeads& system, LargeWorkspace& workspace, cudaStream_t queue);
 
-  int operators() const { return system.heads == 1 ? 1 : system.heads + 2; }
-  bool is_head(int op) const { return op < system.heads; }
+  /// Operators with entries of their own.
+  int bases() const { return system.heads == 1 ? 1 : system.heads + 2; }
+  int operators() const { return system.published ? 2 * bases() : bases(); }
+  bool is_published(int op) const { return op >= bases(); }
+  int base_of(int op) const { return is_published(op) ? op - bases() : op; }
+  bool is_head(int op) const { return base_of(op) < system.heads; }
+  bool has_missing() const { return system.missing_mass; }
   bool made() const { return system.maker != nullptr; }
   double* array(int op, Array which) const {
     return memory.numbers.data() + (static_cast<std::size_t>(op) * kArrays + which) * pitch;
@@ -53,12 +66,25 @@ struct LargeOperators::Parts {
   }
   /// Strips are in one of two places; see SweepLanes.
   Entries entries(int op, Held held, int place = 0) const;
+  int* cuts(int op) const { return memory.cuts.data() + static_cast<std::size_t>(op) * pitch; }
+  CutColumns cut_columns(int base) const;
   FloatType type(int op) const {
     return is_head(op) ? (made() ? system.maker->type() : system.type) : FloatType::kFloat64;
   }
   void find_sums();
   void prepare_walks();
+  void prepare_walk(int op);
   void prepare_combination();
+  void take_published(int op);
+  void find_published_combination();
+  int* limited_places(int op) const {
+    return memory.places.data() + static_cast<std::size_t>(operators() + op) * pitch;
+  }
+  int kind_of(int op) const { return (is_published(op) ? 2 : 0) + (is_head(op) ? 0 : 1); }
+  struct Flows;
+  void add_flow(const SweepTask& task, bool is_signal, Flows& flows);
+  void add_hitting(int op, Flows& flows);
+  void fetch_found(const SweepTask& task);
   void fetch(int op, Array which) {
     require(cudaMemcpyAsync(on_host(op, which), array(op, which), n * sizeof(double),
                             cudaMemcpyDeviceToHost, stream),
@@ -115,18 +141,26 @@ LargeOperators::Parts::Parts(const LargeHeads& given, LargeWorkspace& workspace,
   const std::size_t chunks = static_cast<std::size_t>(chunks_of(system.nodes));
   memory.numbers.reserve(count * kArrays * pitch);
   memory.host.reserve(count * kArrays * pitch);
-  memory.places.reserve(count * pitch);
-  memory.host_places.reserve(count * pitch);
+  const auto flows = count + static_cast<std::size_t>(bases());  // signals, then survivals
+  memory.places.reserve(2 * count * pitch);
+  memory.host_places.reserve(2 * count * pitch);
   memory.worst.reserve(count * padded(kSteps + 1));
   memory.host_worst.reserve(count * padded(kSteps + 1));
-  memory.states.reserve(2 * count * n * kSteps);
-  memory.partial.reserve(2 * count * chunks * kStrip * kSteps);
+  memory.missing_flow.reserve(flows * kSteps);
+  memory.host_missing_flow.reserve(flows * kSteps);
+  // Published walks give nothing to the node for missing mass.
+  std::fill_n(memory.host_missing_flow.data(), flows * kSteps, 0.0);
+  require(cudaMemsetAsync(memory.missing_flow.data(), 0, flows * kSteps * sizeof(double), stream),
+          "memory of the GPU");
+  if (system.published) memory.cuts.reserve(count * pitch);
+  memory.states.reserve(flows * n * kSteps);
+  memory.partial.reserve(flows * chunks * kStrip * kSteps);
   memory.hitting_partial.reserve(count * chunks * kStrip);
-  if (count > 1) memory.combined_strips.reserve(SweepLanes::kPlaces * 2 * strip);
+  if (system.heads > 1) memory.combined_strips.reserve(SweepLanes::kPlaces * 2 * strip);
   if (made()) memory.head_strips.reserve(SweepLanes::kPlaces * head_strip_bytes());
   constexpr std::size_t kListBytes = 1 << 10;
-  memory.lists.reserve(3 * count * kListBytes);
-  memory.host_lists.reserve(3 * count * kListBytes);
+  memory.lists.reserve((3 * count + 4) * kListBytes);
+  memory.host_lists.reserve((3 * count + 4) * kListBytes);
   prepare_large_kernels();
   sums.resize(count);
   find_sums();
@@ -140,6 +174,12 @@ void LargeOperators::Parts::queue_strips(int first, int place, bool of_sums, cud
 }
 
 Entries LargeOperators::Parts::entries(int op, Held held, int place) const {
+  if (is_published(op)) {
+    Entries cut = entries(base_of(op), held, place);
+    cut.cut = cuts(op);
+    cut.part = array(op, kMass);
+    return cut;
+  }
   const auto at = static_cast<std::size_t>(op);
   const std::size_t block = held == Held::kRows ? n * kBlock : strip;
   const std::int64_t stride = held == Held::kRows ? system.nodes : kStrip;
@@ -151,6 +191,12 @@ Entries LargeOperators::Parts::entries(int op, Held held, int place) const {
   const FloatType element = system.maker->type();
   return {head_strips(place) + at * block * item_size(element), element, stride, array(op, kScale),
           held};
+}
+
+CutColumns LargeOperators::Parts::cut_columns(int base) const {
+  if (!system.published) return {};
+  const int op = bases() + base;
+  return {cuts(op), array(op, kMass), array(op, kForward), array(op, kStay)};
 }
 
 /// The sums of heads.
@@ -166,9 +212,17 @@ void LargeOperators::Parts::find_sums() {
     job.nodes = system.nodes;
     job.begin = system.begin;
     job.after = system.after;
-    job.sums = {array(h, kWhole),     array(h, kScale),        array(h, kDown),
-                array(h, kColumn),    array(h, kForward),      array(h, kDiagonal),
-                flags.data() + 2 * h, flags.data() + 2 * h + 1};
+    job.sums = {array(h, kWhole),
+                array(h, kScale),
+                array(h, kDown),
+                array(h, kColumn),
+                array(h, kForward),
+                array(h, kDiagonal),
+                has_missing() ? array(h, kMissing) : nullptr,
+                flags.data() + 2 * h,
+                flags.data() + 2 * h + 1};
+    job.cut = cut_columns(h);
+    job.as_given = system.as_given;
     jobs.push_back(job);
   }
   DeviceMemory<SumsJob>& on_device = memory.jobs;
@@ -178,13 +232,14 @@ void LargeOperators::Parts::find_sums() {
     system.maker->queue_sums(jobs, on_device.data(), stream);
   } else {
     memory.column_partial.reserve(heads * static_cast<std::size_t>(chunks_of(system.nodes)) * n);
-    cuda::queue_sums(on_device.data(), system.heads, system.nodes, system.type,
+    cuda::queue_sums(on_device.data(), system.heads, system.nodes, system.type, system.published,
                      memory.column_partial.data(), stream);
   }
   std::vector<int> found(2 * heads);
   flags.download(found.data(), found.size(), stream);
   for (int h = 0; h < system.heads; ++h)
-    for (const Array which : {kWhole, kColumn, kForward, kDiagonal}) fetch(h, which);
+    for (const Array which : {kWhole, kColumn, kForward, kDiagonal, kMissing})
+      if (which != kMissing || has_missing()) fetch(h, which);
   wait("sums of attention");
   for (int h = 0; h < system.heads; ++h) {
     OperatorSums& of = sums[static_cast<std::size_t>(h)];
@@ -195,6 +250,11 @@ void LargeOperators::Parts::find_sums() {
     of.column = copy(kColumn);
     of.forward = copy(kForward);
     of.diagonal = copy(kDiagonal);
+    if (has_missing()) {
+      of.missing = copy(kMissing);
+      of.missing_forward = total(of.missing.data(), system.nodes);
+      of.missing_mass = 1.0 + of.missing_forward;
+    }
     of.bad_rows = found[2 * static_cast<std::size_t>(h)];
     of.all_go_down = found[2 * static_cast<std::size_t>(h) + 1] == 0;
   }
@@ -202,12 +262,16 @@ void LargeOperators::Parts::find_sums() {
 
 /// The sums of the operators behind the heads follow from those of the heads.
 void LargeOperators::Parts::prepare_combination() {
-  if (operators() == 1) return;
+  if (system.heads == 1) return;
   const auto heads = static_cast<std::size_t>(system.heads);
   OperatorSums& diffusion = sums[heads];
   OperatorSums& walk = sums[heads + 1];
   for (OperatorSums* of : {&diffusion, &walk})
     of->column = of->forward = of->diagonal = std::vector<double>(n, 0.0);
+  if (has_missing()) {
+    diffusion.missing = walk.missing = std::vector<double>(n, 0.0);
+    walk.missing_own = 0.0;
+  }
   std::vector<double> columns(heads * n, 0.0);
   std::vector<double> down(n, 0.0);
   for (std::size_t h = 0; h < heads; ++h) {
@@ -222,9 +286,25 @@ void LargeOperators::Parts::prepare_combination() {
       walk.forward[j] += each * of.forward[j];
       walk.diagonal[j] += each * of.diagonal[j];
     }
+    for (std::size_t i = 0; i < of.missing.size(); ++i) {
+      diffusion.missing[i] += weight * of.missing[i];
+      walk.missing[i] += weight * (of.missing[i] / of.missing_mass);
+    }
+    if (has_missing()) {
+      diffusion.missing_forward += weight * of.missing_forward;
+      walk.missing_forward += weight * (of.missing_forward / of.missing_mass);
+      walk.missing_own += weight / of.missing_mass;
+    }
     if (weight > 0.0) diffusion.all_go_down = diffusion.all_go_down && of.all_go_down;
   }
   for (std::size_t j = 0; j < n; ++j) walk.column[j] = 1.0;
+  diffusion.missing_mass = 1.0 + diffusion.missing_forward;
+  for (const int op : {system.heads, system.heads + 1}) {
+    const OperatorSums& of = sums[static_cast<std::size_t>(op)];
+    if (!has_missing()) break;
+    std::copy(of.missing.begin(), of.missing.end(), on_host(op, kMissing));
+    put(op, kMissing);
+  }
   // What a row of the combination passes on, for passing probabilities.
   for (std::size_t h = 0; h < heads; ++h) {
     fetch(static_cast<int>(h), kDown);
@@ -251,30 +331,86 @@ void LargeOperators::Parts::prepare_combination() {
   wait("sums of attention");
 }
 
+/// What the published walk leaves of the columns of all heads together, strip by strip.
+void LargeOperators::Parts::find_published_combination() {
+  const int op = system.heads;
+  const int cut = bases() + op;
+  SumsJob job;
+  job.entries = entries(op, Held::kOneStrip);
+  job.nodes = system.nodes;
+  job.sums.diagonal = array(op, kDiagonal);
+  job.sums.down = array(op, kDown);
+  job.sums.column = array(cut, kTimes);  // known: they lie where nothing else is yet
+  job.sums.forward = array(cut, kPassing);
+  job.cut = cut_columns(op);
+  memory.jobs.reserve(1);
+  memory.jobs.upload(&job, 1, stream);
+  memory.column_partial.reserve(static_cast<std::size_t>(chunks_of(system.nodes)) * kStrip);
+  for (int first = 0; first < system.nodes; first += kStrip) {
+    queue_strips(first, 0, true, stream);
+    queue_column_sums(memory.jobs.data(), 1, system.nodes, first, FloatType::kFloat64, true,
+                      memory.column_partial.data(), stream);
+  }
+  wait("sums of attention");
+}
+
+/// The sums of a published walk, found where its columns are cut.
+void LargeOperators::Parts::take_published(int op) {
+  fetch(op, kForward);
+  fetch(op, kStay);
+  wait("sums of attention");
+  OperatorSums& of = sums[static_cast<std::size_t>(op)];
+  of.column.assign(n, 1.0);
+  of.forward.assign(on_host(op, kForward), on_host(op, kForward) + n);
+  of.diagonal.assign(on_host(op, kStay), on_host(op, kStay) + n);
+  if (has_missing())
+    of.missing.assign(n, 0.0);  // its node keeps all it has
+  else
+    of.forward.front() = 0.0;
+}
+
+/// The factors and staying probabilities of a walk.
+void LargeOperators::Parts::prepare_walk(int op) {
+  const OperatorSums& of = sums[static_cast<std::size_t>(op)];
+  double* factor = on_host(op, kFactor);
+  double* stay = on_host(op, kStay);
+  for (std::size_t j = 0; j < n; ++j) {
+    const double mass = of.column[j];
+    factor[j] = mass > 0.0 ? 1.0 / mass : 0.0;
+    // Nothing may get lost in many steps: where a node is seldom left, the forward mass and the
+    // chance to stay sum to one.
+    const double leave = of.forward[j] * factor[j];
+    stay[j] = !(mass > 0.0) ? 1.0 : leave <= 0.5 ? 1.0 - leave : of.diagonal[j] * factor[j];
+  }
+  const bool traps = of.has_trap();
+  for (std::size_t j = 0; j < n; ++j) {
+    const bool trapped = traps && !(of.forward[j] > 0.0);
+    on_host(op, kMass)[j] = !traps ? of.column[j] : trapped ? 1.0 : 0.0;
+    on_host(op, kForward)[j] = trapped ? 1.0 : of.forward[j];
+  }
+  std::copy(of.diagonal.begin(), of.diagonal.end(), on_host(op, kDiagonal));
+  for (const Array which : {kMass, kForward, kDiagonal}) put(op, which);
+}
+
 /// Factors and staying probabilities of the walks, and the states at time 0.
 void LargeOperators::Parts::prepare_walks() {
   for (int op = 0; op < operators(); ++op) {
-    const OperatorSums& of = sums[static_cast<std::size_t>(op)];
-    double* factor = on_host(op, kFactor);
-    double* stay = on_host(op, kStay);
-    for (std::size_t j = 0; j < n; ++j) {
-      const double mass = of.column[j];
-      factor[j] = mass > 0.0 ? 1.0 / mass : 0.0;
-      // Nothing may get lost in many steps: where a node is seldom left, the forward mass and the
-      // chance to stay sum to one.
-      const double leave = of.forward[j] * factor[j];
-      stay[j] = !(mass > 0.0) ? 1.0 : leave <= 0.5 ? 1.0 - leave : of.diagonal[j] * factor[j];
-    }
-    factor[n - 1] = stay[n - 1] = 0.0;  // the sink's survival is 0
-    std::copy(of.column.begin(), of.column.end(), on_host(op, kMass));
-    std::copy(of.forward.begin(), of.forward.end(), on_host(op, kForward));
-    std::copy(of.diagonal.begin(), of.diagonal.end(), on_host(op, kDiagonal));
-    std::fill_n(on_host(op, kSurvival), n, 1.0);
-    on_host(op, kSurvival)[n - 1] = 0.0;
+    if (is_published(op)) continue;
+    prepare_walk(op);
     std::fill_n(on_host(op, kSignal), n, 0.0);
     on_host(op, kSignal)[n - 1] = 1.0;
-    for (const Array which : {kFactor, kStay, kMass, kForward, kDiagonal, kSurvival, kSignal})
-      put(op, which);
+    put(op, kSignal);
+  }
+  if (system.published && system.heads > 1) find_published_combination();
+  const int published = system.published ? std::min(bases(), system.heads + 1) : 0;
+  for (int base = 0; base < published; ++base) take_published(bases() + base);
+  for (int op = 0; op < operators(); ++op) {
+    on_host(op, kStay)[n - 1] = 0.0;  // the sink's survival is 0
+    if (!is_published(op)) on_host(op, kFactor)[n - 1] = 0.0;
+    std::fill_n(on_host(op, kSurvival), n, 1.0);
+    on_host(op, kSurvival)[n - 1] = 0.0;
+    for (const Array which : {kFactor, kStay, kSurvival})
+      if (which != kFactor || !is_published(op)) put(op, which);
   }
   wait("states of walks");
 }
@@ -304,64 +440,77 @@ void LargeOperators::restart_signal(int op) {
   p.wait("states of signals");
 }
 
+/// The flows of a sweep. Each kind has one element type, and walks that are cut or not: flows of
+/// heads, then of sums of heads, then the same of published walks.
+struct LargeOperators::Parts::Flows {
+  static constexpr int kKinds = 4;
+  std::vector<PanelFlow> panels[kKinds];
+  std::vector<HittingFlow> hittings[kKinds];
+  bool sums = false;     ///< some are of sums of heads
+  bool missing = false;  ///< some give to a node for missing mass
+};
+
+/// The signal, or the survival, of a task.
+void LargeOperators::Parts::add_flow(const SweepTask& task, bool is_signal, Flows& flows) {
+  const int op = task.op;
+  const auto at = static_cast<std::size_t>(op);
+  const std::size_t chunks = static_cast<std::size_t>(chunks_of(system.nodes));
+  const std::size_t place = is_signal ? at : static_cast<std::size_t>(bases()) + at;
+  PanelFlow flow;
+  flow.op = op;
+  flow.nodes = system.nodes;
+  flow.states = memory.states.data() + place * n * kSteps;
+  flow.partial = memory.partial.data() + place * chunks * kStrip * kSteps;
+  if (has_missing() && !is_published(op)) {
+    flow.missing = array(op, kMissing);
+    flow.missing_flow = memory.missing_flow.data() + place * kSteps;
+    flows.missing = true;
+  }
+  if (is_signal) {
+    flow.stay = array(op, kDiagonal);
+    flow.now = array(op, kSignal);
+    flow.first = 1;  // the start does not count: at later panels, it is but one step of many
+    flow.peak = array(op, kPeak);
+    flow.place = memory.places.data() + at * pitch;
+    if (task.last < kSteps) {
+      flow.last = task.last;
+      flow.limited_peak = array(op, kLimitedPeak);
+      flow.limited_place = limited_places(op);
+    }
+  } else {
+    flow.factor = is_published(op) ? nullptr : array(op, kFactor);
+    flow.stay = array(op, kStay);
+    flow.now = array(op, kSurvival);
+    flow.count = task.count;
+    flow.sum = array(op, kSum);
+    flow.previous = array(op, kPrevious);
+    flow.worst = memory.worst.data() + at * padded(kSteps + 1);
+    require(cudaMemsetAsync(flow.worst, 0, (kSteps + 1) * sizeof(double), stream),
+            "memory of the GPU");
+  }
+  flows.panels[kind_of(op)].push_back(flow);
+}
+
+void LargeOperators::Parts::add_hitting(int op, Flows& flows) {
+  HittingFlow hitting;
+  hitting.op = op;
+  hitting.nodes = system.nodes;
+  hitting.mass = array(op, kMass);
+  hitting.forward = array(op, kForward);
+  hitting.times = array(op, kTimes);
+  hitting.partial = memory.hitting_partial.data() +
+                    static_cast<std::size_t>(op * chunks_of(system.nodes)) * kStrip;
+  flows.hittings[kind_of(op)].push_back(hitting);
+}
+
 void LargeOperators::sweep(std::span<const SweepTask> tasks) {
   Parts& p = *parts_;
-  // Flows of heads first, then of sums of heads: each kind has one element type.
-  std::vector<PanelFlow> panels[2];
-  std::vector<HittingFlow> hittings[2];
-  const auto count = static_cast<std::size_t>(p.operators());
-  const std::size_t chunks = static_cast<std::size_t>(chunks_of(p.system.nodes));
-  bool sums = false;
+  Parts::Flows flows;
   for (const SweepTask& task : tasks) {
-    const int op = task.op;
-    const std::size_t kind = p.is_head(op) ? 0 : 1;
-    sums = sums || kind == 1;
-    PanelFlow flow;
-    flow.op = op;
-    flow.nodes = p.system.nodes;
-    const auto memory = [&](std::size_t place) {
-      flow.states = p.memory.states.data() + place * p.n * kSteps;
-      flow.partial = p.memory.partial.data() + place * chunks * kStrip * kSteps;
-    };
-    if (task.signal) {
-      PanelFlow signal = flow;
-      signal.stay = p.array(op, kDiagonal);
-      signal.now = p.array(op, kSignal);
-      memory(static_cast<std::size_t>(op));
-      signal.states = flow.states;
-      signal.partial = flow.partial;
-      signal.first = 1;  // the start does not count: at later panels, it is but one step of many
-      signal.peak = p.array(op, kPeak);
-      signal.place = p.memory.places.data() + static_cast<std::size_t>(op) * p.pitch;
-      panels[kind].push_back(signal);
-    }
-    if (task.survival) {
-      PanelFlow survival = flow;
-      survival.factor = p.array(op, kFactor);
-      survival.stay = p.array(op, kStay);
-      survival.now = p.array(op, kSurvival);
-      memory(count + static_cast<std::size_t>(op));
-      survival.states = flow.states;
-      survival.partial = flow.partial;
-      survival.count = task.count;
-      survival.sum = p.array(op, kSum);
-      survival.previous = p.array(op, kPrevious);
-      survival.worst = p.memory.worst.data() + static_cast<std::size_t>(op) * padded(kSteps + 1);
-      require(cudaMemsetAsync(survival.worst, 0, (kSteps + 1) * sizeof(double), p.stream),
-              "memory of the GPU");
-      panels[kind].push_back(survival);
-    }
-    if (task.hitting) {
-      HittingFlow hitting;
-      hitting.op = op;
-      hitting.nodes = flow.nodes;
-      hitting.mass = p.array(op, kMass);
-      hitting.forward = p.array(op, kForward);
-      hitting.times = p.array(op, kTimes);
-      hitting.partial =
-          p.memory.hitting_partial.data() + static_cast<std::size_t>(op) * chunks * kStrip;
-      hittings[kind].push_back(hitting);
-    }
+    flows.sums = flows.sums || !p.is_head(task.op);
+    if (task.signal) p.add_flow(task, true, flows);
+    if (task.survival) p.add_flow(task, false, flows);
+    if (task.hitting) p.add_hitting(task.op, flows);
   }
   std::byte* next = p.memory.host_lists.data();
   const auto put = [&](auto& list, int place) {
@@ -372,12 +521,13 @@ void LargeOperators::sweep(std::span<const SweepTask> tasks) {
     next += (list.size() * sizeof(list[0]) + 255) / 256 * 256;
     return there;
   };
-  const PanelFlow* panel_lists[2][SweepLanes::kPlaces];
-  const HittingFlow* hitting_lists[2][SweepLanes::kPlaces];
-  for (int kind = 0; kind < 2; ++kind)
+  constexpr int kKinds = Parts::Flows::kKinds;
+  const PanelFlow* panel_lists[kKinds][SweepLanes::kPlaces];
+  const HittingFlow* hitting_lists[kKinds][SweepLanes::kPlaces];
+  for (int kind = 0; kind < kKinds; ++kind)
     for (int place = 0; place < SweepLanes::kPlaces; ++place) {
-      panel_lists[kind][place] = put(panels[kind], place);
-      hitting_lists[kind][place] = put(hittings[kind], place);
+      panel_lists[kind][place] = put(flows.panels[kind], place);
+      hitting_lists[kind][place] = put(flows.hittings[kind], place);
     }
   p.memory.lists.upload(p.memory.host_lists.data(),
                         static_cast<std::size_t>(next - p.memory.host_lists.data()), p.stream);
@@ -390,55 +540,79 @@ void LargeOperators::sweep(std::span<const SweepTask> tasks) {
     const int first = strip * kStrip;
     for (const Event& used : lanes.used[place])
       if (strip + SweepLanes::kPlaces < strips_of(nodes)) used.hold(lanes.maker);
-    p.queue_strips(first, place, sums, lanes.maker);
+    p.queue_strips(first, place, flows.sums, lanes.maker);
     lanes.made[place].record(lanes.maker);
     for (int user = 0; user < SweepLanes::kUsers; ++user) {
       const cudaStream_t stream = lanes.users[user];
-      const int kind = user % 2;
-      const FloatType type = kind == 0 ? p.type(0) : FloatType::kFloat64;
       lanes.made[place].hold(stream);
-      if (user < 2 && !panels[kind].empty())
-        queue_panel_strip(panel_lists[kind][place], static_cast<int>(panels[kind].size()), nodes,
-                          first, type, stream);
-      if (user >= 2 && !hittings[kind].empty())
-        queue_hitting_strip(hitting_lists[kind][place], static_cast<int>(hittings[kind].size()),
-                            nodes, first, type, stream);
+      for (int kind = user % 2; kind < kKinds; kind += 2) {
+        const FloatType type = kind % 2 == 0 ? p.type(0) : FloatType::kFloat64;
+        const auto& panels = flows.panels[kind];
+        const auto& hittings = flows.hittings[kind];
+        if (user < 2 && !panels.empty())
+          queue_panel_strip(panel_lists[kind][place], static_cast<int>(panels.size()), nodes, first,
+                            type, kind >= 2, stream);
+        if (user >= 2 && !hittings.empty())
+          queue_hitting_strip(hitting_lists[kind][place], static_cast<int>(hittings.size()), nodes,
+                              first, type, stream);
+      }
       lanes.used[place][user].record(stream);
     }
   }
   for (const auto& place : lanes.used)
     for (const Event& used : place) used.hold(p.stream);
-  for (const SweepTask& task : tasks) {
-    if (task.signal) {
-      p.fetch(task.op, kPeak);
-      p.fetch(task.op, kSignal);
-      const std::size_t at = static_cast<std::size_t>(task.op) * p.pitch;
-      require(cudaMemcpyAsync(p.memory.host_places.data() + at, p.memory.places.data() + at,
-                              p.n * sizeof(int), cudaMemcpyDeviceToHost, p.stream),
-              "copy from the device");
-    }
-    if (task.survival)
-      for (const Array which : {kSum, kPrevious, kSurvival}) p.fetch(task.op, which);
-    if (task.hitting) p.fetch(task.op, kTimes);
-  }
-  require(cudaMemcpyAsync(p.memory.host_worst.data(), p.memory.worst.data(),
-                          count * padded(kSteps + 1) * sizeof(double), cudaMemcpyDeviceToHost,
-                          p.stream),
-          "copy from the device");
+  for (int kind = 0; kind < kKinds && flows.missing; ++kind)
+    if (!flows.panels[kind].empty())
+      queue_missing(panel_lists[kind][0], static_cast<int>(flows.panels[kind].size()), nodes,
+                    p.stream);
+  for (const SweepTask& task : tasks) p.fetch_found(task);
+  const auto count = static_cast<std::size_t>(p.operators());
+  p.memory.worst.download(p.memory.host_worst.data(), count * padded(kSteps + 1), p.stream);
+  if (flows.missing)
+    p.memory.missing_flow.download(p.memory.host_missing_flow.data(),
+                                   (count + static_cast<std::size_t>(p.bases())) * kSteps,
+                                   p.stream);
   p.wait("steps of attention");
+}
+
+void LargeOperators::Parts::fetch_found(const SweepTask& task) {
+  const auto fetch_places = [&](std::size_t at) {
+    require(cudaMemcpyAsync(memory.host_places.data() + at, memory.places.data() + at,
+                            n * sizeof(int), cudaMemcpyDeviceToHost, stream),
+            "copy from the device");
+  };
+  if (task.signal) {
+    fetch(task.op, kPeak);
+    fetch(task.op, kSignal);
+    fetch_places(static_cast<std::size_t>(task.op) * pitch);
+    if (task.last < kSteps) {
+      fetch(task.op, kLimitedPeak);
+      fetch_places(static_cast<std::size_t>(operators() + task.op) * pitch);
+    }
+  }
+  if (task.survival)
+    for (const Array which : {kSum, kPrevious, kSurvival}) fetch(task.op, which);
+  if (task.hitting) fetch(task.op, kTimes);
 }
 
 SignalPanel LargeOperators::signal(int op) const {
   Parts& p = *parts_;
+  const auto at = static_cast<std::size_t>(op);
+  const int* const places = p.memory.host_places.data();
   return {p.on_host(op, kPeak),
-          p.memory.host_places.data() + static_cast<std::size_t>(op) * p.pitch,
-          p.on_host(op, kSignal)};
+          places + at * p.pitch,
+          p.on_host(op, kSignal),
+          p.on_host(op, kLimitedPeak),
+          places + (static_cast<std::size_t>(p.operators()) + at) * p.pitch,
+          p.memory.host_missing_flow.data() + at * kSteps};
 }
 
 SurvivalPanel LargeOperators::survival(int op) const {
   Parts& p = *parts_;
+  const auto at = static_cast<std::size_t>(op);
   return {p.on_host(op, kSum), p.on_host(op, kPrevious), p.on_host(op, kSurvival),
-          p.memory.host_worst.data() + static_cast<std::size_t>(op) * padded(kSteps + 1)};
+          p.memory.host_worst.data() + at * padded(kSteps + 1),
+          p.memory.host_missing_flow.data() + (static_cast<std::size_t>(p.bases()) + at) * kSteps};
 }
 
 const double* LargeOperators::hitting(int op) const {
@@ -504,6 +678,48 @@ std::vector<std::vector<double>> LargeOperators::passing(std::span<const Passing
     found.emplace_back(from, from + p.n);
   }
   return found;
+}
+
+/// The matrix whose powers are wanted, brought to a store of its own, strip by strip.
+std::unique_ptr<WalkPowers> LargeOperators::powers(int op, PowersOf of,
+                                                   const Execution& execution) try {
+  Parts& p = *parts_;
+  const bool walk = of == PowersOf::kWalk;
+  const OperatorSums& sums = p.sums[static_cast<std::size_t>(op)];
+  std::vector<double> leave(p.n);
+  if (!walk) {
+    p.fetch(op, kDown);
+    p.fetch(op, kScale);
+    p.wait("sums of attention");
+  }
+  for (std::size_t j = 0; j < p.n; ++j) {
+    const double down = p.on_host(op, kDown)[j] * (p.is_head(op) ? p.on_host(op, kScale)[j] : 1.0);
+    leave[j] = walk ? (sums.column[j] > 0.0 ? sums.forward[j] / sums.column[j] : 0.0)
+                    : down / (down + sums.diagonal[j]);
+  }
+  if (walk) leave.back() = 0.0;
+  PowersPlan plan;
+  plan.nodes = p.system.nodes;
+  plan.extra = p.has_missing() ? 1 : 0;
+  plan.of_walk = walk;
+  if (plan.extra == 1)
+    leave.insert(leave.begin(), walk ? sums.missing_forward / sums.missing_mass : 0.0);
+  if (!walk) leave.front() = 0.0;
+  plan.factor = walk ? p.array(op, kFactor) : nullptr;
+  plan.stay = walk ? p.array(op, kStay) : p.array(op, kDiagonal);
+  plan.missing = plan.extra == 1 ? p.array(op, kMissing) : nullptr;
+  plan.missing_factor = walk ? 1.0 / sums.missing_mass : 1.0;
+  plan.leave = std::move(leave);
+  auto store = std::make_unique<DevicePowers>(std::move(plan), p.stream);
+  for (int first = 0; first < p.system.nodes; first += kStrip) {
+    p.queue_strips(first, 0, !p.is_head(op), p.stream);
+    store->take_strip(p.entries(op, Held::kOneStrip, 0), first, p.type(op));
+  }
+  p.wait("powers of attention");
+  const std::size_t capacity = store->capacity();
+  return std::make_unique<WalkPowers>(std::move(store), capacity, execution);
+} catch (const DeviceFull&) {
+  return nullptr;
 }
 
 }  // namespace synergraph::cuda

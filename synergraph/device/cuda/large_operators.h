@@ -12,6 +12,7 @@
 #include "synergraph/device/cuda/large_layout.h"
 #include "synergraph/device/cuda/pinned_memory.h"
 #include "synergraph/device/cuda/stream.h"
+#include "synergraph/device/large/operators.h"
 
 namespace synergraph::cuda {
 
@@ -45,37 +46,9 @@ struct LargeHeads {
   std::vector<const void*> data;  ///< element (0, 0) of every head; empty: they are made
   HeadMaker* maker = nullptr;
   std::vector<double> weights;  ///< convex
-};
-
-/// Sums of one operator, in the host's memory. See MatrixSums.
-struct OperatorSums {
-  std::vector<double> column, forward, diagonal;
-  std::vector<double> whole;  ///< of a head
-  int bad_rows = 0;
-  bool all_go_down = true;  ///< every row but the first gives something to earlier nodes
-};
-
-/// What a panel of steps found of an operator's signal or survival. Pointers are valid until the
-/// next sweep.
-struct SignalPanel {
-  const double* peak = nullptr;
-  const int* place = nullptr;
-  const double* after = nullptr;
-};
-struct SurvivalPanel {
-  const double* sum = nullptr;
-  const double* previous = nullptr;
-  const double* after = nullptr;
-  const double* worst = nullptr;  ///< kSteps + 1
-};
-
-/// What a sweep is to do with an operator.
-struct SweepTask {
-  int op = 0;
-  bool signal = false;
-  bool survival = false;
-  bool hitting = false;
-  int count = kSteps;  ///< survivals of the panel that enter the sum
+  bool missing_mass = false;    ///< what rows leave out is for a node of its own
+  bool published = false;       ///< the published walk is wanted, too
+  bool as_given = false;        ///< rows are not divided by their sums: columns of walks
 };
 
 /// Streams in which the parts of a sweep run side by side: one makes strips of the matrices, the
@@ -95,8 +68,11 @@ struct LargeWorkspace {
   SweepLanes lanes;
   DeviceMemory<double> numbers;  ///< lists with a number a node
   PinnedMemory<double> host;     ///< the same lists
-  DeviceMemory<int> places;
+  DeviceMemory<int> places;      ///< of peaks, then of limited peaks
   PinnedMemory<int> host_places;
+  DeviceMemory<int> cuts;  ///< of published walks
+  DeviceMemory<double> missing_flow;
+  PinnedMemory<double> host_missing_flow;
   DeviceMemory<double> worst;
   PinnedMemory<double> host_worst;
   DeviceMemory<double> states;   ///< of signals, then of survivals
@@ -114,40 +90,25 @@ struct LargeWorkspace {
   PinnedMemory<std::byte> host_lists;
 };
 
-/// The operators of one system: its heads, their combined diffusion, and the convex sum of their
-/// walks. All work is queued in one stream; functions return when it is done.
-class LargeOperators {
+/// The operators of one system in a device's memory. All work is queued in one stream.
+class LargeOperators final : public large::Operators {
  public:
   LargeOperators(const LargeHeads& heads, LargeWorkspace& workspace, cudaStream_t stream);
-  ~LargeOperators();
+  ~LargeOperators() override;
   LargeOperators(const LargeOperators&) = delete;
   LargeOperators& operator=(const LargeOperators&) = delete;
 
-  int nodes() const;
-  int heads() const;
-  /// Numbers of the operators behind the heads. With one head there are none.
-  int combined() const { return heads(); }
-  int per_head() const { return heads() + 1; }
-  int operators() const { return heads() == 1 ? 1 : heads() + 2; }
-
-  const OperatorSums& sums(int op) const;
-
-  /// One sweep over all strips for these tasks.
-  void sweep(std::span<const SweepTask> tasks);
-  SignalPanel signal(int op) const;
-  SurvivalPanel survival(int op) const;
-  const double* hitting(int op) const;
-  /// Begins the signal again, at time 0.
-  void restart_signal(int op);
-  /// The signal of node j at step k of the newest panel, and after it for k = kSteps.
-  double signal_at(int op, int j, int k) const;
-
-  struct PassingTask {
-    int op = 0;
-    int target = 0;
-  };
-  /// Passing probabilities of the target of each task, in order, one list a task.
-  std::vector<std::vector<double>> passing(std::span<const PassingTask> tasks);
+  int nodes() const override;
+  int heads() const override;
+  const large::OperatorSums& sums(int op) const override;
+  void sweep(std::span<const large::SweepTask> tasks) override;
+  large::SignalPanel signal(int op) const override;
+  large::SurvivalPanel survival(int op) const override;
+  const double* hitting(int op) const override;
+  void restart_signal(int op) override;
+  double signal_at(int op, int j, int k) const override;
+  std::vector<std::vector<double>> passing(std::span<const PassingTask> tasks) override;
+  std::unique_ptr<WalkPowers> powers(int op, PowersOf of, const Execution& execution) override;
 
  private:
   struct Parts;

@@ -55,6 +55,13 @@ class LoadedCuda final : public MetricsBackend {
     return metrics().measure(attention, weights, options, place);
   }
 
+  std::optional<std::vector<HeadsMetrics>> measure(HeadSource& heads,
+                                                   const std::vector<double>& weights,
+                                                   const MeasureOptions& options,
+                                                   const DevicePlace& place) override {
+    return metrics().measure(heads, weights, options, place);
+  }
+
   std::string refusal(const AttentionView& attention, const SubsetOptions& options) const override {
     return metrics().refusal(attention, options);
   }

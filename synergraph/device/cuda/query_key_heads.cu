@@ -1,14 +1,12 @@
 #include "synergraph/device/cuda/query_key_heads.h"
 
-#include <cuda_bf16.h>
-#include <cuda_fp16.h>
-
 #include <algorithm>
 #include <cmath>
 #include <type_traits>
 #include <utility>
 
 #include "synergraph/device/cuda/large_kernels.h"
+#include "synergraph/device/cuda/launch.cuh"
 
 // Attention from queries and keys, a part of it at a time, because all of it would not fit. Scores
 // of float16 and bfloat16 are products on tensor cores that add up in float32; of float32, chains
@@ -23,6 +21,7 @@ namespace {
 constexpr int kThreads = 256;
 constexpr int kRows = 64;          // of a tile: 16 for each of four warps
 constexpr int kKeysAtATime = 128;  // when rows are weighed
+constexpr double kLog2E = 1.4426950408889634;
 
 /// Columns of a tile of entries: the keys of a strip, as far as shared memory has room.
 template <class T>
@@ -42,8 +41,9 @@ struct Scores {
   int window;  // at least 1; nodes where there is none
   float sign;
   float slope;
-  float cap;         // 0: none
-  float inside_cap;  // what a product is multiplied by before tanh
+  float cap;           // 0: none
+  float inside_cap;    // what a product is multiplied by before tanh
+  const float* sinks;  // learned logits, of every head; null: none
 };
 
 /// Elements from one row to the next in shared memory: rows begin in different banks.
@@ -240,15 +240,23 @@ __global__ __launch_bounds__(kThreads) void weigh_rows(Scores scores, const Sums
   const int i = first + r;
   if (r >= kRows || i >= scores.nodes) return;
   const MatrixSums& sums = jobs[head].sums;
-  const double below = downs[0][r] + downs[1][r];
+  const float most_of_row = fmaxf(mosts[0][r], mosts[1][r]);
+  // A learned sink takes part in the softmax and keeps what it gets.
+  const double sink =
+      scores.sinks == nullptr
+          ? 0.0
+          : exp2(kLog2E * double{scores.sinks[head]} - double{most_of_row} * double{scores.slope});
+  const double below = downs[0][r] + downs[1][r] + sink;
   const double whole = below + owns[r];
-  scores.most[static_cast<std::int64_t>(head) * scores.nodes + i] = fmaxf(mosts[0][r], mosts[1][r]);
+  scores.most[static_cast<std::int64_t>(head) * scores.nodes + i] = most_of_row;
   sums.whole[i] = 1.0;
   sums.scale[i] = 1.0 / whole;
   sums.down[i] = below;
   sums.diagonal[i] = owns[r] / whole;
   if (!(whole >= 1.0 && whole < 1e300)) atomicAdd(sums.bad_rows, 1);  // a score is not finite
-  if (i > 0 && !(below > 0.0)) atomicAdd(sums.rows_that_keep_all, 1);
+  if (sums.missing != nullptr) sums.missing[i] = sink / whole;
+  const bool is_first = i == 0 && sums.missing == nullptr;
+  if (!is_first && !(below > 0.0)) atomicAdd(sums.rows_that_keep_all, 1);
 }
 
 /// Where entries are wanted: rows first_row .. nodes - 1 or fewer, kColumns columns a block.
@@ -329,19 +337,7 @@ std::size_t make_bytes(int padded) {
   return static_cast<std::size_t>((kRows + kColumns<T>)*pitch_of<T>(padded)) * sizeof(T);
 }
 
-template <class Call>
-void with_type(FloatType type, Call call) {
-  if (type == FloatType::kFloat16) return call(__half{});
-  if (type == FloatType::kBFloat16) return call(__nv_bfloat16{});
-  return call(float{});
-}
-
-unsigned blocks(int count, int each) {
-  return static_cast<unsigned>((count + each - 1) / each);
-}
-
 Scores scores_of(const QueryKeySystem& system, const void* const* lists, float* most) {
-  constexpr double kLog2E = 1.4426950408889634;
   Scores scores;
   scores.queries = lists;
   scores.keys = lists + system.queries.size();
@@ -357,12 +353,13 @@ Scores scores_of(const QueryKeySystem& system, const void* const* lists, float* 
   scores.inside_cap = capped ? static_cast<float>(system.scale / system.softcap) : 0.0F;
   scores.sign = system.scale < 0.0 ? -1.0F : 1.0F;
   scores.slope = static_cast<float>(kLog2E * (capped ? 1.0 : std::abs(system.scale)));
+  scores.sinks = system.sinks;
   return scores;
 }
 
 void queue_entries(const QueryKeySystem& system, const Scores& scores, const Wanted& wanted,
                    int columns, cudaStream_t stream) {
-  with_type(system.type, [&](auto element) {
+  with_short_type(system.type, [&](auto element) {
     using T = decltype(element);
     const std::size_t bytes = make_bytes<T>(scores.padded);
     cudaFuncSetAttribute(make_entries<T>, cudaFuncAttributeMaxDynamicSharedMemorySize,
@@ -389,7 +386,7 @@ void QueryKeyHeads::queue_sums(const std::vector<SumsJob>& jobs, const SumsJob* 
                                cudaStream_t stream) {
   const Scores scores = scores_of(system_, lists_.data(), most_.data());
   const int heads = static_cast<int>(jobs.size());
-  with_type(system_.type, [&](auto element) {
+  with_short_type(system_.type, [&](auto element) {
     using T = decltype(element);
     const std::size_t bytes = weigh_bytes<T>(scores.padded);
     cudaFuncSetAttribute(weigh_rows<T>, cudaFuncAttributeMaxDynamicSharedMemorySize,
@@ -400,9 +397,10 @@ void QueryKeyHeads::queue_sums(const std::vector<SumsJob>& jobs, const SumsJob* 
   const auto strip_chunks = static_cast<std::size_t>(chunks_of(system_.nodes));
   const DeviceMemory<double> partial(jobs.size() * strip_chunks * kStrip);
   auto* strips = static_cast<float*>(const_cast<void*>(jobs.front().entries.data));
+  const bool cut = jobs.front().cut.cut != nullptr;
   for (int first = 0; first < system_.nodes; first += kStrip) {
     queue_strips(first, strips, stream);
-    queue_column_sums(on_device, heads, system_.nodes, first, type(), partial.data(), stream);
+    queue_column_sums(on_device, heads, system_.nodes, first, type(), cut, partial.data(), stream);
   }
   // The memory is in use until then.
   require(cudaStreamSynchronize(stream), "sums of attention");

@@ -21,6 +21,9 @@ struct QueryKeySystem {
   double scale = 1.0;
   double softcap = 0.0;  ///< 0: none
   int window = 0;        ///< 0: none
+  /// Learned logits of the heads, on the device: what a row gives to them is missing from it. Null:
+  /// there are none.
+  const float* sinks = nullptr;
 };
 
 /// The widest heads that are made.

@@ -27,9 +27,10 @@ class SmallSystems {
   double kernel_seconds() const { return runner_.kernel_seconds(); }
 
  private:
-  /// Calls use(view on the device, how to fetch a sample).
+  /// Calls use(view on the device, how to fetch a head). `sample`: of this one alone; negative: of
+  /// all.
   template <class Use>
-  auto with_reached(const AttentionView& attention, Use use);
+  auto with_reached(const AttentionView& attention, std::int64_t sample, Use use);
 
   cudaStream_t stream_;
   small::DeviceRunner runner_;

@@ -17,12 +17,13 @@ namespace {
 /// A sample where the CPU reaches it.
 class SampleOnCpu {
  public:
-  SampleOnCpu(const AttentionView& attention, std::int64_t sample, const FetchSample& fetch)
+  SampleOnCpu(const AttentionView& attention, std::int64_t sample, const FetchHead& fetch)
       : view_(attention) {
     if (!fetch) return;
     view_ = attention_view(nullptr, view_.type, view_.samples, view_.heads, view_.tokens);
     held_.resize(static_cast<std::size_t>(view_.strides.sample));
-    fetch(sample, held_.data());
+    for (std::int64_t h = 0; h < view_.heads; ++h)
+      fetch(sample, h, held_.data() + h * view_.strides.head);
     view_.data = held_.data();
     view_.strides.sample = 0;
   }
@@ -82,7 +83,7 @@ std::string refusal(const AttentionView& attention, const SubsetOptions& options
 
 SubsetValues subset_values(Runner& runner, const AttentionView& attention, std::int64_t sample,
                            std::span<const double> weights, const SubsetOptions& options,
-                           const FetchSample& fetch) {
+                           const FetchHead& fetch) {
   check_view(attention);
   const bool exists = sample >= 0 && sample < attention.samples;
   const auto on_cpu = [&] {

@@ -17,6 +17,6 @@ std::string refusal(const AttentionView& attention, const SubsetOptions& options
 /// of them where refusal() has a reason.
 SubsetValues subset_values(Runner& runner, const AttentionView& attention, std::int64_t sample,
                            std::span<const double> weights, const SubsetOptions& options,
-                           const FetchSample& fetch = {});
+                           const FetchHead& fetch = {});
 
 }  // namespace synergraph::small

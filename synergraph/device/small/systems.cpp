@@ -357,6 +357,7 @@ std::string refusal(const BatchOptions& options) {
   for (const MetricsOptions& each : options.conventions) {
     if (each.fidelity.step_limit < std::numeric_limits<std::int64_t>::max()) return "a step limit";
     if (each.fidelity.every_node) return "certificates of every node";
+    if (each.backward) return "averaged and backward times";
     if (each.walk.stepping >= 0) return "a number of single steps";
     if (each.walk.eps.size() > kMostEps) return "so many eps";
     for (const double eps : each.walk.eps)

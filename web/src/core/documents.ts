@@ -34,6 +34,11 @@ export interface Settings {
    * searched by squaring
    */
   step_limit?: number;
+  /**
+   * also measure averaged mixing times, the backward walk to the first token, and how close fidelity comes to its bound; the CPU
+   * measures these numbers
+   */
+  backward?: boolean;
 }
 
 /** A number over samples. */
@@ -132,6 +137,57 @@ export interface Metrics {
   node_fidelity_upper: number[];
   /** Optimal fidelity time: the step at which this token’s signal peaks */
   optimal_time: Maybe[];
+  /**
+   * Averaged mixing time T_avg(EPS): steps after which the L1 distance to the last token, mean over all start tokens, is below
+   * EPS
+   */
+  averaged_mixing_time?: {
+    /** threshold of T_mix */
+    eps: number;
+    /**
+     * Averaged mixing time T_avg(EPS): steps after which the L1 distance to the last token, mean over all start tokens, is below
+     * EPS
+     */
+    steps: Maybe;
+  }[];
+  /** Averaged mixing time T_avg(EPS) by total variation: the same by the total variation, which is half of the L1 distance */
+  averaged_mixing_time_tv?: {
+    /** threshold of T_mix */
+    eps: number;
+    /** Averaged mixing time T_avg(EPS) by total variation: the same by the total variation, which is half of the L1 distance */
+    steps: Maybe;
+  }[];
+  /**
+   * Backward mixing time T_bwd(EPS): steps after which the backward walk from any token has reached the first one but for a
+   * chance of EPS
+   */
+  backward_mixing_time?: {
+    /** threshold of T_mix */
+    eps: number;
+    /**
+     * Backward mixing time T_bwd(EPS): steps after which the backward walk from any token has reached the first one but for a
+     * chance of EPS
+     */
+    steps: Maybe;
+  }[];
+  /** Normalised fidelity: minimax fidelity times the number of tokens; 1 where every token attends to all before it equally */
+  normalised_fidelity?: Maybe;
+  /** Normalised fidelity, upper end: what the normalised fidelity is at most; the same where it is certified */
+  normalised_fidelity_upper?: Maybe;
+  /**
+   * Backward hitting time: expected steps of the backward walk, from each token to a token it attends to, from the last token to
+   * the first
+   */
+  backward_hitting_time?: Maybe;
+  /**
+   * Bound of the minimax fidelity: backward hitting time over the number of tokens that count; the minimax fidelity never
+   * exceeds it
+   */
+  fidelity_bound?: Maybe;
+  /** Tightness of the bound: minimax fidelity over its bound; 1 where the bound is attained */
+  fidelity_tightness?: Maybe;
+  /** Tightness of the bound, upper end: what the tightness is at most; the same where the fidelity is certified */
+  fidelity_tightness_upper?: Maybe;
 }
 
 /** The metrics of a head. */
@@ -163,6 +219,57 @@ export interface HeadMetrics {
   node_fidelity_upper: number[];
   /** Optimal fidelity time: the step at which this token’s signal peaks */
   optimal_time: Maybe[];
+  /**
+   * Averaged mixing time T_avg(EPS): steps after which the L1 distance to the last token, mean over all start tokens, is below
+   * EPS
+   */
+  averaged_mixing_time?: {
+    /** threshold of T_mix */
+    eps: number;
+    /**
+     * Averaged mixing time T_avg(EPS): steps after which the L1 distance to the last token, mean over all start tokens, is below
+     * EPS
+     */
+    steps: Maybe;
+  }[];
+  /** Averaged mixing time T_avg(EPS) by total variation: the same by the total variation, which is half of the L1 distance */
+  averaged_mixing_time_tv?: {
+    /** threshold of T_mix */
+    eps: number;
+    /** Averaged mixing time T_avg(EPS) by total variation: the same by the total variation, which is half of the L1 distance */
+    steps: Maybe;
+  }[];
+  /**
+   * Backward mixing time T_bwd(EPS): steps after which the backward walk from any token has reached the first one but for a
+   * chance of EPS
+   */
+  backward_mixing_time?: {
+    /** threshold of T_mix */
+    eps: number;
+    /**
+     * Backward mixing time T_bwd(EPS): steps after which the backward walk from any token has reached the first one but for a
+     * chance of EPS
+     */
+    steps: Maybe;
+  }[];
+  /** Normalised fidelity: minimax fidelity times the number of tokens; 1 where every token attends to all before it equally */
+  normalised_fidelity?: Maybe;
+  /** Normalised fidelity, upper end: what the normalised fidelity is at most; the same where it is certified */
+  normalised_fidelity_upper?: Maybe;
+  /**
+   * Backward hitting time: expected steps of the backward walk, from each token to a token it attends to, from the last token to
+   * the first
+   */
+  backward_hitting_time?: Maybe;
+  /**
+   * Bound of the minimax fidelity: backward hitting time over the number of tokens that count; the minimax fidelity never
+   * exceeds it
+   */
+  fidelity_bound?: Maybe;
+  /** Tightness of the bound: minimax fidelity over its bound; 1 where the bound is attained */
+  fidelity_tightness?: Maybe;
+  /** Tightness of the bound, upper end: what the tightness is at most; the same where the fidelity is certified */
+  fidelity_tightness_upper?: Maybe;
 }
 
 /** One system of heads: `synergraph graph --json`. */
@@ -742,6 +849,11 @@ export interface HeadsDocument {
       /** of these with the Shapley values of each value */
       rank_correlation: Record<string, Maybe>;
     };
+    /**
+     * for a checkpoint that runs on the CPU: L1 contribution of each head beside the residual's, mean over tokens of the first
+     * 20 samples
+     */
+    moved?: number[];
   }[];
   /** with --stack */
   stack?: Stack;
@@ -848,6 +960,163 @@ export interface AgreementDocument {
       /** number of heads */
       heads: number;
     }[];
+  }[];
+}
+
+/** How one number differs between two results. */
+export interface NumberComparison {
+  /** mean of the finite values in A; of pairs, of those that are finite in both */
+  a: Maybe;
+  /** likewise in B */
+  b: Maybe;
+  /** b - a */
+  difference: Maybe;
+  /** lower end of the interval; null: no interval is possible */
+  low: Maybe;
+  /** upper end */
+  high: Maybe;
+  /** two-sided p-value of Student's t, not corrected */
+  p: Maybe;
+  /** the same after Holm's correction */
+  p_corrected: Maybe;
+  /** number of values behind the mean in A */
+  samples_a: number;
+  /** likewise in B */
+  samples_b: number;
+  /** number of samples of A with an infinite value, left out */
+  never_a: number;
+  /** likewise of B */
+  never_b: number;
+}
+
+/** What differs between two results: `synergraph compare --json`. */
+export interface CompareDocument {
+  /** name of the document */
+  schema: 'synergraph.compare';
+  /** grows when a field changes its meaning or is removed */
+  schema_version: 1;
+  /** version of the program */
+  program: string;
+  /** instruction set of the kernels */
+  isa?: string;
+  /** name of result A */
+  a: string;
+  /** name of result B */
+  b: string;
+  /** definitions that both were measured by */
+  convention: Convention;
+  /** whether sample k of A is compared with sample k of B */
+  paired: boolean;
+  /** why samples are paired, or not */
+  why: string;
+  /** what was left out */
+  notes: string[];
+  /** coverage of the intervals */
+  level: number;
+  /** number of tests that are corrected together: all layers and quantities */
+  layer_tests: number;
+  /** the same of single heads */
+  head_tests: number;
+  /** each layer */
+  layers: {
+    /** name of the layer in A */
+    name: string;
+    /** name of the layer in B */
+    name_b: string;
+    /** all heads together */
+    combined: {
+      [quantity: string]: NumberComparison;
+    };
+    /** each head alone; empty if A and B have other numbers of heads */
+    heads: {
+      [quantity: string]: NumberComparison;
+    }[];
+  }[];
+}
+
+/** Designs that a search found: `synergraph design --json`, `sg.design`. */
+export interface DesignDocument {
+  /** name of the document */
+  schema: 'synergraph.design';
+  /** grows when a field changes its meaning or is removed */
+  schema_version: 1;
+  /** version of the program */
+  program: string;
+  /** instruction set of the kernels */
+  isa?: string;
+  /** what was looked for */
+  settings: {
+    /** number of nodes */
+    size: number;
+    /** number of heads */
+    heads: number;
+    /** budget of edges, self-loops included */
+    edges: number;
+    /** limit on the averaged mixing time */
+    averaged_mixing: number;
+    /** limit on the mixing time; null: none */
+    mixing: number | null;
+    /** threshold of the mixing times */
+    eps: number;
+    /** what searches started from */
+    starts: string[];
+    /** number of budgets and of limits */
+    levels: number;
+    /** seed of the searches */
+    seed: number;
+  };
+  /** number of searches */
+  searches: number;
+  /** moves that each search tried */
+  steps: number;
+  /** all moves that were asked for were tried */
+  finished: boolean;
+  /** the best design of each search, the most faithful first */
+  designs: {
+    /** what the search started from */
+    start: string;
+    /** budget of this search */
+    edge_limit: number;
+    /** its limit on the averaged mixing time */
+    averaged_mixing_limit: number;
+    /** no other design is better in edges, time or fidelity and not worse in the others */
+    front: boolean;
+    /** measured anew: exact, within the limits, and not below what the search had */
+    certified: boolean;
+    /** edges of all heads, self-loops included */
+    edges: number;
+    /** of the heads together */
+    numbers: {
+      /** as in docs/graphs.md; null: infinite */
+      averaged_mixing_time: Maybe;
+      /** as in docs/graphs.md; null: infinite */
+      averaged_mixing_time_tv: Maybe;
+      /** as in docs/graphs.md; null: infinite */
+      mixing_time: Maybe;
+      /** as in docs/graphs.md; null: infinite */
+      hitting_mean: Maybe;
+      /** as in docs/graphs.md; null: infinite */
+      minimax_fidelity: Maybe;
+      /** as in docs/graphs.md; null: infinite */
+      minimax_fidelity_upper: Maybe;
+      /** as in docs/graphs.md; null: infinite */
+      normalised_fidelity: Maybe;
+      /** as in docs/graphs.md; null: infinite */
+      backward_hitting_time: Maybe;
+      /** as in docs/graphs.md; null: infinite */
+      backward_mixing_time: Maybe;
+      /** as in docs/graphs.md; null: infinite */
+      fidelity_bound: Maybe;
+    };
+    /** each head */
+    heads: {
+      /** self-loops included */
+      edges: number;
+      /** of the head alone */
+      minimax_fidelity: number;
+    }[];
+    /** fidelity of the heads together over that of the best head; null: all heads have 0 */
+    synergy: Maybe;
   }[];
 }
 

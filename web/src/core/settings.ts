@@ -20,6 +20,8 @@ export interface MeasureOptions {
   cutoff?: number;
   /** limit on diffusion steps; a fidelity that is not certified by then is reported as an interval. 0: no limit, later steps are searched by squaring (default: 0) */
   step_limit?: number;
+  /** also measure averaged mixing times, the backward walk to the first token, and how close fidelity comes to its bound; the CPU measures these numbers */
+  backward?: boolean;
   /** what the edges are: attention, norm (attention times the norm of what the head moves) or contribution (share of each moved value in the output). With norm and contribution the weights of the heads follow from the edges (default: attention) */
   edges?: 'attention' | 'norm' | 'contribution';
 }

@@ -4,6 +4,7 @@
  * mean of the others.
  */
 import type { Curves, Maybe, Metrics, Mix, Subsets, SystemDocument, Together } from '../core';
+import { backwardNumbers } from './backward';
 import type { Spread } from './layers';
 import { size } from './mix';
 
@@ -19,6 +20,7 @@ export function numbersOf(of: Metrics): Numbers {
     hitting_mean: of.hitting_time.mean,
     hitting_max: of.hitting_time.max,
     truncated_hitting_mean: of.truncated_hitting_time.mean,
+    ...Object.fromEntries(backwardNumbers(of)),
   };
 }
 

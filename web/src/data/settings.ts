@@ -21,6 +21,7 @@ export const optionsOf = (settings: Settings): MeasureOptions => ({
   eps: settings.eps,
   cutoff: settings.cutoff,
   step_limit: settings.step_limit ?? 0, // documents of version 0.1 have none
+  ...(settings.backward && { backward: true }),
 });
 
 const measurement = (

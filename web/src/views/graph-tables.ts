@@ -1,5 +1,6 @@
 /** A graph and what is measured of it, as tables and in words. */
 import type { Metrics, ParsedGraph, SystemDocument } from '../core';
+import { backwardNumbers } from '../data/backward';
 import { fidelityText, interval, synergyText } from '../data/intervals';
 import { digits, percent } from '../quantities';
 import { columnOf, measured, words, type TableData } from '../ui/table';
@@ -18,13 +19,14 @@ export function edgeTable({ nodes, heads }: ParsedGraph): TableData {
 }
 
 /** The quantities that are measured of a graph, in the order of the table. */
-export const measuredQuantities = ({ settings }: SystemDocument): string[] => [
+export const measuredQuantities = ({ settings, combined }: SystemDocument): string[] => [
   'weight',
   'forward_probability',
   ...settings.eps.map((e) => `mixing_time_${e}`),
   'hitting_mean',
   'hitting_max',
   'truncated_hitting_mean',
+  ...backwardNumbers(combined).map(([id]) => id),
   'minimax_fidelity',
 ];
 
@@ -38,6 +40,7 @@ export function measuredTable(document: SystemDocument): TableData {
       measured('hitting_mean', of.hitting_time.mean),
       measured('hitting_max', of.hitting_time.max),
       measured('truncated_hitting_mean', of.truncated_hitting_time.mean),
+      ...backwardNumbers(of).map(([id, value]) => measured(id, value)),
       { value: of.minimax_fidelity.value, text: fidelityText(of) },
       words(of.minimax_fidelity.node),
       {

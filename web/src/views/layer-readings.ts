@@ -1,3 +1,4 @@
+import { backwardNumbers } from '../data/backward';
 import { bestHeadText, fidelityText, synergyNote, synergyText } from '../data/intervals';
 import { digits, format, quantityOf } from '../quantities';
 import type { Reading } from '../ui/controls';
@@ -17,6 +18,7 @@ export function metricReadings({ of, document, together, weakestPhrase }: ShownL
     ...mixing_time.map(({ eps, steps }) => reading(`mixing_time_${eps}`, steps, 'steps')),
     reading('hitting_mean', hitting_time.mean, `largest ${format(quantityOf('hitting_max'), hitting_time.max)}`),
     reading('truncated_hitting_mean', truncated_hitting_time.mean, `walks cut at ${document.settings.cutoff} steps`),
+    ...backwardNumbers(of).map(([id, value]) => reading(id, value)),
   ];
   if (together) {
     const notes = [synergyNote(document), bestHeadText(document)].filter(Boolean).join(' · ');
