@@ -24,7 +24,7 @@ except ImportError:  # before setuptools 70.1
 ROOT = Path(__file__).resolve().parent
 VERSION = re.search(r"project\(synergraph VERSION ([0-9.]+)", (ROOT / "CMakeLists.txt").read_text()).group(1)
 NAME = f"libsynergraph.so.{VERSION.split('.')[0]}"
-PROGRAM = "synergraph-program"  # beside the library, whose libraries it shares; synergraph/__main__.py runs it
+PROGRAM = "synergraph-program"  # beside the library, whose libraries it shares; synergraph_program.py runs it
 CUDA = "libsynergraph_cuda.so"  # loaded when a GPU is asked for: the same wheel runs on machines without
 
 
@@ -93,10 +93,12 @@ def bundle(library, into, ours):
         (needed / name).rename(into / own)
         patch("--set-soname", own, into / own)
     needed.rmdir()
-    renamed = [part for name, own in others.items() for part in ("--replace-needed", name, own)]
     for path in [*ours, *(into / own for own in others.values())] if others else []:
         path.chmod(0o755)
-        patch(*renamed, "--force-rpath", "--set-rpath", "$ORIGIN", path)
+        patch("--force-rpath", "--set-rpath", "$ORIGIN", path)
+        for name in subprocess.run(["patchelf", "--print-needed", path], check=True, capture_output=True, text=True).stdout.split():
+            if name in others:  # one by one: patchelf 0.14 mixes up the names if it is given several
+                patch("--replace-needed", name, others[name], path)
 
 
 def cuda_library(library):

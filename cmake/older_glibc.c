@@ -1,4 +1,5 @@
-/* What objects that were compiled with glibc 2.36 expect of it, for programs that are linked against an older one (Portable.cmake). */
+/* What objects that were compiled with glibc 2.36 expect of it, for programs that are linked
+ * against an older one (Portable.cmake). */
 #include <stdint.h>
 #include <stdlib.h>
 #include <sys/random.h>
@@ -10,5 +11,6 @@ uint32_t arc4random(void) {
   return value;
 }
 
-/* glibc 2.32 sets this while a process has one thread. Zero is always right: then reference counts are atomic. */
+/* glibc 2.32 sets this while a process has one thread. Zero is always right: then reference counts
+ * are atomic. */
 char __libc_single_threaded = 0;

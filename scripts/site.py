@@ -24,7 +24,7 @@ sys.path.insert(0, str(ROOT / "python"))
 CHAPTERS = {
     "Guide": ["start", "python", "page", "heads", "compare", "gradients", "graphs", "training", "tasks", "clusters"],
     "Studies": ["reproduction", "validity", "sinks"],
-    "Background": ["theory", "formats", "documents", "library", "c", "performance", "no-gain"],
+    "Background": ["theory", "formats", "documents", "library", "c", "performance", "stability", "releasing", "no-gain"],
 }
 PLAYGROUND = """# Playground
 
