@@ -19,7 +19,10 @@ from setuptools.command.build_py import build_py
 try:
     from setuptools.command.bdist_wheel import bdist_wheel
 except ImportError:  # before setuptools 70.1
-    from wheel.bdist_wheel import bdist_wheel
+    try:
+        from wheel.bdist_wheel import bdist_wheel
+    except ImportError:
+        raise SystemExit("synergraph: the Python package wheel is missing: pip install wheel (Debian: python3-wheel)") from None
 
 ROOT = Path(__file__).resolve().parent
 VERSION = re.search(r"project\(synergraph VERSION ([0-9.]+)", (ROOT / "CMakeLists.txt").read_text()).group(1)

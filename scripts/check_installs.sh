@@ -20,10 +20,14 @@ trap 'rm -f "$log"' EXIT
 system() {
   local root=$systems/$1 keys=/usr/share/keyrings/debian-archive-keyring.gpg mirror=${SYNERGRAPH_DEBIAN_MIRROR:-http://deb.debian.org/debian} parts=main script=$1
   [ -e "$root.made" ] && return
-  case $1 in jammy | noble) keys=/usr/share/keyrings/ubuntu-archive-keyring.gpg mirror=http://archive.ubuntu.com/ubuntu parts=main,universe script=jammy ;; esac
+  if [ "$1" = jammy ] || [ "$1" = noble ]; then  # Ubuntu's keys are a package of Debian 13
+    system trixie
+    keys=$systems/trixie/usr/share/keyrings/ubuntu-archive-keyring.gpg mirror=http://archive.ubuntu.com/ubuntu parts=main,universe script=jammy
+  fi
   rm -rf "$root"
   mkdir -p "$systems"
-  debootstrap --variant=minbase --keyring="$keys" --components="$parts" --include=python3,python3-numpy,python3-venv,python3-pip "$1" "$root" "$mirror" \
+  debootstrap --variant=minbase --keyring="$keys" --components="$parts" \
+    --include=python3,python3-numpy,python3-venv,python3-pip$([ "$1" != trixie ] || echo ,ubuntu-archive-keyring) "$1" "$root" "$mirror" \
     "/usr/share/debootstrap/scripts/$script" >"$log" 2>&1 || fail "debootstrap of $1 failed: $(tail -n 1 "$log")"
   touch "$root.made"
 }

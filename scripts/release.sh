@@ -46,13 +46,13 @@ glibc_of() {
   objdump -T "$@" | grep -oE 'GLIBC_[0-9]+\.[0-9]+' | sed 's/GLIBC_//' | sort -uV | tail -n 1
 }
 
-# make_wheel WORK FOLDER OUT [LOCAL_VERSION]: the wheel around the build in WORK/FOLDER.
+# make_wheel WORK OUT [LOCAL_VERSION]: the wheel around the build in WORK/build; with a local version, it has the library for GPUs.
 make_wheel() {
-  local work=$1 build="$1/$2" out=$3 ours=("$1/$2/capi/libsynergraph.so" "$1/$2/cli/synergraph") glibc
+  local work=$1 build="$1/build" out=$2 ours=("$1/build/capi/libsynergraph.so" "$1/build/cli/synergraph") glibc
   local environment=(SYNERGRAPH_LIBRARY="$(realpath "$build/capi/libsynergraph.so")" SYNERGRAPH_CLI="$build/cli/synergraph")
-  if [ -n "${4:-}" ]; then
+  if [ -n "${3:-}" ]; then
     ours+=("$build/lib/libsynergraph_cuda.so")
-    environment+=(SYNERGRAPH_LOCAL_VERSION="$4" SYNERGRAPH_CUDA_LIBRARY="$build/lib/libsynergraph_cuda.so")
+    environment+=(SYNERGRAPH_LOCAL_VERSION="$3" SYNERGRAPH_CUDA_LIBRARY="$build/lib/libsynergraph_cuda.so")
   fi
   glibc=$(glibc_of "${ours[@]}")
   [ "$(printf '%s\n' "$glibc" 2.31 | sort -V | tail -n 1)" = 2.31 ] || fail "the wheel would need glibc $glibc, expected at most 2.31"
@@ -66,7 +66,7 @@ make_wheel() {
 # make_all WORK OUT: everything, from the source archive, in a folder of its own.
 make_all() {
   local work=$1 out=$2 options=(-DCMAKE_INSTALL_PREFIX=/usr -DCMAKE_BUILD_TYPE=Release -DSYNERGRAPH_BUILD_TESTS=OFF -DSYNERGRAPH_BUILD_BENCHMARKS=OFF -DSYNERGRAPH_PRECOMPILE=ON)
-  rm -rf "$work/source" "$out"
+  rm -rf "$work/source" "$work/build" "$out"  # the times of the archive's files say nothing about what changed: all is compiled anew
   mkdir -p "$work/source" "$out"
   step "source archive"
   git archive --format=tar --prefix="synergraph-$version/" HEAD | gzip -9n >"$out/synergraph-$version.tar.gz"
@@ -87,14 +87,14 @@ make_all() {
   step "wheel"
   cmake -S "$work/source" -B "$work/build" -DSYNERGRAPH_PORTABLE="$work/portable" >"$work/log" || fail "CMake failed: $work/log"
   bash scripts/show_build.sh cmake --build "$work/build" --target synergraph_c synergraph_cli
-  make_wheel "$work" build "$out"
+  make_wheel "$work" "$out"
 
   if [ -n "$cuda" ]; then
     step "wheel for GPUs"
-    cmake -S "$work/source" -B "$work/build-cuda" -G Ninja "${options[@]}" -DSYNERGRAPH_CUDA=ON -DSYNERGRAPH_PORTABLE="$work/portable" >"$work/log" || fail "CMake failed: $work/log"
-    bash scripts/show_build.sh cmake --build "$work/build-cuda" --target synergraph_c synergraph_cli gpu_library
-    make_wheel "$work" build-cuda "$out" "cuda$(sed -nE 's/^CMAKE_CUDA_COMPILER_VERSION.*[^0-9]([0-9]+)\..*/\1/p;s/^set\(CMAKE_CUDA_COMPILER_VERSION "([0-9]+)\..*/\1/p' \
-      "$work"/build-cuda/CMakeFiles/*/CMakeCUDACompiler.cmake | head -n 1)"
+    cmake -S "$work/source" -B "$work/build" -DSYNERGRAPH_CUDA=ON >"$work/log" || fail "CMake failed: $work/log"
+    bash scripts/show_build.sh cmake --build "$work/build" --target synergraph_c synergraph_cli gpu_library
+    make_wheel "$work" "$out" "cuda$(sed -nE 's/^CMAKE_CUDA_COMPILER_VERSION.*[^0-9]([0-9]+)\..*/\1/p;s/^set\(CMAKE_CUDA_COMPILER_VERSION "([0-9]+)\..*/\1/p' \
+      "$work"/build/CMakeFiles/*/CMakeCUDACompiler.cmake | head -n 1)"
   fi
   (cd "$out" && sha256sum -- * >SHA256SUMS)
 }

@@ -20,8 +20,7 @@ if [ "$level" = docs ]; then
   packages="python3-numpy python3-sphinx python3-myst-parser python3-breathe furo doxygen"
 fi
 if [ "$level" = release ]; then
-  packages="$packages python3-numpy python3-pytest python3-pip python3-setuptools python3-wheel python3-venv abigail-tools dpkg-dev fakeroot lintian debootstrap
-            debian-archive-keyring ubuntu-keyring"
+  packages="$packages python3-numpy python3-pytest python3-pip python3-setuptools python3-wheel python3-venv abigail-tools dpkg-dev fakeroot lintian debootstrap debian-archive-keyring"
 fi
 if [ "$level" = page ]; then
   packages="$packages clang-19 lld-19 llvm-19 libc++-19-dev-wasm32 libc++abi-19-dev-wasm32 libclang-rt-19-dev-wasm32 wasi-libc binaryen chromium"
