@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Time and memory of gradients: synergraph.torch beside plain operations of PyTorch, from queries and keys to their gradients.
 
-    PYTHONPATH=python SYNERGRAPH_LIBRARY=build/release/capi/libsynergraph.so.0 python3 benchmarks/gradients.py
+    PYTHONPATH=python SYNERGRAPH_LIBRARY=build/release/capi/libsynergraph.so python3 benchmarks/gradients.py
     ... benchmarks/gradients.py --device cuda --tokens 512 2048 8192
 
 Three metrics of 4 heads of width 64: the softened minimax fidelity within 100 steps and the truncated hitting time (cutoff 100), which the

@@ -1,5 +1,5 @@
-# Flags shared by every target of this project, as two interface targets: `synergraph_warnings` and
-# `synergraph_optimise`. Neither reaches the projects that use the installed library.
+# Flags shared by every target of this project, as interface targets: `synergraph_warnings`, `synergraph_optimise`
+# and, for what is shipped, `synergraph_harden`. None reaches the projects that use the installed library.
 
 add_library(synergraph_warnings INTERFACE)
 target_compile_options(synergraph_warnings INTERFACE
@@ -26,6 +26,31 @@ endif()
 add_library(synergraph_optimise INTERFACE)
 target_compile_options(synergraph_optimise INTERFACE
   $<$<COMPILE_LANGUAGE:CXX>:-ffp-contract=fast -fno-math-errno -fno-trapping-math -fopenmp-simd>)
+
+# What is shipped is hardened in release builds: files are hostile. tests/package/check_hardening.sh looks at the binaries. The folder of the
+# sources stays out of them, so that builds in two folders give the same bytes.
+add_library(synergraph_harden INTERFACE)
+option(SYNERGRAPH_HARDEN "Harden release builds: checked calls, guarded stacks, read-only tables of addresses" ON)
+if(SYNERGRAPH_HARDEN AND CMAKE_SYSTEM_NAME STREQUAL "Linux" AND NOT SYNERGRAPH_SANITIZE)
+  include(CheckCXXSourceCompiles)
+  set(fortify 2)
+  set(CMAKE_REQUIRED_FLAGS "-O2 -Werror -U_FORTIFY_SOURCE -D_FORTIFY_SOURCE=3")
+  check_cxx_source_compiles("#include <cstring>\nint main() { return 0; }" SYNERGRAPH_HAS_FORTIFY_3)
+  unset(CMAKE_REQUIRED_FLAGS)
+  if(SYNERGRAPH_HAS_FORTIFY_3)
+    set(fortify 3)
+  endif()
+  set(guards -fstack-protector-strong -fstack-clash-protection)
+  if(CMAKE_SYSTEM_PROCESSOR MATCHES "^(x86_64|AMD64|amd64)$")
+    list(APPEND guards -fcf-protection=full)
+  endif()
+  list(JOIN guards "," guards_of_host)
+  set(hosts "$<COMPILE_LANGUAGE:C,CXX>")
+  target_compile_options(synergraph_harden INTERFACE
+    $<$<AND:$<CONFIG:Release>,${hosts}>:-U_FORTIFY_SOURCE;-D_FORTIFY_SOURCE=${fortify};${guards};-ffile-prefix-map=${PROJECT_SOURCE_DIR}=.>
+    $<$<AND:$<CONFIG:Release>,$<COMPILE_LANGUAGE:CUDA>>:-Xcompiler=${guards_of_host}>)
+  target_link_options(synergraph_harden INTERFACE $<$<CONFIG:Release>:LINKER:-z,relro,-z,now,-z,noexecstack>)
+endif()
 
 if(SYNERGRAPH_SANITIZE)
   add_compile_options(-fsanitize=${SYNERGRAPH_SANITIZE} -fno-omit-frame-pointer)

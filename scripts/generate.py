@@ -123,10 +123,10 @@ def prototype_type(declared, handles):
     return re.sub(r" +", " ", base) + "*" * stars
 
 
-def prototypes(header):
-    """Python's declarations of the functions of the C interface."""
+def prototypes(header, version):
+    """Python's declarations of the functions of the C interface, and of the version that they are of."""
     handles = set(re.findall(r"typedef struct (\w+) \1;", header))
-    lines = ['"""The functions of the C interface. Made by scripts/generate.py: do not edit."""', "", "from typing import Dict, Tuple", "",
+    lines = ['"""The functions of the C interface. Made by scripts/generate.py: do not edit."""', "", "from typing import Dict, Tuple", "", f"VERSION = \"{version}\"", f"LIBRARY = \"libsynergraph.so.{version.split('.')[0]}\"", "",
              "# By the function: the type of what it returns, then of its arguments.", "PROTOTYPES: Dict[str, Tuple[str, ...]] = {"]
     for result, name, arguments in re.findall(r"^SG_API ([\w* ]+?)(\w+)\(([^)]*)\);", header, re.MULTILINE):
         types = [result]
@@ -246,7 +246,7 @@ def main():
         files[path] = replaced(path.read_text(), schemas, table)
     header = ROOT / "capi" / "synergraph.h"
     files[header] = replaced(header.read_text(), schemas, c_comment)
-    files[PACKAGE / "_prototypes.py"] = prototypes(files[header])
+    files[PACKAGE / "_prototypes.py"] = prototypes(files[header], re.search(r"^project\(\w+ VERSION ([\d.]+)", (ROOT / "CMakeLists.txt").read_text(), re.MULTILINE)[1])
     files[ROOT / "web" / "src" / "core" / "settings.ts"] = script_module(schemas)
     return delivered(files, check, "scripts/generate.py")
 

@@ -26,7 +26,7 @@ if [ -z "$as_is" ]; then
   nice -n 5 cmake --build "$build" --target synergraph_c synergraph_cli gpu_library test_gpu test_gpu_metrics -- -j2 >/dev/null ||
     fail "the build failed: cmake --build $build says why"
 fi
-for file in capi/libsynergraph.so.0 lib/libsynergraph_cuda.so; do
+for file in capi/libsynergraph.so lib/libsynergraph_cuda.so; do
   [ -e "$build/$file" ] || fail "$build/$file is missing: configure with SYNERGRAPH_CUDA=ON and build"
 done
 
@@ -34,7 +34,7 @@ rm -rf "$pack"
 mkdir -p "$pack/lib" "$pack/cli" "$pack/tests/gpu" "$pack/benchmarks" "$pack/python"
 pack=$(realpath "$pack")
 # The package, as a wheel has it.
-library=$(realpath "$build/capi/libsynergraph.so.0")
+library=$(realpath "$build/capi/libsynergraph.so")
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
 SYNERGRAPH_LIBRARY=$library SYNERGRAPH_CUDA_LIBRARY=$(realpath "$build/lib/libsynergraph_cuda.so") "$python" setup.py -q \
@@ -51,7 +51,7 @@ for program in cli/synergraph tests/gpu/test_gpu tests/gpu/test_gpu_metrics benc
       cp -Lu "$needed" "$pack/lib/"
     done
 done
-find "$pack" -type f \( -name '*.so*' -o -perm -u+x ! -name '*.sh' ! -name '*.py' \) -exec strip --strip-unneeded {} \; 2>/dev/null || true
+find "$pack" -path "$pack/python" -prune -o -type f \( -name '*.so*' -o -perm -u+x ! -name '*.sh' ! -name '*.py' \) -exec strip --strip-unneeded {} \; 2>/dev/null || true
 find "$pack" -name __pycache__ -prune -exec rm -rf {} +
 cat >"$pack/environment.sh" <<'HERE'
 # . environment.sh: the Python package of this folder, and its program.

@@ -7,8 +7,10 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 
 bash scripts/setup.sh build
-cmake --preset release -DSYNERGRAPH_BUILD_TESTS=OFF -DSYNERGRAPH_BUILD_BENCHMARKS=OFF -DSYNERGRAPH_WERROR=OFF -B build/reproduce >/dev/null
-cmake --build build/reproduce --target synergraph_cli -- --quiet
+cmake --preset release -DSYNERGRAPH_BUILD_TESTS=OFF -DSYNERGRAPH_BUILD_BENCHMARKS=OFF -DSYNERGRAPH_WERROR=OFF -DSYNERGRAPH_PRECOMPILE=ON -B build/reproduce >/dev/null
+echo "Building the program: about $((11 / $(nproc) + 1)) minutes on $(nproc) idle cores, the first time"
+scripts/show_build.sh cmake --build build/reproduce --target synergraph_cli
+echo
 program=build/reproduce/cli/synergraph
 
 for example in 1 2; do

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Builds the documentation site: the pages of docs/, the references of Python, C and C++ from docstrings and headers, and the page as playground.
 
-    scripts/site.py [--out build/site] [--library build/release/capi/libsynergraph.so.0]
+    scripts/site.py [--out build/site] [--library build/release/capi/libsynergraph.so]
 
 It needs Sphinx, MyST, Furo, Breathe and Doxygen (scripts/setup.sh docs). The reference of Python describes the package in python/, which loads the library
 (--library, or SYNERGRAPH_LIBRARY). Every warning is an error: a broken link, a heading that a link expects, a comment that Doxygen cannot read.
@@ -24,7 +24,7 @@ sys.path.insert(0, str(ROOT / "python"))
 CHAPTERS = {
     "Guide": ["start", "python", "page", "heads", "compare", "gradients", "graphs", "training", "tasks", "clusters"],
     "Studies": ["reproduction", "validity", "sinks"],
-    "Background": ["theory", "formats", "documents", "library", "c", "performance", "no-gain"],
+    "Background": ["theory", "formats", "documents", "library", "c", "performance", "stability", "releasing", "no-gain"],
 }
 PLAYGROUND = """# Playground
 
@@ -249,7 +249,7 @@ def file_entry(path):
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0], epilog="Needs the packages of scripts/setup.sh docs.")
     parser.add_argument("--out", type=pathlib.Path, default=ROOT / "build" / "site", help="folder of the site (default: build/site)")
-    parser.add_argument("--library", type=pathlib.Path, default=ROOT / "build" / "release" / "capi" / "libsynergraph.so.0", help="the C library that the Python package loads")
+    parser.add_argument("--library", type=pathlib.Path, default=ROOT / "build" / "release" / "capi" / "libsynergraph.so", help="the C library that the Python package loads")
     arguments = parser.parse_args()
     if arguments.library.exists():
         os.environ.setdefault("SYNERGRAPH_LIBRARY", str(arguments.library.resolve()))

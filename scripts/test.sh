@@ -7,8 +7,14 @@ cd "$(dirname "$0")/.."
 quick=${1:-}
 jobs=$(nproc)
 
-step() { printf '\n== %s\n' "$*"; }
+# step WHAT: says what begins, and how long the step before took.
+step() {
+  [ -z "${begun:-}" ] || printf '   (%d:%02d)\n' $(((SECONDS - begun) / 60)) $(((SECONDS - begun) % 60))
+  begun=$SECONDS
+  [ -z "$1" ] || printf '\n== %s\n' "$1"
+}
 
+echo "This takes up to 35 minutes on two idle cores the first time$([ "$quick" = --quick ] && echo "; --quick about half of that" || true)."
 step "packages"
 bash scripts/setup.sh compile
 { bash scripts/setup.sh test && bash scripts/setup.sh page && bash scripts/setup.sh docs; } &  # much to unpack: goes on while the compilers work
@@ -23,11 +29,12 @@ step "release build and tests"
 # With the code for GPUs, for one kind of them, where there is a compiler for it.
 cmake --preset release -DSYNERGRAPH_PRECOMPILE=ON -DSYNERGRAPH_BUILD_BENCHMARKS=OFF -DSYNERGRAPH_CUDA=AUTO \
   -DCMAKE_CUDA_ARCHITECTURES=80-real | grep 'Training on GPUs'
-cmake --build --preset release -- --quiet
+scripts/show_build.sh cmake --build --preset release
 wait "$packages"
 cmake --preset release >/dev/null  # finds what has come since
+echo "   running the tests"
 ctest --preset release -j "$jobs" --output-on-failure | tail -n 25
-[ "$quick" != --quick ] || exit 0
+[ "$quick" != --quick ] || { step ""; exit 0; }
 
 step "the interactive page is what its sources give"
 bash scripts/page.sh --check
@@ -40,10 +47,11 @@ bash scripts/tidy.sh
 
 step "Clang build with AddressSanitizer and UndefinedBehaviorSanitizer, and its tests of what parses or indexes (all: preset asan-all)"
 cmake --preset asan >/dev/null
-cmake --build --preset asan -- --quiet
+scripts/show_build.sh cmake --build --preset asan
 # Not those that compute for long what shorter ones touch, too.
 ctest --preset asan -j "$jobs" --output-on-failure -E \
   'TakesUnboundedMemoryOrTime|CurvesReachTheMinimaxTime|AreThoseOfAFineGrid|HaveBoundsThatNoWeightsExceed|SharesTheValueOfAllHeads' | tail -n 12
 
 step "every parser fuzzed for a short time"
 bash scripts/fuzz.sh 10
+step ""

@@ -12,6 +12,13 @@ layer at any weights of its heads; `watch` sees the attention of models while th
 for checkpoints of the paper's models, `train` makes one, and `reproduce` is the paper's study.
 """
 
+try:
+    import numpy as _numpy
+except ModuleNotFoundError as _missing:
+    if _missing.name != "numpy":
+        raise
+    raise ModuleNotFoundError("synergraph needs NumPy 1.20 or later: pip install numpy", name="numpy") from None
+
 from ._ablate import Ablation, Agreement, ablate
 from ._attention import learned_weights
 from ._compare import Comparison, Differences, compare

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from . import _options
 from ._errors import Error, InputError, Stopped, UsageError
-from ._prototypes import PROTOTYPES
+from ._prototypes import LIBRARY, PROTOTYPES, VERSION
 
 OK = 0
 STOPPED = 3
@@ -120,19 +120,23 @@ def _type(name: str) -> Any:
     return POINTER(_TYPES[name[:-1]]) if name.endswith("*") else _TYPES[name]
 
 
-_INTERFACE = "0.1."  # versions of the library that this package knows
+def _known(version: str) -> bool:
+    """Whether the package can use a library of that version. Before 1.0 a minor version may change anything; from then on it only adds."""
+    major, minor = (int(part) for part in version.split(".")[:2])
+    own_major, own_minor = (int(part) for part in VERSION.split(".")[:2])
+    return major == own_major and (minor >= own_minor if major else minor == own_minor)
 
 
 def _load() -> ctypes.CDLL:
     """The library beside this file, unless the environment's SYNERGRAPH_LIBRARY names another; else the system's."""
-    beside = Path(__file__).parent / "libsynergraph.so.0"
-    path = os.environ.get("SYNERGRAPH_LIBRARY") or (str(beside) if beside.exists() else "libsynergraph.so.0")
+    beside = Path(__file__).parent / LIBRARY
+    path = os.environ.get("SYNERGRAPH_LIBRARY") or (str(beside) if beside.exists() else LIBRARY)
     try:
         library = ctypes.CDLL(path)
         library.sg_version.restype = c_char_p
         version = library.sg_version().decode()
-        if not version.startswith(_INTERFACE):
-            raise ImportError(f"synergraph: the library {path} has version {version}, expected {_INTERFACE}*")
+        if not _known(version):
+            raise ImportError(f"synergraph: the library {path} has version {version}; this package is of version {VERSION}")
         for name, (result, *arguments) in PROTOTYPES.items():
             function = getattr(library, name)
             function.restype = _type(result)

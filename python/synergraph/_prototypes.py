@@ -2,6 +2,9 @@
 
 from typing import Dict, Tuple
 
+VERSION = "0.1.0"
+LIBRARY = "libsynergraph.so.0"
+
 # By the function: the type of what it returns, then of its arguments.
 PROTOTYPES: Dict[str, Tuple[str, ...]] = {
     "sg_version": ("text",),

@@ -22,9 +22,9 @@ def test_arguments_output_and_exit_status_are_the_programs(program):
 @pytest.mark.parametrize("path, why", [("", "without the program"), ("/nowhere/synergraph", "cannot be run: No such file")])
 def test_what_is_missing_is_said(path, why):
     if not path:
-        from synergraph import __main__
+        import synergraph_program
 
-        if (pathlib.Path(__main__.__file__).parent / __main__.PROGRAM).exists():
+        if (pathlib.Path(synergraph_program.__file__).parent / "synergraph" / synergraph_program.PROGRAM).exists():
             pytest.skip("this package has the program")
     missing = run("--version", SYNERGRAPH_CLI=path)
     assert missing.returncode == 1 and why in missing.stderr and "Traceback" not in missing.stderr

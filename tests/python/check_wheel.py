@@ -17,6 +17,9 @@ with tempfile.TemporaryDirectory() as folder:
     source = Path(folder) / "source"
     shutil.copytree(Path(repository) / "python" / "synergraph", source / "python" / "synergraph",
                     ignore=shutil.ignore_patterns("__pycache__", "lib*.so*"))
+    shutil.copy(Path(repository) / "python" / "synergraph_program.py", source / "python")
+    (source / "scripts").mkdir()
+    shutil.copy(Path(repository) / "scripts" / "build_backend.py", source / "scripts")
     (source / "cmake").mkdir()
     shutil.copy(Path(repository) / "cmake" / "BundleLibrary.cmake", source / "cmake")
     for name in ("CMakeLists.txt", "README.md", "pyproject.toml", "setup.py"):

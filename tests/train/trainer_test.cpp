@@ -12,6 +12,7 @@
 
 #include "synergraph/core/error.h"
 #include "synergraph/core/instruction_set.h"
+#include "synergraph/core/version.h"
 #include "synergraph/io/atomic_file.h"
 #include "synergraph/model/evaluate.h"
 #include "synergraph/model/load_model.h"
@@ -117,7 +118,7 @@ TEST_F(TrainerTest, LearnsToCopyAndSaysSo) {
                                    {"seed", "5"},
                                    {"step", "420"},
                                    {"heads", "4"},
-                                   {"version", "0.1.0"}})
+                                   {"version", kVersion}})
     EXPECT_EQ(file.metadata().at(key), value) << key;
   EXPECT_EQ(std::stod(file.metadata().at("loss")), outcome.loss);
 }
