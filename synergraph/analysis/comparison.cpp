@@ -49,8 +49,9 @@ LayerPairs matched_layers(const std::vector<ComparedLayer>& a, const std::vector
     notes.push_back("layers have different names: they are compared in their order");
     for (std::size_t l = 0; l < a.size(); ++l) pairs.emplace_back(&a[l], &b[l]);
   } else if (pairs.size() < std::max(a.size(), b.size())) {
-    notes.push_back(fmt::format("{} of {} layers of A and {} of B have no counterpart",
-                                a.size() - pairs.size(), a.size(), b.size() - pairs.size()));
+    notes.push_back(fmt::format(
+        "layers without a counterpart of the same name are left out: {} of {} of A, {} of {} of B",
+        a.size() - pairs.size(), a.size(), b.size() - pairs.size(), b.size()));
   }
   return pairs;
 }
