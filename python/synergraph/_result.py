@@ -39,7 +39,7 @@ def arrays_in(handle: _library.Handle) -> Dict[str, Tuple[Tuple[str, ...], NDArr
 
 
 #: Columns that the tables of pickled results are laid out for.
-_PICKLED_WIDTHS = range(40, 201, 10)
+PICKLED_WIDTHS = range(40, 201, 10)
 
 
 class Numbers(Mapping[str, Any]):
@@ -137,7 +137,7 @@ class Document(Mapping[str, Any]):
             self._text(kind, *((0,) if kind == "table" else ()))
         state = {name: value for name, value in self.__dict__.items() if name not in ("_handle", "_source")}
         if "_handle" in self.__dict__:
-            state["_tables"] = {width: self.table(width) for width in _PICKLED_WIDTHS}
+            state["_tables"] = {width: self.table(width) for width in PICKLED_WIDTHS}
         return state
 
 

@@ -35,7 +35,7 @@ from ._errors import InputError, UsageError
 from ._gradients import autograd
 from ._gradients.autograd import QueryKeys
 from ._gradients.regulariser import Regulariser
-from ._options import flag, number, whole
+from ._options import finite, flag, number, whole
 
 __all__ = ["QueryKeys", "Regulariser", "backward_hitting_time", "fidelity", "from_qk", "from_scores", "hitting_time", "minimax",
            "stack_fidelity", "survival", "truncated_hitting_time"]
@@ -75,7 +75,7 @@ def from_qk(queries: Any, keys: Any, *, scale: Optional[float] = None, softcap: 
         raise InputError(f"queries and keys: {q.shape[-3]} heads of queries are not a multiple of {k.shape[-3]} heads of keys")
     if scale is None:
         scale = float(q.shape[-1]) ** -0.5
-    return QueryKeys(q, k, number(scale, "scale"), number(softcap, "softcap"), whole(window, "window"))
+    return QueryKeys(q, k, finite(scale, "scale"), finite(softcap, "softcap", 0.0), whole(window, "window"))
 
 
 def hitting_time(attention: Any, weights: Any = None, sinks: Any = "last", *, log: bool = False, lengths: Any = None,
