@@ -85,7 +85,8 @@ void visit_settings(GradientSettings& settings, Visit&& visit) {
                   "softness of minimax and stack_fidelity, 1 / beta; 0: the exact "
                   "minimum with its subgradient"),
         settings.softness, NumberRange<double>{0.0, 1.0});
-  visit(described("residual", "share of the signal that bypasses the heads of each layer"),
+  visit(described("residual",
+                  "share of the signal that bypasses the heads of each layer (default: 0.5)"),
         settings.residual, NumberRange<double>{0.0, 1.0});
 }
 
