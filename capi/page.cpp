@@ -3,12 +3,14 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <cstdint>
 #include <nlohmann/json.hpp>
 
 #include "capi/attention.h"
 #include "capi/status.h"
 #include "capi/take_settings.h"
 #include "synergraph/core/error.h"
+#include "synergraph/core/terminal.h"
 #include "synergraph/report/command_settings.h"
 #include "synergraph/report/documents.h"
 
@@ -35,9 +37,9 @@ void check_same_shape(const nlohmann::json& document, const std::string& command
   const nlohmann::json& measured = of.at("layers");
   const std::vector<AttentionLayer>& layers = attention.source->layers();
   if (measured.size() != layers.size())
-    throw InputError(
-        fmt::format("attention: {} layers, but {} were measured; pass what was measured",
-                    layers.size(), measured.size()));
+    throw InputError(fmt::format("attention: {}, but {} were measured; pass what was measured",
+                                 counted(static_cast<std::int64_t>(layers.size()), "layer"),
+                                 measured.size()));
   for (std::size_t l = 0; l < layers.size(); ++l) {
     const std::size_t heads = measured[l].at(analysed ? "heads" : "weights").size();
     const auto tokens = measured[l].at("tokens").get<std::int64_t>();

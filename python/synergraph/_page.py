@@ -70,8 +70,8 @@ class Source:
         return None if self._tokens is None else self._tokens()
 
 
-def _printable(name: str) -> str:
-    """Half characters, of which tokens of bytes may consist, are no text."""
+def _whole_characters(name: str) -> str:
+    """The name with U+FFFD for each lone surrogate, which no file can hold."""
     return name.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
 
 
@@ -82,7 +82,7 @@ def _listed(tokens: Any) -> List[List[str]]:
         for name in listed:
             if not isinstance(name, str):
                 _options.refuse(what, name, "the name of a token; pass tokenizer.convert_ids_to_tokens(ids)")
-        return [_printable(name) for name in listed]
+        return [_whole_characters(name) for name in listed]
 
     if isinstance(tokens, (str, bytes)) or not hasattr(tokens, "__iter__"):
         _options.refuse("tokens", tokens, "a list of names, or one list for each sample")

@@ -67,7 +67,7 @@ def test_where_the_attention_is(tmp_path, attention, checkpoint):
 
 def test_a_page_neither_mixes_results_nor_replaces_its_input(tmp_path, attention):
     result = sg.measure(attention)
-    with pytest.raises(sg.InputError, match="1 layers, but 2 were measured"):
+    with pytest.raises(sg.InputError, match="1 layer, but 2 were measured"):
         result.page(tmp_path / "page.html", attention=attention[:1])
     with pytest.raises(sg.InputError, match="layer 0: 2 heads of 12 tokens, but 4 of 12 were measured"):
         result.page(tmp_path / "page.html", attention=attention[:, :, :2])
