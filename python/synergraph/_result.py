@@ -50,7 +50,7 @@ class Numbers(Mapping[str, Any]):
 
     def __getitem__(self, quantity: str) -> Any:
         if quantity not in self._arrays:
-            raise KeyError(f"{quantity!r} is not one of {', '.join(self._arrays)}")
+            raise KeyError(f"{quantity!r} is not one of {', '.join(self._arrays)}" if self._arrays else f"{quantity!r}: there are no numbers")
         values = self._arrays[quantity]
         return values if values.ndim else values.item()
 

@@ -111,7 +111,11 @@ def test_several_sinks_are_one_sample():
 def test_what_is_refused(call, error, why):
     if why == "counterpart|layers":
         change = call()
-        assert change.to_dict()["notes"] == ["layers without a counterpart of the same name are left out: 1 of 2 of A, 0 of 1 of B"]
+        assert change.to_dict()["notes"] == [
+            "layers without a counterpart of the same name are left out: 1 of 2 of A, 0 of 1 of B",
+            "single heads are not compared, because A has no numbers of them; measure with --per-head, in Python with per_head=True"]
+        with pytest.raises(KeyError, match="there are no numbers"):
+            change.heads["minimax_fidelity"]
         return
     with pytest.raises(error, match=why) as caught:
         call()
