@@ -55,8 +55,7 @@ std::vector<NamedArray> arrays_of(const CompareReport& report) {
                                                         : kNan);
       }
       arrays.push_back(std::move(all));
-      if (heads > 0 && !of.layers.front().heads.empty() && quantity.of_system())
-        arrays.push_back(std::move(each));
+      if (heads > 0 && quantity.of_system()) arrays.push_back(std::move(each));
     }
   return arrays;
 }

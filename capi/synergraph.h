@@ -435,7 +435,8 @@ SG_API int sg_agreement(const char* options, const int64_t* heads, size_t layers
                         sg_result** result);
 
 /* What differs between two results of sg_measure(): texts of sg_result_json(), or of
- * sg_result_csv(), which has the numbers of every sample, so that samples can be paired. Options:
+ * sg_result_csv(), which has the numbers of every sample, so that samples can be paired; or both
+ * texts, the document first, so that the settings are compared, too. Options:
  *   "name_a", "name_b"  names of the results ("A", "B")
  *   "verbose"           the table shows every head, not only those that differ clearly
  *   "quantities", "pairing", "level", "sinks"  as `synergraph schema compare` describes them
@@ -627,7 +628,6 @@ typedef struct sg_gradient sg_gradient;
  *   "softness"       softness of minimax and stack_fidelity, 1 / beta; 0: the exact minimum with
  *                    its subgradient (default: 0.0)
  *   "residual"       share of the signal that bypasses the heads of each layer (default: 0.5)
- *                    (default: 0.5)
  * end of settings
  */
 SG_API int sg_gradient_create(sg_attention* attention, const double* weights, size_t count,

@@ -1,7 +1,9 @@
 #include <fmt/core.h>
+#include <unistd.h>
 
-#include <fstream>
+#include <algorithm>
 #include <map>
+#include <optional>
 #include <string>
 #include <utility>
 
@@ -15,6 +17,7 @@
 #include "cli/setting_option.h"
 #include "synergraph/core/error.h"
 #include "synergraph/io/atomic_file.h"
+#include "synergraph/io/input_file.h"
 #include "synergraph/report/command_settings.h"
 #include "synergraph/report/compare_figure.h"
 #include "synergraph/report/compare_input.h"
@@ -40,15 +43,19 @@ Examples
   synergraph compare short.json long.json --quantities minimax_fidelity --figure change.pdf
   synergraph compare base.npy tuned.npy --per-head --json change.json)";
 
-bool holds_result(const std::string& path) {
+/// The text of a result. Nothing for a file that has to be measured.
+std::optional<std::string> result_in(const std::string& path) {
   if (path == kStandardInput)
     throw UsageError("compare reads files only; save standard input to a file first");
-  constexpr std::size_t kBeginning = 64;
-  std::ifstream file(path, std::ios::binary);
-  std::string beginning(kBeginning, '\0');
-  file.read(beginning.data(), kBeginning);
-  beginning.resize(static_cast<std::size_t>(file.gcount()));
-  return begins_like_result(beginning);
+  InputFile file(path);
+  constexpr std::size_t kMostBytes = std::size_t{1} << 30U;
+  if (!file.is_regular()) return file.read(kMostBytes);  // a pipe can be read only once
+  std::string beginning(64, '\0');
+  const ssize_t got = pread(file.descriptor(), beginning.data(), beginning.size(), 0);
+  beginning.resize(static_cast<std::size_t>(std::max<ssize_t>(got, 0)));
+  const bool named_so = path.ends_with(".json") || path.ends_with(".csv");
+  return named_so || begins_like_result(beginning) ? std::optional(file.read(kMostBytes))
+                                                   : std::nullopt;
 }
 
 /// UsageError for an option that has no effect, as nothing is measured.
@@ -71,6 +78,7 @@ ComparedSide measured(const std::string& path, CompareCommandSettings& settings,
   const AttentionArguments arguments(settings.input, settings.measured.edges);
   AnalyzeReport report;
   report.range = arguments.token_range();
+  report.edges = settings.measured.edges.kind();
   report.per_head = true;
   report.conventions = settings.measured.metrics.convention.names;
   AnalysisOptions options = analysis_options(settings.measured.metrics, settings.measured.per_head);
@@ -88,19 +96,19 @@ void run_compare(const CLI::App& command, CompareCommandSettings& settings) {
                 {{"A", settings.a}, {"B", settings.b}});
   if (!figure.empty()) check_figure(figure);
   const bool shown = !to_standard_output({settings.csv, settings.json});
-  const bool reads_a = holds_result(settings.a);
-  const bool reads_b = holds_result(settings.b);
-  if (reads_a && reads_b) refuse_measuring_options(command, settings);
+  const std::optional<std::string> text_a = result_in(settings.a);
+  const std::optional<std::string> text_b = result_in(settings.b);
+  if (text_a && text_b) refuse_measuring_options(command, settings);
   Execution execution = execution_of(settings.execution);
   CompareReport report;
   report.verbose = settings.verbose;
   run_until_stopped(execution, [&] {
-    const auto side = [&](const std::string& path, bool reads) {
-      return reads ? parse_result(read_file(path), path, settings.compared.sinks)
-                   : measured(path, settings, execution);
+    const auto side = [&](const std::string& path, const std::optional<std::string>& text) {
+      return text ? parse_result(*text, path, settings.compared.sinks)
+                  : measured(path, settings, execution);
     };
-    const ComparedSide a = side(settings.a, reads_a);
-    const ComparedSide b = side(settings.b, reads_b);
+    const ComparedSide a = side(settings.a, text_a);
+    const ComparedSide b = side(settings.b, text_b);
     report.comparison = compare(a, b, settings.compared);
   });
   if (!figure.empty()) draw_comparison_figure(figure, report, drawing);

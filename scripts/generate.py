@@ -78,6 +78,12 @@ def shown_default(setting):
     return "" if value is None or value is False else f" (default: {json.dumps(value).strip('[]')})"
 
 
+def described(setting):
+    """What the setting is, and its default, unless the text says the default already."""
+    text = setting["description"]
+    return text if "(default: " in text else text + shown_default(setting)
+
+
 def python_module(schemas):
     lines = ['"""The settings of the library\'s calls. Made by scripts/generate.py: do not edit."""', "",
              "from typing import Dict, Tuple", "", "# By the call: the key of each setting, its kind, whether the call of the C interface takes it, and what it is.",
@@ -89,7 +95,7 @@ def python_module(schemas):
             continue
         lines.append(f'    "{name}": {{')
         for key, setting in of_python.items():
-            text = setting["description"] + shown_default(setting)
+            text = described(setting)
             parts = textwrap.wrap(text, WIDTH - 14, drop_whitespace=False)
             lines.append(f'        "{key}": ("{kind(setting)}", {"c" in setting["faces"]}, (')
             lines += [f"            {json.dumps(part)}" for part in parts]
@@ -107,7 +113,7 @@ def c_comment(settings, _indent):
     """The lines of a comment."""
     lines = []
     for key, setting in offered(settings, "c").items():
-        text = setting["description"] + shown_default(setting)
+        text = described(setting)
         name = f' *   "{key}" '.ljust(22)
         lines += textwrap.wrap(text, 99, initial_indent=name, subsequent_indent=" *" + " " * 20, break_long_words=False, break_on_hyphens=False)
     return [line + "\n" for line in lines]
@@ -159,7 +165,7 @@ def script_module(schemas):
              "export interface MeasureOptions {"]
     for key, setting in settings.items():
         if key not in ("weights", "head_names", "node_names"):
-            lines += [f"  /** {setting['description']}{shown_default(setting)} */", f"  {key}?: {script_type(setting)};"]
+            lines += [f"  /** {described(setting)} */", f"  {key}?: {script_type(setting)};"]
     return "\n".join(lines + ["}", ""])
 
 

@@ -91,10 +91,15 @@ class Comparison(Document):
         return plot_comparison(self, quantities, **options)
 
 
+def _texts(result: Measurement) -> str:
+    """The settings, and the numbers of every sample."""
+    return f"{result.to_json()}\n{result.to_csv()}"
+
+
 def _side(side: Any, name: Optional[str], measuring: Dict[str, Any], sinks: Optional[int]) -> Tuple[str, Optional[str], Optional[int], bool]:
     """The text that the library compares, what reports call it, sinks of each sample, and whether it was measured here."""
     if isinstance(side, Measurement):
-        return side.to_csv(), name, max(1, len(side.sinks)), False
+        return _texts(side), name, max(1, len(side.sinks)), False
     if isinstance(side, Document):
         raise InputError(f"{name or 'a side'}: {type(side).__name__} is not a result of sg.measure, Watch.result or Model.measure")
     if _options.is_path(side):
@@ -109,7 +114,7 @@ def _side(side: Any, name: Optional[str], measuring: Dict[str, Any], sinks: Opti
         if "task" in measuring or "tokens" in measuring:
             side = load_model(path)
     measured = side.measure(**measuring) if isinstance(side, Model) else measure(side, **measuring)
-    return measured.to_csv(), name, max(1, len(measured.sinks)), True
+    return _texts(measured), name, max(1, len(measured.sinks)), True
 
 
 @with_settings("compare")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from typing import Any, Dict, List, Optional, Sequence, Union
 
 import numpy as np
@@ -12,7 +13,7 @@ from . import _library, _options
 from ._masks import in_torch
 from ._measure import settings_of, with_settings
 from ._progress import Progress, progress_function
-from ._result import arrays_in
+from ._result import PICKLED_WIDTHS, arrays_in
 from ._sparse import SparseGraph
 
 
@@ -43,9 +44,11 @@ class Design(Dict[str, Any]):
 class Designs(List[Design]):
     """The best design of every search, the most faithful first."""
 
+    _tables: Dict[int, str]  # of a result that was pickled, by columns
+
     def __init__(self, handle: _library.Handle) -> None:
         self._json = _library.text("sg_result_json", handle.pointer)
-        self._table = _library.text("sg_result_table", handle.pointer, 0)
+        self._handle = handle
         document = self.to_dict()
         arrays = arrays_in(handle)
         first, receivers = arrays["first"][1], arrays["receivers"][1]
@@ -73,8 +76,19 @@ class Designs(List[Design]):
         document: Dict[str, Any] = json.loads(self._json)
         return document
 
+    def table(self, columns: int = 0) -> str:
+        """The program's table, for so many columns; 0: as wide as it is. Of a pickled result: for tens of columns."""
+        columns = _options.whole(columns, "columns")
+        if "_handle" not in self.__dict__:
+            return self._tables[columns if columns == 0 else max((width for width in PICKLED_WIDTHS if width <= columns), default=PICKLED_WIDTHS[0])]
+        return _library.text("sg_result_table", self._handle.pointer, columns)
+
+    def __getstate__(self) -> Dict[str, Any]:
+        state = {name: value for name, value in self.__dict__.items() if name != "_handle"}
+        return {**state, "_tables": {columns: self.table(columns) for columns in (0, *PICKLED_WIDTHS)}}
+
     def __repr__(self) -> str:
-        return self._table.rstrip("\n")
+        return self.table(shutil.get_terminal_size((100, 24)).columns).rstrip("\n")
 
 
 def _rows(first: NDArray[Any], receivers: NDArray[Any]) -> SparseGraph:

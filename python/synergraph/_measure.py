@@ -87,7 +87,7 @@ def source_of(attention: Any, weights: Any, **reading: Any) -> Source:
             opened.set_weights(weights)
         return opened
 
-    return Source(reopen)
+    return Source(reopen, path=attention if is_path(attention) else None)
 
 
 @with_settings("measure")

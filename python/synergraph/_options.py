@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import operator
 import os
 from typing import Any, Iterable, List, NoReturn, Optional, Sequence, Tuple, Union
@@ -32,7 +33,8 @@ def whole(value: Any, name: str, most: int = 2**63 - 1, least: int = 0) -> int:
     except TypeError:
         refuse(name, value, "a whole number")
     if not least <= number <= most:
-        raise UsageError(f"{name}: {number} is not in {least} to {most}")
+        expected = f"at least {least}" if number < least else f"at most {most}"
+        raise UsageError(f"{name}: {number} is not {expected}" if most == 2**63 - 1 else f"{name}: {number} is not in {least} to {most}")
     return number
 
 
@@ -44,6 +46,15 @@ def number(value: Any, name: str) -> float:
         return float(value)
     except (TypeError, ValueError, RuntimeError, OverflowError):
         refuse(name, value, "a number")
+
+
+def finite(value: Any, name: str, least: float = -math.inf, most: float = math.inf) -> float:
+    """A number that is neither infinite nor NaN."""
+    found = number(value, name)
+    if not (math.isfinite(found) and least <= found <= most):
+        limits = f" from {least:g} to {most:g}" if most < math.inf else f" of at least {least:g}" if least > -math.inf else ""
+        raise UsageError(f"{name}: {found} is not a finite number{limits}")
+    return found
 
 
 def text(value: Any, name: str, expected: str = "a text") -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import warnings
 import weakref
 from collections.abc import Mapping
@@ -51,16 +52,27 @@ def _gone() -> Any:
 class Source:
     """Where a result's attention is, for its page."""
 
-    def __init__(self, reopen: Callable[[Any], "Attention"], tokens: Optional[Callable[[], Names]] = None) -> None:
+    def __init__(self, reopen: Callable[[Any], "Attention"], tokens: Optional[Callable[[], Names]] = None, path: Any = None) -> None:
         self._reopen = reopen  #: of what is passed instead of the attention, or None
         self._tokens = tokens
+        self._path = path  #: of the file that was measured
 
     def attention(self, given: Any) -> "Attention":
         return self._reopen(given)
 
+    def refuse_to_overwrite(self, target: bytes, given: Any) -> None:
+        path = self._path if given is None else given
+        if _options.is_path(path) and os.path.exists(target) and os.path.samefile(target, path):
+            raise UsageError(f"path: the page would overwrite {os.fsdecode(path)!r}, which is read")
+
     def names(self) -> Names:
         """The names of the tokens, if they are known."""
         return None if self._tokens is None else self._tokens()
+
+
+def _whole_characters(name: str) -> str:
+    """The name with U+FFFD for each lone surrogate, which no file can hold."""
+    return name.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
 
 
 def _listed(tokens: Any) -> List[List[str]]:
@@ -70,7 +82,7 @@ def _listed(tokens: Any) -> List[List[str]]:
         for name in listed:
             if not isinstance(name, str):
                 _options.refuse(what, name, "the name of a token; pass tokenizer.convert_ids_to_tokens(ids)")
-        return [str(name) for name in listed]
+        return [_whole_characters(name) for name in listed]
 
     if isinstance(tokens, (str, bytes)) or not hasattr(tokens, "__iter__"):
         _options.refuse("tokens", tokens, "a list of names, or one list for each sample")
@@ -100,6 +112,7 @@ def write(path: Any, document: str, source: Optional[Source], options: Dict[str,
         raise UsageError("page: it shows attention edges; measure without edges=")
     if source is None:
         raise InputError("attention: it is not known to this result, which was unpickled: measure again")
+    source.refuse_to_overwrite(target, given)
     attention = source.attention(given)
     names = source.names() if tokens is None else _listed(tokens)
     written = None if names is None else json.dumps(_fitted(names, attention)).encode()

@@ -39,7 +39,7 @@ def arrays_in(handle: _library.Handle) -> Dict[str, Tuple[Tuple[str, ...], NDArr
 
 
 #: Columns that the tables of pickled results are laid out for.
-_PICKLED_WIDTHS = range(40, 201, 10)
+PICKLED_WIDTHS = range(40, 201, 10)
 
 
 class Numbers(Mapping[str, Any]):
@@ -50,7 +50,7 @@ class Numbers(Mapping[str, Any]):
 
     def __getitem__(self, quantity: str) -> Any:
         if quantity not in self._arrays:
-            raise KeyError(f"{quantity!r} is not one of {', '.join(self._arrays)}")
+            raise KeyError(f"{quantity!r} is not one of {', '.join(self._arrays)}" if self._arrays else f"{quantity!r}: there are no numbers")
         values = self._arrays[quantity]
         return values if values.ndim else values.item()
 
@@ -137,7 +137,7 @@ class Document(Mapping[str, Any]):
             self._text(kind, *((0,) if kind == "table" else ()))
         state = {name: value for name, value in self.__dict__.items() if name not in ("_handle", "_source")}
         if "_handle" in self.__dict__:
-            state["_tables"] = {width: self.table(width) for width in _PICKLED_WIDTHS}
+            state["_tables"] = {width: self.table(width) for width in PICKLED_WIDTHS}
         return state
 
 

@@ -18,6 +18,7 @@ from . import _options
 from ._errors import InputError, UsageError
 from ._live.frozen import frozen
 from ._live.modules import Chosen
+from ._live.names import nearest
 from ._live.passes import list_inputs
 from ._live.recorder import Layers
 from ._result import Measurement, Numbers
@@ -130,7 +131,8 @@ class Track(Mapping[str, Any]):
     def __repr__(self) -> str:
         if not self._moments:
             return "<synergraph.Track: nothing measured yet>"
-        return (f"<synergraph.Track: {len(self._moments)} measurements, steps {self.steps[0]} to {self.steps[-1]}, {len(self.layers)} layers, "
+        count = len(self._moments)
+        return (f"<synergraph.Track: {count} measurement{'s' * (count != 1)}, steps {self.steps[0]} to {self.steps[-1]}, {len(self.layers)} layers, "
                 f"{len(self)} quantities>")
 
     def _columns(self) -> List[str]:
@@ -350,6 +352,8 @@ class Tracker(Track):
         value = math.nan if loss is None else _options.number(loss.detach() if hasattr(loss, "detach") else loss, "loss")
         result = self._result()
         moment = _moment_of(result, self.count, begun - self._begun, value)
+        if unknown := [key for key in self._logged if key not in moment.all]:
+            raise UsageError(f"quantities: {unknown[0]!r} is not measured{nearest(unknown[0], list(moment.all))}")
         if self._moments and moment.layers != self._moments[0].layers:
             raise InputError(f"batch: the model ran layers {', '.join(moment.layers[:3])}, ... and at step 0 {', '.join(self.layers[:3])}, ...")
         if self._moments and self._moments[-1].step == moment.step:

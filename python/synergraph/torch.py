@@ -35,7 +35,7 @@ from ._errors import InputError, UsageError
 from ._gradients import autograd
 from ._gradients.autograd import QueryKeys
 from ._gradients.regulariser import Regulariser
-from ._options import flag, number, whole
+from ._options import finite, flag, number, whole
 
 __all__ = ["QueryKeys", "Regulariser", "backward_hitting_time", "fidelity", "from_qk", "from_scores", "hitting_time", "minimax",
            "stack_fidelity", "survival", "truncated_hitting_time"]
@@ -75,7 +75,7 @@ def from_qk(queries: Any, keys: Any, *, scale: Optional[float] = None, softcap: 
         raise InputError(f"queries and keys: {q.shape[-3]} heads of queries are not a multiple of {k.shape[-3]} heads of keys")
     if scale is None:
         scale = float(q.shape[-1]) ** -0.5
-    return QueryKeys(q, k, number(scale, "scale"), number(softcap, "softcap"), whole(window, "window"))
+    return QueryKeys(q, k, finite(scale, "scale"), finite(softcap, "softcap", 0.0), whole(window, "window"))
 
 
 def hitting_time(attention: Any, weights: Any = None, sinks: Any = "last", *, log: bool = False, lengths: Any = None,
@@ -108,8 +108,8 @@ def fidelity(attention: Any, nodes: Any, times: Any = None, weights: Any = None,
              lengths: Any = None, padding: str = "right", row_tolerance: Optional[float] = None, threads: Optional[int] = None) -> Any:
     """Signal of tokens at the sink: (..., nodes), or (...) for one token.
 
-    `times` are the numbers of steps, one or one for each token. Without `times`: the peak of each token within `horizon` steps, with
-    the derivative at its first peak.
+    `times` are the numbers of steps, one or one for each token. Without `times`: the peak of each token in the steps from 1 to `horizon`,
+    with the derivative at its first peak.
     """
     options = {**autograd.sink_options(sinks), **autograd.node_options(nodes, times), "horizon": whole(horizon, "horizon")}
     found = autograd.apply("fidelity", [attention], weights, options, lengths=lengths, padding=padding, row_tolerance=row_tolerance,
@@ -122,9 +122,8 @@ def minimax(attention: Any, weights: Any = None, sinks: Any = "last", *, softnes
             threads: Optional[int] = None) -> Any:
     """Minimax fidelity within `horizon` steps: the least peak of any source; `log`: its natural logarithm.
 
-    `softness` 0: exact, with the derivative of the first weakest token at its first peak. From 0 to 1: the smooth
-    (mean_j sum_t r_t[j]^-beta ...) of docs/gradients.md with beta = 1 / softness, with its own exact gradient, which moves all weak
-    tokens. `nodes` "all" counts the sink, too.
+    `softness` 0: exact, with the derivative of the first weakest token at its first peak. Above 0, up to 1: the soft minimum of
+    docs/gradients.md with beta = 1 / softness. Its gradient is exact, too, and moves all weak tokens. `nodes` "all" counts the sink, too.
     """
     if nodes not in ("sources", "all"):
         raise UsageError(f"nodes: {nodes!r} is neither 'sources' nor 'all'")

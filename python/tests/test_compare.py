@@ -10,6 +10,7 @@ import synergraph as sg
 from conftest import random_attention
 
 A, B = random_attention(2, 6, 3, 8, 8, seed=1), random_attention(2, 6, 3, 8, 8, seed=2, scale=3.0)
+MOVED = {"norms": np.random.default_rng(3).random((2, 6, 3, 8)) + 0.1}
 
 
 def test_differences_are_those_of_the_samples():
@@ -79,6 +80,12 @@ def test_forms_of_a_comparison():
         change.plot(["no such"])
 
 
+def test_heads_of_one_layer_are_compared_if_those_of_another_cannot_be():
+    change = sg.compare({"x": A[0, :, :2], "y": A[1]}, {"x": B[0], "y": B[1]}, per_head=True)
+    assert np.isnan(change.heads["minimax_fidelity"][0]).all()
+    np.testing.assert_allclose(change.heads["minimax_fidelity"][1], sg.compare(A[1], B[1], per_head=True).heads["minimax_fidelity"][0], rtol=1e-12)
+
+
 def test_several_sinks_are_one_sample():
     a, b = sg.measure(A, sink=[3, 7]), sg.measure(B, sink=[3, 7])
     change = sg.compare(a, b)
@@ -95,13 +102,20 @@ def test_several_sinks_are_one_sample():
     (lambda: sg.compare(sg.measure(A), sg.measure(B), quantities="speed"), sg.UsageError, "quantities"),
     (lambda: sg.compare(sg.measure(A), sg.measure(B), names="one"), sg.OptionError, "two names"),
     (lambda: sg.compare(sg.heads(A[0, :1]), sg.measure(B)), sg.InputError, "HeadValues is not a result"),
+    (lambda: sg.compare(sg.measure(A), sg.measure(B, cutoff=7)), sg.InputError, "A was measured with cutoff 100 and B with 7"),
+    (lambda: sg.compare(sg.measure(A), sg.measure(B, edges="norm", moved=MOVED)), sg.InputError, "edges attention and B with norm"),
+    (lambda: sg.compare(sg.measure(A), sg.measure(A[..., :5, :5]), pairing="samples"), sg.InputError, "samples of A have 8 tokens"),
     (lambda: sg.compare("missing.json", sg.measure(B)), sg.InputError, "missing.json"),
     (lambda: sg.compare(sg.measure(A), sg.measure(B[:, :4]), pairing="samples"), sg.InputError, "6 samples and B has 4"),
 ])
 def test_what_is_refused(call, error, why):
     if why == "counterpart|layers":
         change = call()
-        assert change.to_dict()["notes"] == ["1 of 2 layers of A and 0 of B have no counterpart"]
+        assert change.to_dict()["notes"] == [
+            "layers without a counterpart of the same name are left out: 1 of 2 of A, 0 of 1 of B",
+            "single heads are not compared, because A has no numbers of them; measure with --per-head, in Python with per_head=True"]
+        with pytest.raises(KeyError, match="there are no numbers"):
+            change.heads["minimax_fidelity"]
         return
     with pytest.raises(error, match=why) as caught:
         call()

@@ -65,6 +65,26 @@ def test_where_the_attention_is(tmp_path, attention, checkpoint):
     assert path.exists()
 
 
+def test_a_page_neither_mixes_results_nor_replaces_its_input(tmp_path, attention):
+    result = sg.measure(attention)
+    with pytest.raises(sg.InputError, match="1 layer, but 2 were measured"):
+        result.page(tmp_path / "page.html", attention=attention[:1])
+    with pytest.raises(sg.InputError, match="layer 0: 2 heads of 12 tokens, but 4 of 12 were measured"):
+        result.page(tmp_path / "page.html", attention=attention[:, :, :2])
+    np.save(tmp_path / "attention.npy", attention)
+    (tmp_path / "link.html").symlink_to("attention.npy")
+    of_file = sg.measure(tmp_path / "attention.npy")
+    before = (tmp_path / "attention.npy").read_bytes()
+    for target in ("attention.npy", "link.html"):
+        with pytest.raises(sg.UsageError, match="would overwrite"):
+            of_file.page(tmp_path / target)
+        with pytest.raises(sg.UsageError, match="would overwrite"):
+            result.page(tmp_path / target, attention=tmp_path / "attention.npy")
+    assert (tmp_path / "attention.npy").read_bytes() == before
+    result.page(tmp_path / "page.html", tokens=["half \ud800", *"bcdefghijkl"])
+    assert labels_in(tmp_path / "page.html")[0][0] == "half \ufffd"
+
+
 def test_samples_of_different_lengths(tmp_path):
     texts = [random_attention(2, n, n, seed=n) for n in (5, 8)]
     result = sg.measure(texts, axes="sample head query key")

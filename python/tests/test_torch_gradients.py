@@ -96,6 +96,17 @@ def test_gradcheck_near_the_identity(name, path):
     assert torch.autograd.gradcheck(of_scores, (scores,), eps=1e-5, atol=1e-6, rtol=1e-4)
 
 
+@pytest.mark.parametrize("function, axis", [(st.hitting_time, 1), (st.backward_hitting_time, 2)])
+def test_digits_of_a_head_that_moves_once_in_1e14_steps(function, axis, path):
+    """A factor for all steps that leave a node changes nothing, so entries times derivatives sum to 0 in its column, or backwards in its row."""
+    e = 1e-14
+    attention = torch.tensor([[[1, 0, 0], [e, 1 - e, 0], [e, e, 1 - 2 * e]]], dtype=torch.float64, requires_grad=True)
+    function(attention, log=True).backward()
+    parts = attention.detach() * attention.grad
+    assert float(parts[0, 1, 1]) > 0.1
+    assert float(parts.sum(axis)[0, 1].abs()) < 1e-14
+
+
 @pytest.mark.parametrize("name", [one for one in FUNCTIONS if one != "stack_fidelity"])
 @pytest.mark.parametrize("options", [{}, {"softcap": 2.0}, {"window": 3}])
 def test_gradcheck_of_queries_and_keys(name, options, path):
@@ -307,6 +318,24 @@ def test_regulariser_sees_what_the_registry_sees(implementation, options):
     assert all(module.q_proj.weight.grad is not None for module in model.modules() if hasattr(module, "q_proj"))
     with pytest.raises(sg.InputError, match="no attention"):
         promote.penalty()
+
+
+@pytest.mark.parametrize("options, why", [
+    ({}, "no strength"), ({"speed": math.nan}, "speed: nan"), ({"fidelity": 1.0, "softness": 2}, "softness: 2.0 .* from 0 to 1"),
+    ({"fidelity": 1.0, "horizon": 0}, "horizon: 0"), ({"speed": 1.0, "cutoff": 2**20 + 1}, "cutoff: 1048577"),
+])
+def test_regulariser_refuses_at_once_what_can_never_work(options, why):
+    with pytest.raises(sg.UsageError, match=why):
+        st.Regulariser(torch.nn.Identity(), **options)
+
+
+def test_regulariser_names_layers_that_do_not_exist():
+    model = torch.nn.MultiheadAttention(4, 2, batch_first=True)
+    x, later = torch.randn(1, 3, 4), torch.ones(3, 3).triu(1).bool()
+    with st.Regulariser(model, fidelity=1.0, layers=["self_attn"]) as promote:
+        model(x, x, x, attn_mask=later)
+        with pytest.raises(sg.InputError, match="no layer is 'self_attn'"):
+            promote(torch.zeros(()))
 
 
 def test_regulariser_of_multihead_attention_and_of_ones_own():

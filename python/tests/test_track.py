@@ -67,6 +67,16 @@ def test_measures_every_so_many_steps_and_changes_nothing(tmp_path):
     assert np.array_equal(again.heads["minimax_fidelity"], tracker.heads["minimax_fidelity"])
 
 
+def test_a_quantity_that_is_not_measured_is_named_at_once(tmp_path):
+    with pytest.raises(sg.UsageError, match="quantities: 'fidelity' is not measured: there are 'minimax_fidelity'"):
+        sg.Tracker(Model(), batch(), quantities=["synergy", "fidelity"], csv=tmp_path / "track.csv")
+    assert not list(tmp_path.iterdir())
+    one_head = nn.MultiheadAttention(4, 1, batch_first=True)
+    x = torch.randn(1, 6, 4)
+    tracker = sg.Tracker(one_head, {"query": x, "key": x, "value": x, "attn_mask": LATER.bool()})
+    assert tracker["synergy"].shape == (1, 1) and repr(tracker).startswith("<synergraph.Tracker: 1 measurement, ")
+
+
 class Writer:
     """A stand-in for TensorBoard's SummaryWriter."""
 

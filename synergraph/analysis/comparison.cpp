@@ -49,8 +49,9 @@ LayerPairs matched_layers(const std::vector<ComparedLayer>& a, const std::vector
     notes.push_back("layers have different names: they are compared in their order");
     for (std::size_t l = 0; l < a.size(); ++l) pairs.emplace_back(&a[l], &b[l]);
   } else if (pairs.size() < std::max(a.size(), b.size())) {
-    notes.push_back(fmt::format("{} of {} layers of A and {} of B have no counterpart",
-                                a.size() - pairs.size(), a.size(), b.size() - pairs.size()));
+    notes.push_back(fmt::format(
+        "layers without a counterpart of the same name are left out: {} of {} of A, {} of {} of B",
+        a.size() - pairs.size(), a.size(), b.size() - pairs.size(), b.size()));
   }
   return pairs;
 }
@@ -192,12 +193,17 @@ Comparison compare(const ComparedSide& a, const ComparedSide& b,
                : settings.pairing == Pairing::kNone ? "as asked"
                                                     : obstacle;
   Wanted wanted(settings.quantities);
+  const ComparedSide* without_heads = nullptr;
   std::size_t other_heads = 0;
   for (const auto& [first, second] : layers) {
     LayerComparison& layer = result.layers.emplace_back();
     layer.name = first->name;
     layer.name_b = second->name;
     layer.all = wanted.compare(first->all, second->all, result.paired, settings.level);
+    if (first->heads.empty() || second->heads.empty()) {
+      without_heads = first->heads.empty() ? &a : &b;
+      continue;
+    }
     if (first->heads.size() != second->heads.size()) {
       ++other_heads;
       continue;
@@ -207,6 +213,11 @@ Comparison compare(const ComparedSide& a, const ComparedSide& b,
           wanted.compare(first->heads[h], second->heads[h], result.paired, settings.level));
   }
   wanted.check();
+  if (without_heads != nullptr)
+    result.notes.push_back(
+        fmt::format("single heads are not compared, because {} has no numbers of them; measure "
+                    "with --per-head, in Python with per_head=True",
+                    printable(without_heads->name)));
   if (other_heads > 0)
     result.notes.push_back(
         fmt::format("{} have other numbers of heads in A and B: single heads of "

@@ -33,6 +33,7 @@ class GradientBlocks {
     for (int i = begin; i < end; ++i) {
       double* row = into + static_cast<std::ptrdiff_t>(i - begin) * end;
       std::fill(row + i + 1, row + end, 0.0);
+      if (!gradient_.diagonal.empty()) row[i] = gradient_.diagonal[extent(i)];
     }
   }
 

@@ -17,6 +17,8 @@ namespace synergraph {
 struct LowRankGradient {
   ConstMatrixView left;
   ConstMatrixView right;
+  /// The derivatives towards D(i, i), where the products would cancel; empty: the products.
+  std::span<const double> diagonal = {};
 
   int nodes() const { return left.rows; }
   int rank() const { return left.cols; }

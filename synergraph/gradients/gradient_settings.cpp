@@ -40,6 +40,12 @@ std::unique_ptr<DifferentiableMetric> make_differentiable_metric(
   if (layers.size() != 1 && settings.metric != GradientMetric::kStackFidelity)
     throw UsageError(
         fmt::format("{}: {} layers, expected one", name_of(settings.metric), layers.size()));
+  if (settings.log && (settings.metric == GradientMetric::kTruncatedHittingTime ||
+                       settings.metric == GradientMetric::kSurvival ||
+                       settings.metric == GradientMetric::kFidelity))
+    throw UsageError(
+        fmt::format("log: there is no logarithm of {}; take the logarithm of its values",
+                    name_of(settings.metric)));
   switch (settings.metric) {
     case GradientMetric::kHittingTime:
       return hitting_time_gradient(layers[0], {sinks, settings.log});

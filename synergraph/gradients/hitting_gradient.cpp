@@ -80,8 +80,10 @@ class SinkTimes final : public DifferentiableMetric {
   std::optional<Times> kept_;
 };
 
-/// Gradient factor[s] visits[s] (time of the other end + 1 - time here), rank two. `by_row`: the
-/// node that is left is the row of D, otherwise its column.
+/// Gradient factor * visits[s] (time of the other end + 1 - time here), rank two. `by_row`: the
+/// node that is left is the row of D, otherwise its column. On the diagonal both times are the same
+/// and their difference is left out: of a node that is left after 10^14 steps it would keep one
+/// digit.
 void take_times(const Times& times, const Vector& visits, double factor, bool by_row,
                 const char* name, const DifferentiableMetric::Take& take) {
   const int n = static_cast<int>(times.node.size());
@@ -89,9 +91,11 @@ void take_times(const Times& times, const Vector& visits, double factor, bool by
   // logarithm.
   Matrix to(n, 2);
   Matrix from(n, 2);
+  Vector diagonal(times.node.size());
   bool finite = true;
   for (int j = 0; j < n; ++j) {
     const auto at = static_cast<std::size_t>(j);
+    diagonal[at] = visits[at] * factor;
     to(j, 0) = (times.node[at] + 1.0) * factor;
     to(j, 1) = 1.0;
     from(j, 0) = visits[at];
@@ -103,7 +107,8 @@ void take_times(const Times& times, const Vector& visits, double factor, bool by
     throw InputError(fmt::format(
         "{}: the gradient exceeds 1e308; use the logarithm, or truncated_hitting_time", name));
   const auto view = [n](const Matrix& of) { return ConstMatrixView{of.row(0), n, 2, of.stride()}; };
-  take(0, by_row ? LowRankGradient{view(from), view(to)} : LowRankGradient{view(to), view(from)});
+  take(0, by_row ? LowRankGradient{view(from), view(to), diagonal}
+                 : LowRankGradient{view(to), view(from), diagonal});
 }
 
 /// To the sink, by columns of D.

@@ -33,6 +33,7 @@ class InputFile {
   bool is_regular() const { return S_ISREG(status_.st_mode); }
   bool is_pipe() const { return S_ISFIFO(status_.st_mode); }
   const struct stat& status() const { return status_; }
+  int descriptor() const { return file_.get(); }
   Descriptor take() { return std::move(file_); }
 
   /// Reads the whole file. Throws InputError if the file is larger than `limit` or was written to

@@ -22,6 +22,10 @@ using nlohmann::json;
 constexpr std::string_view kTableStart = "convention,layer,sample,head,";
 constexpr std::size_t kMostNamedHeads = 65536;
 
+/// Fields of a document that both results must have alike, and what documents without them mean.
+constexpr std::pair<const char*, const char*> kWholeResult[] = {{"edges", "attention"},
+                                                                {"missing_mass", "error"}};
+
 /// The means over every `sinks` values in a row.
 std::vector<double> over_sinks(const std::vector<double>& values, int sinks) {
   const auto each = static_cast<std::size_t>(sinks);
@@ -56,6 +60,8 @@ class DocumentReader {
       result.convention = text(convention, "convention");
       for (const auto& [key, value] : member(convention, "settings").items())
         result.settings[key] = value.dump(-1, ' ', false, json::error_handler_t::replace);
+      for (const auto& [key, standard] : kWholeResult)
+        result.settings[key] = document.contains(key) ? text(document, key) : standard;
       for (const json& layer : list(convention, "layers"))
         result.layers.push_back(read_layer(layer));
     }
@@ -310,6 +316,22 @@ class TableReader {
   std::vector<std::pair<std::string, std::vector<TableLayer>>> tables_;
 };
 
+/// What only a document says goes to the table of the same result.
+void take_settings(const ComparedSide& document, ComparedSide& table) {
+  const auto fail = [&] {
+    throw InputError(printable(table.name) + ": the document and the table are not of one result");
+  };
+  if (document.results.size() != table.results.size()) fail();
+  for (std::size_t c = 0; c < table.results.size(); ++c) {
+    const ComparedResult& from = document.results[c];
+    ComparedResult& into = table.results[c];
+    if (from.convention != into.convention || from.layers.size() != into.layers.size()) fail();
+    into.settings = from.settings;
+    for (std::size_t l = 0; l < into.layers.size(); ++l)
+      into.layers[l].tokens = from.layers[l].tokens;
+  }
+}
+
 /// Numbers of one system by sample; `of` gives the metrics of a sample.
 template <class Of>
 ComparedNumbers numbers_of(const std::vector<Quantity>& quantities, std::size_t samples, int sinks,
@@ -336,13 +358,19 @@ bool begins_like_result(std::string_view beginning) {
 
 ComparedSide parse_result(std::string_view text, const std::string& name, int sinks) {
   if (text.starts_with(kTableStart)) return TableReader(text, name, sinks).read();
-  const json document = json::parse(text, nullptr, false);
+  // No text in a document has a line break of its own.
+  const std::size_t table = text.find(fmt::format("\n{}", kTableStart));
+  const json document = json::parse(text.substr(0, table), nullptr, false);
   if (!document.is_object())
     throw InputError(
         fmt::format("{}: neither a document of analyze --json nor a table of analyze "
                     "--per-sample",
                     printable(name)));
-  return DocumentReader(name).read(document);
+  ComparedSide side = DocumentReader(name).read(document);
+  if (table == std::string_view::npos) return side;
+  ComparedSide samples = TableReader(text.substr(table + 1), name, sinks).read();
+  take_settings(side, samples);
+  return samples;
 }
 
 ComparedSide compared_side(const AnalyzeReport& report, const std::string& name) {
@@ -355,6 +383,8 @@ ComparedSide compared_side(const AnalyzeReport& report, const std::string& name)
     result.convention = name_of(report.conventions[c]);
     const nlohmann::ordered_json settings = json_settings(analysis.conventions[c]);
     for (const auto& [key, value] : settings.items()) result.settings[key] = value.dump();
+    result.settings["edges"] = name_of(report.edges);
+    result.settings["missing_mass"] = name_of(analysis.layers.front().missing_mass);
     for (std::size_t l = 0; l < analysis.layers.size(); ++l) {
       const AttentionLayer& of = analysis.layers[l];
       const std::vector<HeadsMetrics>& samples = analysis.samples[c][l];

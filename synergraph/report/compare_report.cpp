@@ -183,9 +183,13 @@ ordered_json json_numbers(const NumberComparisons& numbers) {
 
 std::string format_report(const CompareReport& report, std::size_t columns) {
   const Comparison& of = report.comparison;
-  std::string text = fmt::format("A: {}, {}\nB: {}, {}\n", printable(of.a),
-                                 samples_text(of, &MeanDifference::count_a), printable(of.b),
-                                 samples_text(of, &MeanDifference::count_b));
+  const auto line = [&](const char* side, const std::string& name,
+                        std::size_t MeanDifference::*count) {
+    return fmt::format("{}: {}{}\n", side, name == side ? "" : printable(name) + ", ",
+                       samples_text(of, count));
+  };
+  std::string text = line("A", of.a, &MeanDifference::count_a);
+  text += line("B", of.b, &MeanDifference::count_b);
   text += fmt::format("{}: {}; intervals and p by {}\n", of.paired ? "paired" : "not paired",
                       printable(of.why), of.paired ? "Student's t" : "Welch's t");
   text += fmt::format("p after Holm's correction over {} of layers and {} of single heads\n",

@@ -54,12 +54,13 @@ std::string designs_summary(const DesignSettings& settings, const DesignOutcome&
                   counted(settings.heads, "head"), counted(settings.size, "node"), outcome.edges,
                   outcome.averaged_mixing, counted(outcome.searches, "start"),
                   counted(outcome.steps, "move"), outcome.finished ? "" : "; more were asked for");
-  text += fmt::format("The most faithful design has F {}", human(best.numbers.normalised_fidelity));
+  text += fmt::format("The most faithful design has {} edges and F {}", best.numbers.edges,
+                      human(best.numbers.normalised_fidelity));
   if (settings.heads > 1)
     text += best_head(best) > 0.0
                 ? fmt::format(", {} times that of its best head", human(best.synergy()))
                 : "; each of its heads alone has F 0";
-  return text + fmt::format(" with {} edges.\n\n", best.numbers.edges);
+  return text + ".\n\n";
 }
 
 std::string json_report(const DesignSettings& settings, const DesignOutcome& outcome) {

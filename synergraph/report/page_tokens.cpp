@@ -44,15 +44,6 @@ std::vector<std::string> names_in(const json& list, const std::string& where) {
   return names;
 }
 
-TokenNames of_json(const std::string& text, const std::string& file) {
-  const json value = parse(text, file);
-  if (value.empty() || !value.front().is_array()) return {names_in(value, file)};
-  TokenNames lists;
-  for (const json& list : value)
-    lists.push_back(names_in(list, fmt::format("{}: list {}", file, lists.size())));
-  return lists;
-}
-
 TokenNames of_json_lines(const std::string& text, const std::string& file) {
   TokenNames lists;
   for (const std::string& line : lines_of(text)) {
@@ -64,8 +55,17 @@ TokenNames of_json_lines(const std::string& text, const std::string& file) {
 
 }  // namespace
 
+TokenNames token_names_in_json(const std::string& text, const std::string& name) {
+  const json value = parse(text, name);
+  if (value.empty() || !value.front().is_array()) return {names_in(value, name)};
+  TokenNames lists;
+  for (const json& list : value)
+    lists.push_back(names_in(list, fmt::format("{}: list {}", name, lists.size())));
+  return lists;
+}
+
 TokenNames parse_token_names(const std::string& text, const std::string& file) {
-  if (file.ends_with(".json")) return of_json(text, file);
+  if (file.ends_with(".json")) return token_names_in_json(text, file);
   if (file.ends_with(".jsonl")) return of_json_lines(text, file);
   return {lines_of(text)};
 }
@@ -79,8 +79,9 @@ void check_token_names(const TokenNames& names, int samples, int tokens, const s
   for (std::size_t k = 0; k < lists; ++k) {
     if (names[k].size() == static_cast<std::size_t>(tokens)) continue;
     const std::string where = lists == 1 ? file : fmt::format("{}: list {}", file, k);
-    throw InputError(fmt::format("{}: {} names for {} tokens; give one name per token", where,
-                                 names[k].size(), tokens));
+    throw InputError(
+        fmt::format("{}: {} names for {} tokens; give one name for each token that is measured",
+                    where, names[k].size(), tokens));
   }
 }
 

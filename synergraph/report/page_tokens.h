@@ -14,6 +14,9 @@ using TokenNames = std::vector<std::vector<std::string>>;
 /// for all samples. InputError says which list or name is wrong.
 TokenNames parse_token_names(const std::string& text, const std::string& file);
 
+/// The same for the text of a `.json` file; `name` is what messages call it.
+TokenNames token_names_in_json(const std::string& text, const std::string& name);
+
 /// InputError unless there is one list, or one a sample, each with a name for every token.
 void check_token_names(const TokenNames& names, int samples, int tokens, const std::string& file);
 

@@ -134,6 +134,10 @@ static void test_refusals(void) {
   FAILS(SG_INPUT, "weights: 2", sg_gradient_create(made, weights, 2, NULL, NULL, &gradient));
   FAILS(SG_USAGE, "metric",
         sg_gradient_create(made, NULL, 0, "{\"metric\": \"mixing_time\"}", NULL, &gradient));
+  FAILS(
+      SG_USAGE, "no logarithm of survival",
+      sg_gradient_create(made, NULL, 0, "{\"metric\": \"survival\", \"times\": [1], \"log\": true}",
+                         NULL, &gradient));
   FAILS(SG_USAGE, "softness",
         sg_gradient_create(made, NULL, 0, "{\"softness\": 2}", NULL, &gradient));
   FAILS(SG_INPUT, "sinks", sg_gradient_create(made, NULL, 0, "{\"sinks\": [3]}", NULL, &gradient));

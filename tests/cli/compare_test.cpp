@@ -1,8 +1,12 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 
 #include <filesystem>
+#include <fstream>
 #include <nlohmann/json.hpp>
+#include <string>
+#include <thread>
 
 #include "tests/support/run_program.h"
 
@@ -49,6 +53,39 @@ TEST_F(CompareTest, RefusesWhatHasNoEffectOrNoMeaning) {
   EXPECT_THAT(outcome.err, HasSubstr("cutoff"));
   EXPECT_FALSE(std::filesystem::exists(path("out.json")));
   EXPECT_EQ(run("compare a.json a.json --json a.json").status, 2);
+  for (const char* name : {"empty.csv", "list.json"}) {
+    std::ofstream(path(name)) << (std::string(name) == "list.json" ? "[]" : "");
+    outcome = run(std::string("compare a.json ") + name);
+    EXPECT_EQ(outcome.status, 1);
+    EXPECT_THAT(outcome.err, HasSubstr("neither a document of analyze --json nor a table"));
+  }
+  ASSERT_EQ(mkfifo(path("pipe").c_str(), 0600), 0);
+  outcome = run("compare pipe a.json");
+  EXPECT_EQ(outcome.status, 1);
+  EXPECT_THAT(outcome.err, HasSubstr("a pipe that no program writes to"));
+}
+
+TEST_F(CompareTest, ReadsPipesOnce) {
+  ASSERT_EQ(run("analyze " + a_ + " --quiet --per-sample a.csv").status, 0);
+  ASSERT_EQ(mkfifo(path("pipe").c_str(), 0600), 0);
+  std::thread writer(
+      [this] { std::ofstream(path("pipe")) << std::ifstream(path("a.csv")).rdbuf(); });
+  const auto outcome = run("compare a.csv pipe --json -");
+  writer.join();
+  ASSERT_EQ(outcome.status, 0) << outcome.err;
+  EXPECT_TRUE(nlohmann::json::parse(outcome.out)["paired"]);
+}
+
+TEST_F(CompareTest, RefusesOtherEdges) {
+  ASSERT_EQ(run("analyze " + a_ + " --quiet --json a.json").status, 0);
+  auto document = nlohmann::json::parse(std::ifstream(path("a.json")));
+  document["edges"] = "norm";
+  std::ofstream(path("norm.json")) << document;
+  for (const std::string& other : {std::string("a.json"), a_}) {
+    const auto outcome = run("compare " + other + " norm.json");
+    EXPECT_EQ(outcome.status, 1);
+    EXPECT_THAT(outcome.err, HasSubstr("with edges attention and norm.json with norm"));
+  }
 }
 
 }  // namespace

@@ -217,6 +217,52 @@ TEST(Gradient, BackwardHittingTimeIsThatOfTheDefinition) {
   });
 }
 
+/// A factor for all steps that leave a node cancels in the walk, so those of one head that is alone
+/// in a column of D have derivatives that sum to 0 with the entries. Rows are the same backwards.
+/// Sums are checked entry by entry of heads that move once in 10^14 steps: each entry needs its own
+/// digits, although those on the diagonal are 10^14 times smaller than the others.
+TEST(Gradient, OfHeadsThatHardlyMoveKeepsItsDigits) {
+  System system;
+  const double e = 1e-14;
+  system.heads = {
+      {{1, 0, 0, 0}, {e, 1 - e, 0, 0}, {e / 4, 3 * e / 4, 1 - e, 0}, {e, e, e, 1 - 3 * e}},
+      {{1, 0, 0, 0}, {1, 0, 0, 0}, {1, 0, 0, 0}, {1, 0, 0, 0}}};
+  for (auto& row : system.heads[0])
+    for (Real& x : row) x = static_cast<double>(x);
+  system.weights = {0.6, 0.4};
+  const Held held(system);
+  const auto forward = hitting_time_gradient(held.combined[0], {{}, true});
+  const Gradient of_columns = gradient_of(*forward, held.combined, {1.0});
+  const auto entry = [&](std::size_t i, std::size_t j) {
+    return static_cast<double>(system.heads[0][i][j]) * of_columns.attention[0][i * 4 + j];
+  };
+  for (std::size_t j = 1; j < 3; ++j) {
+    double sum = 0.0;
+    for (std::size_t i = j; i < 4; ++i) sum += entry(i, j);
+    EXPECT_GT(entry(j, j), 0.01) << j;
+    EXPECT_NEAR(sum, 0.0, 1e-14) << j;
+  }
+  const Value value = [](const std::vector<System>& systems) {
+    return std::log(direct::hitting_time(direct::combined(systems[0]), 3));
+  };
+  for (std::size_t h = 0; h < 2; ++h) {
+    std::vector<System> moved = {system};
+    const Real expected = slope(value, moved, moved[0].weights[h], 1e-3L);
+    EXPECT_NEAR(of_columns.weights[0][h], static_cast<double>(expected), 1e-13) << h;
+  }
+  const System alone{{system.heads[0]}, {1.0}};
+  const Held one(alone);
+  const auto backward = backward_hitting_time_gradient(one.combined[0], {{}, true});
+  const Gradient of_rows = gradient_of(*backward, one.combined, {1.0});
+  for (std::size_t i = 1; i < 4; ++i) {
+    double sum = 0.0;
+    for (std::size_t k = 0; k <= i; ++k)
+      sum += static_cast<double>(alone.heads[0][i][k]) * of_rows.attention[0][i * 4 + k];
+    EXPECT_GT(of_rows.attention[0][i * 4 + i], 0.01) << i;
+    EXPECT_NEAR(sum, 0.0, 1e-14) << i;
+  }
+}
+
 TEST(Gradient, TruncatedTimesAndSurvivalAreThoseOfTheDefinition) {
   for_cases([](const Case& of, const System& system, const Held& held, const Sinks& sinks,
                const std::string& name) {

@@ -96,8 +96,46 @@ TEST(CompareReport, MatchesLayersByNameOrElseByNumber) {
               testing::ElementsAre(HasSubstr("compared in their order")));
   const std::string two = table("L", 0.0) + table("M", 0.0).substr(std::string(kHeader).size());
   EXPECT_THAT(compared(two, table("M", 1.0)).notes,
-              testing::ElementsAre(HasSubstr("1 of 2 layers of A")));
+              testing::ElementsAre(HasSubstr("left out: 1 of 2 of A, 0 of 1 of B")));
   EXPECT_THROW(compared(two, table("N", 1.0)), InputError);
+}
+
+/// A table of layers alone, and the document of the same result.
+std::string result_of(int tokens, const std::string& settings, const std::string& more = "") {
+  const std::string summary = R"({"mean": 2, "std": 1, "never": 0, "samples": 4})";
+  std::string text = R"({"schema": "synergraph.analyze", "schema_version": 3)" + more +
+                     R"(, "conventions": [{"convention": "exact", "settings": )" + settings +
+                     R"(, "layers": [{"name": "L", "samples": 4, "tokens": )" +
+                     std::to_string(tokens) + R"(, "combined": {"hitting_mean": )" + summary +
+                     R"(}, "heads": [{}]}]}]})";
+  text += "\nconvention,layer,sample,head,hitting_mean\n";
+  for (const char* row : {"0,combined,1", "1,combined,4", "2,combined,2", "3,combined,7"})
+    text += std::string("exact,L,") + row + "\n";
+  return text;
+}
+
+TEST(CompareReport, DocumentsSayHowTablesWereMeasured) {
+  const std::string one = result_of(6, R"({"cutoff": 100})");
+  const ComparisonSettings all{.quantities = {"all"}};
+  const Comparison same = compared(one, one, all);
+  EXPECT_TRUE(same.paired);
+  EXPECT_EQ(same.layers[0].all.at(Quantity::kHittingMean).numbers.a, 3.5);  // of the table
+  EXPECT_THAT(same.notes, testing::ElementsAre(HasSubstr("single heads are not compared")));
+  EXPECT_THAT(compared(one, result_of(7, R"({"cutoff": 100})"), all).why,
+              HasSubstr("samples of A have 6 tokens and those of B 7"));
+  const auto refused = [&](const std::string& other) -> std::string {
+    try {
+      (void)compared(one, other, all);
+    } catch (const InputError& error) {
+      return error.what();
+    }
+    return "nothing";
+  };
+  EXPECT_THAT(refused(result_of(6, R"({"cutoff": 7})")), HasSubstr("cutoff 100 and b.csv with 7"));
+  EXPECT_THAT(refused(result_of(6, R"({"cutoff": 100})", R"(, "edges": "norm")")),
+              HasSubstr("edges attention and b.csv with norm"));
+  EXPECT_THAT(refused(one + "exact,M,0,combined,1\n"), HasSubstr("not of one result"));
+  EXPECT_THAT(refused(one.substr(1)), HasSubstr("neither a document"));
 }
 
 TEST(CompareReport, MeansOverSinksAreSamples) {

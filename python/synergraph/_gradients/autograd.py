@@ -184,8 +184,8 @@ class _OnDevice:
                     sums.append(panels.QueryKeySum(one))
                 at += len(tensors)
 
-            def add(layer: int, left: Any, right: Any, sums: List[Any] = sums) -> None:
-                sums[layer].add(left, right)
+            def add(layer: int, *gradient: Any, sums: List[Any] = sums) -> None:
+                sums[layer].add(*gradient)
 
             means.pull_back(upstream.detach().double()[run], add)
             at = head = 0

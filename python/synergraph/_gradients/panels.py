@@ -13,7 +13,7 @@ from typing import Any, Callable, Dict, List, Optional, Tuple
 from .._errors import InputError, UsageError
 
 BLOCK = 256  # rows
-Take = Callable[[int, Any, Any], None]  # layer, left (samples, nodes, rank), right
+Take = Callable[..., None]  # layer, left (samples, nodes, rank), right, and where products would cancel the diagonal (samples, nodes)
 
 
 def _torch() -> Any:
@@ -228,7 +228,7 @@ class HittingTime(Metric):
             visits[:, begin:end] = torch.linalg.solve_triangular(system, right.unsqueeze(-1), upper=False).squeeze(-1)
         visits[:, -1] = 0.0
         scaled = self.times * upstream
-        take(0, torch.stack([scaled + upstream, torch.ones_like(scaled)], -1), torch.stack([visits, -visits * scaled], -1))
+        take(0, torch.stack([scaled + upstream, torch.ones_like(scaled)], -1), torch.stack([visits, -visits * scaled], -1), visits * upstream)
 
 
 class BackwardHittingTime(Metric):
@@ -270,7 +270,8 @@ class BackwardHittingTime(Metric):
         visits = self.visits.clone()
         visits[:, 0] = 0.0
         scaled = self.times * upstream
-        take(0, torch.stack([visits, -visits * scaled], -1), torch.stack([scaled + upstream, torch.ones_like(scaled)], -1))
+        take(0, torch.stack([visits, -visits * scaled], -1), torch.stack([scaled + upstream, torch.ones_like(scaled)], -1),
+             visits * upstream)
 
 
 class Survival(Metric):
@@ -517,6 +518,14 @@ def make(layers: List[Rows], options: Dict[str, Any]) -> Metric:
 # ---- Gradients of inputs
 
 
+def gradient_rows(begin: int, end: int, left: Any, right: Any, diagonal: Optional[Any]) -> Any:
+    """Rows of the gradient of combined attention, (samples, end - begin, end)."""
+    block = _torch().tril(left[:, begin:end] @ right[:, :end].transpose(-1, -2), begin)
+    if diagonal is not None:
+        block.diagonal(begin, -2, -1).copy_(diagonal[:, begin:end])
+    return block
+
+
 class DenseSum:
     """Applies gradients of combined attention to that of the heads, and to their weights."""
 
@@ -524,10 +533,10 @@ class DenseSum:
         self.rows, self.into = rows, into
         self.inner = _torch().zeros_like(rows.weights)
 
-    def add(self, left: Any, right: Any) -> None:
+    def add(self, left: Any, right: Any, diagonal: Optional[Any] = None) -> None:
         torch = _torch()
         for begin, end in self.rows.blocks(left.shape[1]):
-            block = torch.tril(left[:, begin:end] @ right[:, :end].transpose(-1, -2), begin)
+            block = gradient_rows(begin, end, left, right, diagonal)
             self.inner += torch.einsum("shik,sik->sh", self.rows.heads(begin, end), block)
             if self.into is not None:
                 self.into[:, :, begin:end, :end] += (self.rows.weights[:, :, None, None] * block[:, None]).to(self.into.dtype)
@@ -543,10 +552,9 @@ class QueryKeySum:
         self.queries = torch.zeros_like(rows.queries, dtype=torch.float64)
         self.keys = torch.zeros_like(rows.keys, dtype=torch.float64)
 
-    def add(self, left: Any, right: Any) -> None:
-        torch = _torch()
+    def add(self, left: Any, right: Any, diagonal: Optional[Any] = None) -> None:
         for begin, end in self.rows.blocks(left.shape[1]):
-            block = torch.tril(left[:, begin:end] @ right[:, :end].transpose(-1, -2), begin)[:, None]
+            block = gradient_rows(begin, end, left, right, diagonal)[:, None]
             queries, keys, p, slope = self.rows.read(begin, end)
             mean = (p * block).sum(-1, keepdim=True)
             self.inner += mean.sum((-1, -2))

@@ -7,9 +7,10 @@ from typing import Any, Dict, List, Optional, Tuple, Type
 
 from .._errors import InputError, UsageError
 from .._live.recorder import Layer, Recorder
-from .._options import number, whole
+from .._options import finite, whole
 from . import autograd
 
+_MOST_STEPS = 2**20  #: kMostGradientSteps of the library
 _GOALS = ("fidelity", "log_fidelity", "speed", "log_speed")
 
 
@@ -108,13 +109,14 @@ class Regulariser:
                  layers: Any = None, weights: Any = "uniform", sinks: Any = "last", softness: float = 0.05, horizon: int = 100,
                  cutoff: int = 100, threads: Optional[int] = None) -> None:
         given = (fidelity, log_fidelity, speed, log_speed)
-        self._strengths = {goal: number(value, goal) for goal, value in zip(_GOALS, given)}
+        self._strengths = {goal: finite(value, goal) for goal, value in zip(_GOALS, given)}
         if not any(self._strengths.values()):
             raise UsageError(f"Regulariser: no strength is given; expected one of {', '.join(_GOALS)}")
         if isinstance(weights, str) and weights not in ("uniform", "learned"):
             raise UsageError(f"weights: {weights!r} is neither 'uniform' nor 'learned'")
         self._weights, self._sinks = weights, autograd.sink_options(sinks)
-        self._softness, self._horizon, self._cutoff = number(softness, "softness"), whole(horizon, "horizon"), whole(cutoff, "cutoff")
+        self._softness = finite(softness, "softness", 0.0, 1.0)
+        self._horizon, self._cutoff = (whole(value, name, _MOST_STEPS, 1) for value, name in ((horizon, "horizon"), (cutoff, "cutoff")))
         self._threads = threads
         self._recorder = _History(model, layers)
         #: The values of the last step, means over layers and sequences: {"fidelity": 0.12}.
@@ -164,6 +166,8 @@ class Regulariser:
             if refused:
                 name, reason = next(iter(refused.items()))
                 raise InputError(f"layer {name}: {reason}")
+            if self._recorder.places:
+                self._recorder.choice.refuse_unmet(list(self._recorder.places))
             if not seen:
                 raise InputError("no attention with gradients was seen: run the model in the block, with gradients on, before the loss")
             found: Dict[str, List[Any]] = {goal: [] for goal, strength in self._strengths.items() if strength}
