@@ -286,6 +286,9 @@ def plot_families(result: "Families", **options: Any) -> "Figure":
                    linewidth=1, markersize=4, label=name)
     panel.set_xscale("log")
     panel.set_yscale("log")
+    for axis in (panel.xaxis, panel.yaxis):
+        axis.set_major_formatter("{x:g}")
+    panel.xaxis.set_minor_formatter("{x:g}")
     panel.set_xlabel("averaged mixing time, in steps")
     panel.set_ylabel("normalised fidelity F")
     _plain(panel)

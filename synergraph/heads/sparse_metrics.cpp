@@ -12,6 +12,7 @@
 #include "synergraph/core/special_values.h"
 #include "synergraph/diffusion/fidelity.h"
 #include "synergraph/diffusion/incoming_shares.h"
+#include "synergraph/graph/graph_memory.h"
 
 namespace synergraph {
 namespace {
@@ -109,8 +110,17 @@ SparseMetrics measure_by_matrices(const SparseGraph& graph, const SparseMetricsO
   return metrics;
 }
 
+/// Walks have about ten numbers for each node, and a panel of states. The walk back has a graph of
+/// its own.
+void check_edge_memory(const SparseGraph& graph) {
+  const double edge = sizeof(std::int32_t) + (graph.weighted() ? sizeof(double) : 0);
+  check_graph_memory(graph.nodes(), static_cast<double>(graph.edge_count()),
+                     {.node = (10.0 + kPanel) * sizeof(double), .edge = 2.0 * edge});
+}
+
 SparseMetrics measure_by_edges(const SparseGraph& graph, const SparseMetricsOptions& options,
                                const Execution& execution) {
+  check_edge_memory(graph);
   SparseWalkOptions walk;
   walk.eps = {options.eps};
   walk.cutoff = options.cutoff;

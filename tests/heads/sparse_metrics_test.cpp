@@ -131,6 +131,27 @@ TEST(GraphEngine, IsChosenByCountedWork) {
   EXPECT_EQ(measure(slow, {}, small).engine, GraphEngine::kEdges);
 }
 
+/// The graph with all of its weights, and its self-loops, multiplied.
+SparseGraph multiplied(const SparseGraph& graph, double factor) {
+  std::vector<Edge> edges = graph.dense().edges();
+  for (Edge& edge : edges) edge.weight *= factor;
+  return SparseGraph(FeedforwardGraph(graph.nodes(), std::move(edges), false));
+}
+
+// Sums of such weights overflow, or have few digits; their shares are those of equal weights.
+TEST(GraphEngine, TakesWeightsOfAnySize) {
+  const SparseGraph graph = generate_family("dilated:60:2:1");
+  const SparseMetrics expected = measured(graph, GraphEngine::kEdges);
+  for (const double factor : {0x1.0p-1060, 0x1.0p-1000, 0x1.0p1000, 0x1.8p1023})
+    for (const GraphEngine engine : {GraphEngine::kEdges, GraphEngine::kMatrices}) {
+      SCOPED_TRACE(factor);
+      const SparseMetrics found = measured(multiplied(graph, factor), engine);
+      expect_same_walk(found.walk, expected.walk);
+      expect_same_walk(found.backward, expected.backward);
+      expect_near(found.fidelity.minimax, expected.fidelity.minimax);
+    }
+}
+
 // A mixing time of some 10^4 steps: matrices find it by squaring, edges by 10^4 steps.
 TEST(GraphEngine, FindsLongTimesExactly) {
   const SparseGraph slow = weighted_graph(2, 40, 10000.0);
