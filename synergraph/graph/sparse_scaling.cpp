@@ -28,7 +28,11 @@ void each_edge(const SparseGraph& graph, EdgeSide side, const Visit& visit) {
 }  // namespace
 
 bool has_safe_sums(const SparseGraph& graph, EdgeSide side) {
-  // Without weights, only self-loops could be extreme; their sums are checked like all others.
+  if (!graph.weighted()) {  // sums of ones, and of self-loops that may have weights
+    for (int j = 0; j < graph.nodes(); ++j)
+      if (graph.self_loop(j) > 0.0 && !in_safe_range(graph.self_loop(j))) return false;
+    return true;
+  }
   std::vector<double> sum(static_cast<std::size_t>(graph.nodes()), 0.0);
   each_edge(graph, side,
             [&](std::size_t node, int, std::int32_t, double weight) { sum[node] += weight; });
