@@ -178,12 +178,14 @@ std::string json_report(const SystemArrays& system) {
   return json_text({{"heads", system.head_names}, {"nodes", system.node_names}});
 }
 
-std::string format_report(const SystemArrays& system, std::size_t /*columns*/) {
+std::string format_report(const SystemArrays& system, std::size_t columns) {
+  if (!system.shown.header.empty()) return format_text(system.shown, columns);
   if (!system.table.empty()) return system.table;
   throw UsageError("curves and matrices have no table: use their arrays");
 }
 
-Table csv_table(const SystemArrays& /*system*/) {
+Table csv_table(const SystemArrays& system) {
+  if (!system.rows.header.empty()) return system.rows;
   throw UsageError("curves and matrices have no CSV: use their arrays");
 }
 

@@ -34,6 +34,8 @@ struct SystemArrays {
   std::vector<NamedArray> arrays;
   std::string document = {};  ///< instead of the names
   std::string table = {};
+  Table shown = {};  ///< instead of `table`: one that fits the width
+  Table rows = {};   ///< for sg_result_csv()
 };
 /// The names of heads and nodes, or the document; there is nothing else to read but the arrays.
 std::string json_report(const SystemArrays& system);

@@ -1,12 +1,14 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
 #include "capi/call.h"
 #include "capi/result.h"
 #include "capi/status.h"
+#include "capi/take_settings.h"
 #include "synergraph/analysis/family_study.h"
 #include "synergraph/core/error.h"
 #include "synergraph/report/families_report.h"
@@ -99,5 +101,36 @@ int sg_sparse_measure(int64_t nodes, const int64_t* first, const int32_t* receiv
       numbers = numbers_of(measure_family_graph(graph, options, execution));
     });
     return new sg_result(std::move(numbers));
+  });
+}
+
+int sg_families(const char* options, const sg_call* call, sg_result** result) {
+  return making(result, [&] {
+    const auto settings = take_settings<FamilySettings>(options);
+    SystemArrays answer;
+    run_call(call, WorkingMemory().bytes(), [&](const Execution& execution) {
+      const std::vector<FamilyGraph> graphs = measure_families(settings, execution);
+      const auto count = static_cast<std::int64_t>(graphs.size());
+      const auto add = [&](const char* name, const auto& value) {
+        NamedArray array{name, "graph", {count}, {}, {}};
+        for (const FamilyGraph& graph : graphs) {
+          if constexpr (std::is_floating_point_v<decltype(value(graph))>)
+            array.numbers.push_back(value(graph));
+          else
+            array.counts.push_back(static_cast<std::int64_t>(value(graph)));
+        }
+        answer.arrays.push_back(std::move(array));
+      };
+      add("nodes", [](const FamilyGraph& graph) { return graph.nodes; });
+      add("seed", [](const FamilyGraph& graph) { return graph.seed; });
+      add("edges", [](const FamilyGraph& graph) { return graph.edges; });
+      for (const FamilyColumn& column : family_columns())
+        add(column.key, [&](const FamilyGraph& graph) { return graph.*column.value; });
+      add("exact", [](const FamilyGraph& graph) { return graph.exact ? 1 : 0; });
+      answer.document = json_report(settings, graphs);
+      answer.shown = families_table(graphs);
+      answer.rows = csv_table(graphs);
+    });
+    return new sg_result(std::move(answer));
   });
 }

@@ -357,8 +357,6 @@ SG_API int sg_measure(sg_attention* attention, const char* options, const sg_cal
  *                    weakest counts (default: all nodes)
  *   "horizon"        number of diffusion steps to search, or 'certified': as many as the proof
  *                    needs (default: certified; 100 with the published convention)
- *   "eps"            threshold of T_mix, or a list of thresholds (the program takes 0.25,0.01)
- *                    (default: 0.25)
  *   "cutoff"         cutoff for truncated hitting times, in steps (default: 100)
  *   "step_limit"     limit on diffusion steps; a fidelity that is not certified by then is
  *                    reported as an interval. 0: no limit, later steps are searched by squaring
@@ -750,7 +748,25 @@ SG_API void sg_graph_free(sg_graph* graph);
 SG_API int sg_family(const char* family, int64_t nodes, uint64_t seed, const sg_call* call,
                      sg_result** result);
 
-/* Measures a graph in this form edge by edge, as `synergraph families` does. No self-loop is added.
+/* Measures graphs of families as `synergraph families` does (docs/graphs.md). Options:
+ * settings: families
+ *   "families"       families of graphs with their parameters, without number of nodes and seed
+ *                    (default: "indegree:4log", "expander:4log", "poisson:0.2:4log", "fs:4log",
+ *                    "fs-sparse:log", "fs-original", "longformer:log:log", "bigbird:log:log:log",
+ *                    "power")
+ *   "sizes"          numbers of nodes (default: 32, 64, 128, 256, 512, 1024)
+ *   "graphs"         number of graphs for each random family and size; seeds from 1 (default: 3)
+ *   "eps"            threshold of the mixing times (default: 0.25)
+ *   "step_limit"     limit on the steps of walks and diffusion; later results are lower limits
+ *                    (default: 100000)
+ * end of settings
+ * Progress counts graphs. sg_result_json() is the document synergraph.families, sg_result_table()
+ * has means over the graphs of one family and size, and sg_result_csv() has a row for each graph.
+ * Each number is an array (graph): "nodes", "seed" (0: not random), "edges", "exact" (0 or 1), and
+ * the numbers of docs/graphs.md by their keys in CSV. */
+SG_API int sg_families(const char* options, const sg_call* call, sg_result** result);
+
+/* Measures a graph in this form, as `synergraph families` does. No self-loop is added.
  * weights: one for each edge; NULL: all 1. eps: threshold of the mixing times. step_limit: limit on
  * the steps of walks and diffusion; later results are lower limits. The result has an array without
  * axes for each number of docs/graphs.md, by its key in CSV, and "edges" and "exact" (0 or 1). */

@@ -51,11 +51,18 @@ void run_families(FamiliesCommandSettings& settings) {
   const FigureOptions figure = figure_options(settings.look);
   std::vector<NamedPath> inputs;
   for (const std::string& file : settings.measured.files) inputs.push_back({"FILE", file});
-  check_outputs({{"--save", settings.save}, {"--csv", settings.csv}, {"--figure", settings.figure}},
+  check_outputs({{"--save", settings.save},
+                 {"--csv", settings.csv},
+                 {"--json", settings.json},
+                 {"--latex", settings.latex},
+                 {"--figure", settings.figure},
+                 {"--growth", settings.growth},
+                 {"--gallery", settings.gallery}},
                 inputs);
   if (!settings.save.empty() && count_families(settings.measured) != 1)
     throw UsageError(
         "--save: the graphs are more than one. Give one family, one size and --graphs 1");
+  const bool printed = to_standard_output({settings.csv, settings.json, settings.latex});
   for (const std::string& path : {settings.figure, settings.growth, settings.gallery})
     if (!path.empty()) check_figure(path);
   std::vector<GalleryGraph> gallery;
@@ -71,7 +78,9 @@ void run_families(FamiliesCommandSettings& settings) {
   if (!settings.figure.empty()) draw_families_figure(settings.figure, graphs, figure);
   if (!settings.growth.empty()) draw_growth_figure(settings.growth, graphs, figure);
   if (!settings.gallery.empty()) draw_gallery(settings.gallery, gallery, figure);
-  if (settings.csv != "-") print(format_text(families_table(graphs), output_columns()));
+  if (!settings.json.empty()) write_output(settings.json, json_report(settings.measured, graphs));
+  if (!settings.latex.empty()) write_output(settings.latex, latex_table(graphs));
+  if (!printed) print(format_text(families_table(graphs), output_columns()));
 }
 
 }  // namespace

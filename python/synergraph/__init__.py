@@ -24,6 +24,7 @@ from ._attention import learned_weights
 from ._compare import Comparison, Differences, compare
 from ._design import Design, Designs, design
 from ._errors import Error, InputError, OptionError, Stopped, UsageError
+from ._families import Families, families
 from ._graph import Graph
 from ._heads import HeadValues, heads
 from ._library import lib as _lib
@@ -48,7 +49,7 @@ def isa() -> str:
 
 
 __all__ = [
-    "Ablation", "Agreement", "Comparison", "Design", "Designs", "Differences", "Document", "Error", "Graph", "GraphResult", "HeadValues", "InputError", "Measurement", "Mixer", "Model", "Numbers", "OptionError",
-    "Result", "SparseGraph", "Stopped", "Study", "Subsets", "Track", "Tracker", "Training", "UsageError", "Watch", "__version__", "ablate", "compare", "design", "family", "fidelity", "flow", "heads", "isa", "learned_weights", "load_model", "measure",
+    "Ablation", "Agreement", "Comparison", "Design", "Designs", "Differences", "Document", "Error", "Families", "Graph", "GraphResult", "HeadValues", "InputError", "Measurement", "Mixer", "Model", "Numbers", "OptionError",
+    "Result", "SparseGraph", "Stopped", "Study", "Subsets", "Track", "Tracker", "Training", "UsageError", "Watch", "__version__", "ablate", "compare", "design", "families", "family", "fidelity", "flow", "heads", "isa", "learned_weights", "load_model", "measure",
     "mixing_time", "reproduce", "rollout", "signal_curves", "train", "watch",
 ]

@@ -140,7 +140,6 @@ class Model:
         nodes: Optional[str] = None,
         from_tokens: Union[int, str, Sequence[int], None] = None,
         horizon: Union[int, str, None] = None,
-        eps: Union[float, Sequence[float], None] = None,
         cutoff: Optional[int] = None,
         step_limit: Optional[int] = None,
         values: Union[str, Sequence[str], None] = None,

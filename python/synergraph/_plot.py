@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
     from ._compare import Comparison
+    from ._families import Families
     from ._heads import HeadValues
     from ._result import GraphResult, Measurement
     from ._track import Track
@@ -263,4 +264,33 @@ def plot_track(track: "Track", quantities: Optional[Sequence[str]], **options: A
         panel.xaxis.set_major_locator(MaxNLocator(nbins=5, integer=True))
         _plain(panel)
     _legend_beside(row[-1], "layer")
+    return figure
+
+
+def plot_families(result: "Families", **options: Any) -> "Figure":
+    """Fidelity against mixing time, both logarithmic: a line for each family, a mark for each size."""
+    import matplotlib.pyplot as plt
+
+    options.setdefault("figsize", (7.0, 3.6))
+    options.setdefault("constrained_layout", True)
+    figure, panel = plt.subplots(**options)
+    names, nodes = np.array(result.names), np.asarray(result["nodes"])
+    with np.errstate(divide="ignore"):
+        time, fidelity = np.log(result["averaged_mixing_time"]), np.log(result["normalised_fidelity"])
+    for k, name in enumerate(dict.fromkeys(result.names)):
+        chosen = [(names == name) & (nodes == size) for size in dict.fromkeys(nodes[names == name].tolist())]
+        means = np.array([(time[graphs].mean(), fidelity[graphs].mean()) for graphs in chosen])
+        means = np.exp(means[np.isfinite(means).all(1)])
+        filled = "none" if k >= len(_COLOURS) else _COLOURS[k]
+        panel.plot(means[:, 0], means[:, 1], color=_COLOURS[k % len(_COLOURS)], marker=_MARKS[k // len(_COLOURS) % len(_MARKS)], markerfacecolor=filled,
+                   linewidth=1, markersize=4, label=name)
+    panel.set_xscale("log")
+    panel.set_yscale("log")
+    for axis in (panel.xaxis, panel.yaxis):
+        axis.set_major_formatter("{x:g}")
+    panel.xaxis.set_minor_formatter("{x:g}")
+    panel.set_xlabel("averaged mixing time, in steps")
+    panel.set_ylabel("normalised fidelity F")
+    _plain(panel)
+    _legend_beside(panel, "family")
     return figure

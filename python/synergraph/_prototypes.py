@@ -75,6 +75,7 @@ PROTOTYPES: Dict[str, Tuple[str, ...]] = {
     "sg_graph_attention": ("int", "handle", "handle*"),
     "sg_graph_free": ("void", "handle"),
     "sg_family": ("int", "text", "int64_t", "uint64_t", "sg_call*", "handle*"),
+    "sg_families": ("int", "text", "sg_call*", "handle*"),
     "sg_sparse_measure": ("int", "int64_t", "int64_t*", "int32_t*", "double*", "double", "int64_t", "sg_call*", "handle*"),
     "sg_design": ("int", "text", "sg_call*", "handle*"),
     "sg_model_open": ("int", "text", "text", "handle*"),

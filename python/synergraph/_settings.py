@@ -113,8 +113,6 @@ SETTINGS: Dict[str, Dict[str, Tuple[str, bool, str]]] = {
         "horizon": ("steps", True, (
             "number of diffusion steps to search, or 'certified': as many as the proof needs (default: certified; 100 with the published "
             "convention)")),
-        "eps": ("numbers", True, (
-            "threshold of T_mix, or a list of thresholds (the program takes 0.25,0.01) (default: 0.25)")),
         "cutoff": ("integer", True, (
             "cutoff for truncated hitting times, in steps (default: 100)")),
         "step_limit": ("integer", True, (
@@ -196,6 +194,19 @@ SETTINGS: Dict[str, Dict[str, Tuple[str, bool, str]]] = {
         "backward": ("boolean", True, (
             "also measure averaged mixing times, the backward walk to the first token, and how close fidelity comes to its bound; the CPU "
             "measures these numbers")),
+    },
+    "families": {
+        "families": ("names", True, (
+            "families of graphs with their parameters, without number of nodes and seed (default: \"indegree:4log\", \"expander:4log\", "
+            "\"poisson:0.2:4log\", \"fs:4log\", \"fs-sparse:log\", \"fs-original\", \"longformer:log:log\", \"bigbird:log:log:log\", \"power\")")),
+        "sizes": ("integers", True, (
+            "numbers of nodes (default: 32, 64, 128, 256, 512, 1024)")),
+        "graphs": ("integer", True, (
+            "number of graphs for each random family and size; seeds from 1 (default: 3)")),
+        "eps": ("number", True, (
+            "threshold of the mixing times (default: 0.25)")),
+        "step_limit": ("integer", True, (
+            "limit on the steps of walks and diffusion; later results are lower limits (default: 100000)")),
     },
     "design": {
         "size": ("integer", True, (

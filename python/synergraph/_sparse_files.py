@@ -77,9 +77,12 @@ class _Members:
     def whole(self, member: str, count: int) -> NDArray[Any]:
         """A list of so many whole numbers."""
         shape, dtype = self.header(member)
-        if dtype.kind != "i" or shape != (count,):
+        if dtype.kind not in "iu" or shape != (count,):
             raise InputError(f"{self._source}: {member} is {dtype} of shape {shape}, expected {count} integers")
-        return self.read(member)
+        numbers = self.read(member)
+        if dtype.kind == "u" and numbers.size and numbers.max() >= 2**63:
+            raise InputError(f"{self._source}: {member} contains {numbers.max()}; expected integers below 2^63")
+        return numbers.astype(np.int64) if dtype.kind == "u" else numbers
 
 
 def _parts_of(members: _Members, source: str) -> Parts:

@@ -344,7 +344,6 @@ class Watch:
         nodes: Optional[str] = None,
         from_tokens: Union[int, str, Sequence[int], None] = None,
         horizon: Union[int, str, None] = None,
-        eps: Union[float, Sequence[float], None] = None,
         cutoff: Optional[int] = None,
         step_limit: Optional[int] = None,
         values: Union[str, Sequence[str], None] = None,

@@ -179,3 +179,40 @@ def test_heads_of_several_families():
         signal = signal @ listening
         peak = np.maximum(peak, signal)
     assert graph.measure()["minimax_fidelity"] == pytest.approx(peak[:-1].min(), rel=1e-11)
+
+
+def test_families_side_by_side(program):
+    """sg.families has the rows of the program, and each row the numbers of its graph."""
+    result = sg.families(["poisson:0.2:log", "power"], [16, 40], graphs=2)
+    arguments = ["families", "--families", "poisson:0.2:log,power", "--sizes", "16,40", "--graphs", "2", "--quiet"]
+    assert result.to_csv() == program(*arguments, "--csv", "-") and result.to_json() == program(*arguments, "--json", "-")
+    assert result.table() == program(*arguments)
+    assert result.names == ["poisson:0.2:log"] * 4 + ["power"] * 2 and result["nodes"].tolist() == [16, 16, 40, 40, 16, 40]
+    for k, name in enumerate(result.names):
+        for key, value in sg.family(name, int(result["nodes"][k]), int(result["seed"][k]) or 1).measure().items():
+            assert result[key][k] == value, (k, key)
+    assert sg.families("power", 16, step_limit=3)["exact"].tolist() == [0]
+    for arguments, message in [(("ring:3",), "unknown family 'ring'"), (("power", 0), "'sizes' is not a whole number from 1"), (("power", [16, 2**31]), "sizes")]:
+        with pytest.raises(sg.UsageError, match=message):
+            sg.families(*arguments)
+
+
+def test_figure_of_families():
+    pytest.importorskip("matplotlib").use("Agg")
+    result = sg.families(["power", "dilated:1:1", "indegree:2"], [16, 64], graphs=2)
+    panel, = result.plot(figsize=(4, 3)).axes
+    power, line, never = panel.get_lines()
+    assert power.get_xdata().tolist() == pytest.approx([8.0, 14.0]) and line.get_xdata()[1] == pytest.approx(111.0)
+    assert len(never.get_xdata()) == 0  # walks that never arrive have no mark
+    assert len(result.to_pandas()) == 8 and result.to_pandas()["family"][7] == "indegree:2"
+
+
+def test_levels_of_fs():
+    """Inside a block of FS, the same construction with fewer matchings: here one matching of two nodes with two."""
+    nodes, trials = 24, 1500
+    masks = np.array([sg.family("fs-sparse:1:0.5", nodes, seed).mask() for seed in range(trials)])
+    part = masks[:, 22:24, 20:22]  # the last block is cut at 19, 20, 22 and 24
+    assert (part.sum(1) == 1).all() and (part.sum(2) == 1).all()
+    assert likely(part.sum(0), np.full((2, 2), 0.5), trials)
+    assert masks[:, 20:22, 19].all() and not masks[:, 22:24, 19].any()
+    assert likely(masks[:, 9:14, 4:9].sum(0), np.full((5, 5), 0.2), trials)

@@ -207,6 +207,7 @@ def claiming(shape):
     ({"indptr": np.array([1, 1, 2, 3, 4])}, "begin with 0"),
     ({"indptr": np.array([0, 1, 2, 3, 2**31])}, "2147483648 edges of 4 nodes, which have at most 10"),
     ({"indptr": np.array([0, 1, 2, 3, -1])}, "never decrease"),
+    ({"indices": np.array([0, 0, 1, 2**63], dtype=np.uint64)}, "indices contains 9223372036854775808"),
     ({"indices": np.array([0, 0, 1])}, r"indices is int64 of shape \(3,\), expected 4 integers"),
     ({"indices": np.array([0, 0, 1, 4])}, "edge 4 -> 3 leaves the graph, which has nodes 0 to 3"),
     ({"indices": np.array([0, 0, 1, -1])}, "edge -1 -> 3 leaves the graph"),
@@ -221,6 +222,27 @@ def claiming(shape):
 def test_arrays_that_are_wrong(tmp_path, changes, message):
     np.savez(tmp_path / "graph.npz", **members(**changes))
     refused(tmp_path / "graph.npz", message)
+
+
+@pytest.mark.parametrize("changes", [
+    {"indices": "<i8", "indptr": "<i8"}, {"indices": "<u2", "indptr": "<u4"}, {"indices": ">i4", "indptr": ">i8", "data": ">f8"}, {"data": "<f4"}, {"data": "<f2"}, {"data": "|i1"},
+], ids=str)
+def test_types_of_numbers(tmp_path, program, changes):
+    """A graph of seven nodes with a zero row, a zero column and indices in any order has the same numbers in every type that can hold it."""
+    weights = np.tril(np.arange(49).reshape(7, 7) % 5) * 2.0
+    weights[3], weights[:, 4] = 0.0, 0.0  # node 3 hears nobody, nobody hears node 4
+    queries, keys = np.nonzero(weights)
+    expected = sg.SparseGraph(7, keys, queries, weights[queries, keys]).measure()
+    order = np.lexsort((-keys, queries))  # by row, from the last column to the first
+    arrays = {"indices": keys[order].astype("<i4"), "indptr": np.append(0, np.cumsum(np.bincount(queries, minlength=7))).astype("<i4"),
+              "data": weights[queries, keys][order], "shape": np.array([7, 7]), "format": np.array(b"csr")}
+    for name, dtype in changes.items():
+        arrays[name] = arrays[name].astype(dtype)
+    np.savez(tmp_path / "graph.npz", **arrays)
+    assert sg.SparseGraph.read(tmp_path / "graph.npz").measure() == expected
+    header, row = program("families", tmp_path / "graph.npz", "--csv", "-", "--quiet").splitlines()
+    stated = dict(zip(header.split(","), row.split(",")))
+    assert all(float(stated[key]) == value for key, value in expected.items() if key != "exact") and expected["exact"]
 
 
 def test_stored_zeros_are_no_edges(tmp_path):

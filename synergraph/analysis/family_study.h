@@ -24,29 +24,34 @@ struct FamilySettings {
   std::int64_t step_limit = SparseMetricsOptions{}.step_limit;
 };
 
-/// See Setting. A command of the program alone.
+/// See Setting.
 template <class Visit>
 void visit_settings(FamilySettings& settings, Visit&& visit) {
-  const auto in_program = [](std::string_view key, std::string_view help) {
-    return Setting{.key = key, .group = "Graphs", .help = help, .faces = face::kProgram};
-  };
+  constexpr std::string_view kGraphs = "Graphs";
   visit(Setting{.key = "files",
-                .group = "Graphs",
+                .group = kGraphs,
                 .help = "sparse graphs to measure: SciPy's .npz, or text with an edge on each line",
                 .value = "FILE",
                 .faces = face::kProgram,
                 .positional = true},
         settings.files);
-  visit(in_program("families",
-                   "families of graphs with their parameters, without number of nodes and seed"),
+  visit(Setting{.key = "families",
+                .group = kGraphs,
+                .help = "families of graphs with their parameters, without number of nodes and "
+                        "seed"},
         settings.families);
-  visit(in_program("sizes", "numbers of nodes"), settings.nodes,
+  visit(Setting{.key = "sizes", .group = kGraphs, .help = "numbers of nodes"}, settings.nodes,
         NumberRange<std::int64_t>{1, kMaxSparseNodes});
-  visit(in_program("graphs", "number of graphs for each random family and size; seeds from 1"),
+  visit(Setting{.key = "graphs",
+                .group = kGraphs,
+                .help = "number of graphs for each random family and size; seeds from 1"},
         settings.seeds, NumberRange<int>{1, 100000});
-  visit(in_program("eps", "threshold of the mixing times"), settings.eps, kThresholdRange);
-  visit(in_program("step_limit",
-                   "limit on the steps of walks and diffusion; later results are lower limits"),
+  visit(Setting{.key = "eps", .group = kGraphs, .help = "threshold of the mixing times"},
+        settings.eps, kThresholdRange);
+  visit(Setting{.key = "step_limit",
+                .group = kGraphs,
+                .help = "limit on the steps of walks and diffusion; later results are lower "
+                        "limits"},
         settings.step_limit, NumberRange<std::int64_t>{1, 1000000000000});
 }
 

@@ -189,7 +189,11 @@ struct HeadsSettings {
 /// See Setting.
 template <class Visit>
 void visit_settings(HeadsSettings& settings, Visit&& visit) {
-  visit_settings(settings.metrics, visit);
+  // No value of heads depends on a mixing time.
+  const auto used = [&visit](const Setting& setting, auto&&... rest) {
+    if (setting.key != kEpsSetting.key) visit(setting, rest...);
+  };
+  visit_settings(settings.metrics, used);
   visit_settings(settings.head_values, visit);
   visit_settings(settings.loss, visit);
   visit_settings(settings.edges, visit);

@@ -9,6 +9,7 @@
 #include "synergraph/core/error.h"
 #include "synergraph/core/sparse_propagation.h"
 #include "synergraph/core/special_values.h"
+#include "synergraph/graph/sparse_scaling.h"
 
 namespace synergraph {
 namespace {
@@ -106,6 +107,8 @@ std::vector<double> times(std::vector<double> numbers, double factor) {
 }  // namespace
 
 HittingTimes hitting_times(const SparseGraph& graph) {
+  if (!has_safe_sums(graph, EdgeSide::kOutgoing))
+    return hitting_times(with_safe_sums(graph, EdgeSide::kOutgoing));
   std::vector<double> node(static_cast<std::size_t>(graph.nodes()), 0.0);
   for (int j = graph.sink() - 1; j >= 0; --j) {
     const auto receivers = graph.receivers(j);
@@ -127,6 +130,8 @@ SparseWalkSummary summarise_walk(const SparseGraph& graph, const SparseWalkOptio
                                  const Execution& execution) {
   for (const double eps : options.eps)
     if (!(eps > 0.0)) throw UsageError(fmt::format("eps must be positive, not {}", eps));
+  if (!has_safe_sums(graph, EdgeSide::kOutgoing))
+    return summarise_walk(with_safe_sums(graph, EdgeSide::kOutgoing), options, execution);
   const auto n = static_cast<std::size_t>(graph.nodes());
   SparseWalkSummary summary;
   summary.hitting = hitting_times(graph);

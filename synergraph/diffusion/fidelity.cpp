@@ -9,9 +9,9 @@
 #include "synergraph/core/array_math.h"
 #include "synergraph/core/error.h"
 #include "synergraph/core/propagation.h"
-#include "synergraph/core/safe_range.h"
 #include "synergraph/core/triangular.h"
 #include "synergraph/diffusion/fidelity_tracker.h"
+#include "synergraph/diffusion/incoming_shares.h"
 
 namespace synergraph {
 namespace {
@@ -94,21 +94,9 @@ std::vector<Fidelity> follow(ConstMatrixView diffusion, ConstMatrixView columns,
 }  // namespace
 
 Matrix diffusion_matrix(const FeedforwardGraph& graph) {
-  const int n = graph.nodes();
-  Matrix diffusion(n, n);
+  Matrix diffusion(graph.nodes(), graph.nodes());
   for (const Edge& edge : graph.edges()) diffusion(edge.to, edge.from) = edge.weight;
-  for (int i = 0; i < n; ++i) {
-    double* row = diffusion.row(i);
-    double sum = total(row, i + 1);
-    if (!in_safe_range(sum)) {
-      scale_to_safe_range(row, i + 1, row);
-      sum = total(row, i + 1);
-    }
-    if (sum > 0.0)
-      for (int j = 0; j <= i; ++j) row[j] /= sum;
-    else
-      row[i] = 1.0;
-  }
+  to_incoming_shares(diffusion);
   return diffusion;
 }
 

@@ -10,6 +10,7 @@
 #include "synergraph/core/error.h"
 #include "synergraph/core/sparse_propagation.h"
 #include "synergraph/core/special_values.h"
+#include "synergraph/graph/sparse_scaling.h"
 
 namespace synergraph {
 namespace {
@@ -111,6 +112,8 @@ Fidelity fidelity(const SparseGraph& graph, const SparseFidelityOptions& options
   if (options.horizon < 0 || options.step_limit < 1)
     throw UsageError(fmt::format("a horizon of {} steps and a limit of {} steps are too small",
                                  options.horizon, options.step_limit));
+  if (!has_safe_sums(graph, EdgeSide::kIncoming))
+    return fidelity(with_safe_sums(graph, EdgeSide::kIncoming), options, execution);
   const auto n = static_cast<std::size_t>(graph.nodes());
   const Diffusion diffusion(graph);
   const std::vector<double> kept = absorbed(graph, diffusion);

@@ -33,9 +33,11 @@ void check_nodes(std::int64_t nodes) {
         fmt::format("a sparse graph has 1 to {} nodes, not {}", kMaxSparseNodes, nodes));
 }
 
-/// Senders and receivers exist at the same time while the graph is made.
-void check_edges(double edges) {
-  check_graph_memory(0.0, edges, {.edge = 2 * sizeof(std::int32_t)});
+/// Senders and receivers exist at the same time while the graph is made, and the places of each
+/// node's edges.
+void check_memory(int nodes, double edges) {
+  check_graph_memory(nodes, edges,
+                     {.node = 3 * sizeof(std::int64_t), .edge = 2 * sizeof(std::int32_t)});
 }
 
 /// Edges into nodes that hear `most` earlier nodes each, or all of them where there are fewer.
@@ -136,6 +138,7 @@ class FsBuilder {
   FsBuilder(int nodes, double matchings, double ratio, std::size_t unfilled, std::uint64_t seed)
       : senders_(index_of(nodes)), ratio_(ratio), random_(seed, Purpose::kGraph) {
     fill(0, nodes, matchings, unfilled);
+    connect_left_out();
   }
   const std::vector<std::int32_t>& senders(int i) const { return senders_[index_of(i)]; }
 
@@ -197,8 +200,46 @@ class FsBuilder {
         senders_[index_of(middle + i)].push_back(static_cast<std::int32_t>(begin + partner));
       }
     }
+    if (from > to) note_left_out(begin, middle, end, count);
   }
 
+  /// Notes the nodes of the first block that no node hears, as the last `count` senders of each
+  /// node of the second say.
+  void note_left_out(std::int64_t begin, std::int64_t middle, std::int64_t end,
+                     std::int64_t count) {
+    std::vector<bool> heard(index_of(middle - begin), false);
+    for (std::int64_t i = middle; i < end; ++i) {
+      const auto& list = senders_[index_of(i)];
+      for (auto j = list.end() - static_cast<std::ptrdiff_t>(count); j != list.end(); ++j)
+        heard[index_of(*j - begin)] = true;
+    }
+    for (std::size_t j = 0; j < heard.size(); ++j)
+      if (!heard[j])
+        left_out_.push_back(
+            {static_cast<std::int32_t>(begin + static_cast<std::int64_t>(j)), middle, end});
+  }
+
+  /// A node that all matchings left out, and that no other edge leaves, would be a trap: it gets an
+  /// edge to a random node of the next block.
+  void connect_left_out() {
+    if (left_out_.empty()) return;
+    std::vector<bool> heard(senders_.size(), false);
+    for (const auto& list : senders_)
+      for (const std::int32_t j : list) heard[index_of(j)] = true;
+    for (const auto& [node, middle, end] : left_out_) {
+      if (heard[index_of(node)]) continue;
+      heard[index_of(node)] = true;
+      const auto receiver = random_.below(static_cast<std::uint64_t>(end - middle));
+      senders_[index_of(middle) + receiver].push_back(node);
+    }
+  }
+
+  /// A node, and the block after its own.
+  struct LeftOut {
+    std::int32_t node;
+    std::int64_t middle, end;
+  };
+  std::vector<LeftOut> left_out_;
   std::vector<std::vector<std::int32_t>> senders_;
   double ratio_;
   RandomSequence random_;
@@ -294,7 +335,7 @@ SparseGraph fixed_indegree_graph(int nodes, int indegree, std::uint64_t seed,
                                  const Execution& execution) {
   check_nodes(nodes);
   check_count("the indegree", indegree, 0);
-  check_edges(edges_of_senders(nodes, indegree));
+  check_memory(nodes, edges_of_senders(nodes, indegree));
   return graph_of_senders(nodes, execution, [&](int i, std::vector<std::int32_t>& row) {
     RandomSequence random(seed, Purpose::kGraph, static_cast<std::uint32_t>(i));
     add_distinct(random, i, indegree, row);
@@ -310,7 +351,7 @@ SparseGraph oriented_expander_graph(int nodes, int degree, std::uint64_t seed,
         fmt::format("there is no {}-regular graph of {} nodes: nodes times degree must "
                     "be even, and the degree below the number of nodes",
                     degree, nodes));
-  check_edges(static_cast<double>(nodes) * degree / 2);
+  check_memory(nodes, static_cast<double>(nodes) * degree / 2);
   // More than half of all edges: all but those of a graph of the other degree.
   if (2 * std::int64_t{degree} >= nodes) {
     const RegularGraph others(nodes, nodes - 1 - degree, seed);
@@ -332,7 +373,7 @@ SparseGraph poisson_graph(int nodes, double skip, int budget, std::uint64_t seed
   check_count("the budget of edges", budget, 1);
   if (!(skip >= 0.0 && skip < 1.0))
     throw InputError(fmt::format("the chance to skip a node is in [0, 1), not {}", skip));
-  check_edges(edges_of_senders(nodes, std::min(budget - 1.0, (1.0 - skip) * nodes)));
+  check_memory(nodes, edges_of_senders(nodes, std::min(budget - 1.0, (1.0 - skip) * nodes)));
   return graph_of_senders(nodes, execution, [&](int i, std::vector<std::int32_t>& row) {
     RandomSequence random(seed, Purpose::kGraph, static_cast<std::uint32_t>(i));
     std::int64_t j = i;
@@ -361,9 +402,9 @@ SparseGraph fs_of_matchings(int nodes, int matchings, double ratio, bool complet
   const std::vector<std::int64_t> blocks = fs_blocks(0, nodes);
   const std::int64_t last = complete_last ? blocks[blocks.size() - 2] : nodes;
   const auto rest = static_cast<double>(nodes - last);
-  check_edges(static_cast<double>(nodes) *
-                  std::min<double>(matchings, static_cast<double>(blocks[1])) +
-              rest * rest / 2.0);
+  check_memory(nodes, static_cast<double>(nodes) *
+                              std::min<double>(matchings, static_cast<double>(blocks[1])) +
+                          rest * rest / 2.0);
   const FsBuilder builder(nodes, matchings, ratio, complete_last ? 1 : 0, seed);
   return graph_of_senders(nodes, execution, [&](int i, std::vector<std::int32_t>& row) {
     row = builder.senders(i);
@@ -387,8 +428,8 @@ SparseGraph fs_original_graph(int nodes, const Execution& execution) {
   check_nodes(nodes);
   const std::int64_t count = std::max<std::int64_t>(1, ceil_log2(nodes));
   const std::vector<std::int64_t> blocks = cut(0, nodes, count);
-  check_edges(static_cast<double>(nodes) *
-              (static_cast<double>(nodes) / static_cast<double>(count)));
+  check_memory(nodes, static_cast<double>(nodes) *
+                          (static_cast<double>(nodes) / static_cast<double>(count)));
   return graph_of_senders(nodes, execution, [&](int i, std::vector<std::int32_t>& row) {
     const auto block = std::upper_bound(blocks.begin(), blocks.end(), i) - blocks.begin() - 1;
     const bool last = block + 1 == count;
@@ -405,7 +446,7 @@ SparseGraph bigbird_graph(int nodes, int window, int global, int random, std::ui
   check_count("the window", window, 0);
   check_count("the number of global nodes", global, 0);
   check_count("the number of random nodes", random, 0);
-  check_edges(edges_of_senders(nodes, static_cast<double>(window) + global + random));
+  check_memory(nodes, edges_of_senders(nodes, static_cast<double>(window) + global + random));
   return graph_of_senders(nodes, execution, [&](int i, std::vector<std::int32_t>& row) {
     const std::int32_t near = std::max(0, i - window);
     // The nodes between the global ones and the window are the ones to draw from.
@@ -426,7 +467,7 @@ SparseGraph dilated_graph(int nodes, int window, int step, const Execution& exec
   check_nodes(nodes);
   check_count("the window", window, 0);
   check_count("the step", step, 1);
-  check_edges(static_cast<double>(nodes) * std::min(window, nodes / step));
+  check_memory(nodes, static_cast<double>(nodes) * std::min(window, nodes / step));
   return graph_of_senders(nodes, execution, [&](int i, std::vector<std::int32_t>& row) {
     std::int64_t j = std::int64_t{i} - step;
     for (int k = 0; k < window && j >= 0; ++k, j -= step)
@@ -436,7 +477,7 @@ SparseGraph dilated_graph(int nodes, int window, int step, const Execution& exec
 
 SparseGraph power_graph(int nodes, const Execution& execution) {
   check_nodes(nodes);
-  check_edges(static_cast<double>(nodes) * static_cast<double>(ceil_log2(nodes)));
+  check_memory(nodes, static_cast<double>(nodes) * static_cast<double>(ceil_log2(nodes)));
   return graph_of_senders(nodes, execution, [](int i, std::vector<std::int32_t>& row) {
     for (std::int64_t step = 1; step <= i; step *= 2)
       row.push_back(static_cast<std::int32_t>(i - step));

@@ -31,7 +31,9 @@ SparseGraph poisson_graph(int nodes, double skip, int budget, std::uint64_t seed
 
 /// The graph that FunSearch found (FS). The nodes are cut into ceil(log2 n) consecutive blocks.
 /// `matchings` random perfect matchings join each block to the next (4 log2 n are recommended). The
-/// last block is complete. All others are filled as fs_sparse_graph() fills its blocks.
+/// last block is complete. All others are filled as fs_sparse_graph() fills its blocks. A node that
+/// no matching reaches, as one block may have a node more than the next, gets an edge to a random
+/// node of the next block.
 SparseGraph fs_graph(int nodes, int matchings, double ratio, std::uint64_t seed,
                      const Execution& execution = {});
 

@@ -270,6 +270,8 @@ struct FamiliesCommandSettings {
   FamilySettings measured;
   std::string save;
   std::string csv;
+  std::string json;
+  std::string latex;
   std::string figure;
   std::string growth;
   std::string gallery;
@@ -289,6 +291,11 @@ void visit_settings(FamiliesCommandSettings& settings, Visit&& visit) {
                        "write a row for every graph as CSV; - for standard output instead "
                        "of the table"),
         settings.csv);
+  visit(kJsonFile, settings.json);
+  visit(output_setting("latex",
+                       "write the table in LaTeX, for the package booktabs; - for standard output "
+                       "instead of the table"),
+        settings.latex);
   visit(output_setting("figure",
                        "draw a figure of the results: a path that ends in .svg, .pdf or .png"),
         settings.figure);

@@ -23,6 +23,7 @@ inline constexpr DocumentId kAgreementDocument{"synergraph.agreement", 1};
 inline constexpr DocumentId kAnalyzeDocument{"synergraph.analyze", 3, 2};
 inline constexpr DocumentId kCompareDocument{"synergraph.compare", 1};
 inline constexpr DocumentId kDesignDocument{"synergraph.design", 1};
+inline constexpr DocumentId kFamiliesDocument{"synergraph.families", 1};
 inline constexpr DocumentId kGraphDocument{"synergraph.graph", 1};
 inline constexpr DocumentId kHeadsDocument{"synergraph.heads", 2, 1};
 inline constexpr DocumentId kInspectDocument{"synergraph.inspect", 1};

@@ -5,9 +5,14 @@
 #include <array>
 #include <cmath>
 #include <functional>
+#include <nlohmann/json.hpp>
+#include <utility>
 
+#include "synergraph/report/documents.h"
 #include "synergraph/report/figure_axis.h"
 #include "synergraph/report/figure_layout.h"
+#include "synergraph/report/json_parts.h"
+#include "synergraph/report/json_text.h"
 #include "synergraph/report/words.h"
 
 namespace synergraph {
@@ -96,6 +101,36 @@ Table csv_table(const std::vector<FamilyGraph>& graphs) {
     table.rows.push_back(std::move(row));
   }
   return table;
+}
+
+std::string latex_table(const std::vector<FamilyGraph>& graphs) {
+  const Table table = families_table(graphs);
+  LatexOptions options;
+  options.caption = "Families of feedforward graphs. Entries are means over the graphs.";
+  options.label = "tab:families";
+  for (std::size_t row = 1; row < table.rows.size(); ++row)
+    if (table.rows[row].front() != table.rows[row - 1].front()) options.rules.push_back(row);
+  return format_latex(table, options);
+}
+
+std::string json_report(const FamilySettings& settings, const std::vector<FamilyGraph>& graphs) {
+  using nlohmann::ordered_json;
+  ordered_json list = ordered_json::array();
+  for (const FamilyGraph& graph : graphs) {
+    ordered_json numbers = ordered_json::object();
+    for (const FamilyColumn& column : kFamilyColumns)
+      numbers[column.key] = json_number(graph.*column.value);
+    list.push_back({{"family", graph.family},
+                    {"nodes", graph.nodes},
+                    {"seed", graph.seed == 0 ? ordered_json(nullptr) : ordered_json(graph.seed)},
+                    {"edges", graph.edges},
+                    {"numbers", std::move(numbers)},
+                    {"exact", graph.exact}});
+  }
+  return json_text(
+      document_of(kFamiliesDocument,
+                  {{"settings", {{"eps", settings.eps}, {"step_limit", settings.step_limit}}},
+                   {"graphs", std::move(list)}}));
 }
 
 namespace {

@@ -26,8 +26,14 @@ std::span<const FamilyColumn> family_columns();
 /// One row for each family and size, for people: means over the seeds.
 Table families_table(const std::vector<FamilyGraph>& graphs);
 
+/// The same in LaTeX.
+std::string latex_table(const std::vector<FamilyGraph>& graphs);
+
 /// One row for each graph, for programs.
 Table csv_table(const std::vector<FamilyGraph>& graphs);
+
+/// The document synergraph.families.
+std::string json_report(const FamilySettings& settings, const std::vector<FamilyGraph>& graphs);
 
 /// Draws the normalised fidelity of each family against its averaged mixing time, both logarithmic:
 /// a line for each family, a mark for each size. Graphs that never mix, or have no fidelity, have

@@ -110,19 +110,23 @@ Table table_of(const GraphReport& report, CellsOf* cells_of) {
   return table;
 }
 
+Shown shown(const Quantity& quantity, const GraphReport& report, const Metrics& m) {
+  const WalkOptions& walk = report.options.walk;
+  const double value = value_of(quantity, m, walk.eps);
+  const std::optional<Quantity> upper = upper_end(quantity);
+  return {heading_of(quantity, walk.cutoff), upper
+                                                 ? human_range(value, value_of(*upper, m, walk.eps))
+                                             : quantity.is_time() ? human_time(value)
+                                                                  : human(value)};
+}
+
 std::vector<Shown> text_cells(const GraphReport& report, const std::string& name, double weight,
                               const Metrics& m) {
   const double bound = m.bound.steps;
   std::vector<Shown> cells = {{"", name}, {std::string(row_of("weight").heading), human(weight)}};
   const WalkOptions& walk = report.options.walk;
-  for (const Quantity& quantity : system_quantities(walk.eps, report.options.backward)) {
-    const double value = value_of(quantity, m, walk.eps);
-    const std::optional<Quantity> upper = upper_end(quantity);
-    if (quantity.row().column)
-      cells.push_back({heading_of(quantity, walk.cutoff),
-                       upper                ? human_range(value, value_of(*upper, m, walk.eps))
-                       : quantity.is_time() ? human_time(value)
-                                            : human(value)});
+  for (const Quantity& quantity : system_quantities(walk.eps)) {
+    if (quantity.row().column) cells.push_back(shown(quantity, report, m));
     if (quantity == Quantity::kForwardProbability)
       cells.push_back({"bound", std::isinf(bound) ? "none" : human_time(bound)});
   }
@@ -131,6 +135,16 @@ std::vector<Shown> text_cells(const GraphReport& report, const std::string& name
       {std::string(row_of("minimax_node").heading), node_name(report, m.fidelity.minimax_node)});
   cells.push_back({heading_of(Quantity::kMinimaxTime, walk.cutoff),
                    std::isinf(time) ? "limit" : human_time(time)});
+  return cells;
+}
+
+/// Averages and the way back: a table of their own, so that each table fits a terminal.
+std::vector<Shown> backward_cells(const GraphReport& report, const std::string& name,
+                                  double /*weight*/, const Metrics& m) {
+  std::vector<Shown> cells = {{"", name}};
+  for (const Quantity& quantity : system_quantities(report.options.walk.eps, true))
+    if (quantity.row().backward && quantity.row().column)
+      cells.push_back(shown(quantity, report, m));
   return cells;
 }
 
@@ -201,8 +215,10 @@ std::string describe(const GraphReport& report) {
 
 std::string format_report(const GraphReport& report, std::size_t columns) {
   constexpr std::size_t kLabel = 18;  // what describe() begins its lines with
-  return format_text(table_of(report, text_cells), columns) + '\n' +
-         wrapped(describe(report), columns, kLabel);
+  std::string text = format_text(table_of(report, text_cells), columns) + '\n';
+  if (report.options.backward)
+    text += format_text(table_of(report, backward_cells), columns) + '\n';
+  return text + wrapped(describe(report), columns, kLabel);
 }
 
 Table csv_table(const GraphReport& report) {

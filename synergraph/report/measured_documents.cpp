@@ -283,10 +283,34 @@ Fields compare_document() {
                  "each layer"}};
 }
 
-Fields design_document() {
+/// The numbers of a graph, by their keys.
+Fields family_numbers_fields() {
   Fields numbers;
   for (const FamilyColumn& column : family_columns())
     numbers.push_back({column.key, maybe(), "as in docs/graphs.md; null: infinite"});
+  return numbers;
+}
+
+Fields families_document() {
+  return head_of(kFamiliesDocument) +
+         Fields{{"settings",
+                 object({{"eps", number(), "threshold of the mixing times"},
+                         {"step_limit", count(), "limit on the steps of walks and diffusion"}}),
+                 "what the graphs were measured with"},
+                {"graphs",
+                 list(object({{"family", text(), "description of the family, or name of the file"},
+                              {"nodes", count(), "number of nodes"},
+                              {"seed", or_null(count()), "seed of the graph; null: not random"},
+                              {"edges", count(), "number of edges, self-loops included"},
+                              {"numbers", object(family_numbers_fields()), "of the graph"},
+                              {"exact", flag(),
+                               "no step limit was reached; otherwise mixing times are lower "
+                               "limits"}})),
+                 "each graph, in the order of families, numbers of nodes and seeds"}};
+}
+
+Fields design_document() {
+  const Fields numbers = family_numbers_fields();
   return head_of(kDesignDocument) +
          Fields{{"settings",
                  object({{"size", count(), "number of nodes"},
@@ -555,6 +579,9 @@ std::vector<Part> measured_parts() {
       document("CompareDocument", kCompareDocument,
                "What differs between two results: `synergraph compare --json`.",
                compare_document()),
+      document("FamiliesDocument", kFamiliesDocument,
+               "Graphs of families: `synergraph families --json`, `sg.families`.",
+               families_document()),
       document("DesignDocument", kDesignDocument,
                "Designs that a search found: `synergraph design --json`, `sg.design`.",
                design_document()),

@@ -132,8 +132,14 @@ Fields without(Fields fields, std::string_view key) {
 }
 
 Field setting(const std::string& key) {
-  static const auto settings =
-      ordered_json::parse(settings_schema("heads")).at("properties").get<ordered_json>();
+  static const ordered_json settings = [] {
+    const auto of = [](const char* call) {
+      return ordered_json::parse(settings_schema(call)).at("properties").get<ordered_json>();
+    };
+    ordered_json all = of("measure");
+    all.update(of("heads"));
+    return all;
+  }();
   ordered_json type = settings.at(key);
   auto help = type.at("description").get<std::string>();
   for (const char* of_input : {" (default", " (the program", ", or a list"})

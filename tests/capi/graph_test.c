@@ -173,6 +173,33 @@ static void test_sparse(void) {
   sg_result_free(rows);
 }
 
+static void test_families(void) {
+  sg_result* families = NULL;
+  char* text = NULL;
+  OK(
+      sg_families("{\"families\": [\"power\", \"indegree:3\"], \"sizes\": [16, 64], "
+                  "\"graphs\": 2}",
+                  NULL, &families));
+  CHECK(sg_result_find(families, "nodes")->shape[0] == 6);
+  CHECK(number(families, "nodes", 1) == 64 && number(families, "seed", 1) == 0);
+  CHECK(number(families, "nodes", 3) == 16 && number(families, "seed", 3) == 2);
+  CHECK(number(families, "averaged_mixing_time", 1) == 14 && number(families, "exact", 1) == 1);
+  OK(sg_result_json(families, &text));
+  CHECK(strstr(text, "\"synergraph.families\"") != NULL);
+  sg_free(text);
+  OK(sg_result_csv(families, &text));
+  CHECK(strncmp(text, "family,nodes,seed,edges,", 24) == 0);
+  sg_free(text);
+  OK(sg_result_table(families, 60, &text));
+  CHECK(strstr(text, "T_avg") != NULL);
+  sg_free(text);
+  sg_result_free(families);
+  FAILS(SG_USAGE, "unknown family 'ring'",
+        sg_families("{\"families\": \"ring:3\"}", NULL, &families));
+  FAILS(SG_USAGE, "sizes", sg_families("{\"sizes\": 0}", NULL, &families));
+  FAILS(SG_USAGE, "files", sg_families("{\"files\": \"graph.npz\"}", NULL, &families));
+}
+
 static void test_design(void) {
   sg_result* designs = NULL;
   const sg_array* first;
@@ -200,6 +227,7 @@ int main(void) {
   test_building();
   test_bytes();
   test_sparse();
+  test_families();
   test_design();
   return failures;
 }

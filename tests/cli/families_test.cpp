@@ -2,7 +2,10 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <nlohmann/json.hpp>
 
+#include "synergraph/io/atomic_file.h"
+#include "tests/support/documents.h"
 #include "tests/support/run_program.h"
 
 namespace synergraph {
@@ -62,6 +65,29 @@ TEST_F(FamiliesCommand, WritesAndReadsSparseGraphs) {
                  "--save: the graphs are more than one");
   expect_refusal("families " + path("none.npz"), 1, "none.npz");
   expect_refusal("families " + path("graph.npz") + " --save " + path("graph.npz"), 2, "graph.npz");
+}
+
+TEST_F(FamiliesCommand, WritesJsonAndLatex) {
+  const std::string command =
+      "families --families dilated:1:1,indegree:2 --sizes 16,64 --graphs 2 --quiet ";
+  const auto outcome = run(command + "--json -");
+  ASSERT_EQ(outcome.status, 0) << outcome.err;
+  const auto document = nlohmann::json::parse(outcome.out);
+  EXPECT_EQ(testing_support::wrong_in_document("synergraph.families", document), "");
+  const auto& graphs = document.at("graphs");
+  ASSERT_EQ(graphs.size(), 6U);
+  EXPECT_EQ(graphs.at(1).at("numbers").at("averaged_mixing_time"), 111);
+  EXPECT_TRUE(graphs.at(1).at("seed").is_null());
+  EXPECT_EQ(graphs.at(5).at("seed"), 2);
+  EXPECT_TRUE(graphs.at(5).at("numbers").at("mixing_time").is_null());  // infinite
+  const auto latex = run(command + "--latex -");
+  EXPECT_THAT(latex.out, HasSubstr("\\begin{tabular}{l"));
+  EXPECT_THAT(latex.out, HasSubstr("T\\_avg"));
+  EXPECT_THAT(latex.out, HasSubstr("dilated:1:1 &    64 & "));
+  EXPECT_EQ(run(command + "--json " + path("f.json") + " --latex " + path("f.tex")).status, 0);
+  EXPECT_EQ(read_file(path("f.tex")), latex.out);
+  EXPECT_EQ(read_file(path("f.json")), outcome.out);
+  expect_refusal(command + "--json - --csv -", 2, "only one output");
 }
 
 TEST_F(FamiliesCommand, RefusesBadFamiliesInALine) {

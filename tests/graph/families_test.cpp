@@ -136,6 +136,13 @@ TEST(Fs, HasAPathFromEveryNodeToTheLast) {
            {fs_graph(nodes, 3, 0.5, seed), fs_sparse_graph(nodes, 3, 0.5, seed),
             fs_original_graph(nodes), power_graph(nodes)})
         for (int j = 0; j + 1 < nodes; ++j) EXPECT_FALSE(graph.receivers(j).empty()) << nodes;
+  // One matching leaves out a node where a block has one node more than the next.
+  for (int nodes = 1; nodes < 70; ++nodes)
+    for (std::uint64_t seed = 0; seed < 20; ++seed)
+      for (const SparseGraph& graph :
+           {fs_graph(nodes, 1, 0.1, seed), fs_sparse_graph(nodes, 1, 0.1, seed)})
+        for (int j = 0; j + 1 < nodes; ++j)
+          EXPECT_FALSE(graph.receivers(j).empty()) << nodes << ' ' << seed;
 }
 
 TEST(Fs, HasACompleteLastBlock) {
@@ -210,6 +217,7 @@ TEST(Families, AreRefusedBeforeTheyTakeMoreThanTheMemory) {
   EXPECT_THAT(refusal("indegree:1073741823:64"), HasSubstr("GiB of memory; the machine has"));
   EXPECT_THAT(refusal("fs-original:1000000"), HasSubstr("the machine has"));
   EXPECT_THAT(refusal("fs:1000000:50000"), HasSubstr("the machine has"));
+  EXPECT_THAT(refusal("indegree:1073741824:50"), HasSubstr("1.07e+09 nodes and 5.37e+10 edges"));
 }
 
 TEST(Families, AreNamedAndTakeDegreesThatGrowWithTheGraph) {

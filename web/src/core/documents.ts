@@ -1034,6 +1034,61 @@ export interface CompareDocument {
   }[];
 }
 
+/** Graphs of families: `synergraph families --json`, `sg.families`. */
+export interface FamiliesDocument {
+  /** name of the document */
+  schema: 'synergraph.families';
+  /** grows when a field changes its meaning or is removed */
+  schema_version: 1;
+  /** version of the program */
+  program: string;
+  /** instruction set of the kernels */
+  isa?: string;
+  /** what the graphs were measured with */
+  settings: {
+    /** threshold of the mixing times */
+    eps: number;
+    /** limit on the steps of walks and diffusion */
+    step_limit: number;
+  };
+  /** each graph, in the order of families, numbers of nodes and seeds */
+  graphs: {
+    /** description of the family, or name of the file */
+    family: string;
+    /** number of nodes */
+    nodes: number;
+    /** seed of the graph; null: not random */
+    seed: number | null;
+    /** number of edges, self-loops included */
+    edges: number;
+    /** of the graph */
+    numbers: {
+      /** as in docs/graphs.md; null: infinite */
+      averaged_mixing_time: Maybe;
+      /** as in docs/graphs.md; null: infinite */
+      averaged_mixing_time_tv: Maybe;
+      /** as in docs/graphs.md; null: infinite */
+      mixing_time: Maybe;
+      /** as in docs/graphs.md; null: infinite */
+      hitting_mean: Maybe;
+      /** as in docs/graphs.md; null: infinite */
+      minimax_fidelity: Maybe;
+      /** as in docs/graphs.md; null: infinite */
+      minimax_fidelity_upper: Maybe;
+      /** as in docs/graphs.md; null: infinite */
+      normalised_fidelity: Maybe;
+      /** as in docs/graphs.md; null: infinite */
+      backward_hitting_time: Maybe;
+      /** as in docs/graphs.md; null: infinite */
+      backward_mixing_time: Maybe;
+      /** as in docs/graphs.md; null: infinite */
+      fidelity_bound: Maybe;
+    };
+    /** no step limit was reached; otherwise mixing times are lower limits */
+    exact: boolean;
+  }[];
+}
+
 /** Designs that a search found: `synergraph design --json`, `sg.design`. */
 export interface DesignDocument {
   /** name of the document */
