@@ -111,11 +111,10 @@ std::vector<int> members(const std::vector<int>& set, std::size_t heads) {
   return in;
 }
 
-void add_value(const HeadValues& head_values, std::size_t v, LayerArrays& layers) {
-  const std::string name = std::string(name_of(head_values.options.values[v])) + "/";
-  const auto layer_value = [&](std::size_t l) -> const ValueOfHeads& {
-    return head_values.layer_values[l].values[v];
-  };
+/// One value; `layer_value(l)` is that of a layer.
+template <class LayerValue>
+void add_value(const std::string& name, const HeadValues& head_values,
+               const LayerValue& layer_value, LayerArrays& layers) {
   layers.add_estimates(name + "all", [&](std::size_t l) { return layer_value(l).all; });
   layers.add(name + "gap", [&](std::size_t l) { return layer_value(l).gap; });
   for (const auto& [key, number] : kHeadNumbers)
@@ -147,9 +146,12 @@ void add_value(const HeadValues& head_values, std::size_t v, LayerArrays& layers
   });
   layers.add(name + "beating",
              [&](std::size_t l) { return static_cast<std::int64_t>(layer_value(l).beating); });
+}
 
+/// The best weights of one value.
+template <class LayerValue>
+void add_weights(const std::string& name, const LayerValue& layer_value, LayerArrays& layers) {
   const auto sought = [&](std::size_t l) { return layer_value(l).weights.value_or(BestWeights()); };
-  if (head_values.options.weight_samples == 0) return;
   layers.add_lists(name + "best_weights", "head", layers.heads(),
                    [&](std::size_t l) { return sought(l).weights; });
   layers.add(name + "best_weights_value", [&](std::size_t l) { return sought(l).value; });
@@ -200,11 +202,23 @@ std::vector<NamedArray> arrays_of(const HeadsReport& report) {
              [&](std::size_t l) { return head_values.layer_values[l].permutations; });
   layers.add("precise",
              [&](std::size_t l) { return std::int64_t{head_values.layer_values[l].precise}; });
-  for (std::size_t v = 0; v < head_values.options.values.size(); ++v)
-    add_value(head_values, v, layers);
-  if (report.loss)
-    layers.add_lists("loss/shapley", "head", layers.heads(),
-                     [&](std::size_t l) { return (*report.loss)[l].shapley; });
+  for (std::size_t v = 0; v < head_values.options.values.size(); ++v) {
+    const std::string name = std::string(name_of(head_values.options.values[v])) + "/";
+    const auto layer_value = [&](std::size_t l) -> const ValueOfHeads& {
+      return head_values.layer_values[l].values[v];
+    };
+    add_value(name, head_values, layer_value, layers);
+    if (head_values.options.weight_samples != 0) add_weights(name, layer_value, layers);
+  }
+  if (report.loss) {
+    const std::vector<LossOfHeads>& losses = *report.loss;
+    add_value(
+        "loss/", head_values, [&](std::size_t l) -> const ValueOfHeads& { return losses[l].value; },
+        layers);
+    layers.add("accuracy/all", [&](std::size_t l) { return losses[l].accuracy_won; });
+    layers.add_lists("accuracy/shapley", "head", layers.heads(),
+                     [&](std::size_t l) { return losses[l].accuracy_shapley; });
+  }
   if (report.moved)
     layers.add_lists("moved", "head", layers.heads(),
                      [&](std::size_t l) { return (*report.moved)[l]; });

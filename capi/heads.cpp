@@ -52,9 +52,11 @@ int sg_heads(sg_attention* attention, const char* options, const sg_call* call,
     const EdgeSettings& edges = settings.edges;
     const StackSettings& through = settings.through;
     through.check(edges);
+    const LossOfHeadsOptions loss = settings.loss.options();
     StackOptions stack = through.options(settings.metrics.from);
     const LayerWeights weights = attention->layer_weights(edges);
     if (weights.empty()) throw InputError("there are no layers to measure");
+    require_losses(*attention->source, loss.choice);
 
     HeadsReport report;
     report.verbose = settings.text.verbose;
@@ -70,8 +72,7 @@ int sg_heads(sg_attention* attention, const char* options, const sg_call* call,
             stack);
       report.head_values = value_heads(*source, weights, head_values);
       if (!edges.moved()) report.moved = moved_shares(*attention->source, execution);
-      report.loss = losses_of_heads(*attention->source, report.head_values.layer_values,
-                                    settings.loss.choice(), execution);
+      report.loss = losses_of_heads(*attention->source, report.head_values, loss, execution);
     });
     attention->describe(report, edges);
     report.head_names = attention->head_names;

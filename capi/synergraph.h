@@ -380,6 +380,8 @@ SG_API int sg_measure(sg_attention* attention, const char* options, const sg_cal
  *   "loss"           whether to divide the loss of a checkpoint with a task among its heads,
  *                    beside their structure: yes, no or auto, which measures up to 100000 subsets
  *                    of heads on sequences (default: auto)
+ *   "ablation"       output of a head that is off, when the loss is measured: zero or mean, its
+ *                    mean over all tokens of all sequences; also asks for the loss (default: mean)
  *   "edges"          what the edges are: attention, norm (attention times the norm of what the
  *                    head moves) or contribution (share of each moved value in the output). With
  *                    norm and contribution the weights of the heads follow from the edges

@@ -37,6 +37,7 @@ void run_heads(const CLI::App& app, HeadsCommandSettings& settings) {
   const StackSettings& through = settings.measured.through;
   const EdgeSettings& edges = settings.measured.edges;
   through.check(edges);
+  const LossOfHeadsOptions loss = settings.measured.loss.options();
   const MetricsSettings& metrics = settings.measured.metrics;
 
   HeadsReport report;
@@ -44,6 +45,7 @@ void run_heads(const CLI::App& app, HeadsCommandSettings& settings) {
   report.range = command.input.token_range();
   report.convention = metrics.convention.names.front();
   const AttentionInput input = command.input.open(report.range, command.shared.local_rank());
+  require_losses(input.attention ? *input.attention : *input.source, loss.choice);
   HeadValueOptions options = settings.measured.value_options(!input.head_names.empty());
   options.execution = command.execution(options.execution.memory);
   options.device = settings.input.device;
@@ -76,8 +78,7 @@ void run_heads(const CLI::App& app, HeadsCommandSettings& settings) {
     if (!edges.moved()) report.moved = moved_shares(*input.source, options.execution);
     // The loss is of the model, whatever its edges are.
     report.loss = losses_of_heads(input.attention ? *input.attention : *input.source,
-                                  report.head_values.layer_values, settings.measured.loss.choice(),
-                                  options.execution);
+                                  report.head_values, loss, options.execution);
     if (command.shared.wanted()) measure_layers();
     const auto draw = [&] { draw_heads_figure(drawn, report, figure); };
     command.write(report, draw, {"heads", {}, {}, also}, input, names);

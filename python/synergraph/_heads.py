@@ -60,6 +60,11 @@ class HeadValues(Paged):
         return self._part("speed")
 
     @property
+    def loss(self) -> Numbers:
+        """What the model's loss needs of them, where that was measured (`Model.value_heads`, `ablate`): how much the loss falls."""
+        return self._part("loss")
+
+    @property
     def stack(self) -> Numbers:
         """All layers applied once each, where `stack` was asked for: `signal`, `heads`, `residual`, ..."""
         return self._part("stack")
@@ -137,6 +142,7 @@ def heads(
     precision: Optional[float] = None,
     orders: Optional[int] = None,
     loss: Optional[str] = None,
+    ablation: Optional[str] = None,
     edges: Optional[str] = None,
     stack: bool = False,
     residual: Optional[float] = None,

@@ -150,6 +150,7 @@ class Model:
         precision: Optional[float] = None,
         orders: Optional[int] = None,
         loss: Optional[str] = None,
+        ablation: Optional[str] = None,
         edges: Optional[str] = None,
         stack: bool = False,
         residual: Optional[float] = None,

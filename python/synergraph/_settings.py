@@ -140,6 +140,9 @@ SETTINGS: Dict[str, Dict[str, Tuple[str, bool, str]]] = {
         "loss": ("name", True, (
             "whether to divide the loss of a checkpoint with a task among its heads, beside their structure: yes, no or auto, which "
             "measures up to 100000 subsets of heads on sequences (default: auto)")),
+        "ablation": ("name", True, (
+            "output of a head that is off, when the loss is measured: zero or mean, its mean over all tokens of all sequences; also asks "
+            "for the loss (default: mean)")),
         "edges": ("name", True, (
             "what the edges are: attention, norm (attention times the norm of what the head moves) or contribution (share of each moved "
             "value in the output). With norm and contribution the weights of the heads follow from the edges (default: attention)")),

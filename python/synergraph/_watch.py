@@ -354,6 +354,7 @@ class Watch:
         precision: Optional[float] = None,
         orders: Optional[int] = None,
         loss: Optional[str] = None,
+        ablation: Optional[str] = None,
         edges: Optional[str] = None,
         stack: bool = False,
         residual: Optional[float] = None,

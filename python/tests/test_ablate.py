@@ -452,6 +452,69 @@ def test_a_module_that_runs_twice_is_two_layers():
 # ---- Identities
 
 
+class Functional:
+    """The forward pass of a `Stack`, sample by sample and head by head, from its weights alone. Heads in `off`, {layer: heads}, give what
+    `instead`, {layer: (heads, width)}, says; `seen` collects the outputs of all heads."""
+
+    def __init__(self, model, heads):
+        self.model, self.heads, self.seen = model, heads, {}
+
+    def logits(self, ids, off=None, instead=None):
+        states = self.model.embedding.weight[ids]
+        for place, layer in enumerate(self.model.layers):
+            attention = layer["attention"]
+            own = isinstance(attention, OwnAttention)
+            weight, bias = (attention.qkv.weight, attention.qkv.bias) if own else (attention.inner.in_proj_weight, attention.inner.in_proj_bias)
+            last = attention.proj if own else attention.inner.out_proj
+            mixed = []
+            for head in range(self.heads):
+                width = states.shape[1] // self.heads
+                query, key, value = ((states @ weight.T + bias)[:, part * states.shape[1] + head * width:][:, :width] for part in range(3))
+                # OwnAttention does not scale its scores.
+                scores = query @ key.T / (1 if own else width ** 0.5)
+                shares = torch.softmax(scores.masked_fill(torch.ones(len(ids), len(ids), dtype=torch.bool).triu(1), -math.inf), -1)
+                output = shares @ value
+                self.seen.setdefault(place, {}).setdefault(head, []).append(output)
+                mixed.append(instead[place][head].expand_as(output) if off and head in off.get(place, ()) else output)
+            states = states + torch.cat(mixed, 1) @ last.weight.T + last.bias
+            states = states + torch.tanh(layer["mlp"](states))
+        return self.model.head(states)
+
+
+@pytest.mark.parametrize("loss", ["cross-entropy", "accuracy"])
+@pytest.mark.parametrize("kind", ["mean", "zero"])
+@pytest.mark.parametrize("attention", [OwnAttention, Multihead])
+def test_a_forward_pass_of_plain_functions(attention, kind, loss):
+    """Batches of different lengths, two layers: values of all samples, the control, and errors, from weights and definitions alone."""
+    heads, layers = 3, 2
+    model = Stack(attention, heads=heads, size=12, layers=layers, seed=4).double().eval()
+    inputs = [torch.randint(VOCABULARY, (samples, tokens), generator=torch.Generator().manual_seed(tokens)) for samples, tokens in ((2, 7), (3, 4))]
+    texts = [text for batch in inputs for text in batch]
+
+    @torch.no_grad()
+    def losses(off=None, instead=None):
+        found = []
+        for ids in texts:
+            scores = torch.log_softmax(Functional(model, heads).logits(ids, off, instead)[:-1], -1)
+            found.append((-scores[torch.arange(len(ids) - 1), ids[1:]] if loss == "cross-entropy" else (scores.argmax(-1) != ids[1:]).double()).mean().item())
+        return np.array(found)
+
+    with torch.no_grad():
+        observer = Functional(model, heads)
+        for ids in texts:
+            observer.logits(ids)
+    instead = {layer: [torch.cat(outputs).mean(0) * (kind == "mean") for outputs in observer.seen[layer].values()] for layer in range(layers)}
+    result = sg.ablate(model, inputs, loss, kind=kind)
+    every = {layer: set(range(heads)) for layer in range(layers)}
+    intact, without = losses(), losses(every, instead)
+    assert result.control["intact"]["mean"] == pytest.approx(intact.mean(), rel=1e-10)
+    assert result.control["needed"]["mean"] == pytest.approx((without - intact).mean(), rel=1e-9, abs=1e-12)
+    assert result.control["needed"]["error"] == pytest.approx((without - intact).std(ddof=1) / len(texts) ** 0.5, rel=1e-8)
+    for layer in range(layers):
+        table = np.array([losses({layer: {head for head in range(heads) if not chosen >> head & 1}}, instead) for chosen in range(1 << heads)])
+        check_layer(result, layer, table[0] - table, rtol=1e-9)
+
+
 def test_heads_without_effect_are_worth_exactly_nothing():
     model = Blocks()
     with torch.no_grad():

@@ -62,10 +62,11 @@ def test_equals_the_reference(kind, key_heads, seed):
             reference.shapley(lambda subset: value(reference.diffusion(edges, subset)), HEADS), rel=1e-8, abs=1e-12)
 
 
-def test_contributions_far_below_the_output_keep_their_digits():
-    """What heads move is 1e-12 of the residual. Against exact fractions, where the difference of two lengths has 4 digits left."""
+@pytest.mark.parametrize("larger", [1e3, 1e12, 1e30])
+def test_contributions_far_below_the_output_keep_their_digits(larger):
+    """The residual is so much larger than what heads move. Against exact fractions: at 1e12, the difference of two lengths has 4 digits left."""
     attention, moved = random_layer(21)
-    moved["residual"] *= 1e12
+    moved["residual"] *= larger
     # Exact numbers: products of doubles are fractions.
     shares = [[[Fraction(float(x)) for x in row] for row in head] for head in attention]
     projection = [[Fraction(float(x)) for x in row] for row in moved["out_proj"]]
@@ -420,6 +421,43 @@ def test_flow_is_the_least_cut(layers, tokens, seed):
     result = sg.heads(attention, stack=True, method="flow")
     assert result.stack["flow"] == pytest.approx(expected, rel=1e-12)
     assert np.all(sg.flow(attention)[0] >= sg.rollout(attention)[0] - 1e-12)  # the signal is a flow
+
+
+def largest_flow(layers, token):
+    """The maximum flow by shortest augmenting paths."""
+    levels, tokens = len(layers) + 1, layers.shape[-1]
+    room = {}
+    for level, layer in enumerate(layers):
+        for query, key in zip(*np.nonzero(layer)):
+            room.setdefault((level, key), {})[level + 1, query] = layer[query, key]
+            room.setdefault((level + 1, query), {}).setdefault((level, key), 0.0)
+    start, end, flow = (0, token), (levels - 1, tokens - 1), 0.0
+    while True:
+        before, waiting = {start: None}, [start]
+        for place in waiting:
+            for following, free in room.get(place, {}).items():
+                if free > 1e-15 and following not in before:
+                    before[following] = place
+                    waiting.append(following)
+        if end not in before:
+            return flow
+        path, place = [], end
+        while before[place] is not None:
+            path.append((before[place], place))
+            place = before[place]
+        step = min(room[one][other] for one, other in path)
+        flow += step
+        for one, other in path:
+            room[one][other] -= step
+            room[other][one] = room[other].get(one, 0.0) + step
+
+
+@pytest.mark.parametrize("layers, tokens", [(5, 11), (3, 15)])
+def test_flow_is_that_of_augmenting_paths(layers, tokens):
+    attention = random_stack(layers, layers=layers, heads=2, tokens=tokens) ** 4
+    attention /= attention.sum(-1, keepdims=True)
+    expected = [largest_flow(capacities(attention), token) for token in range(tokens)]
+    assert sg.flow(attention)[0] == pytest.approx(expected, rel=1e-11)
 
 
 def test_flow_uses_what_was_measured():

@@ -2,6 +2,8 @@
 
 import pickle
 
+import itertools
+
 import numpy as np
 import pytest
 
@@ -46,6 +48,39 @@ def test_several_sinks_are_averaged(small):
     for wrong in ([], "5-3", 1.5, True, "x"):
         with pytest.raises(sg.Error, match="from_tokens"):
             sg.heads(small, from_tokens=wrong)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_chosen_tokens_at_chosen_sinks_are_powers_of_the_matrix(seed):
+    """Every subset by powers of its matrix, and Shapley values over all orders of the heads."""
+    random = np.random.default_rng(seed)
+    samples, heads, tokens = 2, 3, 7
+    attention = np.tril(random.random((1, samples, heads, tokens, tokens)))
+    attention /= attention.sum(-1, keepdims=True)
+    weights, chosen, sinks = random.random(heads) + 0.1, [1, 2], [3, 6]
+
+    def worth(sample, members):
+        if not members:
+            return 0.0
+        matrix = sum(weights[h] * attention[0, sample, h] for h in members) / sum(weights[h] for h in members)
+        found = []
+        for sink in sinks:
+            signal = np.eye(sink + 1)[sink]
+            best = signal
+            for _ in range(400):
+                signal = signal @ matrix[:sink + 1, :sink + 1]
+                best = np.maximum(best, signal)
+            found.append(best[chosen].min())
+        return np.mean(found)
+
+    expected = np.zeros((samples, heads))
+    orders = list(itertools.permutations(range(heads)))
+    for sample, order in itertools.product(range(samples), orders):
+        for place, head in enumerate(order):
+            expected[sample, head] += (worth(sample, order[:place + 1]) - worth(sample, order[:place])) / len(orders)
+    found = sg.heads(attention, weights=weights, values="fidelity", from_tokens=chosen, sink=sinks, weight_samples=0).fidelity
+    np.testing.assert_allclose(found["shapley"][0], expected.mean(0), rtol=1e-9, atol=1e-12)
+    np.testing.assert_allclose(found["shapley_error"][0], expected.std(0, ddof=1) / samples ** 0.5, rtol=1e-8, atol=1e-12)
 
 
 def test_graphs_equal_the_program(program, tmp_path):

@@ -55,8 +55,16 @@ void visit_settings(HeadValueOptions& options, Visit&& visit) {
 /// Whether the loss is measured beside structure, as a user says it.
 struct LossSettings {
   std::optional<LossChoice> loss;
+  std::optional<Ablation> ablation;
 
-  LossChoice choice() const { return loss.value_or(LossChoice::kAuto); }
+  /// An ablation asks for the loss. UsageError where the loss is left out.
+  LossOfHeadsOptions options() const {
+    if (ablation && loss == LossChoice::kNo)
+      throw UsageError(option_mark("ablation") + " needs the loss; leave out " +
+                       option_mark("loss") + " no");
+    return {ablation ? LossChoice::kYes : loss.value_or(LossChoice::kAuto),
+            ablation.value_or(Ablation::kMean)};
+  }
 };
 
 /// See Setting.
@@ -67,6 +75,10 @@ void visit_settings(LossSettings& settings, Visit&& visit) {
                 "their structure: yes, no or auto, which measures up to 100000 subsets of heads on "
                 "sequences (default: auto)"},
         settings.loss);
+  visit(Setting{"ablation", kMeasurementGroup,
+                "output of a head that is off, when the loss is measured: zero or mean, its mean "
+                "over all tokens of all sequences; also asks for the loss (default: mean)"},
+        settings.ablation);
 }
 
 /// How signals pass the layers.

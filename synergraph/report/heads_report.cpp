@@ -101,7 +101,12 @@ ordered_json json_loss(const LossOfHeads& loss, const std::vector<HeadValue>& va
   ordered_json agreement = ordered_json::object();
   for (std::size_t v = 0; v < values.size(); ++v)
     agreement[std::string(name_of(values[v]))] = json_number(loss.agreement[v]);
-  return {{"won", loss.won}, {"shapley", loss.shapley}, {"rank_correlation", std::move(agreement)}};
+  return {{"won", loss.won},
+          {"shapley", loss.shapley},
+          {"rank_correlation", std::move(agreement)},
+          {"ablation", name_of(loss.ablation)},
+          {"value", json_value(loss.value, 1, 1)},
+          {"accuracy", {{"won", loss.accuracy_won}, {"shapley", loss.accuracy_shapley}}}};
 }
 
 ordered_json json_layer(const HeadsReport& report, std::size_t l) {

@@ -22,6 +22,11 @@ constexpr std::size_t kShort = 3;       // clauses of a short line
 constexpr std::size_t kBothValues = 2;  // likewise; of more, the second value is said together
 constexpr std::size_t kNamedHeads = 4;  // one by one; more in ranges
 
+double median(std::vector<double> numbers) {
+  std::sort(numbers.begin(), numbers.end());
+  return 0.5 * (numbers[(numbers.size() - 1) / 2] + numbers[numbers.size() / 2]);
+}
+
 std::string percent(double share) {
   return fixed(100.0 * share, std::abs(share) < 0.0995 ? 1 : 0) + " %";
 }
@@ -58,6 +63,8 @@ class ValueSummary {
     else if (!facts.decided && facts.heads > 1)
       said.emplace_back("not certified, so that little can be said of its heads");
     if (facts.decided && facts.heads > 1) said = shares(l);
+    if (said.size() > clauses)  // how few heads keep the value is said last
+      said.erase(said.begin(), said.end() - static_cast<std::ptrdiff_t>(clauses));
     for (const std::string& text : claims(l))
       if (said.size() < clauses) said.push_back(text);
     for (std::size_t k = 0; k < said.size(); ++k) line += (k == 0 ? ": " : "; ") + said[k];
@@ -110,21 +117,22 @@ class ValueSummary {
   /// Of each kind of claim: in how many layers it holds, and where most.
   std::vector<std::string> notable_claims() const {
     std::vector<std::string> lines;
-    for (const Kind& kind : kKinds) {
-      std::size_t count = 0;
-      std::size_t most = 0;
-      for (std::size_t l = 0; l < facts_.size(); ++l) {
-        const HeldOutClaim* claim = facts_[l].*kind.claim;
-        if (!claim) continue;
-        if (count++ == 0 || std::abs(claim->size) > std::abs((facts_[most].*kind.claim)->size))
-          most = l;
-      }
-      if (count > 0)
+    for (const Kind& kind : kKinds)
+      if (const std::vector<std::size_t> held = layers_of(kind); !held.empty())
         lines.push_back(fmt::format("{}: {} in {} of {} layers, most in {}: {}", name(), kind.what,
-                                    count, facts_.size(), names_.layer(most),
-                                    claim_text(kind, most)));
-    }
+                                    held.size(), facts_.size(), names_.layer(held.front()),
+                                    claim_text(kind, held.front())));
     return lines;
+  }
+
+  /// The same in one line, without where; empty without claims.
+  std::string counted_claims() const {
+    std::vector<std::string> said;
+    for (const Kind& kind : kKinds)
+      if (const std::size_t count = layers_of(kind).size(); count > 0)
+        said.push_back(fmt::format("{} in {}", kind.what, count));
+    return said.empty() ? std::string()
+                        : fmt::format("{}, of {} layers: {}", name(), facts_.size(), listed(said));
   }
 
  private:
@@ -139,6 +147,22 @@ class ValueSummary {
        {&ValueFacts::better_set, "a better subset", "{} alone reach {}"},
        {&ValueFacts::better_without, "a head in the way", "without {} it is {} higher"},
        {&ValueFacts::other_weights, "better weights", "other weights raise it by {1}"}}};
+
+  static constexpr const char* kAloneKeeps = " alone keeps";
+
+  /// The layers that a kind of claim holds in; the first is where it is largest.
+  std::vector<std::size_t> layers_of(const Kind& kind) const {
+    std::vector<std::size_t> held;
+    for (std::size_t l = 0; l < facts_.size(); ++l)
+      if (facts_[l].*kind.claim) held.push_back(l);
+    const auto size = [&](std::size_t l) { return std::abs((facts_[l].*kind.claim)->size); };
+    if (!held.empty())
+      std::iter_swap(held.begin(),
+                     std::max_element(held.begin(), held.end(), [&](std::size_t a, std::size_t b) {
+                       return size(a) < size(b);
+                     }));
+    return held;
+  }
 
   const ValueOfHeads& layer_value(std::size_t l) const {
     return head_values_.layer_values[l].values[value_];
@@ -158,9 +182,7 @@ class ValueSummary {
     std::string low = human(numbers.front(), 3);
     const std::string high = human(numbers.back(), 3);
     if (low == high) return low;
-    const std::size_t size = numbers.size();
-    return fmt::format("{} to {} (median {})", low, high,
-                       human(0.5 * (numbers[(size - 1) / 2] + numbers[size / 2]), 3));
+    return fmt::format("{} to {} (median {})", low, high, human(median(std::move(numbers)), 3));
   }
 
   /// Which heads account for most of the value, and how few keep it. Where fewer heads keep nearly
@@ -190,6 +212,9 @@ class ValueSummary {
       found = fmt::format("any set needs at least {} heads ({}) to keep {}{}", kept.size(),
                           ranges(kept, l), keep, found);
     if (kept.size() < facts.carriers.size()) return {found};
+    // Another head that does as well alone contradicts that this one carries the value.
+    if (kept.size() == 1 && exact && single_heads(l) != names_.heads(facts.carriers) + kAloneKeeps)
+      return {found};
     if (facts.carriers.size() == facts.heads)
       return {"all heads are needed to account for " + percent(kCarriedShare), found};
     return {
@@ -222,9 +247,13 @@ class ValueSummary {
     for (std::size_t h = 0; h < value.heads.size(); ++h)
       if (reaches(value.heads[h].alone.mean, head_values_.options.keep * value.all.mean))
         enough.push_back(static_cast<int>(h));
-    if (enough.size() <= 1) return names_.heads(value.smallest.heads) + " alone keeps";
-    if (enough.size() == value.heads.size()) return "any head alone keeps";
-    return fmt::format("each of {} alone keeps", set(enough, l));
+    if (enough.size() <= 1) return names_.heads(value.smallest.heads) + kAloneKeeps;
+    if (enough.size() == value.heads.size()) return std::string("any head") + kAloneKeeps;
+    std::string named = set(enough, l);
+    constexpr std::string_view kAllHeads = "all heads but ";
+    if (named.starts_with(kAllHeads))
+      return fmt::format("each head but {}{}", named.substr(kAllHeads.size()), kAloneKeeps);
+    return fmt::format("each of {}{}", named, kAloneKeeps);
   }
 
   std::string claim_text(const Kind& kind, std::size_t l) const {
@@ -254,8 +283,8 @@ class ValueSummary {
   std::vector<ValueFacts> facts_;
 };
 
-/// What the model needs, and whether structure agrees.
-std::string loss_line(const HeadsReport& report, const HeadsNames& names) {
+/// What the model needs, and whether structure agrees: in each layer, or `brief`.
+std::string loss_line(const HeadsReport& report, const HeadsNames& names, bool brief) {
   if (report.control && needs_no_attention(*report.control))
     return "loss: no head matters, the model needs no attention for this task";
   const std::vector<LossOfHeads>& losses = *report.loss;
@@ -264,17 +293,21 @@ std::string loss_line(const HeadsReport& report, const HeadsNames& names) {
     if (losses[l].won > losses[most].won) most = l;
   const auto needed = std::max_element(losses[most].shapley.begin(), losses[most].shapley.end());
   std::string text = fmt::format(
-      "loss: heads matter most in {}, {} nats of loss, {} most ({}); rank correlation of structure "
-      "with loss within layers",
-      names.layer(most), human(losses[most].won, 3),
-      names.heads({static_cast<int>(needed - losses[most].shapley.begin())}), human(*needed, 3));
+      "loss{}: heads matter most in {}, {} nats of loss, {} most ({}); {}",
+      losses[most].ablation == Ablation::kZero ? " with zeroed outputs" : "", names.layer(most),
+      human(losses[most].won, 3),
+      names.heads({static_cast<int>(needed - losses[most].shapley.begin())}), human(*needed, 3),
+      brief ? "median rank correlation with structure"
+            : "rank correlation of structure with loss within layers");
   for (std::size_t v = 0; v < report.head_values.options.values.size(); ++v) {
+    std::vector<double> known;
     std::vector<std::string> each;
     each.reserve(losses.size());
-    for (const LossOfHeads& loss : losses)
+    for (const LossOfHeads& loss : losses) {
+      if (!std::isnan(loss.agreement[v])) known.push_back(loss.agreement[v]);
       each.push_back(std::isnan(loss.agreement[v]) ? "none" : fixed(loss.agreement[v], 2));
-    constexpr std::size_t kShown = 8;
-    if (each.size() > kShown) each.resize(kShown);
+    }
+    if (brief) each = {known.empty() ? "none" : fixed(median(known), 2)};
     text += fmt::format("{} {} {}", v == 0 ? ":" : ",",
                         name_of(report.head_values.options.values[v]), listed(each));
   }
@@ -314,10 +347,11 @@ std::string judgement(const HeadsReport& report) {
 /// Which heads move most, by L1 contribution. It comes first: of all numbers of the study in
 /// docs/validity.md that need no loss, contributions order heads most like the loss does, and
 /// fidelity and speed do not. Of contribution edges these are shares among the heads, otherwise
-/// beside the residual. Of many layers, those where a head stands out most.
-std::string movers(const HeadsReport& report, const HeadsNames& names) {
+/// beside the residual: of so many layers, or of those where a head stands out most. `few`: one
+/// head of each layer.
+std::string movers(const HeadsReport& report, const HeadsNames& names, std::size_t most_layers,
+                   bool few) {
   constexpr std::size_t kHeads = 3;
-  constexpr std::size_t kLayers = 4;
   const MovedShares& weights = report.moved ? *report.moved : report.head_values.weights;
   const auto largest = [&](std::size_t l) {
     return *std::max_element(weights[l].begin(), weights[l].end());
@@ -326,11 +360,11 @@ std::string movers(const HeadsReport& report, const HeadsNames& names) {
   for (std::size_t l = 0; l < weights.size(); ++l)
     if (weights[l].size() > 1) layers.push_back(l);
   if (layers.empty()) return {};
-  const bool some = layers.size() > kLayers;
+  const bool some = layers.size() > most_layers;
   if (some) {
     std::stable_sort(layers.begin(), layers.end(),
                      [&](std::size_t a, std::size_t b) { return largest(a) > largest(b); });
-    layers.resize(kLayers);
+    layers.resize(most_layers);
   }
   std::string text;
   for (const std::size_t l : layers) {
@@ -339,7 +373,7 @@ std::string movers(const HeadsReport& report, const HeadsNames& names) {
     const auto weight = [&](int h) { return weights[l][static_cast<std::size_t>(h)]; };
     std::stable_sort(order.begin(), order.end(),
                      [&](int a, int b) { return weight(a) > weight(b); });
-    order.resize(std::min(order.size(), some ? std::size_t{1} : kHeads));
+    order.resize(std::min(order.size(), some || few ? std::size_t{1} : kHeads));
     std::vector<std::string> named(order.size());
     std::transform(order.begin(), order.end(), named.begin(), [&](int h) {
       return fmt::format("{} ({})", names.head(h), percent(weight(h)));
@@ -399,22 +433,28 @@ std::vector<std::string> heads_summary(const HeadsReport& report, std::size_t cl
   const HeadsNames names(report);
   const std::size_t layers = head_values.layer_values.size();
   clauses = std::min(clauses, layers <= kBothValues ? SIZE_MAX : layers <= 4 ? 4 : kShort);
+  const bool brief = layers > kBothValues && clauses <= 1;
   std::vector<std::string> lines;
   if (report.moved || report.edges == EdgeKind::kContribution)
-    lines.push_back(movers(report, names));
+    lines.push_back(movers(report, names, clauses == 0 ? 2 : 4, brief));
   const std::size_t values = layers == 0 ? 0 : head_values.layer_values.front().values.size();
   for (std::size_t v = 0; v < values; ++v) {
     const ValueSummary summary(report, names, v);
-    if (layers <= (v == 0 ? kLineEach : kBothValues)) {
-      for (std::size_t l = 0; l < layers; ++l) lines.push_back(summary.layer(l, clauses));
+    if (layers <= (v == 0 && clauses > 0 ? kLineEach : kBothValues)) {
+      for (std::size_t l = 0; l < layers; ++l)
+        lines.push_back(summary.layer(l, std::max(clauses, std::size_t{1})));
       continue;
     }
     lines.push_back(summary.range());
     if (v > 0) continue;
+    if (clauses == 0) {
+      lines.push_back(summary.counted_claims());
+      continue;
+    }
     lines.push_back(summary.concentrated());
     for (std::string& line : summary.notable_claims()) lines.push_back(std::move(line));
   }
-  if (report.loss) lines.push_back(loss_line(report, names));
+  if (report.loss) lines.push_back(loss_line(report, names, brief || layers > kLineEach));
   if (report.stack) lines.push_back(stack_line(report, names));
   lines.push_back(judgement(report));
   std::erase(lines, std::string());

@@ -183,13 +183,12 @@ std::string errors_text(const HeadValues& head_values) {
 std::string summary_text(const HeadsReport& report, std::size_t columns, const std::string& about) {
   constexpr std::size_t kScreenColumns = 80;
   constexpr std::ptrdiff_t kScreenLines = 23;  // and one for the prompt
-  constexpr std::size_t kFewestClauses = 2;
   for (std::size_t clauses = kMostClauses;; --clauses) {
     std::string text;
     for (const std::string& line : heads_summary(report, clauses)) text += line + '\n';
     text += '\n' + about;
     const std::string shown = wrapped(text, std::min(columns, kScreenColumns), 2);
-    if (report.verbose || clauses <= kFewestClauses ||
+    if (report.verbose || clauses == 0 ||
         std::count(shown.begin(), shown.end(), '\n') <= kScreenLines)
       return wrapped(text, columns, 2);
   }

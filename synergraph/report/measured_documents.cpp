@@ -386,29 +386,39 @@ Fields heads_settings() {
 Fields heads_document() {
   return head_of(kHeadsDocument) +
          input({"attention", "model", "graph"}, {"uniform", "learned", "given", "graph", "moved"}) +
-         Fields{measuring_device(),
-                {"convention", part("Convention"), "definitions to measure by"},
-                {"settings", part("HeadsSettings"), "how it was measured"},
-                {"head_names", list(text()), "for a graph", kSometimes},
-                {"token_names", list(text()), "for a graph", kSometimes},
-                {"summary", list(text()), "the findings in words"},
-                {"layers",
-                 list(object(
-                     layer_of_heads(list(number(), 1), "of the heads, normalised", "LayerValue") +
-                     Fields{{"loss",
-                             object({{"won", number(),
-                                      "nats that all heads win over none; a head that is off gives "
-                                      "its mean output"},
-                                     {"shapley", list(number()), "nats of each head"},
-                                     {"rank_correlation", record(maybe()),
-                                      "of these with the Shapley values of each value"}}),
-                             "for a checkpoint whose loss was measured", kSometimes},
-                            {"moved", list(number()),
-                             "for a checkpoint that runs on the CPU: L1 contribution of each head "
-                             "beside the residual's, mean over tokens of the first 20 samples",
-                             kSometimes}})),
-                 "each layer"},
-                {"stack", part("Stack"), "with --stack", kSometimes}};
+         Fields{
+             measuring_device(),
+             {"convention", part("Convention"), "definitions to measure by"},
+             {"settings", part("HeadsSettings"), "how it was measured"},
+             {"head_names", list(text()), "for a graph", kSometimes},
+             {"token_names", list(text()), "for a graph", kSometimes},
+             {"summary", list(text()), "the findings in words"},
+             {"layers",
+              list(object(
+                  layer_of_heads(list(number(), 1), "of the heads, normalised", "LayerValue") +
+                  Fields{
+                      {"loss",
+                       object(
+                           {{"won", number(), "nats that all heads win over none"},
+                            {"shapley", list(number()), "nats of each head"},
+                            {"rank_correlation", record(maybe()),
+                             "of these with the Shapley values of each value"},
+                            {"ablation", names<Ablation>(), "what heads that are off give", kSince},
+                            {"value", part("LossValue"),
+                             "all indices of the loss; no standard errors: of the mean "
+                             "over all sequences",
+                             kSince},
+                            {"accuracy",
+                             object({{"won", number(), "accuracy that all heads win over none"},
+                                     {"shapley", list(number()), "of each head"}}),
+                             "the same of the accuracy", kSince}}),
+                       "for a checkpoint whose loss was measured", kSometimes},
+                      {"moved", list(number()),
+                       "for a checkpoint that runs on the CPU: L1 contribution of each head "
+                       "beside the residual's, mean over tokens of the first 20 samples",
+                       kSometimes}})),
+              "each layer"},
+             {"stack", part("Stack"), "with --stack", kSometimes}};
 }
 
 Fields stack() {

@@ -156,6 +156,33 @@ TEST_F(HeadsCommand, RunsACheckpointThroughItsLayers) {
     EXPECT_NEAR(sum, layer.at("loss").at("won").get<double>(), 1e-12);
     EXPECT_TRUE(layer.at("loss").at("rank_correlation").contains("speed"));
   }
+  // All indices of the loss are those of one game: of two heads, by the definitions.
+  for (const std::string ablation : {"zero", "mean"}) {
+    const json valued = heads("model.safetensors --task copy --samples 5 --ablation " + ablation);
+    const json loss = valued.at("layers").at(1).at("loss");
+    EXPECT_EQ(loss.at("ablation"), ablation);
+    EXPECT_EQ(loss == document.at("layers").at(1).at("loss"), ablation == "mean");
+    const json& value = loss.at("value");
+    const auto of = [&](int head, const char* index) {
+      return value.at("heads").at(head).at(index).at("mean").get<double>();
+    };
+    const double all = loss.at("won").get<double>();
+    const double pair = value.at("pairs").at(0).at("mean").get<double>();
+    EXPECT_EQ(value.at("all").at("mean"), loss.at("won"));
+    EXPECT_NEAR(pair, all - of(0, "alone") - of(1, "alone"), 1e-12);
+    for (const int head : {0, 1}) {
+      EXPECT_NEAR(of(head, "shapley"), of(head, "alone") + pair / 2, 1e-12);
+      EXPECT_EQ(of(head, "shapley"), loss.at("shapley").at(head).get<double>());
+      EXPECT_NEAR(of(head, "banzhaf"), of(head, "shapley"), 1e-12);
+      EXPECT_NEAR(of(head, "dropped"), all - of(1 - head, "alone"), 1e-12);
+    }
+    EXPECT_EQ(value.at("pruning").at("best").at(1).at("value").get<double>(),
+              std::max(of(0, "alone"), of(1, "alone")));
+    const json& accuracy = loss.at("accuracy");
+    EXPECT_NEAR(
+        accuracy.at("shapley").at(0).get<double>() + accuracy.at("shapley").at(1).get<double>(),
+        accuracy.at("won").get<double>(), 1e-12);
+  }
   // The loss is of the model, whatever its edges are.
   const auto loss = [&](const std::string& edges) {
     return heads("model.safetensors --task copy --samples 5 --loss yes" +
@@ -255,6 +282,9 @@ TEST_F(HeadsCommand, RefusesWhatDoesNotFit) {
   EXPECT_EQ(run("heads graph.txt --values beauty").status, 2);
   EXPECT_EQ(run("heads graph.txt --loss yes").status, 1);
   EXPECT_EQ(run("heads graph.txt --loss maybe").status, 2);
+  EXPECT_EQ(run("heads graph.txt --ablation zero").status, 1);
+  EXPECT_EQ(run("heads graph.txt --ablation zero --loss no").status, 2);
+  EXPECT_EQ(run("heads graph.txt --ablation median").status, 2);
   EXPECT_EQ(run("heads missing.npy").status, 1);
   EXPECT_EQ(run("heads graph.txt --json graph.txt").status, 2);
 }

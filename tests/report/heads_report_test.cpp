@@ -90,6 +90,15 @@ TEST(HeadsSummary, ASmallSetThatKeepsAllIsSaidAlone) {
   const std::string same = summary_of(fidelity_of(Tables(2, overlapping_heads({1, 1, 1}))));
   EXPECT_THAT(same, HasSubstr("fidelity 1: any head alone keeps 95 %"));
   EXPECT_THAT(same, Not(HasSubstr("account")));
+  // Heads 0 and 1 are equal and alone better than with head 2, which alone keeps enough: no head
+  // carries the value that another head keeps as well.
+  const std::string either =
+      summary_of(fidelity_of(Tables(2, {0.0, 1.0, 1.0, 1.0, 0.5, 0.5, 0.5, 0.5})));
+  EXPECT_THAT(either, HasSubstr("fidelity 0.5: any head alone keeps 95 %"));
+  EXPECT_THAT(either, Not(HasSubstr("account")));
+  // One head carries the value and no other does.
+  EXPECT_THAT(summary_of(fidelity_of(Tables(2, {0.0, 1.0, 0.5, 1.0}))),
+              HasSubstr("fidelity 1: head 0 alone keeps 95 %"));
   // Heads that add up, 0.5, 0.3, 0.15, 0.05: three keep 95 %, two account for 80 %.
   std::vector<double> sums(16);
   for (std::size_t s = 0; s < 16; ++s)
@@ -212,12 +221,20 @@ TEST(HeadsSummary, SaysWhatOtherWeightsReach) {
 
 TEST(HeadsSummary, PutsTheLossBesideStructure) {
   HeadsReport report = fidelity_of({kTwoHeads, kTwoHeads});
-  report.loss = {{0.75, {0.25, 0.5}, {-1.0}}};
+  LossOfHeads loss;
+  loss.won = 0.75;
+  loss.shapley = {0.25, 0.5};
+  loss.value = report.head_values.layer_values[0].values[0];
+  loss.accuracy_shapley = {0.0, 0.5};
+  loss.agreement = {-1.0};
+  report.loss = {loss};
   EXPECT_THAT(summary_of(report),
               HasSubstr("loss: heads matter most in layer 1, 0.75 nats of loss, head 1 most (0.5); "
                         "rank correlation of structure with loss within layers: fidelity -1.00\n"));
   EXPECT_EQ(csv_table(report).rows[0].back(), "0.25");
   EXPECT_THAT(json_report(report), HasSubstr("\"rank_correlation\""));
+  report.loss->front().ablation = Ablation::kZero;
+  EXPECT_THAT(summary_of(report), HasSubstr("loss with zeroed outputs: heads matter most"));
   report.verbose = true;
   EXPECT_THAT(format_report(report), HasSubstr("loss Shapley"));
 }
@@ -232,6 +249,30 @@ TEST(HeadsText, FitsAScreenUnlessItIsVerbose) {
     EXPECT_THAT(text, AllOf(HasSubstr("--verbose"), Not(HasSubstr("±"))));
     report.verbose = true;
     EXPECT_THAT(format_report(report, 80), HasSubstr("± is the standard error of the mean"));
+  }
+}
+
+// A checkpoint says more: what moves most, the loss, the task and the control.
+TEST(HeadsText, OfACheckpointFitsAScreenToo) {
+  for (const int layers : {1, 2, 4, 6, 8, 12}) {
+    HeadsReport report = invented_head_values(layers, 8, 30);
+    report.stack = invented_stack(report);
+    report.model = ModelConfig{};
+    report.heads_from_name = true;
+    report.evaluation = Evaluation{0.0123456, 0.987654, {}};
+    report.control = AttentionControl{{0.01, 0.99, {}}, {2.5, 0.1, {}}, {}};
+    report.task = "second-maximum";
+    report.moved = MovedShares(static_cast<std::size_t>(layers), std::vector<double>(8, 0.125));
+    for (int l = 0; l < layers; ++l) {
+      LossOfHeads loss;
+      loss.won = 1.0;
+      loss.shapley.assign(8, 0.125);
+      loss.agreement.assign(2, 0.123);
+      report.loss.emplace(report.loss.value_or(std::vector<LossOfHeads>())).push_back(loss);
+    }
+    const std::string text = spelled(format_report(report, 80), OptionSpelling::kProgram);
+    EXPECT_LE(std::count(text.begin(), text.end(), '\n'), 23) << text;
+    EXPECT_THAT(text, AllOf(HasSubstr("fidelity"), HasSubstr("most is moved")));
   }
 }
 

@@ -842,12 +842,23 @@ export interface HeadsDocument {
     values: LayerValue[];
     /** for a checkpoint whose loss was measured */
     loss?: {
-      /** nats that all heads win over none; a head that is off gives its mean output */
+      /** nats that all heads win over none */
       won: number;
       /** nats of each head */
       shapley: number[];
       /** of these with the Shapley values of each value */
       rank_correlation: Record<string, Maybe>;
+      /** what heads that are off give */
+      ablation?: 'zero' | 'mean';
+      /** all indices of the loss; no standard errors: of the mean over all sequences */
+      value?: LossValue;
+      /** the same of the accuracy */
+      accuracy?: {
+        /** accuracy that all heads win over none */
+        won: number;
+        /** of each head */
+        shapley: number[];
+      };
     };
     /**
      * for a checkpoint that runs on the CPU: L1 contribution of each head beside the residual's, mean over tokens of the first
