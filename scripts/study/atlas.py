@@ -169,8 +169,10 @@ class HuggingFace:
     def read(self, ids):
         with sg.watch(self.model, values=True) as watch:
             logits = self.model(ids[None]).logits[0]
-        weights = watch.learned_weights()
-        moved = {"norm": watch, "contribution": watch}
+        try:
+            weights, moved = watch.learned_weights(), {"norm": watch, "contribution": watch}
+        except sg.Error:  # an output projection that the watch does not know: heads weigh the same, and what they move stays unknown
+            weights, moved = [np.ones(self.heads)] * len(watch.layers), {}
         for layer in range(len(watch.layers)):
             yield normalised(watch.attention(layer)), weights[layer], moved
         self.losses = torch.nn.functional.cross_entropy(logits[:-1].double(), ids[1:], reduction="none").numpy()

@@ -7,7 +7,6 @@ import signal
 import subprocess
 import sys
 import tempfile
-import time
 import unittest
 
 try:
@@ -21,8 +20,9 @@ SCRIPT = sys.argv[1]
 sys.dont_write_bytecode = True  # nothing beside the scripts
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.dirname(SCRIPT)), "scripts"))
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+import synergraph as sg  # noqa: E402
 from sinks_test import write_model  # noqa: E402
-from study import atlas, head_types, readers  # noqa: E402
+from study import atlas, atlas_tables, head_types, readers, statistics, texts  # noqa: E402
 
 torch.set_grad_enabled(False)
 torch.set_num_threads(1)
@@ -324,8 +324,255 @@ class Numbers(Folder):
             others = atlas.numbers_of(attention, moved=moved["contribution"], edges="norm")
             np.testing.assert_allclose(heads, others[0], rtol=1e-6)
             np.testing.assert_allclose(layer, others[1], rtol=1e-6)
-            import synergraph as sg
             np.testing.assert_allclose(weights / weights.sum(), sg.learned_weights(moved["contribution"]["out_proj"], 4), rtol=1e-6)
+
+    def test_synergy_of_heads_that_need_each_other(self):
+        """Two heads that pass on one token each: alone, a token never arrives; together, every token does."""
+        one, other = np.eye(3), np.eye(3)
+        one[2], other[2] = [1, 0, 0], [0, 1, 0]
+        heads, layer = atlas.numbers_of(np.stack([one, other, (one + other) / 2]), np.ones(3))
+        fidelity = heads[atlas.SYSTEM.index("minimax_fidelity")]
+        np.testing.assert_allclose(fidelity, [0, 0, 0.5])
+        self.assertAlmostEqual(layer[atlas.LAYER.index("synergy")], 1.0)
+        self.assertEqual(layer[atlas.LAYER.index("best_head")], 2)
+
+    def test_bound_holds(self):
+        attention = random_attention(np.random.default_rng(8), 6, 20, 20)
+        heads, _ = atlas.numbers_of(attention)
+        numbers = dict(zip(atlas.SYSTEM, heads))
+        np.testing.assert_allclose(numbers["fidelity_bound"], numbers["backward_hitting_time"] / 19)
+        self.assertTrue((numbers["minimax_fidelity"] <= numbers["fidelity_bound"]).all())
+
+    def test_transformers(self):
+        """A model behind the interface of transformers is measured as its file would be."""
+        class Layer(torch.nn.Module):
+            def __init__(self):
+                super().__init__()
+                self.attention = torch.nn.MultiheadAttention(8, 2, batch_first=True)
+
+            def forward(self, x):
+                later = torch.ones(x.shape[1], x.shape[1], dtype=torch.bool).triu(1)
+                return x + self.attention(x, x, x, attn_mask=later, need_weights=False)[0]
+
+        class Model(torch.nn.Module):
+            def __init__(self):
+                super().__init__()
+                torch.manual_seed(3)
+                self.config = type("Config", (), {"vocab_size": 300, "num_hidden_layers": 2, "num_attention_heads": 2, "max_position_embeddings": 16})
+                self.embedding = torch.nn.Embedding(300, 8)
+                self.layers = torch.nn.ModuleList([Layer(), Layer()])
+
+            def forward(self, ids, past_key_values=None, use_cache=False):
+                if past_key_values is not None:
+                    ids = torch.cat([past_key_values, ids], 1)
+                x = self.embedding(ids)
+                for layer in self.layers:
+                    x = layer(x)
+                return type("Output", (), {"logits": x @ self.embedding.weight.T, "past_key_values": ids})
+
+        class Tokenizer:
+            bos_token_id, eos_token_id = None, 7
+
+            def encode(self, text, add_special_tokens=True):
+                return list(text.encode())
+
+        model = Model().eval()
+        library = type("transformers", (), {})
+        library.AutoModelForCausalLM = type("A", (), {"from_pretrained": staticmethod(lambda path: model)})
+        library.AutoTokenizer = type("B", (), {"from_pretrained": staticmethod(lambda path: Tokenizer())})
+        read = atlas.HuggingFace("some/model", library)
+        atlas.measure(read, "fake", {8: 2, 12: 1}, ["own"], self.folder, periods=(2, 4))
+        found = atlas_tables.Model(os.path.join(self.folder, "fake"))
+        ids = torch.as_tensor(atlas.load(os.path.join(self.folder, "fake", "texts.npz"))["ids"])
+        self.assertEqual((ids.shape, ids[0, 0].item(), ids[1, 8:].tolist()), ((2, 12), 7, [-1] * 4))
+        x = model.embedding(ids[:1])
+        for layer in range(2):
+            block = model.layers[layer].attention
+            expected = block(x, x, x, attn_mask=torch.ones(12, 12, dtype=torch.bool).triu(1), average_attn_weights=False)[1][0].numpy()
+            weights = sg.learned_weights(block.out_proj.weight.numpy(), 2)
+            result = sg.measure(expected, weights=weights, per_head=True)
+            np.testing.assert_allclose(found.at(12, "minimax_fidelity")[0, layer], result.heads["minimax_fidelity"], rtol=1e-4)
+            np.testing.assert_allclose(found.layer(12, "synergy")[0, layer], result.synergy, rtol=1e-4)
+            np.testing.assert_allclose(found.at(12, "sink")[0, layer], expected[:, 1:, 0].mean(-1), rtol=1e-5)
+            x = model.layers[layer](x)
+        for edges in ("norm", "contribution"):
+            self.assertTrue(np.isfinite(found.layer(12, "synergy", edges)).all())
+        with self.assertRaisesRegex(readers.InputError, "at most 16"):
+            atlas.measure(read, "long", {20: 1}, ["own"], self.folder)
+        missing = type("transformers", (), {"AutoModelForCausalLM": type("A", (), {"from_pretrained": staticmethod(open)})})
+        with self.assertRaises(readers.InputError) as caught:
+            atlas.HuggingFace(os.path.join(self.folder, "nothing"), missing)
+        self.assertEqual(len(str(caught.exception).splitlines()), 1)
+
+
+class Texts(unittest.TestCase):
+    def test_words_are_encoded_as_the_whole_text_is(self):
+        words = [b"<unk>", b"<s>", b"</s>", *(bytes([k]) for k in range(256)), b" a", b"ab", b" ab", b"ba", b"abab", b" b", b"  "]
+        scores = np.random.default_rng(1).normal(size=len(words))
+        data = b"\0\0\0\0" + b"".join(np.float32(s).tobytes() + np.int32(len(w)).tobytes() + w for w, s in zip(words, scores))
+        fast = texts.SentencePiece(data, len(words))
+        rng = np.random.default_rng(2)
+        for _ in range(200):
+            text = "".join(rng.choice(list("ab c"), 30))
+            self.assertEqual(fast.encode(text), fast.joined(" " + text))
+
+    def test_texts_of_several_lengths_are_disjoint(self):
+        class Model:
+            begin = [1]
+
+            def encode(self, text):
+                return [int(text)] * 4
+
+        parts = [str(k) for k in range(10, 60)]
+        self.addCleanup(setattr, texts, "paragraphs", texts.paragraphs)
+        texts.paragraphs = lambda: parts
+        ids, order = atlas.chosen_texts(Model(), ["documents"], atlas.needed({9: 4, 17: 2, 5: 3}), 1)
+        self.assertEqual(order, ["documents"] * 4)
+        self.assertEqual((ids >= 0).sum(1).tolist(), [17, 17, 9, 9])
+        said = [set(row[row > 1].tolist()) for row in ids]
+        self.assertEqual(sum(map(len, said)), len(set.union(*said)))
+
+
+class Tables(unittest.TestCase):
+    def test_rank_correlations(self):
+        rng = np.random.default_rng(3)
+        for _ in range(20):
+            a, b = rng.integers(0, 6, (2, 12)).astype(float)
+            self.assertAlmostEqual(atlas_tables.correlation(a, b), statistics.spearman(a, b), places=10)
+        self.assertEqual(atlas_tables.correlation(np.ones(9), rng.normal(size=9)), 0.0)
+
+    def test_partial_correlation(self):
+        """What two numbers share through a third one alone vanishes; what they share beside it stays."""
+        rng = np.random.default_rng(4)
+        common, shared = rng.normal(size=(2, 4000))
+        a, b = common + 0.5 * rng.normal(size=4000), common + 0.5 * rng.normal(size=4000)
+        self.assertGreater(atlas_tables.correlation(a, b), 0.7)
+        self.assertLess(abs(atlas_tables.correlation(a, b, [common])), 0.1)
+        self.assertGreater(atlas_tables.correlation(a + shared, b + shared, [common]), 0.6)
+        self.assertAlmostEqual(atlas_tables.correlation(common, a, [common]), 0.0)
+
+    def test_intervals(self):
+        rng = np.random.default_rng(5)
+        values = rng.normal(2.0, 1.0, (400, 3))
+        mean, low, high = atlas_tables.Draws(400, 1000).of(values)
+        np.testing.assert_allclose(mean, values.mean(0))
+        np.testing.assert_allclose(high - low, 2 * 1.96 / 20, rtol=0.15)  # the normal interval
+        few = atlas_tables.Draws(4, 1000).of(values[:4])
+        self.assertTrue(np.isnan(few[1]).all() and np.isnan(few[2]).all())
+
+
+class Script(Folder):
+    def setUp(self):
+        super().setUp()
+        self.model, self.out = os.path.join(self.folder, "model.bin"), os.path.join(self.folder, "out")
+        write_model(self.model)
+
+    def command(self, *arguments):
+        return [sys.executable, SCRIPT, *arguments]
+
+    def run_script(self, *arguments):
+        return subprocess.run(self.command(*arguments), capture_output=True, text=True)
+
+    def numbers(self, folder):
+        return {os.path.basename(path): atlas.load(path) for path in sorted(glob.glob(os.path.join(folder, "tiny", "*.npz")))}
+
+    def test_a_killed_run_goes_on(self):
+        """Two runs, one of them killed: the same numbers. Then the tables and the page."""
+        def measure(out, **options):
+            return subprocess.Popen(self.command("measure", f"tiny={self.model}", "--lengths", "8:6,24:6", "--out", out),
+                                    stderr=subprocess.PIPE, text=True, **options)
+
+        killed = measure(self.out)
+        for line in killed.stderr:
+            if "text 1," in line:
+                killed.send_signal(signal.SIGKILL)
+                break
+        killed.communicate()
+        before = {path: os.stat(path).st_mtime_ns for path in glob.glob(os.path.join(self.out, "tiny", "*.npz"))}
+        self.assertTrue(0 < len(before) < 14)
+        again = measure(self.out)
+        _, errors = again.communicate()
+        self.assertEqual(again.returncode, 0, errors)
+        for path, changed in before.items():
+            self.assertEqual(os.stat(path).st_mtime_ns, changed)
+        straight = measure(self.out + "2")
+        _, errors = straight.communicate()
+        self.assertEqual(straight.returncode, 0, errors)
+        first, second = self.numbers(self.out), self.numbers(self.out + "2")
+        self.assertEqual(len(first), 14)
+        self.assertEqual(list(first), list(second))
+        for name, arrays in first.items():
+            for key, array in arrays.items():
+                np.testing.assert_array_equal(array, second[name][key], err_msg=f"{name} {key}")
+
+        results, page = os.path.join(self.folder, "results"), os.path.join(self.folder, "atlas.md")
+        done = self.run_script("report", "--out", self.out, "--results", results, "--draws", "50")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.check_tables(results)
+        done = self.run_script("page", "--results", results, "--page", page)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        with open(page, encoding="utf-8") as file:
+            text = file.read()
+        self.assertIn("tiny", text)
+        for name in ("heads-tiny", "synergy", "bound", "lengths", "depth"):
+            path = os.path.join("figures", "atlas", f"{name}.svg")
+            self.assertIn(path, text)
+            self.assertTrue(os.path.exists(os.path.join(self.folder, path)))
+
+        other = self.run_script("measure", f"tiny={self.model}", "--lengths", "8:5", "--out", self.out)
+        self.assertEqual((other.returncode, len(other.stderr.splitlines())), (1, 1))
+        self.assertIn("other settings", other.stderr)
+        with open(os.path.join(self.out, "tiny", "8-0.npz"), "wb") as file:
+            file.write(b"PK")
+        damaged = self.run_script("report", "--out", self.out, "--results", results)
+        self.assertEqual((damaged.returncode, len(damaged.stderr.splitlines())), (1, 1))
+        self.assertIn("8-0.npz", damaged.stderr)
+
+    def check_tables(self, results):
+        def rows(name):
+            with open(os.path.join(results, f"{name}.csv"), newline="", encoding="utf-8") as file:
+                return list(csv.DictReader(file))
+
+        model = readers.read_model(self.model)
+        ids = torch.as_tensor(atlas.load(os.path.join(self.out, "tiny", "texts.npz"))["ids"])
+        seen = []
+        for text in ids:
+            read = atlas.FileModel(model)
+            seen.append([attention for attention, _, _ in read.read(text)])
+        attention = np.array(seen)  # (texts, layers, heads, n, n)
+        heads = rows("heads-tiny")
+        self.assertEqual(len(heads), 8)
+        for row in heads:
+            own = attention[:, int(row["layer"]), int(row["head"])]
+            self.assertAlmostEqual(float(row["sink"]), own[:, 1:, 0].mean(), places=3)
+            fidelity = np.median(sg.measure(own[:, None], axes="sample head query key")["minimax_fidelity"])
+            self.assertAlmostEqual(float(row["minimax_fidelity"]) / fidelity, 1, places=3)
+            self.assertLessEqual(float(row["minimax_fidelity_low"]), float(row["minimax_fidelity_high"]))
+        long = next(row for row in rows("lengths") if row["tokens"] == "24")
+        self.assertAlmostEqual(float(long["sink_rate"]), (attention[..., 1:, 0].mean(-1) > 0.3).mean(), places=3)
+        weights = [sg.learned_weights(block.wo.numpy(), 4) for block in model.blocks]
+        for row in rows("layers"):
+            if (row["tokens"], row["edges"]) == ("24", "attention"):
+                layer = int(row["layer"])
+                result = sg.measure(attention[:, layer], weights=weights[layer], axes="sample head query key")
+                self.assertAlmostEqual(float(row["synergy"]) / np.median(result["synergy"]), 1, places=3)
+        self.assertEqual({row["edges"] for row in rows("synergy")}, {"attention", "norm", "contribution", "permuted"})
+
+    def test_bad_input_is_one_line(self):
+        for arguments, status, what in (((f"a={self.model}", "--lengths", "64:1"), 1, "at most 32"), (("missing.bin",), 1, "missing.bin"),
+                                        ((f"../a={self.model}",), 1, "a name that can be a folder"), ((f"a={self.model}", "--sources", "bible"), 1, "no tokenizer"),
+                                        ((f"a={self.model}", "--lengths", "4"), 2, "at least 8 tokens"), ((f"a={self.model}", "--sources", "news"), 2, "own, bible")):
+            done = self.run_script("measure", *arguments, "--out", self.out)
+            self.assertEqual(done.returncode, status, done.stderr)
+            self.assertIn(what, done.stderr.strip().splitlines()[-1])
+            self.assertNotIn("Traceback", done.stderr)
+        self.assertFalse(os.path.exists(os.path.join(self.out, "a", "texts.npz")))
+        done = self.run_script("report", "--out", self.folder, "--results", self.out)
+        self.assertEqual((done.returncode, done.stderr.count("\n")), (1, 1))
+        self.assertIn("no measured model", done.stderr)
+        done = self.run_script("page", "--results", self.folder, "--page", os.path.join(self.folder, "page.md"))
+        self.assertEqual((done.returncode, done.stderr.count("\n")), (1, 1))
+        self.assertFalse(os.path.exists(os.path.join(self.folder, "page.md")))
 
 
 if __name__ == "__main__":
