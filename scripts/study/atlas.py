@@ -30,7 +30,7 @@ SEEN = ("sink", "previous", "itself", "entropy", "distance")
 #: Attention as it is, two kinds of edges by what the heads move, and two controls.
 KINDS = ("attention", "norm", "contribution", "permuted", "cut")
 #: Of what reaches the last token through all layers: the shares of the first token, of the last, of the others; weakest share; number of tokens.
-STACK = ("first", "last", "others", "weakest", "tokens")
+STACK = ("first", "last", "others", "weakest", "effective_tokens")
 SOURCES = ("own", "bible", "documents")
 
 

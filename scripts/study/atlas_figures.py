@@ -121,6 +121,7 @@ def draw_bound(path, heads, tokens):
         picture = panel.scatter(bound[known], found[known], c=sink[known], s=9, vmin=0, vmax=1, cmap="viridis", linewidths=0)
         if known.any():
             ends = np.array([bound[known].min(), bound[known].max()])
+            ends = np.minimum(ends, 1.0)
             panel.plot(ends, ends, color="#b2182b", linewidth=1)
             panel.set(xscale="log", yscale="log")
         none = int((~known).sum())
