@@ -31,6 +31,10 @@ SEEN = ("sink", "previous", "itself", "entropy", "distance")
 KINDS = ("attention", "norm", "contribution", "permuted", "cut")
 #: Of what reaches the last token through all layers: the shares of the first token, of the last, of the others; weakest share; number of tokens.
 STACK = ("first", "last", "others", "weakest", "effective_tokens")
+#: The length of tables of heads, if the model was measured there; else its longest.
+REFERENCE = 128
+#: Texts of which moved_through() is measured.
+MOVED = 16
 SOURCES = ("own", "bible", "documents")
 
 
@@ -56,6 +60,22 @@ def through(combined, residual=0.5):
         signal = residual * signal + (1 - residual) * (signal @ layer)
     positive = signal[signal > 0]
     return np.array([signal[0], signal[-1], signal[1:-1].sum(), signal[:-1].min(), np.exp(-(positive * np.log(positive)).sum())])
+
+
+def moved_through(model, ids):
+    """What reaches the last token through all layers by norm edges: numbers (2, STACK,), with and without the first token.
+
+    A head's edge is attention times the length of what it moves; the residual's edge is the length of the token's state. The rows of a
+    layer are normalised over both. NaN if the model does not show what its heads move.
+    """
+    layers = []
+    for attention, _, moved in model.read(ids):
+        if not isinstance(moved.get("norm"), dict):
+            return np.full((2, len(STACK)), np.nan)
+        edges = np.einsum("hij,hj->ij", attention, moved["norm"]["norms"][0])
+        edges[np.diag_indices(len(edges))] += np.linalg.norm(np.asarray(moved["contribution"]["residual"][0], float), axis=-1)
+        layers.append(edges / edges.sum(-1, keepdims=True))
+    return np.stack([through(layers, 0.0), through([without_first(layer) for layer in layers], 0.0)])
 
 
 class FileModel:
@@ -302,6 +322,11 @@ def measure(model, name, plan, sources, folder, seed=1, controls=256, contributi
         if not os.path.exists(place):
             said(f"{name}: {periods[0]} texts of {periods[1]} random tokens, twice")
             save(place, **of_repeated(model, *periods, seed), period=np.array(periods[1]))
+        place = os.path.join(folder, "moved.npz")
+        if not os.path.exists(place):
+            tokens = REFERENCE if REFERENCE in plan else max(plan)
+            said(f"{name}: what moves through all layers, {tokens} tokens")
+            save(place, stack=np.stack([moved_through(model, text[:tokens]) for text in ids[: min(MOVED, plan[tokens])]]), tokens=np.array(tokens))
     work = sorted((k, tokens) for tokens, count in plan.items() for k in range(count))  # text by text: a stopped run has all lengths
     for done, (k, tokens) in enumerate(work):
         place = os.path.join(folder, f"{tokens}-{k}.npz")

@@ -6,7 +6,8 @@ import os
 
 import numpy as np
 
-from . import atlas_figures, atlas_tables
+from . import atlas_figures, atlas_tables, head_types
+from .atlas import REFERENCE
 from .atlas_figures import number
 from .page import filled, table
 from .readers import InputError
@@ -77,7 +78,7 @@ def models_table(tables):
     rows = []
     for row in tables.rows["models"]:
         copies = " → ".join(f"{number(row, name):.1f}" for name in ("loss_first_copy", "loss_second_copy")) if row["loss_first_copy"] else ""
-        rows.append([row["model"], f"{row['layers']} x {row['heads']}", row["context"], row["texts"], row["loss"], copies])
+        rows.append([row["model"], f"{row['layers']} x {row['heads']}", row["context"] if row["model"] in tables.long else "", row["texts"], row["loss"], copies])
     return table(["model", "layers x heads", "context", "tokens: texts", "loss at the reference length, in nats", "random tokens: first → second copy"], rows)
 
 
@@ -120,11 +121,11 @@ def correlations_table(tables):
 def stack_table(tables):
     rows = []
     for name in tables.models:
-        plain, permuted, cut = (tables.at("stack", name, kind=kind) for kind in ("attention", "permuted", "cut"))
-        if plain:
-            rows.append([name, ranged(plain, "first"), ranged(plain, "passed_on"), ranged(plain, "effective_tokens"), ranged(cut, "effective_tokens") if cut else "",
-                         ranged(permuted, "effective_tokens") if permuted else ""])
-    return table(["model", "share of the first token", "share of the tokens between", "effective tokens", "effective tokens, cut", "effective tokens, permuted"], rows)
+        found = {kind: tables.at("stack", name, kind=kind) for kind in ("attention", "cut", "permuted", "norm", "norm cut")}
+        if found["attention"]:
+            rows.append([name, ranged(found["attention"], "first"), ranged(found["norm"], "first") if found["norm"] else "",
+                         *(ranged(row, "effective_tokens") if row else "" for row in found.values())])
+    return table(["model", "share of the first token", "the same, norm edges", "effective tokens", "cut", "permuted", "norm edges", "norm edges, cut"], rows)
 
 
 def synergy_table(tables):
@@ -188,41 +189,66 @@ def loss_table(folder):
     return table(["model", *(label for _, label in shown)], rows) if rows else None
 
 
+def spread(values, digits=2):
+    """ "0.1 to 0.8" """
+    ends = [f"{end:.{digits}g}" for end in (min(values), max(values))]
+    return ends[0] if ends[0] == ends[1] else " to ".join(ends)
+
+
 def summary(tables):
     """Ten lines that a researcher can quote."""
-    long, all_models = tables.long or tables.models, tables.models
-    lengths = {name: tables.at("lengths", name) for name in all_models}
+    long, every = tables.long or tables.models, tables.models
+    lengths = {name: tables.at("lengths", name) for name in every}
     heads = sum(int(row["layers"]) * int(row["heads"]) for row in tables.rows["models"])
-    lines = [f"**What was measured.** {len(all_models)} models with {heads} heads: " + named((row["model"], f"({row['texts']} texts)".replace(": ", " tokens: "))
-             for row in tables.rows["models"]) + "."]
-    lines.append("**Sinks.** The share of heads that give the first token more than 0.3 is " + named((name, ranged(lengths[name], "sink_rate")) for name in all_models) + ".")
-    weighted = [name for name in all_models if lengths[name]["norm_sink_rate"]]
-    lines.append("**Sinks, weighted by what moves.** Weighted by the length of the moved values, the share is " +
-                 named((name, short(number(lengths[name], "norm_sink_rate"))) for name in weighted) + ".")
-    largest = {name: max(number(row, "largest_tightness") for row in tables.some("lengths", model=name)) for name in all_models}
-    close = [name for name in all_models if largest[name] > 0.5]
-    lines.append("**The bound.** `φ_min ≤ h_bwd / (n - 1)` " + ("holds with a wide gap: " if not close else f"comes within a factor of 2 only in {' and '.join(close)}: ") +
-                 "the median head reaches " + named((name, f"{100 * number(lengths[name], 'fidelity_tightness'):.2g} %") for name in all_models) +
-                 " of the bound; the largest shares on any text are " + named((name, short(largest[name])) for name in all_models) + ".")
-    lines.append("**Sinks and h_bwd.** Over heads, attention to the first token and h_bwd have a rank correlation of " +
-                 named((name, f"{number(correlation(tables, name, 'sink', 'backward_hitting_time'), 'rho'):.2f}") for name in long) +
-                 "; with mean distance and entropy held fixed, " +
-                 named((name, f"{number(correlation(tables, name, 'sink', 'backward_hitting_time', 'distance entropy'), 'rho'):.2f}") for name in long) + ".")
-    cut = [(name, ranged(tables.at("groups", name, group="sink", kind="cut"), "mixing_time_0.25_ratio")) for name in long
-           if tables.at("groups", name, group="sink", kind="cut").get("heads", "0") != "0"]
+    texts = [int(row["texts"]) for row in tables.rows["lengths"]]
+    tokens = [int(row["tokens"]) for row in tables.rows["lengths"]]
+    lines = [f"**Models.** {len(every)} models with {heads} heads were measured on texts of {min(tokens)} to {max(tokens)} tokens, {min(texts)} to {max(texts)} texts a length."]
+
+    lines.append("**Sinks.** The share of heads that give the first token more than 0.3 of their attention is " +
+                 named((name, ranged(lengths[name], "sink_rate")) for name in every) + ".")
+    weighted = [name for name in every if lengths[name]["norm_sink_rate"]]
+    lines.append("**The sink moves little.** Weighted by the length of what it moves, attention has fewer sink heads: a share of " +
+                 named((name, ranged(lengths[name], "norm_sink_rate")) for name in weighted) + ".")
+
+    largest = {name: max(number(row, "largest_tightness") for row in tables.some("lengths", model=name)) for name in every}
+    medians = [100 * number(lengths[name], "fidelity_tightness") for name in long]
+    line = f"**The bound φ_min ≤ h_bwd / (n - 1).** The median head reaches {spread(medians)} % of the bound. The largest share on any text is {spread([largest[name] for name in long])}."
+    for name in every:
+        if name not in long:
+            best = max(tables.rows[f"heads-{name}"], key=lambda row: number(row, "fidelity_tightness"))
+            line += (f" In {name}, on {tables.tokens[name]} tokens, the largest share is {largest[name]:.4g}, and L{best['layer']}H{best['head']} comes closest to the bound "
+                     f"(attention to the previous token {number(best, 'previous'):.3f}).")
+    lines.append(line)
+
+    plain, held = ([number(correlation(tables, name, "sink", "backward_hitting_time", given), "rho") for name in long] for given in ("", "distance entropy"))
+    lines.append(f"**Sinks and h_bwd.** Over heads, attention to the first token and h_bwd have rank correlations of {spread(plain)}. With mean distance and entropy held fixed, "
+                 f"these are {spread(held)}.")
+
+    cut = [(name, tables.at("groups", name, group="sink", kind="cut")) for name in long]
+    cut = [(name, row) for name, row in cut if row.get("heads", "0") != "0"]
     if cut:
-        lines.append("**Sinks and mixing within a layer.** Without the first token, the mixing time of sink heads changes by a factor of " + named(cut) + ".")
+        lines.append("**Mixing within a layer.** The mixing time of sink heads without the first token, over that with it, is " +
+                     named((name, ranged(row, "mixing_time_0.25_ratio")) for name, row in cut) + ". The fidelity times n grows by a factor of " +
+                     named((name, ranged(row, "normalised_fidelity_ratio")) for name, row in cut) + ".")
     stacks = [(name, tables.at("stack", name, kind="attention"), tables.at("stack", name, kind="cut")) for name in long]
-    stacks = [(name, plain, without) for name, plain, without in stacks if plain and without]
-    lines.append("**Sinks and mixing through the layers.** The last token hears " + named((name, short(number(plain, "effective_tokens"))) for name, plain, _ in stacks) +
-                 " tokens in effect; without the first token " + named((name, short(number(without, "effective_tokens"))) for name, _, without in stacks) + ".")
-    counted = [(name, [tables.at("synergy", name, edges=edges) for edges in EDGES]) for name in all_models]
-    lines.append("**Synergy.** Layers whose heads together beat their best head on most texts, for attention and for permuted rows: " +
-                 named((name, f"{rows[0]['layers_above_one']} and {rows[3].get('layers_above_one', '-')} of {rows[0]['layers']}") for name, rows in counted) + ".")
-    weighted = [(name, rows) for name, rows in counted if rows[1]]
-    lines.append("**Synergy of what moves.** For norm edges these layers are " + named((name, f"{rows[1]['layers_above_one']} of {rows[1]['layers']}") for name, rows in weighted) + ".")
-    kinds = [(name, {kind: tables.at("types", name, type=kind).get("heads", "0") for kind in ("previous", "induction")}) for name in long]
-    lines.append("**Types.** Previous-token heads and induction heads: " + named((name, f"{found['previous']} and {found['induction']}") for name, found in kinds) + ".")
+    stacks = [(name, own, without) for name, own, without in stacks if own and without]
+    lines.append("**Mixing through the layers.** With a residual share of one half, the last token hears this number of tokens in effect, with and without the first token: " +
+                 "; ".join(f"{name} {short(number(own, 'effective_tokens'))} and {short(number(without, 'effective_tokens'))}" for name, own, without in stacks) +
+                 ". Weighted by the length of what moves, the numbers are " +
+                 "; ".join(f"{name} {short(number(tables.at('stack', name, kind='norm'), 'effective_tokens'))} and {short(number(tables.at('stack', name, kind='norm cut'), 'effective_tokens'))}"
+                           for name, _, _ in stacks if tables.at("stack", name, kind="norm")) + ".")
+
+    def layers(name, edges):
+        row = tables.at("synergy", name, edges=edges)
+        return f"{row['layers_above_one']} of {row['layers']}" if row else ""
+
+    lines.append("**Synergy.** Layers whose heads together are more faithful than their best head on most texts: " + named((name, layers(name, "attention")) for name in every) +
+                 ". With norm edges: " + named((name, layers(name, "norm")) for name in every if layers(name, "norm")) +
+                 ". With permuted rows: " + named((name, layers(name, "permuted")) for name in every if layers(name, "permuted")) + ".")
+    kinds = [(name, [tables.at("types", name, type=kind).get("heads", "0") for kind in ("previous", "induction")]) for name in long]
+    lines.append("**Types.** Previous-token heads: " + named((name, found[0]) for name, found in kinds) + ". Induction heads: " + named((name, found[1]) for name, found in kinds) + ".")
+    lines.append("**The loss.** None of this says what the loss needs: over the heads of a layer, minimax fidelity and speed do not predict it, and what a head moves does in part "
+                 "([structure and loss](#structure-and-loss)).")
     return "\n".join(f"{k + 1}. {line}" for k, line in enumerate(lines))
 
 
@@ -235,7 +261,7 @@ def text_of(tables, results, place):
                 f"matrix alone do not.\n\n{loss}\n\n")
     pictures = "\n\n".join(f"![Heads of {name}](figures/atlas/heads-{name}.svg)" for name in tables.models)
     files = ", ".join(f"[{name}]({place}/heads-{name}.csv)" for name in tables.models)
-    threshold = atlas_tables.head_types.THRESHOLD
+    threshold = head_types.THRESHOLD
     return f"""
 # Atlas of language models
 
@@ -247,7 +273,7 @@ say which heads the loss needs ([validity.md](validity.md)).
 
 {summary(tables)}
 
-Every interval on this page is a 95 % bootstrap interval over texts, unless the page says otherwise. The lines above take {atlas_tables.REFERENCE} tokens, and GPT-2's prompts.
+Every interval on this page is a 95 % bootstrap interval over texts, unless the page says otherwise. The lines above take {REFERENCE} tokens, and GPT-2's prompts.
 
 ## Models and texts
 
@@ -286,11 +312,10 @@ plain attention: the median over heads, the geometric mean over texts.
 {groups_table(tables)}
 
 **Through the layers.** Every layer passes on half of its input, and for the other half its heads' attention with learned weights ([theory](theory.md#through-the-layers)).
-The table shows what reaches the last token. *Tokens between* are all tokens but the first and the last.
+The table shows what of the first token reaches the last token, and the effective number of tokens that do. The residual share of one half is an assumption. Columns with
+*norm edges* do without it: there, every head and the residual weigh as much as the length of what they move (16 texts).
 
 {stack_table(tables)}
-
-The residual share of one half is an assumption, the same for all models.
 
 **Against simple baselines.** The table shows rank correlations over heads, with bootstrap intervals over heads. Heads of a model depend on each other, so these intervals are
 too narrow. [correlations.csv]({place}/correlations.csv) also has intervals over texts. *Given* means the partial rank correlation with the mean distance and the mean entropy of

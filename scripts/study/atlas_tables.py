@@ -14,8 +14,6 @@ import numpy as np
 from . import atlas, head_types
 from .readers import InputError
 
-#: The length of tables of heads, if the model has it; else its longest.
-REFERENCE = 128
 LEAST = 5  # texts, for an interval
 MAIN = ("minimax_fidelity", "backward_hitting_time", "mixing_time_0.25")
 #: Numbers of tables of lengths: medians over heads.
@@ -45,7 +43,9 @@ class Model:
             self.lengths[tokens] = {name: np.stack([part[name] for part in parts]) for name in parts[0]} | {"texts": sorted(found[tokens])}
         place = os.path.join(folder, "repeated.npz")
         self.repeated = atlas.load(place) if os.path.exists(place) else None
-        self.reference = REFERENCE if REFERENCE in self.lengths else max(self.lengths, default=0)
+        place = os.path.join(folder, "moved.npz")
+        self.moved = atlas.load(place) if os.path.exists(place) else None
+        self.reference = atlas.REFERENCE if atlas.REFERENCE in self.lengths else max(self.lengths, default=0)
 
     def at(self, tokens, name, kind="attention"):
         """A number of every head, (texts, layers, heads)."""
@@ -323,20 +323,21 @@ def depth_of(model, draws):
 
 
 def stacks_of(model, draws):
-    """Rows of stack.csv: what reaches the last token through all layers, with a residual share of 0.5."""
+    """Rows of stack.csv: what reaches the last token through all layers, by attention with a residual share of 0.5, and by norm edges."""
+    found = [(tokens, kind, data["stack"][:, place]) for tokens, data in model.lengths.items() for place, kind in enumerate(("attention", "permuted", "cut"))]
+    if model.moved is not None:
+        found += [(int(model.moved["tokens"]), kind, model.moved["stack"][:, place]) for place, kind in enumerate(("norm", "norm cut"))]
     rows = []
-    for tokens, data in model.lengths.items():
-        drawn = Draws(len(data["texts"]), draws)
-        for place, kind in enumerate(("attention", "permuted", "cut")):
-            values = data["stack"][:, place]
-            if np.isnan(values).any():
-                continue
-            row = {"model": model.name, "tokens": tokens, "texts": len(values), "kind": kind}
-            for k, name in enumerate(atlas.STACK):
-                row |= three(name, drawn.of(values[:, k], median if name == "weakest" else np.mean))
-            # Without the first token, the token that is first then is one of the others.
-            others = values[:, 2] + (values[:, 0] if kind == "cut" else 0.0)
-            rows.append(row | three("passed_on", drawn.of(others)))
+    for tokens, kind, values in found:
+        if np.isnan(values).any():
+            continue
+        drawn = Draws(len(values), draws)
+        row = {"model": model.name, "tokens": tokens, "texts": len(values), "kind": kind}
+        for k, name in enumerate(atlas.STACK):
+            row |= three(name, drawn.of(values[:, k], median if name == "weakest" else np.mean))
+        # Without the first token, the token that is first then is one of the others.
+        others = values[:, 2] + (values[:, 0] if kind.endswith("cut") else 0.0)
+        rows.append(row | three("passed_on", drawn.of(others)))
     return rows
 
 

@@ -314,6 +314,22 @@ class Numbers(Folder):
         self.assertAlmostEqual(weakest, signal[:-1].min())
         self.assertAlmostEqual(np.log(tokens), -(signal * np.log(signal)).sum())
 
+    def test_moved_through_is_the_product_of_the_layers(self):
+        path = os.path.join(self.folder, "model.bin")
+        write_model(path)
+        model, ids = atlas.FileModel(readers.read_model(path)), torch.tensor([1, 5, 3, 9, 2, 7])
+        x, product = model.model.embed(ids[None]), np.eye(6)
+        for block in model.model.blocks:
+            attention, values, _ = block.attend(x)
+            moved = (values @ block.projection()).norm(dim=-1)[0].double().numpy()  # (heads, keys)
+            edges = (attention[0].double().numpy() * moved[:, None]).sum(0) + np.diag(x[0].double().norm(dim=-1).numpy())
+            product = edges / edges.sum(-1, keepdims=True) @ product
+            x = block.feed_forward(x + block.attention_output(attention, values))
+        found = atlas.moved_through(model, ids)
+        np.testing.assert_allclose(found[0, :2], product[-1, [0, -1]], rtol=1e-5)
+        np.testing.assert_allclose(found[0, 3], product[-1, :-1].min(), rtol=1e-5)
+        self.assertGreater(found[1, 0], 0)
+
     def test_norm_edges_are_those_of_the_moved_values(self):
         """Lengths of W_O v come from W_O^T W_O: the same edges as from values and projection."""
         path = os.path.join(self.folder, "model.bin")
@@ -489,7 +505,7 @@ class Script(Folder):
                 break
         killed.communicate()
         before = {path: os.stat(path).st_mtime_ns for path in glob.glob(os.path.join(self.out, "tiny", "*.npz"))}
-        self.assertTrue(0 < len(before) < 14)
+        self.assertTrue(0 < len(before) < 15)
         again = measure(self.out)
         _, errors = again.communicate()
         self.assertEqual(again.returncode, 0, errors)
@@ -499,7 +515,7 @@ class Script(Folder):
         _, errors = straight.communicate()
         self.assertEqual(straight.returncode, 0, errors)
         first, second = self.numbers(self.out), self.numbers(self.out + "2")
-        self.assertEqual(len(first), 14)
+        self.assertEqual(len(first), 15)
         self.assertEqual(list(first), list(second))
         for name, arrays in first.items():
             for key, array in arrays.items():
