@@ -1,4 +1,4 @@
-"""A decoder-only Transformer that shows its parts: Llama's layout, and the layout of the paper's models.
+"""A decoder-only Transformer that shows its parts: Llama's layout, GPT-2's and Whisper's, and the layout of the paper's models.
 
 Hooks on other people's classes depend on their versions. This module gives the study what it needs directly: attention, the values
 that heads move, the output of every head, and the rest of the network after a changed layer.
@@ -20,6 +20,7 @@ class Shape:
     eps: float = 1e-5
     rotary: str = "neighbours"  # pairs (2k, 2k + 1); "halves": pairs (k, k + width / 2); "none": learned positions
     base: float = 10000.0
+    activation: str = "relu"  # of a feed-forward network without gates; "gelu"
 
 
 @functools.lru_cache(256)
@@ -43,7 +44,7 @@ class Block:
         self.layer = layer
         for name in ("norm1", "norm2", "wq", "wk", "wv", "wo", "w1", "w2"):
             setattr(self, name, weights[name][layer])
-        for name in ("bq", "bk", "bv", "bo", "b1", "b2", "w3"):
+        for name in ("bq", "bk", "bv", "bo", "b1", "b2", "w3", "norm1_bias", "norm2_bias"):
             setattr(self, name, weights[name][layer] if name in weights else None)
         self.width = self.wq.shape[0] // shape.heads
 
@@ -66,7 +67,7 @@ class Block:
     def shared(self, x, past=None):
         """Queries, keys and values (samples, heads, tokens, width), and the keys and values to go on with."""
         begin = 0 if past is None else past[0].shape[2]
-        y = norm(x, self.norm1, self.shape.eps)
+        y = norm(x, self.norm1, self.shape.eps, self.norm1_bias)
         queries = self.rotate(self.split(linear(y, self.wq, self.bq)), begin)
         keys = self.rotate(self.split(linear(y, self.wk, self.bk)), begin)
         values = self.split(linear(y, self.wv, self.bv))
@@ -97,9 +98,10 @@ class Block:
 
     def feed_forward(self, x):
         """The second half of the layer, its residual included."""
-        y = norm(x, self.norm2, self.shape.eps)
+        y = norm(x, self.norm2, self.shape.eps, self.norm2_bias)
         inner = linear(y, self.w1, self.b1)
-        inner = functional.relu(inner) if self.w3 is None else functional.silu(inner) * linear(y, self.w3)
+        activation = functional.gelu if self.shape.activation == "gelu" else functional.relu
+        inner = activation(inner) if self.w3 is None else functional.silu(inner) * linear(y, self.w3)
         return x + linear(inner, self.w2, self.b2)
 
     def forward(self, x, past=None):
@@ -111,15 +113,17 @@ class Block:
         return self.feed_forward(x + self.attention_output(attention, values)), kept
 
 
-def norm(x, gain, eps):
-    """RMSNorm."""
+def norm(x, gain, eps, bias=None):
+    """RMSNorm; with a bias, layer normalisation."""
+    if bias is not None:
+        return functional.layer_norm(x, gain.shape, gain.to(x.dtype), bias.to(x.dtype), eps)
     if x.is_cuda and hasattr(functional, "rms_norm"):  # one pass over the memory instead of six
         return functional.rms_norm(x, gain.shape, gain.to(x.dtype), eps)
     return x * torch.rsqrt(x.square().mean(-1, keepdim=True) + eps) * gain
 
 
 class Decoder:
-    """A model of named weights. `begin` is the token that begins a text, None for the paper's tasks."""
+    """A model of named weights. `begin` is the token that begins a text, or a list of them; None for the paper's tasks."""
 
     def __init__(self, shape, weights, begin=None, longest=None):
         self.shape = shape
@@ -144,7 +148,7 @@ class Decoder:
 
     def logits(self, x):
         if "norm" in self.weights:
-            x = norm(x, self.weights["norm"], self.shape.eps)
+            x = norm(x, self.weights["norm"], self.shape.eps, self.weights.get("norm_bias"))
         return linear(x, self.weights.get("output", self.weights["embedding"]), self.weights.get("output_bias"))
 
     def run(self, x, first):
@@ -170,12 +174,13 @@ class Decoder:
         return self.losses(self.run(self.embed(ids), 0), targets)
 
     def sample(self, samples, tokens, seed, temperature=1.0):
-        """Texts that the model writes after its first token, (samples, tokens). Temperature 0 takes the most probable token."""
+        """Texts that the model writes after its first tokens, (samples, tokens). Temperature 0 takes the most probable token."""
         generator = torch.Generator().manual_seed(seed)
-        ids = torch.full((samples, 1), self.begin)
-        past = [None] * len(self.blocks)
+        ids = torch.tensor([self.begin] if isinstance(self.begin, int) else self.begin).repeat(samples, 1)
+        past, done = [None] * len(self.blocks), 0
         while ids.shape[1] < tokens:
-            x = self.embed(ids[:, -1:].to(self.weights["embedding"].device), ids.shape[1] - 1)
+            x = self.embed(ids[:, done:].to(self.weights["embedding"].device), done)
+            done = ids.shape[1]
             for k, block in enumerate(self.blocks):
                 x, past[k] = block.forward(x, past[k])
             last = self.logits(x)[:, -1].double().cpu()

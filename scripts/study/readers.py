@@ -1,5 +1,6 @@
-"""Readers of model files: llama2.c, MiniMind2's ONNX, synergraph's checkpoints, and GGUF by llama.cpp's own package."""
+"""Readers of model files: llama2.c, MiniMind2's and Whisper's ONNX, synergraph's checkpoints, and GGUF by llama.cpp's own package."""
 
+import dataclasses
 import json
 import math
 import multiprocessing
@@ -14,6 +15,10 @@ from .model import Decoder, Shape
 
 #: The first bytes of the package's file are the model; the tokenizer follows.
 STORIES15M_BYTES = 60816028
+#: Models of 8 bits in a folder with config.json, as transformers.js writes them: a Llama model, or the decoder of Whisper.
+ONNX_FILES = ("onnx/model_quantized.onnx", "onnx/decoder_model_merged_quantized.onnx")
+#: In a folder that store() wrote.
+STORED = "stored-model.json"
 
 
 class InputError(Exception):
@@ -21,9 +26,11 @@ class InputError(Exception):
 
 
 def read_model(path, workers=1):
-    """The model in a file. The ending of the name says the format; a folder holds onnx/model_quantized.onnx. Several workers read GGUF."""
+    """The model in a file. The ending of the name says the format; a folder holds one of ONNX_FILES. Several workers read GGUF."""
+    if os.path.exists(os.path.join(path, STORED)):
+        return read_stored(path)
     if os.path.isdir(path):
-        path = os.path.join(path, "onnx", "model_quantized.onnx")
+        path = next((whole for name in ONNX_FILES if os.path.exists(whole := os.path.join(path, name))), os.path.join(path, ONNX_FILES[0]))
     readers = {".bin": read_llama2c, ".data": read_llama2c, ".onnx": read_onnx, ".safetensors": read_checkpoint, ".gguf": read_gguf}
     reader = readers.get(os.path.splitext(path)[1])
     if reader is None:
@@ -36,6 +43,29 @@ def read_model(path, workers=1):
         if not torch.isfinite(value).all():
             raise InputError(f"{path}: {name} contains a value that is not finite")
     return model
+
+
+def store(model, folder):
+    """Writes a model as arrays that read_stored() maps into memory. Dequantising a large file takes minutes; this takes it once."""
+    partial = folder.rstrip("/") + ".part"
+    os.makedirs(partial, exist_ok=True)
+    for name, value in model.weights.items():
+        np.save(os.path.join(partial, name + ".npy"), value.numpy())
+    with open(os.path.join(partial, STORED), "w", encoding="utf-8") as file:
+        json.dump({"shape": dataclasses.asdict(model.shape), "begin": model.begin, "longest": model.longest, "weights": list(model.weights)}, file)
+    os.rename(partial, folder)
+
+
+def read_stored(folder):
+    """A model that store() wrote. Its weights stay in the file until they are used."""
+    try:
+        with open(os.path.join(folder, STORED), encoding="utf-8") as file:
+            about = json.load(file)
+        weights = {os.path.basename(name): torch.from_numpy(np.load(os.path.join(folder, os.path.basename(name) + ".npy"), mmap_mode="c"))
+                   for name in about["weights"]}
+        return Decoder(Shape(**about["shape"]), weights, about["begin"], about["longest"])
+    except (OSError, ValueError, KeyError, TypeError, EOFError, IndexError, AttributeError) as error:
+        raise InputError(f"{folder}: not a model that this script stored ({type(error).__name__}: {error})") from None
 
 
 def read_llama2c(path):
@@ -163,40 +193,107 @@ def initializers(graph):
     return tensors
 
 
+def graph_of(data):
+    """The graph of an ONNX file."""
+    return next(value for number, value in fields(data) if number == 7)
+
+
+def nodes(graph):
+    """Nodes of an ONNX graph: operation, names of inputs and of outputs, and the graphs that the node holds."""
+    for number, node in fields(graph):
+        if number == 1:
+            parts = list(fields(node))
+            inside = [value for n, attribute in parts if n == 5 for part, value in fields(attribute) if part == 6]
+            names = [[bytes(v).decode() for n, v in parts if n == kind] for kind in (1, 2)]
+            yield next(bytes(v) for n, v in parts if n == 4), *names, inside
+
+
+def products_of(graph):
+    """The weights of products of 8 bits by the name of what the product computes: "layers.0/self_attn/q_proj"."""
+    found = {}
+    for kind, inputs, outputs, _ in nodes(graph):
+        if kind == b"MatMulInteger":
+            found[outputs[0].split("/MatMul")[0].removeprefix("/model/")] = inputs[1].removesuffix("_quantized")
+    return found
+
+
+def restored(stored, name):
+    """A tensor of 8 bits as numbers: (value - zero point) * scale."""
+    values, scale, zero = (stored[name + ending] for ending in ("_quantized", "_scale", "_zero_point"))
+    return torch.from_numpy((values.astype(np.float32) - zero.astype(np.float32)) * scale)
+
+
 def read_onnx(path):
-    """A Llama model quantised to 8 bits as MiniMind2's: products are found in the graph by the name of what they compute."""
+    """A model of 8 bits as transformers.js writes it: products are found in the graph by the name of what they compute."""
     with open(path, "rb") as file:
         data = memoryview(file.read())
     try:
         with open(os.path.join(os.path.dirname(path), "..", "config.json"), encoding="utf-8") as file:
             config = json.load(file)
-        graph = next(value for number, value in fields(data) if number == 7)
-        stored = initializers(graph)
+        reader = onnx_whisper if config.get("model_type") == "whisper" else onnx_llama
+        return reader(graph_of(data), config)
+    except (ValueError, KeyError, TypeError, IndexError, AttributeError, StopIteration, UnicodeDecodeError, RuntimeError, InputError) as error:
+        raise InputError(f"{path}: not a Llama or Whisper model of 8 bits as transformers.js writes it ({type(error).__name__}: {error})") from None
 
-        def restored(name):
-            values, scale, zero = (stored[name + ending] for ending in ("_quantized", "_scale", "_zero_point"))
-            return torch.from_numpy((values.astype(np.float32) - zero.astype(np.float32)) * scale)
 
-        products = {}
-        for number, node in fields(graph):
-            if number == 1:
-                parts = list(fields(node))
-                if any(n == 4 and bytes(v) == b"MatMulInteger" for n, v in parts):
-                    source = [bytes(v).decode() for n, v in parts if n == 1][1]
-                    target = next(bytes(v).decode() for n, v in parts if n == 2)
-                    products[target.split("/MatMul")[0].removeprefix("/model/")] = source.removesuffix("_quantized")
-        layers = config["num_hidden_layers"]
-        weights = {"embedding": restored("model.embed_tokens.weight"), "norm": torch.from_numpy(stored["model.norm.weight"].copy())}
-        for ours, theirs in (("norm1", "input_layernorm"), ("norm2", "post_attention_layernorm")):
-            weights[ours] = torch.stack([torch.from_numpy(stored[f"model.layers.{k}.{theirs}.weight"].copy()) for k in range(layers)])
-        for ours, theirs in (("wq", "self_attn/q_proj"), ("wk", "self_attn/k_proj"), ("wv", "self_attn/v_proj"), ("wo", "self_attn/o_proj"),
-                             ("w1", "mlp/gate_proj"), ("w3", "mlp/up_proj"), ("w2", "mlp/down_proj")):
-            weights[ours] = torch.stack([restored(products[f"layers.{k}/{theirs}"]).T for k in range(layers)])
-        weights["output"] = restored(products["logits_output_quantized"]).T  # tied, but quantised for itself
-    except (ValueError, KeyError, TypeError, IndexError, StopIteration, UnicodeDecodeError, InputError) as error:
-        raise InputError(f"{path}: not a Llama model of 8 bits as transformers.js writes it ({type(error).__name__}: {error})") from None
+def onnx_llama(graph, config):
+    stored, products = initializers(graph), products_of(graph)
+    layers = config["num_hidden_layers"]
+    weights = {"embedding": restored(stored, "model.embed_tokens.weight"), "norm": torch.from_numpy(stored["model.norm.weight"].copy())}
+    for ours, theirs in (("norm1", "input_layernorm"), ("norm2", "post_attention_layernorm")):
+        weights[ours] = torch.stack([torch.from_numpy(stored[f"model.layers.{k}.{theirs}.weight"].copy()) for k in range(layers)])
+    for ours, theirs in (("wq", "self_attn/q_proj"), ("wk", "self_attn/k_proj"), ("wv", "self_attn/v_proj"), ("wo", "self_attn/o_proj"),
+                         ("w1", "mlp/gate_proj"), ("w3", "mlp/up_proj"), ("w2", "mlp/down_proj")):
+        weights[ours] = torch.stack([restored(stored, products[f"layers.{k}/{theirs}"]).T for k in range(layers)])
+    weights["output"] = restored(stored, products["logits_output_quantized"]).T  # tied, but quantised for itself
     shape = Shape(config["num_attention_heads"], config["num_key_value_heads"], config["rms_norm_eps"], "halves", config["rope_theta"])
     return Decoder(shape, weights, begin=config["bos_token_id"], longest=config["max_position_embeddings"])
+
+
+def onnx_whisper(graph, config):
+    """The decoder of Whisper as a language model of its own.
+
+    The encoder's output is one zero vector. Every token then takes all of its cross-attention from one place, whose value is the bias
+    of the value projection. So cross-attention adds a constant, which stands in the bias of the self-attention's output.
+    """
+    stored = initializers(graph)
+    # A file with and without a cache of keys has two graphs of the same weights inside one node.
+    products = next(products_of(inside) for kind, _, _, both in nodes(graph) if kind == b"If" for inside in both)
+    layers, heads = config["decoder_layers"], config["decoder_attention_heads"]
+    before = "model.decoder."
+
+    def plain(name):
+        return torch.from_numpy(stored.get(before + name + "_merged_0", stored.get(before + name)).copy())
+
+    def stacked(name):
+        return torch.stack([plain(f"layers.{k}.{name}") for k in range(layers)])
+
+    def product(name):
+        return torch.stack([restored(stored, products[f"decoder/layers.{k}/{name}"]).T for k in range(layers)])
+
+    weights = {"embedding": restored(stored, before + "embed_tokens.weight_merged_0"), "positions": plain("embed_positions.weight"),
+               "norm": plain("layer_norm.weight"), "norm_bias": plain("layer_norm.bias")}
+    for ours, theirs in (("norm1", "self_attn_layer_norm"), ("norm2", "final_layer_norm")):
+        weights |= {ours: stacked(theirs + ".weight"), ours + "_bias": stacked(theirs + ".bias")}
+    for ours, theirs in (("q", "self_attn/q_proj"), ("k", "self_attn/k_proj"), ("v", "self_attn/v_proj"), ("o", "self_attn/out_proj"),
+                         ("1", "fc1"), ("2", "fc2")):
+        weights["w" + ours] = product(theirs)
+        if ours != "k":
+            weights["b" + ours] = stacked(theirs.replace("/", ".") + ".bias")
+    constant = torch.einsum("lij,lj->li", product("encoder_attn/out_proj"), stacked("encoder_attn.v_proj.bias"))
+    weights["bo"] += constant + stacked("encoder_attn.out_proj.bias")
+    width, inner = config["d_model"], weights["w1"].shape[1]
+    if config["activation_function"] != "gelu" or heads < 1 or width % heads:
+        raise ValueError(f"{heads} heads of {width} features with {config['activation_function']}")
+    shapes = {"embedding": (len(weights["embedding"]), width), "positions": (len(weights["positions"]), width), "w1": (layers, inner, width),
+              "b1": (layers, inner), "w2": (layers, width, inner), "norm": (width,), "norm_bias": (width,)}
+    for name, value in weights.items():
+        expected = shapes.get(name, (layers, width, width) if name[0] == "w" else (layers, width))
+        if value.shape != expected:
+            raise ValueError(f"{name} has the shape {tuple(value.shape)}, not {tuple(expected)}")
+    shape = Shape(heads, heads, rotary="none", activation="gelu")
+    begin = [config["decoder_start_token_id"], *(token for _, token in config.get("forced_decoder_ids") or ())]
+    return Decoder(shape, weights, begin=begin, longest=len(weights["positions"]))
 
 
 def dequantised(place):

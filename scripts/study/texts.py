@@ -35,10 +35,24 @@ class SentencePiece:
             self.words[k] = bytes(data[at + 8 : at + 8 + size])
             self.scores.append(score)
             at += 8 + size
+        # If every space begins its token, words do not meet: each is encoded once. Tokens of spaces alone need two in a row.
+        self._by_words = not any(b" " in word[1:] and word.strip(b" ") for word in self.words.values())
+        self._known = {}
 
     def encode(self, text):
+        if not self._by_words or "  " in " " + text:
+            return self.joined(" " + text)
         pieces = []
-        for letter in " " + text:
+        for word in re.findall(r" [^ ]*", " " + text):
+            if word not in self._known:
+                self._known[word] = self.joined(word)
+            pieces += self._known[word]
+        return pieces
+
+    def joined(self, text):
+        """The tokens of a text, or of a word with the space before it."""
+        pieces = []
+        for letter in text:
             one = letter.encode()
             pieces += [self.tokens[one]] if one in self.tokens else [byte + 3 for byte in one]
         words = self.words
@@ -118,14 +132,15 @@ def paragraphs():
     return [part for part in found if len(part) >= 200]
 
 
-def pieces(parts, encode, count, tokens, begin, rng):
-    """`count` texts of `tokens` tokens that begin at random parts: disjoint ones."""
-    taken, texts = np.zeros(len(parts), bool), []
+def pieces(parts, encode, count, tokens, begin, rng, rest=False):
+    """`count` texts of `tokens` tokens that begin at random parts: disjoint ones. With `rest`, also the parts that no text has; None
+    stands where a text was."""
+    taken, texts = np.array([part is None for part in parts]), []
     for _ in range(100 * count):
         if len(texts) == count:
             break
         first = last = int(rng.integers(len(parts)))
-        ids = [begin]
+        ids = [begin] if isinstance(begin, int) else list(begin)
         while len(ids) < tokens and last < len(parts) and not taken[last]:
             ids += encode(parts[last])
             last += 1
@@ -134,7 +149,7 @@ def pieces(parts, encode, count, tokens, begin, rng):
             texts.append(ids[:tokens])
     if len(texts) < count:
         raise InputError(f"{len(parts)} parts of text give {len(texts)} disjoint texts of {tokens} tokens; {count} are needed")
-    return torch.tensor(texts)
+    return (torch.tensor(texts), [None if gone else part for part, gone in zip(parts, taken)]) if rest else torch.tensor(texts)
 
 
 def read_texts(tokenizer, begin, samples, tokens, seed, program=None):
