@@ -877,6 +877,9 @@ typedef struct sg_pairs {
  *   "beta2"          Adam's decay rate of the mean squared gradient (default: 0.999)
  *   "epsilon"        number that Adam adds to the root of the mean squared gradient (default:
  *                    1e-08)
+ *   "promote"        metric of attention to promote and its strength, such as fidelity=0.1 or
+ *                    speed=0.05, once for each metric (fidelity, speed, entropy); a negative
+ *                    strength discourages the metric
  *   "task"           task to learn: copy (answer each token with itself), cycle (answer each token
  *                    with the one before it, the first with the last), zero (answer every token
  *                    with 0), recall (answer a key with the value that stood beside it),
@@ -898,7 +901,8 @@ typedef struct sg_pairs {
  *                    about half the speed. The CPU computes in float32 (default: "tf32")
  * end of settings
  * The outcome is a JSON object: model (a path), steps, loss, accuracy, held_out_loss and
- * held_out_accuracy (training_pairs_... where none are held out), seconds. Progress counts steps.
+ * held_out_accuracy (training_pairs_... where none are held out), seconds; with "promote" also
+ * promoted, the mean of each promoted metric over the last epoch. Progress counts steps.
  */
 SG_API int sg_train(const char* directory, const char* options, const sg_pairs* pairs,
                     const sg_pairs* validation, const sg_call* call, char** outcome);

@@ -14,6 +14,7 @@
 #include "synergraph/core/error.h"
 #include "synergraph/io/own_file.h"
 #include "synergraph/train/checkpoint.h"
+#include "synergraph/train/promoted_json.h"
 #include "synergraph/train/run_directory.h"
 #include "synergraph/train/run_settings.h"
 
@@ -104,13 +105,15 @@ int sg_train(const char* directory, const char* options, const sg_pairs* pairs,
         pairs, validation, [&](std::string_view key) { return given.given(key); }, run);
     const TrainOutcome done = train_in(run, data, call);
     const char* judged = data.held_out ? "held_out" : "training_pairs";
-    const nlohmann::ordered_json json = {{"model", model_path(run.out)},
-                                         {"steps", done.step},
-                                         {"loss", done.loss},
-                                         {"accuracy", done.accuracy},
-                                         {fmt::format("{}_loss", judged), done.judged_loss},
-                                         {fmt::format("{}_accuracy", judged), done.judged_accuracy},
-                                         {"seconds", done.seconds}};
+    nlohmann::ordered_json json = {{"model", model_path(run.out)},
+                                   {"steps", done.step},
+                                   {"loss", done.loss},
+                                   {"accuracy", done.accuracy},
+                                   {fmt::format("{}_loss", judged), done.judged_loss},
+                                   {fmt::format("{}_accuracy", judged), done.judged_accuracy}};
+    const auto promoted = promoted_json(run.train, done.promoted);
+    if (!promoted.is_null()) json["promoted"] = promoted;
+    json["seconds"] = done.seconds;
     return copied_text(json.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace));
   });
 }

@@ -1,5 +1,6 @@
 #include <fmt/core.h>
 
+#include <cmath>
 #include <functional>
 #include <string>
 
@@ -29,7 +30,8 @@ width 64, 5000 sequences of 100 tokens, 200 epochs of Adam). DIR gets
                      the other commands
   state.safetensors  all that is needed to continue the run
   metrics.jsonl      one line per epoch: step, epoch, loss, accuracy (training, with dropout),
-                     held_out_loss, held_out_accuracy (evaluation), seconds
+                     held_out_loss, held_out_accuracy (evaluation), seconds, and with --promote
+                     the means of what is promoted
   run.json           seconds and devices of the run, and whether data is held out
 All of them are written as the run goes on, and at once on Ctrl-C, SIGTERM, SIGUSR1, SIGUSR2 or
 SIGHUP. The same settings and seed give the same model, to the byte, on one kind of device, with any
@@ -41,11 +43,27 @@ Examples
   synergraph train --resume --epochs 400 --out runs/cycle8  ... and go on for longer
   synergraph train --task copy --heads 4 --track 10 --out runs/copy4
                                         how mixing and fidelity develop, every 10 epochs
+  synergraph train --task recall --promote fidelity=0.1 --promote speed=0.05 --out runs/faithful
+                                        also raise fidelity, and shorten hitting times
   synergraph train --data x.npy --targets y.npy --vocabulary 50 --out runs/mine
                                         your own pairs: integers of shape (sequences, length).
                                         --validation x2.npy y2.npy gives held-out pairs)";
 
 using Given = std::function<bool(std::string_view key)>;
+
+/// A line with the means of what a run promotes, or nothing.
+std::string promoted_line(const TrainOutcome& outcome, const Promotion& promotion) {
+  std::string line;
+  for (const auto& [metric, name] : kNamesOf<PromotedMetric>) {
+    if (promotion[metric] == 0.0) continue;
+    const double mean = outcome.promoted.mean(metric);
+    line += fmt::format("{}{} {:.4f}", line.empty() ? "promoted, mean of the last epoch: " : ", ",
+                        name, mean);
+    if (metric == PromotedMetric::kSpeed && outcome.promoted.count(metric) > 0)
+      line += fmt::format(" (hitting time {:.4g} steps)", std::exp(-mean));
+  }
+  return line.empty() ? "" : line + "\n";
+}
 
 /// What was not given takes the value the run in the directory has.
 void resume_run(const Given& given, RunSettings& run) {
@@ -117,13 +135,14 @@ void run_train(const CLI::App& command, RunSettings& run) {
   print(wrapped(
       fmt::format("{} step{} in {} on {}\n"
                   "training loss {:.6g}, accuracy {:.4f}; {} loss {:.6g}, accuracy {:.4f}\n"
-                  "wrote {}\n",
+                  "{}wrote {}\n",
                   outcome.step, outcome.step == 1 ? "" : "s", format_duration(outcome.seconds),
                   describe(options.device), outcome.loss, outcome.accuracy,
                   data.held_out ? "held-out"
                                 : fmt::format("without dropout, on {} of the training pairs:",
                                               data.judged_inputs.count),
                   outcome.judged_loss, outcome.judged_accuracy,
+                  promoted_line(outcome, parse_promotion(run.train.promote)),
                   printable(model_path(options.directory))),
       output_columns(), 2));
 }

@@ -58,7 +58,7 @@ TYPES = {
     "number": "Optional[float] = None",
 }
 # What Python takes in more forms than the program.
-OWN_TYPES = {"axes": "Axes = None", "lengths": "Any = None", "padding": 'str = "right"', "sink": "Any = None"}
+OWN_TYPES = {"promote": "Promote = None", "axes": "Axes = None", "lengths": "Any = None", "padding": 'str = "right"', "sink": "Any = None"}
 
 
 def python_type(key, setting):

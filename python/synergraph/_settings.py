@@ -273,6 +273,9 @@ SETTINGS: Dict[str, Dict[str, Tuple[str, bool, str]]] = {
             "Adam's decay rate of the mean squared gradient (default: 0.999)")),
         "epsilon": ("number", True, (
             "number that Adam adds to the root of the mean squared gradient (default: 1e-08)")),
+        "promote": ("names", True, (
+            "metric of attention to promote and its strength, such as fidelity=0.1 or speed=0.05, once for each metric (fidelity, speed, "
+            "entropy); a negative strength discourages the metric")),
         "task": ("string", True, (
             "task to learn: copy (answer each token with itself), cycle (answer each token with the one before it, the first with the "
             "last), zero (answer every token with 0), recall (answer a key with the value that stood beside it), delayed-copy (repeat the "

@@ -6,7 +6,7 @@ import json
 import shutil
 from ctypes import POINTER, byref, c_int32
 from pathlib import Path as FilePath
-from typing import TYPE_CHECKING, Any, Dict, List, Optional, Sequence, Tuple, Union
+from typing import TYPE_CHECKING, Any, Dict, List, Mapping, Optional, Sequence, Tuple, Union
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,6 +16,7 @@ from ._attention import Path
 from ._errors import InputError
 from ._measure import settings_of, with_settings
 from ._model import Model, load_model
+from ._options import number
 from ._progress import Progress, progress_function
 from ._result import Document
 from ._views import tokens_of
@@ -37,6 +38,17 @@ def _pairs(pairs: Any, what: str) -> Tuple[_library.Pairs, List[NDArray[np.int32
     return _library.Pairs(*arrays[0].shape, *pointers), arrays
 
 
+# Strengths by metric, {"fidelity": 0.1}, or texts "fidelity=0.1".
+Promote = Union[Mapping[str, float], str, Sequence[str], None]
+
+
+def _promoted(promote: Promote) -> Union[str, Sequence[str], None]:
+    """Texts NAME=STRENGTH."""
+    if not isinstance(promote, Mapping):
+        return promote
+    return [f"{name}={number(strength, f'promote[{name!r}]')!r}" for name, strength in promote.items()] or None
+
+
 class Training:
     """A run that is done: see `train`."""
 
@@ -51,6 +63,8 @@ class Training:
         self.judged_loss: float = outcome[f"{judged}_loss"]
         self.judged_accuracy: float = outcome[f"{judged}_accuracy"]
         self.seconds: float = outcome["seconds"]
+        #: the mean of each promoted metric over the last epoch; empty if nothing is promoted
+        self.promoted: Dict[str, Optional[float]] = outcome.get("promoted", {})
 
     @property
     def model(self) -> Model:
@@ -97,6 +111,7 @@ def train(
     beta1: Optional[float] = None,
     beta2: Optional[float] = None,
     epsilon: Optional[float] = None,
+    promote: Promote = None,
     task: Optional[str] = None,
     resume: bool = False,
     checkpoint_every: Optional[float] = None,
@@ -114,6 +129,9 @@ def train(
     Unless given, settings are the paper's, or with `resume` those of the run in the directory.
     Ctrl-C leaves a checkpoint: call again with `resume=True`.
 
+    `promote={"fidelity": 0.1, "speed": 0.05}` adds these metrics of attention to what is trained for (docs/training.md); a negative
+    strength discourages one. The mean of each over the last epoch is in `promoted`.
+
     (settings)
 
     >>> import tempfile
@@ -122,6 +140,7 @@ def train(
     ...     run.steps, run.model
     (1, <synergraph.Model: 1 layers of 2 heads, width 8, 6 tokens of 4 kinds>)
     """
+    promote = _promoted(promote)
     options = settings_of("train", locals())
     keep: List[Any] = []
     given: List[Any] = []

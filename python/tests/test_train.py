@@ -53,6 +53,21 @@ def test_pairs_equal_the_program(program, tmp_path):
     assert not sg.train(tmp_path / "unjudged", data=pairs, **sizes, epochs=1).held_out
 
 
+def test_promotes_metrics(program, tmp_path):
+    settings = dict(SIZES, epochs=2, seed=3)
+    program("train", "--task", "cycle", *arguments(settings), "--promote", "fidelity=0.5", "--promote", "speed=-0.25", "--quiet", "--out",
+            tmp_path / "program")
+    run = sg.train(tmp_path / "package", task="cycle", promote={"speed": -0.25, "fidelity": 0.5}, **settings)
+    assert run.path.read_bytes() == (tmp_path / "program" / "model.safetensors").read_bytes()
+    assert run.promoted == run.log[-1]["promoted"] and list(run.promoted) == ["fidelity", "speed", "left_out"]
+    plain = sg.train(tmp_path / "plain", task="cycle", **settings)
+    assert plain.promoted == {} and plain.path.read_bytes() != run.path.read_bytes()
+    assert sg.train(tmp_path / "zero", task="cycle", promote={"speed": 0}, **settings).path.read_bytes() == plain.path.read_bytes()
+    for promote in ({"speed": "much"}, {"speed": None}, {"speed": float("nan")}, {"mixing": 1.0}, ["speed=1", "speed=1"], 3):
+        with pytest.raises(sg.Error, match="promote"):
+            sg.train(tmp_path / "refused", promote=promote, **settings)
+
+
 def test_ctrl_c_leaves_a_checkpoint(tmp_path):
     settings = dict(SIZES, task="copy", epochs=100000, sequences=500)
     threading.Timer(0.5, lambda: os.kill(os.getpid(), signal.SIGINT)).start()

@@ -102,6 +102,20 @@ class PlacedSignals final : public DifferentiableMetric {
   std::unique_ptr<StepPanel> kept_;
 };
 
+/// x^exponent, x >= 0: by products where the exponent is a small whole number, as 1 / softness
+/// usually is.
+double power(double x, double exponent) {
+  constexpr double kMost = 64.0;
+  if (exponent != std::floor(exponent) || exponent > kMost) return std::pow(x, exponent);
+  double result = 1.0;
+  for (auto left = static_cast<unsigned>(exponent); left != 0;) {
+    if ((left & 1U) != 0) result *= x;
+    left >>= 1U;
+    if (left != 0) x *= x;
+  }
+  return result;
+}
+
 /// The first step with the largest signal of a node.
 int first_peak(const StepPanel& signal, int node) {
   const double* r = signal.row(node);
@@ -169,7 +183,7 @@ class Minimax final : public DifferentiableMetric {
     if (options_.softness == 0.0) return std::log(most);
     double sum = 0.0;
     for (int t = 1; t <= options_.horizon; ++t)
-      if (r[t] > 0.0) sum += std::pow(r[t] / most, 1.0 / options_.softness);
+      if (r[t] > 0.0) sum += power(r[t] / most, 1.0 / options_.softness);
     return std::log(most) + options_.softness * std::log(sum);
   }
 
@@ -207,12 +221,12 @@ class Minimax final : public DifferentiableMetric {
       const double beta = 1.0 / options_.softness;
       double sum = 0.0;
       for (int t = 1; t <= options_.horizon; ++t)
-        if (r[t] > 0.0) sum += std::pow(r[t] / most, beta);
+        if (r[t] > 0.0) sum += power(r[t] / most, beta);
       const double scale = factor * share * std::exp(part - shift - std::log(most)) / sum;
       for (int t = 1; t <= options_.horizon; ++t) {
         const double level = std::max(0.0, r[t] / most);
         const double slope = beta == 1.0   ? scale
-                             : level > 0.0 ? scale * std::pow(level, beta - 1.0)
+                             : level > 0.0 ? scale * power(level, beta - 1.0)
                                            : 0.0;
         to[-t] = slope;
         if (slope != 0.0) last = t > last ? t : last;

@@ -3,6 +3,7 @@
 #include "synergraph/report/document_parts.h"
 #include "synergraph/study/findings.h"
 #include "synergraph/study/grid.h"
+#include "synergraph/train/promotion.h"
 #include "synergraph/train/tracking.h"
 
 namespace synergraph::schema {
@@ -217,6 +218,17 @@ Fields kept_cell() {
           {"checksum", text(), "of what stands before it"}};
 }
 
+/// Means of what a training promotes.
+Fields promoted() {
+  Fields fields;
+  for (const std::string& name : all_names<PromotedMetric>())
+    fields.push_back(
+        {name, maybe(), "mean over the sequences of the last epoch and all layers", kSometimes});
+  fields.push_back(
+      {"left_out", count(), "layers of sequences whose speed is not finite", kSometimes});
+  return fields;
+}
+
 }  // namespace
 
 Fields judged(const Fields& fields) {
@@ -225,7 +237,9 @@ Fields judged(const Fields& fields) {
     for (const char* what : {"loss", "accuracy"})
       result.push_back({fmt::format("{}_{}", of, what), maybe(),
                         "of the pairs that judge the model", kSometimes});
-  return result + Fields{{"seconds", number(), "time since the run began"}};
+  return result + Fields{{"promoted", object(promoted()),
+                          "with --promote: what is promoted besides the task", kSometimes},
+                         {"seconds", number(), "time since the run began"}};
 }
 
 std::vector<Part> study_parts() {

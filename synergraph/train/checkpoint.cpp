@@ -26,6 +26,8 @@ constexpr const char* kUnsealedFormat = "synergraph training state 1";
 constexpr std::size_t kCopies = 3;
 constexpr std::size_t kRunTensors = 2;
 constexpr std::size_t kRunNumbers = 3;
+// One that promotes metrics has one tensor more, of the sums and counts of this epoch and the last.
+constexpr std::size_t kPromotedNumbers = 4 * kPromotedMetrics;
 
 std::string path_in(const std::string& directory, const char* name) {
   return (std::filesystem::path(directory) / name).string();
@@ -91,6 +93,37 @@ TensorFile open_sound_state(const std::string& directory) {
   return file;
 }
 
+bool promotes_any(const TrainSettings& settings) {
+  return parse_promotion(settings.promote).active();
+}
+
+std::array<double, kPromotedNumbers> packed(const RunPosition& position) {
+  std::array<double, kPromotedNumbers> numbers{};
+  for (std::size_t k = 0; k < kPromotedMetrics; ++k) {
+    numbers[k] = position.promoted.sums[k];
+    numbers[kPromotedMetrics + k] = static_cast<double>(position.promoted.counts[k]);
+    numbers[2 * kPromotedMetrics + k] = position.last_promoted.sums[k];
+    numbers[3 * kPromotedMetrics + k] = static_cast<double>(position.last_promoted.counts[k]);
+  }
+  return numbers;
+}
+
+void unpack(const TensorFile& file, RunPosition& position) {
+  const auto numbers = read_array<double, kPromotedNumbers>(file, "run.promoted");
+  const auto read = [&](std::size_t first, PromotedSums& into) {
+    for (std::size_t k = 0; k < kPromotedMetrics; ++k) {
+      const double count = numbers[first + kPromotedMetrics + k];
+      if (!std::isfinite(numbers[first + k]) || !(count >= 0.0 && count < 0x1p53) ||
+          count != std::floor(count))
+        throw InputError(fmt::format("{}: tensor 'run.promoted' is out of range", file.path()));
+      into.sums[k] = numbers[first + k];
+      into.counts[k] = static_cast<std::int64_t>(count);
+    }
+  };
+  read(0, position.promoted);
+  read(2 * kPromotedMetrics, position.last_promoted);
+}
+
 /// The run's settings. Its tensors must be as many and as large as they say: a few bytes of
 /// metadata must not ask for a model that fills the memory.
 TrainSettings settings_of(const TensorFile& file) {
@@ -106,13 +139,16 @@ TrainSettings settings_of(const TensorFile& file) {
   shallow.layers = 2;
   const std::size_t layer = ParameterLayout(shallow).tensors().size() - one;
   const auto more = static_cast<std::size_t>(settings.model.layers - 1);
-  expect("tensors", file.tensors().size(), kCopies * (one + more * layer) + kRunTensors);
+  const bool promotes = promotes_any(settings);
+  expect("tensors", file.tensors().size(),
+         kCopies * (one + more * layer) + kRunTensors + (promotes ? 1 : 0));
 
   std::size_t entries = 0;
   for (const Tensor& tensor : file.tensors())
     entries += static_cast<std::size_t>(tensor.info().elements());
   expect("entries", entries,
-         kCopies * ParameterLayout(settings.model).size() + kRunTensors * kRunNumbers);
+         kCopies * ParameterLayout(settings.model).size() + kRunTensors * kRunNumbers +
+             (promotes ? kPromotedNumbers : 0));
   return settings;
 }
 
@@ -128,7 +164,16 @@ RunPosition read_position(const TensorFile& file, const TrainSettings& settings)
   for (const double sum : sums)
     if (!std::isfinite(sum))
       throw InputError(fmt::format("{}: tensor 'run.sums' is not finite", file.path()));
-  return {static_cast<std::uint64_t>(counts[0]), sums[0], counts[1], counts[2], sums[1], sums[2]};
+  RunPosition position{static_cast<std::uint64_t>(counts[0]),
+                       sums[0],
+                       counts[1],
+                       counts[2],
+                       sums[1],
+                       sums[2],
+                       {},
+                       {}};
+  if (promotes_any(settings)) unpack(file, position);
+  return position;
 }
 
 }  // namespace
@@ -162,6 +207,9 @@ void write_checkpoint(const std::string& directory, const TrainingRun& run) {
   add_tensors(layout, "second_moment.", state.second_moment.data(), tensors);
   tensors.push_back(tensor_data("run.counts", {3}, counts.data()));
   tensors.push_back(tensor_data("run.sums", {3}, sums.data()));
+  const std::array<double, kPromotedNumbers> promoted = packed(position);
+  if (promotes_any(run.settings))
+    tensors.push_back(tensor_data("run.promoted", {kPromotedNumbers}, promoted.data()));
   metadata["format"] = kFormat;
   write_sealed_safetensors(state_path(directory), tensors, metadata);
 

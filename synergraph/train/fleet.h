@@ -6,6 +6,7 @@
 #include "synergraph/model/evaluate.h"
 #include "synergraph/train/adam.h"
 #include "synergraph/train/data.h"
+#include "synergraph/train/promotion.h"
 #include "synergraph/train/state.h"
 
 #pragma GCC visibility push(default)
@@ -17,6 +18,7 @@ struct FleetSettings {
   AdamOptions adam;
   double dropout = 0.1;  ///< on attention probabilities and after each MLP
   int batch = 50;        ///< sequences a step
+  Promotion promotion = {};
 
   bool operator==(const FleetSettings&) const = default;
 };

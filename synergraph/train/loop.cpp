@@ -100,6 +100,7 @@ class Member {
     position.loss_sum += result.loss * count;
     position.correct += result.correct;
     position.sequences += count;
+    position.promoted.add(result.promoted);
     judged_ = false;
     hooks_.step_done();
   }
@@ -107,6 +108,8 @@ class Member {
     RunPosition& position = run_.position;
     position.last_loss = run_.epoch_loss();
     position.last_accuracy = run_.epoch_accuracy(sequence_positions_);
+    position.last_promoted = position.promoted;
+    position.promoted = {};
     position.loss_sum = 0.0;
     position.correct = 0;
     position.sequences = 0;

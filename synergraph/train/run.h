@@ -15,6 +15,8 @@ struct RunPosition {
   std::int64_t sequences = 0;  ///< of the epoch so far
   double last_loss = 0.0;      ///< mean over the last whole epoch
   double last_accuracy = 0.0;  ///< likewise
+  PromotedSums promoted = {};  ///< of the epoch so far
+  PromotedSums last_promoted = {};  ///< over the last whole epoch
 };
 
 /// A training run: what it is, and all that its next step depends on.

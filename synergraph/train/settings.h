@@ -24,6 +24,7 @@ struct TrainSettings {
   std::uint64_t seed = 0;  ///< of data, initialisation, order and dropout
   double dropout = 0.1;
   AdamOptions adam;
+  std::vector<std::string> promote = {};  ///< see parse_promotion()
 
   int steps_per_epoch() const { return (sequences + batch - 1) / batch; }
   std::uint64_t steps() const {
@@ -73,6 +74,14 @@ void visit_settings(TrainSettings& settings, Visit&& visit) {
   visit(Setting{"seed", "Training", "seed of data, initialisation, order and dropout"},
         settings.seed, NumberRange<std::uint64_t>{});
   visit_model_and_rates(settings, visit);
+  visit(Setting{.key = "promote",
+                .group = "Training",
+                .help = "metric of attention to promote and its strength, such as fidelity=0.1 or "
+                        "speed=0.05, once for each metric (fidelity, speed, entropy); a negative "
+                        "strength discourages the metric",
+                .value = "NAME=STRENGTH",
+                .commas = false},
+        settings.promote);
   visit(Setting{.key = "task", .group = "Data", .help = task_help(), .excludes = "data"},
         settings.task);
   visit(Setting{.key = "data",

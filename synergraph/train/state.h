@@ -3,6 +3,7 @@
 #include <cstdint>
 
 #include "synergraph/model/parameters.h"
+#include "synergraph/train/promotion.h"
 
 #pragma GCC visibility push(default)
 namespace synergraph {
@@ -22,8 +23,9 @@ struct TrainingState {
 
 /// How the model did on a batch, before the step.
 struct StepResult {
-  double loss = 0.0;         ///< mean cross-entropy over the positions that count
-  std::int64_t correct = 0;  ///< positions answered correctly
+  double loss = 0.0;           ///< mean cross-entropy over the positions that count, alone
+  std::int64_t correct = 0;    ///< positions answered correctly
+  PromotedSums promoted = {};  ///< of the batch
 };
 
 }  // namespace synergraph

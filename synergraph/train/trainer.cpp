@@ -10,6 +10,7 @@
 #include "synergraph/io/own_file.h"
 #include "synergraph/train/loop.h"
 #include "synergraph/train/make_fleet.h"
+#include "synergraph/train/promoted_json.h"
 #include "synergraph/train/run_directory.h"
 #include "synergraph/train/tracking.h"
 
@@ -36,9 +37,16 @@ class Recorder : public LoopHooks {
 
   TrainOutcome outcome(const Evaluation& judged) {
     const RunPosition& position = run_.position;
-    return {run_.finished(),        position.step,        position.last_loss,
-            position.last_accuracy, judged.loss,          judged.accuracy,
-            directory_.seconds(),   directory_.devices(), std::move(run_.state.model)};
+    return {run_.finished(),
+            position.step,
+            position.last_loss,
+            position.last_accuracy,
+            judged.loss,
+            judged.accuracy,
+            directory_.seconds(),
+            directory_.devices(),
+            position.last_promoted,
+            std::move(run_.state.model)};
   }
 
   void step_done() override {
@@ -53,8 +61,10 @@ class Recorder : public LoopHooks {
     nlohmann::ordered_json line = {
         {"step", run_.position.step},       {"epoch", epochs_begun()},
         {"loss", run_.position.last_loss},  {"accuracy", run_.position.last_accuracy},
-        {judged_on + "_loss", judged.loss}, {judged_on + "_accuracy", judged.accuracy},
-        {"seconds", directory_.seconds()}};
+        {judged_on + "_loss", judged.loss}, {judged_on + "_accuracy", judged.accuracy}};
+    const auto promoted = promoted_json(run_.settings, run_.position.last_promoted);
+    if (!promoted.is_null()) line["promoted"] = promoted;
+    line["seconds"] = directory_.seconds();
     if (options_.track_every > 0 &&
         epochs_begun() % static_cast<std::uint64_t>(options_.track_every) == 0) {
       fetch();

@@ -38,6 +38,7 @@ struct TrainOutcome {
   double judged_accuracy = 0.0;      ///< likewise
   double seconds = 0.0;              ///< of the run, with what it took before it was resumed
   std::vector<std::string> devices;  ///< RunNotes::devices
+  PromotedSums promoted;             ///< of the last whole epoch, if metrics are promoted
   Model model;
 };
 
@@ -45,6 +46,7 @@ struct TrainOutcome {
 /// state.safetensors (to continue), run.json (RunNotes) and metrics.jsonl (one line per epoch). A
 /// line has step, epoch, loss, accuracy, held_out_loss, held_out_accuracy and seconds. Without
 /// held-out sequences, training_pairs_loss and training_pairs_accuracy replace the held_out fields.
+/// If metrics are promoted, a line also has the mean of each and what is left out of the speed.
 /// With track_every, a line also has the LayerTrack of each layer, unless the run was asked to stop
 /// meanwhile.
 ///

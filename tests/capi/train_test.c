@@ -57,6 +57,20 @@ static void test_train(const char* folder) {
   stop_at = 0;
 }
 
+static void test_promotion(const char* folder) {
+  char directory[256];
+  char* outcome = NULL;
+  path(directory, folder, "promoted");
+  FAILS(SG_USAGE, "promote: unknown metric 'mixing'",
+        sg_train(directory, "{" SIZES ", \"promote\": \"mixing=1\"}", NULL, NULL, NULL, &outcome));
+  OK(sg_train(directory,
+              "{" SIZES ", \"epochs\": 1, \"promote\": [\"fidelity=0.1\", \"speed=0.05\"]}", NULL,
+              NULL, NULL, &outcome));
+  CHECK(strstr(outcome, "\"promoted\":{\"fidelity\":0.") != NULL);
+  CHECK(strstr(outcome, "\"speed\":-") != NULL && strstr(outcome, "\"left_out\":0}") != NULL);
+  sg_free(outcome);
+}
+
 static void test_pairs(const char* folder) {
   int32_t tokens[kPairs][kLength];
   sg_pairs pairs;
@@ -120,6 +134,7 @@ static void test_study(const char* folder) {
 
 int main(int argc, char** argv) {
   if (argc < 2) return 2;
+  test_promotion(argv[1]);
   test_train(argv[1]);
   test_pairs(argv[1]);
   test_study(argv[1]);

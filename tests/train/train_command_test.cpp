@@ -298,6 +298,32 @@ TEST_F(TrainCommandTest, ResumingTakesTheSettingsOfTheRunAndRefusesOthers) {
             read_file(path("whole") + "/state.safetensors"));
 }
 
+TEST_F(TrainCommandTest, PromotesWhatIsAskedForAndRefusesTheRest) {
+  expect_refused(small_ + "--promote fidelity=nan", 2,
+                 "--promote: the strength of fidelity is 'nan', expected a number from -1e+06");
+  expect_refused(small_ + "--promote mixing=1", 2, "--promote: unknown metric 'mixing'");
+  expect_refused(small_ + "--promote speed=1 --promote speed=1", 2, "speed is given twice");
+  expect_refused(small_ + "--promote speed", 2, "expected NAME=STRENGTH");
+  expect_refused(small_ + "--promote fidelity=0.1,speed=0.1", 2, "strength of fidelity is");
+  expect_refused(small_ + "--promote speed=1 --device cuda", 2,
+                 "cuda: --promote trains on the CPU only; give --device cpu");
+  expect_refused("--task copy --length 1 --promote speed=1", 2, "sequences of one token");
+  const Result result = run(small_ +
+                            "--epochs 2 --promote fidelity=-0.5 --promote speed=0.25 "
+                            "--device auto --out " +
+                            path("both"));
+  EXPECT_EQ(result.status, 0) << result.err;
+  const std::string log = read_file(log_path(path("both")));
+  const auto line = nlohmann::json::parse(log.substr(0, log.find('\n')));
+  EXPECT_GT(line["promoted"]["fidelity"], 0.0);
+  EXPECT_LT(line["promoted"]["speed"], 0.0);
+  EXPECT_EQ(line["promoted"]["left_out"], 0);
+  // Settings that are not given are those of the run.
+  EXPECT_EQ(run("--resume --epochs 3 --quiet --out " + path("both")).status, 0);
+  EXPECT_EQ(read_settings(path("both")).promote,
+            (std::vector<std::string>{"fidelity=-0.5", "speed=0.25"}));
+}
+
 TEST_F(TrainCommandTest, BadUsageIsOneLineAndTouchesNothing) {
   expect_refused("--heads 5", 2, "5 heads do not divide the width 64");
   expect_refused("--layers 0", 2, "layers must be between 1 and");

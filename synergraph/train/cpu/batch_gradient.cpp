@@ -13,10 +13,11 @@ constexpr int kGroups = 10;
 
 }  // namespace
 
-BatchGradient::BatchGradient(const ModelConfig& config, int threads)
+BatchGradient::BatchGradient(const ModelConfig& config, int threads, const Promotion& promotion)
     : config_(config),
       layout_(config),
       threads_(threads > 0 ? threads : default_thread_count()),
+      promotion_(promotion),
       transposed_(layout_.size()),
       sums_(config, layout_),
       workers_(static_cast<std::size_t>(threads_)),
@@ -52,6 +53,7 @@ void BatchGradient::prepare(int count) {
     table_.reset();
   sums_.start(groups_, table ? table_->size() : 0);
   losses_.resize(static_cast<std::size_t>(count));
+  promoted_.resize(losses_.size());
   if (progress_.size() != losses_.size()) progress_ = std::vector<Turn::Progress>(losses_.size());
   for (Turn::Progress& progress : progress_) progress.store(0, std::memory_order_relaxed);
   next_.resize(static_cast<std::size_t>(groups_));
@@ -84,6 +86,7 @@ StepResult BatchGradient::compute(const float* parameters, const Sequences& inpu
   if (table_) table_->prepare(step.model, step.transposed, threads_);
   if (positions == 0.0) positions = static_cast<double>(counted(targets.tokens));
   const auto scale = static_cast<float>(1.0 / positions);
+  const double promotion_scale = 1.0 / (static_cast<double>(inputs.count) * config_.layers);
 
   parallel_for(losses_.size(), threads_, [&](std::size_t, int worker) {
     const int place = claim(worker);
@@ -91,13 +94,14 @@ StepResult BatchGradient::compute(const float* parameters, const Sequences& inpu
     const bool first = place % group_size_ == 0;
     Turn turn(first ? nullptr : &progress_[index - 1], &progress_[index]);
     auto& backward = workers_[static_cast<std::size_t>(worker)];
-    if (!backward) backward = std::make_unique<SequenceBackward>(config_);
+    if (!backward) backward = std::make_unique<SequenceBackward>(config_, promotion_);
     const int group = place / group_size_;
     const GradientSum& gradient = sums_[group];
     if (first) clear(gradient);
-    losses_[index] =
-        backward->run(step, {inputs.row(place), targets.row(place), place, dropout, scale},
-                      gradient, first ? Into::kReplace : Into::kAdd, turn);
+    losses_[index] = backward->run(
+        step, {inputs.row(place), targets.row(place), place, dropout, scale, promotion_scale},
+        gradient, first ? Into::kReplace : Into::kAdd, turn);
+    promoted_[index] = backward->promoted();
     // Every part of the gradient has been left in order: the last sequence is through after all.
     const bool last = place + 1 == std::min((group + 1) * group_size_, inputs.count);
     if (last) sums_.complete(group);
@@ -110,6 +114,7 @@ StepResult BatchGradient::compute(const float* parameters, const Sequences& inpu
     result.correct += loss.correct;
   }
   result.loss /= positions;
+  for (const PromotedSums& sums : promoted_) result.promoted.add(sums);
   return result;
 }
 

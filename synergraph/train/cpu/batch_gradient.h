@@ -18,10 +18,10 @@ namespace synergraph {
 /// there is one, then helps with what is left of another's.
 class BatchGradient {
  public:
-  BatchGradient(const ModelConfig& config, int threads);
+  BatchGradient(const ModelConfig& config, int threads, const Promotion& promotion = {});
 
-  /// Loss of the batch, its sum divided by `positions`; 0: by the number of targets that count. Its
-  /// gradient stays here.
+  /// Loss of the batch, its sum divided by `positions`; 0: by the number of targets that count. The
+  /// gradient that stays here is that of the loss less what is promoted.
   StepResult compute(const float* parameters, const Sequences& inputs, const Sequences& targets,
                      const Dropout& dropout, double positions = 0.0);
   /// The gradient of the last batch, in the order of the parameters.
@@ -41,6 +41,7 @@ class BatchGradient {
   ModelConfig config_;
   ParameterLayout layout_;
   int threads_;
+  Promotion promotion_;
   int groups_ = 0;                       ///< of the last batch
   int group_size_ = 0;                   ///< sequences of a group, the last perhaps fewer
   AlignedVector<float> transposed_;      ///< the weights, transposed
@@ -48,6 +49,7 @@ class BatchGradient {
   GroupSums sums_;
   std::vector<std::unique_ptr<SequenceBackward>> workers_;  ///< one a thread, made when needed
   std::vector<SequenceLoss> losses_;                        ///< one a sequence
+  std::vector<PromotedSums> promoted_;                      ///< one a sequence
   std::vector<Turn::Progress> progress_;                    ///< one a sequence
   std::mutex claims_mutex_;                                 ///< guards the three below
   std::vector<int> next_;      ///< of each group, the first sequence that nobody has claimed

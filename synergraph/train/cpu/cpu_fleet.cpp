@@ -21,7 +21,8 @@ struct FleetMember {
 
 /// What is needed to train one member at a time, on threads of its own.
 struct Lane {
-  Lane(const ModelConfig& config, int threads) : gradient(config, threads) {}
+  Lane(const FleetSettings& settings, int threads)
+      : gradient(settings.model, threads, settings.promotion) {}
 
   BatchGradient gradient;
   Sequences inputs;
@@ -70,7 +71,7 @@ class CpuFleet : public Fleet {
     lanes_.clear();
     for (int k = 0; k < count; ++k) {
       const int threads = threads_ / count + (k < threads_ % count ? 1 : 0);
-      lanes_.push_back(std::make_unique<Lane>(settings_.model, threads));
+      lanes_.push_back(std::make_unique<Lane>(settings_, threads));
     }
   }
 

@@ -27,9 +27,11 @@ void transpose_weights(const ModelConfig& config, const ModelTensors<const float
                       config.vocabulary);
 }
 
-SequenceBackward::SequenceBackward(const ModelConfig& config)
+SequenceBackward::SequenceBackward(const ModelConfig& config, const Promotion& promotion)
     : pass_(config, SequencePass::Keep::kAllLayers),
       attention_(pass_.attention()),
+      promotes_(promotion.active()),
+      promotion_(promotion, pass_.attention()),
       transposed_(rows_of(config.length, spread(std::max(config.width, config.hidden)))),
       dx_(rows_of(pass_.shape().stride, config.width)),
       dy_(rows_of(pass_.shape().stride, config.width)),
@@ -124,10 +126,15 @@ void SequenceBackward::attention_backward(const StepParameters& parameters, int 
                    gradient.attn_weight},
                   into);
   const Dropout& dropout = task.dropout;
-  attention_.run(
-      {activations.qkv, activations.weights, activations.inverse_sums, activations.attended,
-       nullptr, dropout.active() ? activations.attention_mask : nullptr, dropout.scale()},
-      dy_.data(), dwide_.data());
+  const AttentionBuffers forward{activations.qkv,
+                                 activations.weights,
+                                 activations.inverse_sums,
+                                 activations.attended,
+                                 nullptr,
+                                 dropout.active() ? activations.attention_mask : nullptr,
+                                 dropout.scale()};
+  attention_.run(forward, dy_.data(), dwide_.data());
+  if (promotes_) promotion_.add(forward, task.promotion_scale, dwide_.data(), promoted_);
   kernels().bias_backward(e, shape, dwide_.data(), gradient.qkv_bias, into);
   kernels().bias_backward(e, shape,
                           dwide_.data() + 2 * e * static_cast<std::ptrdiff_t>(shape.stride),
@@ -152,6 +159,7 @@ SequenceLoss SequenceBackward::run(const StepParameters& parameters, const Seque
   const ModelConfig& config = pass_.config();
   const SequenceShape& shape = pass_.shape();
   const ModelTensors<const float>& model = parameters.model;
+  promoted_ = {};
   pass_.start(model, task.tokens);
   for (int layer = 0; layer < config.layers; ++layer) {
     if (layer == 0 && parameters.table != nullptr)

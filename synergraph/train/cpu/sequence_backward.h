@@ -3,6 +3,7 @@
 #include "synergraph/core/kernels/kernels.h"
 #include "synergraph/model/sequence_pass.h"
 #include "synergraph/train/cpu/attention_backward.h"
+#include "synergraph/train/cpu/attention_promotion.h"
 #include "synergraph/train/cpu/embedding_table.h"
 #include "synergraph/train/cpu/turn.h"
 
@@ -15,6 +16,7 @@ struct SequenceTask {
   int place;  ///< in the batch: chooses the dropout masks
   const Dropout& dropout;
   float gradient_scale;
+  double promotion_scale = 0.0;  ///< of the promoted metrics of a layer
 };
 
 /// The parameters of a step in all the forms that its sequences read.
@@ -38,7 +40,7 @@ void transpose_weights(const ModelConfig& config, const ModelTensors<const float
 /// Forward and backward pass of one sequence: what one thread works with.
 class SequenceBackward {
  public:
-  explicit SequenceBackward(const ModelConfig& config);
+  explicit SequenceBackward(const ModelConfig& config, const Promotion& promotion = {});
 
   /// The sequence's loss; its gradient, times gradient_scale, goes into `gradient`, each part
   /// when it is this sequence's turn. With Into::kReplace the gradients of the token embedding and
@@ -46,6 +48,8 @@ class SequenceBackward {
   /// gradients that its finish() sets are left as they are.
   SequenceLoss run(const StepParameters& parameters, const SequenceTask& task,
                    const GradientSum& gradient, Into into, Turn& turn);
+  /// The promoted metrics of the last sequence.
+  const PromotedSums& promoted() const { return promoted_; }
 
  private:
   /// Gradients of y = W x, W (rows x in): dW gets dy x^T, and dx = W^T dy.
@@ -67,6 +71,9 @@ class SequenceBackward {
 
   SequencePass pass_;
   AttentionBackward attention_;
+  bool promotes_;
+  AttentionPromotion promotion_;
+  PromotedSums promoted_;
   AlignedVector<float> transposed_;  ///< (length x max(E, F))
   AlignedVector<float> dx_;          ///< (E x stride): gradient at the current depth
   AlignedVector<float> dy_;          ///< (E x stride)

@@ -1677,6 +1677,17 @@ export interface LogLine {
   training_pairs_loss?: Maybe;
   /** of the pairs that judge the model */
   training_pairs_accuracy?: Maybe;
+  /** with --promote: what is promoted besides the task */
+  promoted?: {
+    /** mean over the sequences of the last epoch and all layers */
+    fidelity?: Maybe;
+    /** mean over the sequences of the last epoch and all layers */
+    speed?: Maybe;
+    /** mean over the sequences of the last epoch and all layers */
+    entropy?: Maybe;
+    /** sequences and layers without a speed, since a token cannot reach the last one */
+    left_out?: number;
+  };
   /** time since the run began */
   seconds: number;
 }
@@ -1805,6 +1816,17 @@ export interface Training {
   training_pairs_loss?: Maybe;
   /** of the pairs that judge the model */
   training_pairs_accuracy?: Maybe;
+  /** with --promote: what is promoted besides the task */
+  promoted?: {
+    /** mean over the sequences of the last epoch and all layers */
+    fidelity?: Maybe;
+    /** mean over the sequences of the last epoch and all layers */
+    speed?: Maybe;
+    /** mean over the sequences of the last epoch and all layers */
+    entropy?: Maybe;
+    /** sequences and layers without a speed, since a token cannot reach the last one */
+    left_out?: number;
+  };
   /** time since the run began */
   seconds: number;
 }
