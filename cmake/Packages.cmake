@@ -6,50 +6,49 @@ set(CPACK_COMPONENTS_ALL program library development)
 set(CPACK_DEB_COMPONENT_INSTALL ON)
 set(CPACK_PACKAGE_NAME synergraph)
 set(CPACK_PACKAGE_VENDOR synergraph)
+set(CPACK_PACKAGE_DESCRIPTION_SUMMARY "exact speed and fidelity of attention in Transformers")
 set(CPACK_PACKAGING_INSTALL_PREFIX /usr)
 set(CPACK_STRIP_FILES ON)
 set(CPACK_PRE_BUILD_SCRIPTS ${CMAKE_CURRENT_LIST_DIR}/FinishDebianFiles.cmake)
+set(CPACK_POST_BUILD_SCRIPTS ${CMAKE_CURRENT_LIST_DIR}/FinishDebianFiles.cmake)
 set(CPACK_INSTALL_DEFAULT_DIRECTORY_PERMISSIONS OWNER_READ OWNER_WRITE OWNER_EXECUTE GROUP_READ GROUP_EXECUTE WORLD_READ WORLD_EXECUTE)
 set(CPACK_DEBIAN_FILE_NAME DEB-DEFAULT)
 set(CPACK_DEBIAN_PACKAGE_RELEASE 1)
 set(CPACK_DEBIAN_PACKAGE_MAINTAINER ${SYNERGRAPH_MAINTAINER})
 set(CPACK_DEBIAN_PACKAGE_PRIORITY optional)
 set(CPACK_DEBIAN_PACKAGE_CONTROL_STRICT_PERMISSION ON)
+set(CPACK_DEBIAN_PACKAGE_GENERATE_SHLIBS ON)
+set(CPACK_DEBIAN_PACKAGE_GENERATE_SHLIBS_POLICY >=)
 
 set(CPACK_DEBIAN_PROGRAM_PACKAGE_NAME synergraph)
 set(CPACK_DEBIAN_PROGRAM_PACKAGE_SECTION science)
 set(CPACK_DEBIAN_PROGRAM_PACKAGE_SHLIBDEPS ON)
 set(CPACK_DEBIAN_PROGRAM_PACKAGE_RECOMMENDS gnuplot-nox)
-set(CPACK_DEBIAN_PROGRAM_DESCRIPTION "measure how fast and faithfully attention moves information
- synergraph measures Transformer attention and other feedforward graphs: mixing
- times of random walks to the last token, the minimax fidelity of diffusion, and
- the synergy of several heads. All numbers are exact.
- .
- This package contains the program, which figures need gnuplot for.")
+set(CPACK_DEBIAN_PROGRAM_DESCRIPTION "synergraph measures Transformer attention and other feedforward graphs:
+mixing times of random walks to the last token, the minimax fidelity of
+diffusion, and the synergy of several heads. All numbers are exact.
+
+This package contains the program. Its figures need gnuplot.")
 
 set(library_package libsynergraph${PROJECT_VERSION_MAJOR})
 set(CPACK_DEBIAN_LIBRARY_PACKAGE_NAME ${library_package})
 set(CPACK_DEBIAN_LIBRARY_PACKAGE_SECTION libs)
 set(CPACK_DEBIAN_LIBRARY_PACKAGE_SHLIBDEPS ON)
-set(CPACK_DEBIAN_LIBRARY_PACKAGE_GENERATE_SHLIBS ON)
-set(CPACK_DEBIAN_LIBRARY_PACKAGE_GENERATE_SHLIBS_POLICY >=)
 file(WRITE ${PROJECT_BINARY_DIR}/debian/triggers "activate-noawait ldconfig\n")
 set(CPACK_DEBIAN_LIBRARY_PACKAGE_CONTROL_EXTRA ${PROJECT_BINARY_DIR}/debian/triggers)
-set(CPACK_DEBIAN_LIBRARY_DESCRIPTION "speed and fidelity of attention, shared library
- synergraph measures how fast and how faithfully attention moves information to
- the last token.
- .
- This package contains the shared library of its C interface.")
+set(CPACK_DEBIAN_LIBRARY_DESCRIPTION "synergraph measures how fast and how faithfully attention moves
+information to the last token.
+
+This package contains the shared library of its C interface.")
 
 set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_NAME libsynergraph-dev)
 set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_SECTION libdevel)
 set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_DEPENDS "${library_package} (= ${PROJECT_VERSION}-${CPACK_DEBIAN_PACKAGE_RELEASE}), libfmt-dev, libzip-dev")
-set(CPACK_DEBIAN_DEVELOPMENT_DESCRIPTION "speed and fidelity of attention, development files
- synergraph measures how fast and how faithfully attention moves information to
- the last token.
- .
- This package contains the header of the C interface, and the headers, static
- libraries and CMake package of the C++ library.")
+set(CPACK_DEBIAN_DEVELOPMENT_DESCRIPTION "synergraph measures how fast and how faithfully attention moves
+information to the last token.
+
+This package contains the header of the C interface, and the headers,
+static libraries and CMake package of the C++ library.")
 
 # Every package has its licence and its changes.
 foreach(component program library development)

@@ -1,26 +1,29 @@
 #!/usr/bin/env bash
 # Makes a release of the commit that is checked out, and checks it: source archive, wheels, Debian packages, their checksums. Says what it does and how
 # long each step takes. Publishes nothing: the last lines say what a person must do. docs/releasing.md explains the steps.
-# Usage: scripts/release.sh [--cuda] [--twice] [--installs] [--out FOLDER]
+# Usage: scripts/release.sh [--cuda] [--twice] [--installs] [--out FOLDER] [--build FOLDER]
 #   --cuda      also a wheel for NVIDIA's GPUs; needs nvcc
 #   --twice     makes everything again in another folder, with another time zone and locale, and compares all bytes
 #   --installs  installs the files in systems that debootstrap makes (scripts/check_installs.sh); needs root
 #   --out       the folder of the files; build/dist unless given
+#   --build     takes library and program from this build of the checkout instead of compiling: to try the script, not to publish
 # Runs on Debian 12 (x86-64). The wheels run on systems with the glibc that their names say.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 fail() { echo "release: $*" >&2; exit 1; }
-cuda= twice= installs= out=build/dist
+cuda= twice= installs= out=build/dist built=
 while [ $# -gt 0 ]; do
   case $1 in
     --cuda) cuda=yes ;;
     --twice) twice=yes ;;
     --installs) installs=yes ;;
+    --build) built=$(realpath -m "${2:-}"); [ -f "$built/CMakeCache.txt" ] || { echo "release: --build needs the folder of a build" >&2; exit 2; }; shift ;;
     --out) out=${2:-}; [ -n "$out" ] || { echo "release: --out needs a folder" >&2; exit 2; }; shift ;;
     *) [ "$1" = --help ] || echo "release: $1: unknown option" >&2; sed -n '2,/^set/{s/^# \{0,1\}//;/^set/!p}' "$0" >&2; [ "$1" = --help ] && exit 0; exit 2 ;;
   esac
   shift
 done
+[ -z "$built" ] || [ -z "$twice" ] || { echo "release: --twice compiles; it does not go with --build" >&2; exit 2; }
 umask 022
 repository=$PWD
 python=/usr/bin/python3
@@ -46,13 +49,13 @@ glibc_of() {
   objdump -T "$@" | grep -oE 'GLIBC_[0-9]+\.[0-9]+' | sed 's/GLIBC_//' | sort -uV | tail -n 1
 }
 
-# make_wheel WORK OUT [LOCAL_VERSION]: the wheel around the build in WORK/build; with a local version, it has the library for GPUs.
+# make_wheel BUILD WORK OUT [LOCAL_VERSION]: the wheel around a build; with a local version, it has the library for GPUs.
 make_wheel() {
-  local work=$1 build="$1/build" out=$2 ours=("$1/build/capi/libsynergraph.so" "$1/build/cli/synergraph") glibc
+  local build=$1 work=$2 out=$3 ours=("$1/capi/libsynergraph.so" "$1/cli/synergraph") glibc
   local environment=(SYNERGRAPH_LIBRARY="$(realpath "$build/capi/libsynergraph.so")" SYNERGRAPH_CLI="$build/cli/synergraph")
-  if [ -n "${3:-}" ]; then
+  if [ -n "${4:-}" ]; then
     ours+=("$build/lib/libsynergraph_cuda.so")
-    environment+=(SYNERGRAPH_LOCAL_VERSION="$3" SYNERGRAPH_CUDA_LIBRARY="$build/lib/libsynergraph_cuda.so")
+    environment+=(SYNERGRAPH_LOCAL_VERSION="$4" SYNERGRAPH_CUDA_LIBRARY="$build/lib/libsynergraph_cuda.so")
   fi
   glibc=$(glibc_of "${ours[@]}")
   [ "$(printf '%s\n' "$glibc" 2.31 | sort -V | tail -n 1)" = 2.31 ] || fail "the wheel would need glibc $glibc, expected at most 2.31"
@@ -66,7 +69,8 @@ make_wheel() {
 # make_all WORK OUT: everything, from the source archive, in a folder of its own.
 make_all() {
   local work=$1 out=$2 options=(-DCMAKE_INSTALL_PREFIX=/usr -DCMAKE_BUILD_TYPE=Release -DSYNERGRAPH_BUILD_TESTS=OFF -DSYNERGRAPH_BUILD_BENCHMARKS=OFF -DSYNERGRAPH_PRECOMPILE=ON)
-  rm -rf "$work/source" "$work/build" "$out"  # the times of the archive's files say nothing about what changed: all is compiled anew
+  rm -rf "$work/source" "$out"
+  [ -n "$built" ] || rm -rf "$work/build"  # the times of the archive's files say nothing about what changed: all is compiled anew
   mkdir -p "$work/source" "$out"
   step "source archive"
   git archive --format=tar --prefix="synergraph-$version/" HEAD | gzip -9n >"$out/synergraph-$version.tar.gz"
@@ -75,27 +79,30 @@ make_all() {
   step "libraries that wheels contain: fmt, libzip, zlib; glibc 2.31 to link against"
   [ -f "$work/portable/LICENSE-libraries" ] || bash scripts/portable_libraries.sh "$work/portable"
 
+  local build=${built:-$work/build} sources=$work/source
+  if [ -n "$built" ]; then sources=$repository options=(-DCMAKE_INSTALL_PREFIX=/usr); fi
   step "release build of library and program"
-  cmake -S "$work/source" -B "$work/build" -G Ninja "${options[@]}" -DSYNERGRAPH_CUDA=OFF -DSYNERGRAPH_PORTABLE= >"$work/log" || fail "CMake failed: $work/log"
-  bash scripts/show_build.sh cmake --build "$work/build" --target all
+  cmake -S "$sources" -B "$build" -G Ninja "${options[@]}" -DSYNERGRAPH_CUDA=OFF -DSYNERGRAPH_PORTABLE= >"$work/log" || fail "CMake failed: $work/log"
+  bash scripts/show_build.sh cmake --build "$build" --target synergraph_c synergraph_cli
 
   step "Debian packages"
-  rm -f "$work"/build/*.deb
-  (cd "$work/build" && cpack -G DEB >"$work/log" 2>&1) || fail "cpack failed: $(grep -m1 -i error "$work/log" || tail -n 1 "$work/log")"
-  cp "$work"/build/*.deb "$out"
+  rm -rf "$work/packages"
+  (cd "$build" && cpack -G DEB -B "$work/packages" >"$work/log" 2>&1) || fail "cpack failed: $(grep -m1 -i error "$work/log" || tail -n 1 "$work/log")"
+  cp "$work"/packages/*.deb "$out"
 
   step "wheel"
-  cmake -S "$work/source" -B "$work/build" -DSYNERGRAPH_PORTABLE="$work/portable" >"$work/log" || fail "CMake failed: $work/log"
-  bash scripts/show_build.sh cmake --build "$work/build" --target synergraph_c synergraph_cli
-  make_wheel "$work" "$out"
+  cmake -S "$sources" -B "$build" -DSYNERGRAPH_PORTABLE="$work/portable" >"$work/log" || fail "CMake failed: $work/log"
+  bash scripts/show_build.sh cmake --build "$build" --target synergraph_c synergraph_cli
+  make_wheel "$build" "$work" "$out"
 
   if [ -n "$cuda" ]; then
     step "wheel for GPUs"
-    cmake -S "$work/source" -B "$work/build" -DSYNERGRAPH_CUDA=ON >"$work/log" || fail "CMake failed: $work/log"
-    bash scripts/show_build.sh cmake --build "$work/build" --target synergraph_c synergraph_cli gpu_library
-    make_wheel "$work" "$out" "cuda$(sed -nE 's/^CMAKE_CUDA_COMPILER_VERSION.*[^0-9]([0-9]+)\..*/\1/p;s/^set\(CMAKE_CUDA_COMPILER_VERSION "([0-9]+)\..*/\1/p' \
-      "$work"/build/CMakeFiles/*/CMakeCUDACompiler.cmake | head -n 1)"
+    cmake -S "$sources" -B "$build" -DSYNERGRAPH_CUDA=ON >"$work/log" || fail "CMake failed: $work/log"
+    bash scripts/show_build.sh cmake --build "$build" --target synergraph_c synergraph_cli gpu_library
+    make_wheel "$build" "$work" "$out" "cuda$(sed -nE 's/^CMAKE_CUDA_COMPILER_VERSION.*[^0-9]([0-9]+)\..*/\1/p;s/^set\(CMAKE_CUDA_COMPILER_VERSION "([0-9]+)\..*/\1/p' \
+      "$build"/CMakeFiles/*/CMakeCUDACompiler.cmake | head -n 1)"
   fi
+  [ -z "$built" ] || cmake -S "$sources" -B "$build" -DSYNERGRAPH_PORTABLE= >"$work/log"
   (cd "$out" && sha256sum -- * >SHA256SUMS)
 }
 
@@ -104,6 +111,7 @@ step "state of the checkout"
 [ -z "$(git status --porcelain)" ] || echo "   note: there are changes that are not committed; the release is made of the last commit"
 ready=yes
 complain() { echo "   not ready to publish: $*"; ready=; }
+[ -z "$built" ] || complain "--build: library and program are of another build"
 grep -qE "^## ${version//./\\.} \([0-9]{4}-[0-9]{2}-[0-9]{2}\)" CHANGELOG.md || complain "CHANGELOG.md has no heading '## $version (DATE)'"
 grep -qx "version: $version" CITATION.cff || complain "CITATION.cff has no line 'version: $version'"
 [ "$(git tag --points-at HEAD | grep -x "v$version" || true)" ] || complain "this commit has no tag v$version"

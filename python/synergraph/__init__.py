@@ -13,11 +13,11 @@ for checkpoints of the paper's models, `train` makes one, and `reproduce` is the
 """
 
 try:
-    import numpy as _numpy
+    import numpy.typing as _typing
 except ModuleNotFoundError as _missing:
-    if _missing.name != "numpy":
+    if _missing.name not in ("numpy", "numpy.typing"):
         raise
-    raise ModuleNotFoundError("synergraph needs NumPy 1.20 or later: pip install numpy", name="numpy") from None
+    raise ModuleNotFoundError("synergraph needs NumPy 1.20 or later: pip install --upgrade numpy", name=_missing.name) from None
 
 from ._ablate import Ablation, Agreement, ablate
 from ._attention import learned_weights

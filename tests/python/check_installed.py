@@ -54,7 +54,7 @@ def main():
         python, program = Path(folder) / "bin" / "python", Path(folder) / "bin" / "synergraph"
         run([python, "-m", "pip", "--disable-pip-version-check", "install", "--quiet", "--no-deps", "--no-index", wheel], folder)
         installed = time.monotonic() - begun
-        numpy = subprocess.run([str(python), "-c", "import numpy"], cwd=folder, stderr=subprocess.DEVNULL).returncode == 0
+        numpy = subprocess.run([str(python), "-c", "import numpy.typing"], cwd=folder, stderr=subprocess.DEVNULL).returncode == 0
         for command in [[program], *([[python, "-m", "synergraph"]] if numpy else [])]:
             assert "combined" in run([*command, "graph", "--example", "1"], folder), command
         if numpy:
@@ -64,8 +64,8 @@ def main():
         else:
             refused = subprocess.run([str(python), "-c", "import synergraph"], cwd=folder, stderr=subprocess.PIPE, text=True)
             last = refused.stderr.strip().splitlines()[-1]
-            assert refused.returncode == 1 and "pip install numpy" in last, refused.stderr
-            how = f"no NumPy: the command runs, the import says '{last}'"
+            assert refused.returncode == 1 and "pip install --upgrade numpy" in last, refused.stderr
+            how = f"no NumPy of version 1.20: the command runs, the import says '{last}'"
     size = wheel.stat().st_size / 2**20
     print(f"   {wheel.name} ({size:.1f} MiB), Python {sys.version.split()[0]}: installed in {installed:.1f} s; {how}")
 
