@@ -584,12 +584,16 @@ SG_API int sg_mixer_curves(const sg_mixer* mixer, const double* weights, size_t 
                            const char* options, const sg_call* call, sg_result** result);
 
 /* Measures every subset of the heads at these weights, which are normalised in each subset. The
- * text is a JSON object: "heads"          number of heads "gap"            no fidelity is further
- * than this above its number; 0: all are certified "values"         a list with one object for
- * "fidelity" and one for "speed": "value"        name of the value "table"        value of every
- * subset; bit h of the index says whether head h is in the subset "shapley", "banzhaf"  one number
- * for each head "pairs"        Shapley interaction index: "heads" and "interaction" of each pair
- *     "best"         best subset of every size: "subset", its bits, and "value" */
+ * text is a JSON object with these fields:
+ *   "heads"   number of heads
+ *   "gap"     no fidelity is further than this above its number; 0: all are certified
+ *   "values"  a list with one object for "fidelity" and one for "speed"
+ * Each object has these fields:
+ *   "value"               name of the value
+ *   "table"               value of every subset; bit h of the index: head h is in the subset
+ *   "shapley", "banzhaf"  one number for each head
+ *   "pairs"               Shapley interaction index: "heads" and "interaction" of each pair
+ *   "best"                best subset of every size: "subset", its bits, and "value" */
 SG_API int sg_mixer_subsets(const sg_mixer* mixer, const double* weights, size_t count,
                             const sg_call* call, char** text);
 
