@@ -446,8 +446,9 @@ SG_API int sg_agreement(const char* options, const int64_t* heads, size_t layers
 SG_API int sg_compare(const char* options, const char* a, const char* b, sg_result** result);
 
 /* Writes a document of sg_result_json() as an interactive page of one file, with the attention that
- * it is of, or without any (NULL). Documents are those of sg_measure() and sg_heads(). `tokens` is
- * NULL, or JSON with the names of the tokens: a list for all samples, or one for every sample.
+ * it is of, or without any (NULL). Documents are those of sg_measure() and sg_heads(). Attention of
+ * other layers, heads or tokens is an error. `tokens` is NULL, or JSON with the names of the
+ * measured tokens: a list for all samples, or one for every sample.
  * `note` is a text for sg_free(): what was left out for want of room, or nothing. Options:
  *   "title"          name of the page
  *   "page_samples"   samples whose attention is in the page (10, or as many as 64 MiB hold) */

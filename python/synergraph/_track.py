@@ -394,11 +394,14 @@ class Tracker(Track):
         if self._csv is not None:
             first = len(self._moments) == 1
             columns = self._columns()
-            with open(self._csv, "w" if first else "a", encoding="utf-8", newline="") as file:
-                writer = csv.writer(file, lineterminator="\n")
-                if first:
-                    writer.writerow([*_PLACE, *columns])
-                writer.writerows(self._rows(moment, columns))
+            try:
+                with open(self._csv, "w" if first else "a", encoding="utf-8", newline="") as file:
+                    writer = csv.writer(file, lineterminator="\n")
+                    if first:
+                        writer.writerow([*_PLACE, *columns])
+                    writer.writerows(self._rows(moment, columns))
+            except OSError as error:
+                raise InputError(f"csv: {self._csv}: {error.strerror}") from None
         if self._log is not None:
             numbers = {f"synergraph/{key}/{layer}": float(moment.all[key][place]) for key in self._logged if key in moment.all
                        for place, layer in enumerate(moment.layers)}

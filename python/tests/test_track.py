@@ -100,6 +100,12 @@ def test_a_log_whose_last_line_is_cut_has_the_lines_before(tmp_path):
         sg.Track.read(path)
 
 
+def test_a_file_that_cannot_be_written_is_named(tmp_path):
+    for path, why in ((tmp_path, "Is a directory"), (tmp_path / "none" / "track.csv", "No such file"), ("/dev/full", "No space left")):
+        with pytest.raises(sg.InputError, match=f"csv: {path}: {why}"):
+            sg.Tracker(Model(), batch(), csv=path)
+
+
 def test_files_that_are_no_tracks_take_no_memory(tmp_path):
     path = tmp_path / "track.csv"
     trained(2, lambda model: sg.Tracker(model, batch(), every=1, csv=path))
