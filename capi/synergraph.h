@@ -446,8 +446,9 @@ SG_API int sg_agreement(const char* options, const int64_t* heads, size_t layers
 SG_API int sg_compare(const char* options, const char* a, const char* b, sg_result** result);
 
 /* Writes a document of sg_result_json() as an interactive page of one file, with the attention that
- * it is of, or without any (NULL). Documents are those of sg_measure() and sg_heads(). `tokens` is
- * NULL, or JSON with the names of the tokens: a list for all samples, or one for every sample.
+ * it is of, or without any (NULL). Documents are those of sg_measure() and sg_heads(). Attention of
+ * other layers, heads or tokens is an error. `tokens` is NULL, or JSON with the names of the
+ * measured tokens: a list for all samples, or one for every sample.
  * `note` is a text for sg_free(): what was left out for want of room, or nothing. Options:
  *   "title"          name of the page
  *   "page_samples"   samples whose attention is in the page (10, or as many as 64 MiB hold) */
@@ -584,12 +585,16 @@ SG_API int sg_mixer_curves(const sg_mixer* mixer, const double* weights, size_t 
                            const char* options, const sg_call* call, sg_result** result);
 
 /* Measures every subset of the heads at these weights, which are normalised in each subset. The
- * text is a JSON object: "heads"          number of heads "gap"            no fidelity is further
- * than this above its number; 0: all are certified "values"         a list with one object for
- * "fidelity" and one for "speed": "value"        name of the value "table"        value of every
- * subset; bit h of the index says whether head h is in the subset "shapley", "banzhaf"  one number
- * for each head "pairs"        Shapley interaction index: "heads" and "interaction" of each pair
- *     "best"         best subset of every size: "subset", its bits, and "value" */
+ * text is a JSON object with these fields:
+ *   "heads"   number of heads
+ *   "gap"     no fidelity is further than this above its number; 0: all are certified
+ *   "values"  a list with one object for "fidelity" and one for "speed"
+ * Each object has these fields:
+ *   "value"               name of the value
+ *   "table"               value of every subset; bit h of the index: head h is in the subset
+ *   "shapley", "banzhaf"  one number for each head
+ *   "pairs"               Shapley interaction index: "heads" and "interaction" of each pair
+ *   "best"                best subset of every size: "subset", its bits, and "value" */
 SG_API int sg_mixer_subsets(const sg_mixer* mixer, const double* weights, size_t count,
                             const sg_call* call, char** text);
 

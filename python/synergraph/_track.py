@@ -9,6 +9,7 @@ import json
 import math
 import os
 import time
+import warnings
 from typing import TYPE_CHECKING, Any, Callable, Dict, Iterator, List, Mapping, NamedTuple, Optional, Sequence, Tuple, Union
 
 import numpy as np
@@ -211,14 +212,23 @@ def _of_log(lines: Any, name: Any) -> List[_Moment]:
             moments.append(_Moment(int(entry["step"]), float(entry["seconds"]), float(entry.get("loss", math.nan)),
                                    [str(layer) for layer in range(len(layers))], numbers, {}))
         except (ValueError, KeyError, TypeError, IndexError, AttributeError):
+            if moments and not line.endswith("\n"):
+                warnings.warn(f"{name}: the last line, {number}, is incomplete and left out", stacklevel=3)
+                break
             raise InputError(f"{name}: line {number} is no measurement of synergraph train") from None
     if not moments:
         raise InputError(f"{name}: no layers were measured; train with --track N")
     return moments
 
 
-def _of_csv(lines: Any, name: Any) -> List[_Moment]:
-    rows = csv.reader(lines)
+def _of_layers(rows: List[List[str]]) -> List[List[str]]:
+    return [row for row in rows if row[2]]
+
+
+def _of_csv(file: Any, name: Any) -> List[_Moment]:
+    text = file.read()
+    cut = not text.endswith("\n")  # the program ended while it wrote
+    rows = csv.reader(io.StringIO(text[:text.rfind("\n") + 1], newline=""))
     header: List[str] = next(rows, [])
     if tuple(header[:len(_PLACE)]) != _PLACE:
         raise InputError(f"{name}: no track; the first line must begin with {','.join(_PLACE)}")
@@ -228,12 +238,18 @@ def _of_csv(lines: Any, name: Any) -> List[_Moment]:
         if len(row) != len(header) or not row[0].lstrip("-").isdigit():
             raise InputError(f"{name}: line {number} has {len(row)} cells, expected {len(header)} beginning with a step")
         found.setdefault(int(row[0]), []).append(row)
-    moments = []
+    steps = list(found)
+    if len(steps) > 1 and (cut or len(_of_layers(found[steps[-1]])) < len(_of_layers(found[steps[0]]))):
+        warnings.warn(f"{name}: the rows of the last step, {steps[-1]}, are incomplete and left out", stacklevel=3)
+        del found[steps[-1]]
+    moments: List[_Moment] = []
     for step, some in found.items():
         try:
             loss = [float(row[4]) for row in some if not row[2] and row[4]]
             layers = list(dict.fromkeys(row[2] for row in some if row[3] == "combined"))
             heads = max((int(row[3]) + 1 for row in some if row[3].isdigit()), default=0)
+            if heads > len(some) or moments and layers != moments[0].layers:
+                raise ValueError
             all_heads = {key: np.full(len(layers), math.nan) for key in keys}
             single = {key: np.full((len(layers), heads), math.nan) for key in keys}
             for row in some:
@@ -378,11 +394,14 @@ class Tracker(Track):
         if self._csv is not None:
             first = len(self._moments) == 1
             columns = self._columns()
-            with open(self._csv, "w" if first else "a", encoding="utf-8", newline="") as file:
-                writer = csv.writer(file, lineterminator="\n")
-                if first:
-                    writer.writerow([*_PLACE, *columns])
-                writer.writerows(self._rows(moment, columns))
+            try:
+                with open(self._csv, "w" if first else "a", encoding="utf-8", newline="") as file:
+                    writer = csv.writer(file, lineterminator="\n")
+                    if first:
+                        writer.writerow([*_PLACE, *columns])
+                    writer.writerows(self._rows(moment, columns))
+            except OSError as error:
+                raise InputError(f"csv: {self._csv}: {error.strerror}") from None
         if self._log is not None:
             numbers = {f"synergraph/{key}/{layer}": float(moment.all[key][place]) for key in self._logged if key in moment.all
                        for place, layer in enumerate(moment.layers)}

@@ -77,6 +77,45 @@ def test_a_quantity_that_is_not_measured_is_named_at_once(tmp_path):
     assert tracker["synergy"].shape == (1, 1) and repr(tracker).startswith("<synergraph.Tracker: 1 measurement, ")
 
 
+@pytest.mark.parametrize("cut", [1, 30, "row", "heads"])
+def test_a_file_whose_last_rows_are_missing_has_the_steps_before(tmp_path, cut):
+    path = tmp_path / "track.csv"
+    _, tracker = trained(4, lambda model: sg.Tracker(model, batch(), every=2, csv=path))
+    text = path.read_text()
+    rows = text.splitlines(keepends=True)
+    path.write_text({"row": "".join(rows[:-4]), "heads": "".join(rows[:-1])}.get(cut) or text[:-cut])
+    with pytest.warns(UserWarning, match="last step, 4, are incomplete"):
+        again = sg.Track.read(path)
+    assert again.steps.tolist() == [0, 2] and np.array_equal(again["synergy"], tracker["synergy"][:2])
+
+
+def test_a_log_whose_last_line_is_cut_has_the_lines_before(tmp_path):
+    line = '{"step": 4, "seconds": 1.5, "loss": 2, "layers": [{"mixing_time": 3, "fidelity": 0.25}]}'
+    path = tmp_path / "metrics.jsonl"
+    path.write_text(f"{line}\n{line[:50]}")
+    with pytest.warns(UserWarning, match="last line, 2, is incomplete"):
+        assert sg.Track.read(tmp_path)["minimax_fidelity"].tolist() == [[0.25]]
+    path.write_text(f"{line[:50]}\n{line}\n")
+    with pytest.raises(sg.InputError, match="line 1"):
+        sg.Track.read(path)
+
+
+def test_a_file_that_cannot_be_written_is_named(tmp_path):
+    for path, why in ((tmp_path, "Is a directory"), (tmp_path / "none" / "track.csv", "No such file"), ("/dev/full", "No space left")):
+        with pytest.raises(sg.InputError, match=f"csv: {path}: {why}"):
+            sg.Tracker(Model(), batch(), csv=path)
+
+
+def test_files_that_are_no_tracks_take_no_memory(tmp_path):
+    path = tmp_path / "track.csv"
+    trained(2, lambda model: sg.Tracker(model, batch(), every=1, csv=path))
+    text = path.read_text()
+    for wrong in (text.replace("attn,1,", "attn,999999999999,", 1), text.replace("layers.1.", "layers.7.", 3)):
+        path.write_text(wrong)
+        with pytest.raises(sg.InputError, match="rows of step"):
+            sg.Track.read(path)
+
+
 class Writer:
     """A stand-in for TensorBoard's SummaryWriter."""
 

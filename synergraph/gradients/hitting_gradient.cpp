@@ -81,9 +81,9 @@ class SinkTimes final : public DifferentiableMetric {
 };
 
 /// Gradient factor * visits[s] (time of the other end + 1 - time here), rank two. `by_row`: the
-/// node that is left is the row of D, otherwise its column. On the diagonal both times are the same
-/// and their difference is left out: of a node that is left after 10^14 steps it would keep one
-/// digit.
+/// node that is left is the row of D, otherwise its column. On the diagonal both times are the
+/// same, so their difference is left out. Otherwise a node that a walk leaves after 10^14 steps
+/// would keep one digit.
 void take_times(const Times& times, const Vector& visits, double factor, bool by_row,
                 const char* name, const DifferentiableMetric::Take& take) {
   const int n = static_cast<int>(times.node.size());

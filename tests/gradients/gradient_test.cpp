@@ -217,10 +217,10 @@ TEST(Gradient, BackwardHittingTimeIsThatOfTheDefinition) {
   });
 }
 
-/// A factor for all steps that leave a node cancels in the walk, so those of one head that is alone
-/// in a column of D have derivatives that sum to 0 with the entries. Rows are the same backwards.
-/// Sums are checked entry by entry of heads that move once in 10^14 steps: each entry needs its own
-/// digits, although those on the diagonal are 10^14 times smaller than the others.
+/// A factor for a column of D cancels in the walk. So the products of entries and derivatives sum
+/// to 0 in a column that one head has alone; backwards, in a row. For a head that moves once in
+/// 10^14 steps, the derivative on the diagonal is 10^14 times smaller than the others, but its
+/// product is as large.
 TEST(Gradient, OfHeadsThatHardlyMoveKeepsItsDigits) {
   System system;
   const double e = 1e-14;
