@@ -30,6 +30,7 @@ the edge j -> i), or text with "from to" or "from to weight" on each line.
 Examples
   synergraph families --sizes 64,256,1024 --figure families.svg
   synergraph families --families fs:log,fs:2log,fs:4log --sizes 1024,16384 --csv growth.csv
+  synergraph families --families fs:4log,power --sizes 256,1024 --latex families.tex
   synergraph families --families fs:4log --sizes 4096 --graphs 1 --save fs.npz
   synergraph families fs.npz)";
 

@@ -21,6 +21,7 @@ FACES = {
     "ablate": {sg.ablate: set()},
     "compare": {sg.compare: set()},
     "design": {sg.design: set()},
+    "families": {sg.families: set()},
     "graph": {sg.Graph.measure: set(), sg.Mixer: set()},
     "heads": {sg.heads: set(), sg.Model.value_heads: READING | ROWS, sg.Watch.heads: READING},
     "measure": {sg.measure: set(), sg.Model.measure: READING | ROWS, sg.Watch.result: READING},
@@ -94,7 +95,7 @@ def test_python_takes_them(schemas):
 
 
 def test_functions_explain_them(schemas):
-    for function, call in ((sg.measure, "measure"), (sg.heads, "heads"), (sg.train, "train"), (sg.reproduce, "reproduce"), (sg.compare, "compare")):
+    for function, call in ((sg.measure, "measure"), (sg.heads, "heads"), (sg.train, "train"), (sg.reproduce, "reproduce"), (sg.compare, "compare"), (sg.families, "families")):
         words = " ".join(inspect.getdoc(function).split())
         assert "(settings)" not in words
         for key in offered(schemas[call], "python"):

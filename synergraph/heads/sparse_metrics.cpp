@@ -59,6 +59,7 @@ double walk_steps(double longest, double eps) {
 SparseWalkSummary from_matrix(WalkSummary found, std::int64_t step_limit) {
   const auto times = [&](const std::vector<double>& all) {
     std::vector<Steps> steps;
+    steps.reserve(all.size());
     const auto limit = static_cast<double>(step_limit);
     for (const double time : all)
       steps.push_back(time > limit && time < kInfinity ? Steps{limit, false} : Steps{time, true});
