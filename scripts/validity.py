@@ -11,6 +11,8 @@ layer's heads (with sampled orders above --exact-heads), and every number that m
 --out; the same command continues after an interruption. `report` compares the numbers over all models
 under --out. `page` writes docs/validity.md from the tables of `report`.
 
+`wide` measures all subsets of layers of 16 heads by the library's games, on a CPU, and `wide-report` writes their tables.
+
 The command needs PyTorch, NumPy and the package synergraph (SYNERGRAPH_LIBRARY names a built library).
 """
 

@@ -9,7 +9,7 @@ from . import games, statistics, wide
 from .readers import InputError
 from .report import STUDIES, write_csv
 
-#: What the tables call the models together, and how their columns of orders are named.
+#: What the tables call the models together.
 TOGETHER = STUDIES["small"]
 
 
