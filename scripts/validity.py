@@ -11,6 +11,8 @@ layer's heads (with sampled orders above --exact-heads), and every number that m
 --out; the same command continues after an interruption. `report` compares the numbers over all models
 under --out. `page` writes docs/validity.md from the tables of `report`.
 
+`wide` measures all subsets of layers of 16 heads by the library's games, on a CPU, and `wide-report` writes their tables.
+
 The command needs PyTorch, NumPy and the package synergraph (SYNERGRAPH_LIBRARY names a built library).
 """
 
@@ -27,7 +29,7 @@ import time
 try:
     import numpy as np
     import torch
-    from study import games, readers, results, scores, structure, texts
+    from study import games, readers, results, scores, structure, texts, wide
     from study.model import next_tokens
     from study.readers import InputError
     from study.results import load, store
@@ -258,16 +260,7 @@ def measure_tasks(arguments):
     """Measures the models of a study of `synergraph reproduce`; their results go to one file."""
     begun = time.monotonic()
     pool = to_device(arguments)
-    found = sorted(glob.glob(os.path.join(glob.escape(arguments.study), "cells", "**", "model.safetensors"), recursive=True))
-    if not found:
-        raise InputError(f"{arguments.study}: no models of `synergraph reproduce` in its folder cells")
-    cells = []
-    for path in found:
-        match = re.match(r"(?P<task>.+)-(?P<heads>\d+)-heads-seed-(?P<seed>\d+)-", os.path.basename(os.path.dirname(path)))
-        if match and int(match["heads"]) > 1 and match["task"] in texts.TASKS:
-            cells.append((int(match["seed"]), match["task"], int(match["heads"]), path))
-    part, parts = arguments.share
-    cells = sorted(cells)[part::parts]
+    cells = cells_of(arguments)
     total = len(cells)
     os.makedirs(arguments.out, exist_ok=True)
     path_of_all = os.path.join(arguments.out, arguments.name + (f"-{part}" if parts > 1 else "") + ".npz")
@@ -300,6 +293,51 @@ def measure_tasks(arguments):
     finally:  # also when it is stopped
         if done:
             store(path_of_all, **results.bundled(done))
+
+
+def cells_of(arguments):
+    """The models of a study that a process measures: (seed, task, heads, path), in this order."""
+    found = sorted(glob.glob(os.path.join(glob.escape(arguments.study), "cells", "**", "model.safetensors"), recursive=True))
+    if not found:
+        raise InputError(f"{arguments.study}: no models of `synergraph reproduce` in its folder cells")
+    cells = []
+    for path in found:
+        match = re.match(r"(?P<task>.+)-(?P<heads>\d+)-heads-seed-(?P<seed>\d+)-", os.path.basename(os.path.dirname(path)))
+        if match and int(match["heads"]) > 1 and match["task"] in texts.TASKS:
+            cells.append((int(match["seed"]), match["task"], int(match["heads"]), path))
+    part, parts = arguments.share
+    return sorted(cells)[part::parts]
+
+
+def measure_wide(arguments):
+    """Measures all subsets of the heads of a study's models by the library's games: a file for each model."""
+    begun = time.monotonic()
+    torch.set_grad_enabled(False)
+    torch.set_num_threads(arguments.threads)
+    if structure.sg is None:
+        structure.workers(1)  # says what is missing
+    cells = cells_of(arguments)
+    os.makedirs(arguments.out, exist_ok=True)
+    progress = Progress(len(cells))
+    for done, (seed, task, _, path) in enumerate(cells):
+        if arguments.limit and time.monotonic() - begun > arguments.limit:
+            print(f"validity: {arguments.limit} s are over; {done} of {len(cells)} models are measured; the same command continues", file=sys.stderr)
+            break
+        model, library = readers.read_model(path), structure.sg.load_model(path)
+        name = f"{task}-{library.heads}-{seed}"
+        settings = {"task": task, "heads": library.heads, "layers": library.layers, "trained": seed, "samples": arguments.samples, "orders": arguments.orders,
+                    "seed": arguments.seed, "ablations": list(arguments.ablations), "weights": fingerprint_of(model)}
+
+        def make(model=model, library=library, task=task, seed=seed):
+            ids, targets = texts.task_sequences(model, task, 2 * arguments.samples, arguments.seed + seed)
+            return wide.measure(model, library, task, ids, targets, arguments.seed + seed, arguments.orders, arguments.rows, arguments.threads,
+                                arguments.ablations)
+
+        try:
+            wide.measure_and_store(os.path.join(arguments.out, name + ".npz"), settings, make)
+        except structure.sg.Error as problem:
+            raise InputError(f"{path}: {problem}") from None
+        progress.add(1, name)
 
 
 def name_of(arguments, seed, task, heads):
@@ -374,6 +412,13 @@ def whole_number(text):
     return number
 
 
+def even_number(text):
+    number = int(text)
+    if number < 2 or number % 2:
+        raise ValueError
+    return number
+
+
 def share(text):
     part, parts = (int(number) for number in text.split("/"))
     if not 0 <= part < parts:
@@ -413,6 +458,21 @@ def main():
     many.add_argument("--structure-samples", type=whole_number, default=8, help="sequences whose structure is measured (default: 8)")
     many.add_argument("--share", type=share, default=(0, 1), metavar="K/N", help="every N-th model from the K-th, for N processes side by side (default: 0/1)")
     add_common(many, 32)
+    whole = commands.add_parser("wide", help="measure all subsets of the heads of a study's models by the library's games (16 heads: a minute for each model)")
+    whole.add_argument("study", metavar="STUDY", help="directory of the study")
+    whole.add_argument("--out", metavar="DIR", required=True, help="folder of all results, a file for each model")
+    whole.add_argument("--samples", type=whole_number, default=16, help="sequences that choose subsets; as many others judge them (default: 16)")
+    whole.add_argument("--seed", type=int, default=1, help="seed of sequences, orders and permutations (default: 1)")
+    whole.add_argument("--orders", type=even_number, default=96, help="sampled orders that are compared with all subsets, half of them reversed (default: 96)")
+    whole.add_argument("--ablations", type=lambda text: text.split(","), default=list(games.ABLATIONS), help="what replaces heads: zero,mean (default: both)")
+    whole.add_argument("--rows", type=whole_number, default=2048, help="tokens that pass the network at once (default: 2048)")
+    whole.add_argument("--threads", type=whole_number, default=1, help="number of threads (default: 1)")
+    whole.add_argument("--share", type=share, default=(0, 1), metavar="K/N", help="every N-th model from the K-th, for N processes side by side (default: 0/1)")
+    whole.add_argument("--limit", type=whole_number, metavar="SECONDS", help="begin nothing new after this time")
+    judge = commands.add_parser("wide-report", help="write the tables of `validity.py wide`")
+    judge.add_argument("--out", metavar="DIR", required=True, help="folder of all results")
+    judge.add_argument("--results", metavar="DIR", required=True, help="folder for the tables (CSV)")
+    judge.add_argument("--resamples", type=whole_number, default=10000, help="bootstrap resamples, and ten times the permutations (default: 10000)")
     some = commands.add_parser("texts", help="prepare texts for a machine that lacks them")
     some.add_argument("model", metavar="MODEL", help="file or folder of the model, whose tokenizer is used")
     some.add_argument("--samples", type=whole_number, default=32, help="number of texts, a quarter from each source (default: 32)")
@@ -440,6 +500,11 @@ def main():
 
         report.write(arguments.out, arguments.results, arguments.figures, arguments.resamples)
         return
+    if arguments.command == "wide-report":
+        from study import wide_report
+
+        wide_report.write(arguments.out, arguments.results, arguments.resamples)
+        return
     if arguments.command == "page":
         from study import page as pages
 
@@ -451,7 +516,7 @@ def main():
         arguments.tokens = arguments.tokens or 128
     if arguments.command == "tasks":
         arguments.precision, arguments.block = "float32", arguments.samples
-    {"measure": measure, "tasks": measure_tasks, "texts": prepare, "pack": pack}[arguments.command](arguments)
+    {"measure": measure, "tasks": measure_tasks, "wide": measure_wide, "texts": prepare, "pack": pack}[arguments.command](arguments)
 
 
 if __name__ == "__main__":

@@ -20,7 +20,7 @@ SHORT = {"best subset": "best subset (limit)", "best of other half": "best subse
          "deviation_residual": "projection of the deviation on the new residual", "projection_edges": "projection edges, within the layer",
          "projection_stack": "projection edges, through the stack", "output_norm": "output norm", "deviation_norm": "norm of the deviation",
          "projection_norm": "output projection norm (learned weight)", "gradient": "gradient times output, absolute",
-         "norm_speed": "speed, norm edges", "contribution_others": "L1 contribution, without the token itself"}
+         "norm_speed": "speed, norm edges", "best subset of other texts": "best subset of other texts", "contribution_others": "L1 contribution, without the token itself"}
 #: The figures that the question began with: number, then stories15M zero and mean, MiniMind2-Small zero and mean.
 FIRST = (("fidelity_shapley", 0.05, -0.19, -0.15, -0.35), ("speed_shapley", 0.25, -0.18, -0.47, -0.58), ("contribution", 0.70, 0.34, 0.60, 0.65),
          ("new_residual", 0.57, 0.12, 0.71, 0.71), ("deviation_norm", 0.33, 0.34, 0.51, 0.59), ("norm_stack", 0.45, 0.09, 0.30, 0.24))
@@ -31,7 +31,8 @@ class Tables:
 
     def __init__(self, folder):
         self._rows = {}
-        for name in ("correlations", "reliability", "pairs", "kept", "control", "held_out", "sizes"):
+        for name in ("correlations", "reliability", "pairs", "kept", "control", "held_out", "sizes", "wide_pairs", "wide_redundancy", "wide_kept",
+                     "wide_orders"):
             with open(os.path.join(folder, name + ".csv"), newline="", encoding="utf-8") as file:
                 self._rows[name] = list(csv.DictReader(file))
         self.languages = [name for name in LANGUAGES if self.has("control", models=name)]
@@ -78,6 +79,15 @@ class Tables:
         clear = [float(row["correlation"]) for row in rows if float(row["p_holm"]) < 0.05]
         values = [float(row["correlation"]) for row in rows]
         return sum(c > 0 for c in clear), sum(c < 0 for c in clear), len(rows), min(values), max(values)
+
+    def wide_seed_count(self):
+        """Seeds of each task among the models of wide layers."""
+        return min(int(self.row("wide_kept", models=task, ablation="zero", order="random")["models_count"]) for task in TASKS)
+
+    def wide_seeds(self):
+        fewest = self.wide_seed_count()
+        return f"six tasks, {fewest} seeds each" if fewest * len(TASKS) == int(
+            self.row("wide_kept", models="new tasks", ablation="zero", order="random")["models_count"]) else f"six tasks, at least {fewest} seeds each"
 
     def kept(self, models, kind, order):
         found = self.rows("kept", models=models, ablation=kind, order=order)
@@ -203,12 +213,33 @@ def pair_table(t):
              "contribution_fidelity": "minimax fidelity, contribution edges", "contribution_speed": "speed, contribution edges",
              "permuted_fidelity": "minimax fidelity, permuted rows (null)"}
 
-    def cell(group, kind, name):
-        row = t.row("pairs", models=group, ablation=kind, pairs=name)
+    def cell(tables, group, kind, name):
+        row = t.row(tables, models=group, ablation=kind, pairs=name)
         return two(row["correlation"]) + ("*" if float(row["p_holm"]) < 0.05 else "")
 
-    return table(["interactions of", *groups], [[text, *(", ".join(cell(group, kind, name) for kind in KINDS) for group in groups)]
-                                               for name, text in names.items()])
+    columns = [("pairs", group) for group in groups] + [("wide_pairs", "new tasks")]
+    return table(["interactions of", *groups, "new tasks, 16 heads"], [[text, *(", ".join(cell(*column, kind, name) for kind in KINDS) for column in columns)]
+                                                                      for name, text in names.items()])
+
+
+def wide_kept_table(t):
+    orders = ("best subset", "best subset of other texts", "loss_shapley", "contribution", "random")
+    rows = {(order, kind): t.row("wide_kept", models="new tasks", ablation=kind, order=order) for order in orders for kind in KINDS}
+    return table(["order", *KINDS], [[SHORT[order], *(with_interval(rows[order, kind], "mean_kept") for kind in KINDS)] for order in orders])
+
+
+def wide_order_table(t):
+    groups = ("new tasks", *TASKS)
+    columns = (("rank_correlation", two), ("lowest_layer", two), ("error_over_spread", two), ("stated_over_spread", two), ("within_one", percent),
+               ("within_two", percent), ("most_needed", percent))
+    found = [[group, *(", ".join(shown(t.row("wide_orders", models=group, ablation=kind)[name]) for kind in KINDS) for name, shown in columns)]
+             for group in groups]
+    return table(["models", "rank correlation", "lowest of a layer", "error over spread", "stated error over spread", "within one stated error", "within two",
+                  "names the most needed head"], found)
+
+
+def percent(value):
+    return f"{100 * float(value):.0f} %"
 
 
 def first_table(t):

@@ -25,7 +25,7 @@ except ImportError:
 PROGRAM, SCRIPT = sys.argv[1:3]
 sys.dont_write_bytecode = True  # nothing beside the scripts
 sys.path.insert(0, os.path.dirname(SCRIPT))
-from study import games, page, readers, report, results, scores, statistics, structure, texts  # noqa: E402
+from study import games, page, readers, report, results, scores, statistics, structure, texts, wide, wide_report  # noqa: E402
 from study.model import Block, Decoder, Shape, next_tokens  # noqa: E402
 
 torch.set_grad_enabled(False)
@@ -605,6 +605,73 @@ class Command(unittest.TestCase):
         heads = json.loads(shown.stdout)
         np.testing.assert_allclose([layer["moved"] for layer in heads["layers"]], toy.scores("contribution", "zero"), rtol=1e-4)
         self.assertTrue(heads["summary"][0].startswith("most is moved (L1 contribution) by"), heads["summary"])
+
+    def test_all_subsets_by_the_library_are_those_of_plain_games(self):
+        """`validity.py wide` against tables of all subsets by PyTorch, and against the structure of each text."""
+        cell = self.path("study", "cells", "00", "majority-4-heads-seed-3-0")
+        subprocess.run([PROGRAM, "train", "--task", "majority", "--heads", "4", "--layers", "2", "--width", "8", "--hidden", "8", "--vocabulary", "9",
+                        "--length", "7", "--epochs", "4", "--sequences", "100", "--device", "cpu", "--quiet", "--out", cell], check=True,
+                       capture_output=True)
+        run = ("wide", self.path("study"), "--samples", "3", "--orders", "6", "--out", self.path("wide"))
+        done = self.run_script(*run)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        settings, found = wide.read(self.path("wide", "majority-4-3.npz"))
+        self.assertEqual((settings["task"], settings["heads"], settings["trained"]), ("majority", 4, 3))
+        model = readers.read_model(os.path.join(cell, "model.safetensors"))
+        ids, targets = texts.task_sequences(model, "majority", 6, 1 + 3)
+        halves = (ids[:3], targets[:3]), (ids[3:], targets[3:])
+        learned = [block.projection().double().flatten(1).norm(dim=1).numpy() for block in model.blocks]
+        orders = games.random_orders(4, 3, 4)
+        x = model.embed(halves[0][0])
+        for layer, block in enumerate(model.blocks):
+            attention = block.attend(x)[0].double().numpy()
+            for name in ("fidelity", "speed", "permuted_fidelity"):
+                # The edges of these games need no values.
+                pairs = [structure.of_text(text, learned[layer], text, text, 4 + 1000 * layer + k)[f"pairs_{name}"] for k, text in enumerate(attention)]
+                np.testing.assert_allclose(statistics.upper(found["structure/" + name][layer]), statistics.upper(np.mean(pairs, 0)), rtol=1e-4, atol=1e-7)
+            x = block.feed_forward(x + block.attention_output(*block.attend(x)[:2]))
+            for kind in games.ABLATIONS:
+                tables = []
+                for some in halves:
+                    means = games.mean_outputs(model, [some[0]])[layer]
+                    losses = wide.mean_losses(model, *some, layer, means if kind == "mean" else torch.zeros_like(means), games.all_subsets(4), 512)
+                    tables.append(losses[0] - losses)
+                table, other = tables
+                close = {"rtol": 1e-4, "atol": 1e-5}
+                np.testing.assert_allclose(found[kind + "/shapley"][layer], games.shapley(table), **close)
+                np.testing.assert_allclose(statistics.upper(found[kind + "/pairs"][layer]), statistics.upper(games.interactions(table)), **close)
+                np.testing.assert_allclose(found[kind + "/best"][layer][1:-1], statistics.best_by_size(table), **close)
+                np.testing.assert_allclose(found[kind + "/kept/best subset of other texts"][layer][1:-1], statistics.best_by_size(table, other), **close)
+                by_shapley = np.argsort(-games.shapley(table), kind="stable")
+                np.testing.assert_allclose(found[kind + "/kept/loss_shapley"][layer][1:-1], statistics.value_by_order(other, by_shapley), **close)
+                values = table[wide.first_heads(orders) @ (1 << np.arange(4))].reshape(6, 5)
+                np.testing.assert_allclose(found[kind + "/sampled"][layer], games.shapley_of_orders(orders, values)[0], **close)
+        before = os.stat(self.path("wide", "majority-4-3.npz")).st_mtime_ns
+        self.assertEqual(self.run_script(*run).returncode, 0)
+        self.assertEqual(os.stat(self.path("wide", "majority-4-3.npz")).st_mtime_ns, before)
+        done = self.run_script(*run, "--seed", "2")
+        self.assertEqual((done.returncode, done.stderr.count("\n")), (1, 1), done.stderr)
+        self.assertIn("holds results of another seed", done.stderr)
+        done = self.run_script("wide-report", "--out", self.path("wide"), "--results", self.path("tables"), "--resamples", "50")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        groups = wide_report.groups_of(wide_report.models_in(self.path("wide")))
+        row = next(one for one in wide_report.pair_rows(groups, 50) if one["pairs"] == "speed" and one["ablation"] == "zero")
+        expected = [statistics.spearman(statistics.upper(a), statistics.upper(b)) for a, b in zip(found["structure/speed"], found["zero/pairs"])]
+        self.assertAlmostEqual(row["correlation"], np.mean(expected))
+        kept = {one["order"]: one for one in wide_report.kept_rows(groups, 50) if one["ablation"] == "zero" and one["models"] == "majority"}
+        self.assertAlmostEqual(kept["best subset"]["keep_2"], found["zero/best"][:, 2].sum() / found["zero/all"].sum())
+
+    def test_all_orders_have_no_error(self):
+        """Sampled orders that are all orders give the exact values: no error, and the same ranks."""
+        rng = np.random.default_rng(5)
+        exact = games.shapley(rng.random(8))
+        arrays = {f"zero/{name}": np.array([values]) for name, values in (("shapley", exact), ("sampled", exact), ("sampled_error", 0 * exact))}
+        settings = {"task": "recall", "heads": 3, "layers": 1, "trained": 1, "samples": 4, "orders": 6, "ablations": ["zero"]}
+        row = wide_report.order_rows(wide_report.groups_of([(settings, arrays)]))[0]
+        self.assertAlmostEqual(row["rank_correlation"], 1)
+        self.assertEqual((row["error_over_spread"], row["within_one"], row["most_needed"]), (0, 1, 1))
+        worse = arrays | {"zero/sampled": arrays["zero/sampled"][:, ::-1]}
+        self.assertGreater(wide_report.order_rows(wide_report.groups_of([(settings, worse)]))[0]["error_over_spread"], 0)
 
     def test_what_is_wrong_is_said_in_one_line(self):
         for arguments, message in (((self.model, "--tokens", "30"), "takes at most 20 tokens"), (("none.bin",), "none.bin: No such file"),
