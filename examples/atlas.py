@@ -80,8 +80,8 @@ def report(arguments):
 
 
 def page(arguments):
-    from study import atlas_page
-    atlas_page.write(arguments.results, arguments.page)
+    from study import atlas_text
+    atlas_text.write(arguments.results, arguments.page)
 
 
 def parse(given):
@@ -103,7 +103,7 @@ def parse(given):
     some = commands.add_parser("report", help="write the tables of all measured models")
     some.add_argument("--out", required=True, metavar="DIR", help="folder with the numbers of every text")
     some.add_argument("--results", required=True, metavar="DIR", help="folder for the tables")
-    some.add_argument("--draws", type=int, default=1000, help="number of bootstrap draws over texts (default: 1000)")
+    some.add_argument("--draws", type=int, default=400, help="number of bootstrap draws over texts (default: 400)")
     some.set_defaults(run=report)
     some = commands.add_parser("page", help="write the page and its figures from the tables")
     some.add_argument("--results", required=True, metavar="DIR", help="folder with the tables")

@@ -4,7 +4,6 @@ Each text of each length is one file of numbers in the folder of the model. A ru
 missing. The same seed gives the same numbers.
 """
 
-import hashlib
 import json
 import os
 import zipfile

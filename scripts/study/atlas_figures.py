@@ -8,7 +8,7 @@ matplotlib.use("Agg")
 import matplotlib.pyplot as plt  # noqa: E402
 import numpy as np  # noqa: E402
 from matplotlib.colors import BoundaryNorm, ListedColormap, LogNorm, TwoSlopeNorm  # noqa: E402
-from matplotlib.ticker import MaxNLocator  # noqa: E402
+from matplotlib.ticker import FuncFormatter, LogLocator, MaxNLocator, NullLocator  # noqa: E402
 
 from .figures import legend_below, save  # noqa: E402
 
@@ -55,12 +55,13 @@ def draw_heads(path, name, tokens, rows):
     kinds = np.zeros((layers, heads))
     for row in rows:
         own = row["types"].split()
+        own = [kind for kind in own if kind != "sink"] or own  # a sink with another type shows that one
         kinds[int(row["layer"]), int(row["head"])] = TYPES.index("several" if len(own) > 1 else own[0] if own else "none")
     picture = panels[4].imshow(kinds, cmap=ListedColormap(TYPE_COLOURS), norm=BoundaryNorm(np.arange(-0.5, len(TYPES)), len(TYPES)),
                                interpolation="none", aspect="auto")
     bar = figure.colorbar(picture, ax=panels[4], orientation="horizontal", shrink=0.98, aspect=18, ticks=range(len(TYPES)))
     bar.ax.set_xticklabels(TYPES, fontsize=6, rotation=40, ha="right", rotation_mode="anchor")
-    panels[4].set_title("type (score above 0.3)", fontsize=8)
+    panels[4].set_title("type (other types before sink)", fontsize=8)
     for panel in panels:
         panel.set_xlabel("head", fontsize=7)
         panel.xaxis.set_major_locator(MaxNLocator(6, integer=True))
@@ -147,6 +148,10 @@ def lines_of(panel, models, rows, x, name, logarithmic):
         panel.fill_between(at, np.where(np.isfinite(low), low, middle), np.where(np.isfinite(high), high, middle), color=colour, alpha=0.2, linewidth=0)
     if logarithmic:
         panel.set_yscale("log")
+        low, high = panel.get_ylim()
+        panel.yaxis.set_major_locator(LogLocator(subs=(1.0,) if high > 300 * low else (1.0, 2.0, 5.0)))
+        panel.yaxis.set_major_formatter(FuncFormatter(lambda value, place: f"{value:g}"))
+        panel.yaxis.set_minor_locator(NullLocator())
     panel.tick_params(labelsize=7)
     panel.spines[["top", "right"]].set_visible(False)
 

@@ -234,11 +234,12 @@ def groups_of(model, draws):
 
 
 def correlations_of(model, draws):
-    """Rows of correlations.csv: rank correlations over heads; `given` names baselines that are held fixed."""
+    """Rows of correlations.csv: rank correlations over heads, at the reference length and the longest; `given` names baselines held fixed."""
     rows = []
     rng = np.random.default_rng(1)
-    for tokens, data in model.lengths.items():
-        texts = len(data["texts"])
+    longest = max(tokens for tokens, data in model.lengths.items() if len(data["texts"]) >= min(LEAST, len(model.lengths[model.reference]["texts"])))
+    for tokens in sorted({model.reference, longest}):
+        texts = len(model.lengths[tokens]["texts"])
         drawn = Draws(texts, max(1, draws // 5))
         for kind in ("attention", "permuted"):
             if not model.has(tokens, kind) or (kind == "permuted" and tokens != model.reference):
@@ -398,7 +399,7 @@ TABLES = {"lengths": lengths_of, "layers": layers_of, "synergy": synergies_of, "
           "types": types_of, "depth": depth_of, "stack": stacks_of, "changes": changes_of}
 
 
-def write(out, results, draws=1000):
+def write(out, results, draws=400):
     """All tables of all models in a folder."""
     models = read_all(out)
     os.makedirs(results, exist_ok=True)
