@@ -60,7 +60,7 @@ std::string promoted_line(const TrainOutcome& outcome, const Promotion& promotio
     line += fmt::format("{}{} {:.4f}", line.empty() ? "promoted, mean of the last epoch: " : ", ",
                         name, mean);
     if (metric == PromotedMetric::kSpeed && outcome.promoted.count(metric) > 0)
-      line += fmt::format(" (hitting time {:.4g} steps)", std::exp(-mean));
+      line += fmt::format(" (hitting times: geometric mean {:.4g} steps)", std::exp(-mean));
   }
   return line.empty() ? "" : line + "\n";
 }

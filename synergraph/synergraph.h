@@ -204,6 +204,7 @@
 #include "synergraph/train/make_loss_games.h"
 #include "synergraph/train/metrics_log.h"
 #include "synergraph/train/precision.h"
+#include "synergraph/train/promotion.h"
 #include "synergraph/train/run.h"
 #include "synergraph/train/run_directory.h"
 #include "synergraph/train/run_notes.h"

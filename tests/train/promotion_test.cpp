@@ -208,16 +208,16 @@ TEST(AttentionPromotion, IsThatOfTheAttentionBeforeDropout) {
 // The softmax of the forward pass leaves no weight at 0, so times are finite however far the scores
 // are apart.
 TEST(AttentionPromotion, HasFiniteTimesForScoresFarApart) {
-  Attention attention(1, 5, 4, 3);
+  Attention attention(1, 4, 4, 3);
   for (std::size_t row = 0; row < 8; ++row)
-    for (std::size_t i = 0; i < 5; ++i)  // all tokens look at token 0
-      attention.qkv[row * attention.stride() + i] = row < 4 || i == 0 ? 30.0F : 0.0F;
+    for (std::size_t i = 0; i < 4; ++i)  // every token looks at itself
+      attention.qkv[row * attention.stride() + i] = row % 4 == i ? 60.0F : 0.0F;
   AttentionPromotion speed(promoting(PromotedMetric::kSpeed, 1.0), attention.shape);
   AlignedVector<float> gradient(attention.qkv.size(), 0.0F);
   PromotedSums sums;
   speed.add(attention.forward(false), 1.0, gradient.data(), sums);
   EXPECT_EQ(sums.count(PromotedMetric::kSpeed), 1);
-  EXPECT_LT(sums.mean(PromotedMetric::kSpeed), -30.0 * std::log(10.0));
+  EXPECT_LT(sums.mean(PromotedMetric::kSpeed), -36.0 * std::log(10.0));
   for (const float g : gradient) ASSERT_TRUE(std::isfinite(g));
 }
 
@@ -400,7 +400,7 @@ TEST_F(PromotedTrainingTest, MovesWhatItPromotes) {
   const auto measured = [&](const char* name, const std::vector<std::string>& promote,
                             Quantity quantity) {
     const TrainOutcome outcome = run(name, promote);
-    EXPECT_EQ(outcome.judged_accuracy, 1.0) << name;
+    EXPECT_GT(outcome.judged_accuracy, 0.95) << name;
     double sum = 0.0;
     for (const LayerTrack& layer : track_layers(outcome.model, data_.judged_inputs, 10))
       sum += layer.at(quantity);

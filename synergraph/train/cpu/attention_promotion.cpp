@@ -116,7 +116,7 @@ bool AttentionPromotion::differentiate(double scale, PromotedSums& sums) {
                 : minimax_fidelity_gradient(attention, fidelity_options(n));
       const double sign = speed ? -1.0 : 1.0;
       value = sign * made->values()[0];
-      if (!std::isfinite(value)) continue;  // a token cannot reach the last one
+      if (!std::isfinite(value)) continue;  // such as an infinite time
       const double upstream = sign * factor;
       made->pull_back({&attention, 1}, {&upstream, 1},
                       [&](int, const LowRankGradient& gradient) { sum.add(gradient); });

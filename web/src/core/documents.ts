@@ -1685,7 +1685,7 @@ export interface LogLine {
     speed?: Maybe;
     /** mean over the sequences of the last epoch and all layers */
     entropy?: Maybe;
-    /** sequences and layers without a speed, since a token cannot reach the last one */
+    /** layers of sequences whose speed is not finite */
     left_out?: number;
   };
   /** time since the run began */
@@ -1824,7 +1824,7 @@ export interface Training {
     speed?: Maybe;
     /** mean over the sequences of the last epoch and all layers */
     entropy?: Maybe;
-    /** sequences and layers without a speed, since a token cannot reach the last one */
+    /** layers of sequences whose speed is not finite */
     left_out?: number;
   };
   /** time since the run began */
