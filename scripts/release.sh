@@ -52,7 +52,7 @@ glibc_of() {
 # make_wheel BUILD WORK OUT [LOCAL_VERSION]: the wheel around a build; with a local version, it has the library for GPUs.
 make_wheel() {
   local build=$1 work=$2 out=$3 ours=("$1/capi/libsynergraph.so" "$1/cli/synergraph") glibc
-  local environment=(SYNERGRAPH_LIBRARY="$(realpath "$build/capi/libsynergraph.so")" SYNERGRAPH_CLI="$build/cli/synergraph")
+  local environment=(SYNERGRAPH_LIBRARY="$(realpath "$build/capi/libsynergraph.so")" SYNERGRAPH_CLI="$build/cli/synergraph" SYNERGRAPH_CUDA_LIBRARY=)
   if [ -n "${4:-}" ]; then
     ours+=("$build/lib/libsynergraph_cuda.so")
     environment+=(SYNERGRAPH_LOCAL_VERSION="$4" SYNERGRAPH_CUDA_LIBRARY="$build/lib/libsynergraph_cuda.so")
