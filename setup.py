@@ -3,7 +3,7 @@ system's own.
 
 The wheel is for one platform and for every Python. Nothing is downloaded. The environment can name what has been built already, as
 scripts/release.sh does: SYNERGRAPH_LIBRARY and SYNERGRAPH_CLI, the library and the program (a library alone makes a wheel without the program);
-SYNERGRAPH_CUDA_LIBRARY; SYNERGRAPH_PLATFORM, the platform of the wheel's name; SYNERGRAPH_LOCAL_VERSION, which follows the version after a "+".
+SYNERGRAPH_CUDA_LIBRARY, empty for none; SYNERGRAPH_PLATFORM, the platform of the wheel's name; SYNERGRAPH_LOCAL_VERSION, which follows the version after a "+".
 """
 
 import os
@@ -107,6 +107,8 @@ def bundle(library, into, ours):
 def cuda_library(library):
     """The library for GPUs of the same build, if there is one."""
     given = os.environ.get("SYNERGRAPH_CUDA_LIBRARY")
+    if given == "":
+        return None
     beside = [Path(given)] if given else [library.parent / CUDA, library.parent.parent / "lib" / CUDA]
     return next((path for path in beside if path.exists()), None)
 

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Installs the files of a release in systems without a compiler and without anything of this checkout, uses them, and removes them again: wheels in
-# Debian 11, 12 and 13 and Ubuntu 22.04 and 24.04, which have Python 3.9 to 3.13; the Debian packages and the source archive in Debian 12.
+# Debian 11, 12 and 13 and Ubuntu 22.04 and 24.04, which have Python 3.9 to 3.13; the Debian packages in Debian 12.
 # Usage: scripts/check_installs.sh FOLDER [SUITE]...   FOLDER is that of scripts/release.sh; bullseye jammy bookworm noble trixie unless given
 # Makes the systems with debootstrap in build/systems, once, and leaves them as they were. Needs root.
 set -euo pipefail
