@@ -86,13 +86,13 @@ class Draws:
         if self.places is None:
             return np.nan, np.nan
         values = np.array([statistic(places) for places in self.places])
-        return tuple(np.quantile(values, [0.025, 0.975], axis=0))
+        return tuple(np.quantile(values, [0.025, 0.975], axis=0, method="nearest"))  # between two infinite values nothing can be interpolated
 
     def of(self, values, statistic=np.mean):
         """A statistic of numbers of texts (the first axis), and its ends."""
         found = statistic(values, axis=0)
         low, high = self.interval(lambda places: statistic(values[places], axis=0))
-        return found, low + 0 * found, high + 0 * found
+        return found, np.broadcast_to(low, np.shape(found)), np.broadcast_to(high, np.shape(found))
 
 
 def three(name, values):
@@ -227,7 +227,7 @@ def groups_of(model, draws):
                     row |= three(name, drawn.of(np.median(values, 1), median))
                     with np.errstate(all="ignore"):
                         logs = np.log(values / plain)
-                    logs = np.where(np.isfinite(logs), logs, 0.0)  # both 0, or both infinite: no change
+                    logs = np.where(np.isnan(logs), 0.0, logs)  # both 0, or both infinite: no change
                     row |= three(f"{name}_ratio", [np.exp(one) for one in drawn.of(np.median(logs, 1))])
                 rows.append(row)
     return rows

