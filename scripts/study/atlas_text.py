@@ -25,7 +25,7 @@ def summary(tables):
     heads = sum(int(row["layers"]) * int(row["heads"]) for row in tables.rows["models"])
     texts = [int(row["texts"]) for row in tables.rows["lengths"]]
     tokens = [int(row["tokens"]) for row in tables.rows["lengths"]]
-    lines = [f"**Models.** {len(every)} models with {heads} heads were measured on texts of {min(tokens)} to {max(tokens)} tokens, {min(texts)} to {max(texts)} texts a length."]
+    lines = [f"**Models.** {len(every)} models with {heads:,} heads were measured on texts of {min(tokens)} to {max(tokens):,} tokens, {min(texts)} to {max(texts)} texts a length."]
 
     weighted = [name for name in every if lengths[name]["norm_sink_rate"]]
     lines.append("**Sinks.** The share of heads that give the first token more than 0.3 of their attention is " +
@@ -34,7 +34,8 @@ def summary(tables):
 
     largest = {name: max(number(row, "largest_tightness") for row in tables.some("lengths", model=name)) for name in every}
     medians = [100 * number(lengths[name], "fidelity_tightness") for name in long]
-    line = f"**The bound φ_min ≤ h_bwd / (n - 1).** The median head reaches {spread(medians)} % of the bound. The largest share on any text is {spread([largest[name] for name in long])}."
+    verdict = " Only short prompts come near it." if max(largest[name] for name in long) < 0.5 <= max(largest.values()) else ""
+    line = f"**The bound φ_min ≤ h_bwd / (n - 1).**{verdict} The median head reaches {spread(medians)} % of the bound. The largest share on any text is {spread([largest[name] for name in long])}."
     for name in every:
         if name not in long:
             best = max(tables.rows[f"heads-{name}"], key=lambda row: number(row, "fidelity_tightness"))
@@ -49,12 +50,15 @@ def summary(tables):
     cut = [(name, tables.at("groups", name, group="sink", kind="cut")) for name in long]
     cut = [(name, row) for name, row in cut if row.get("heads", "0") != "0"]
     if cut:
-        lines.append("**Mixing within a layer.** The mixing time of sink heads without the first token, over that with it, is " +
+        same = all(0.9 < number(row, "mixing_time_0.25_ratio") < 1.1 for _, row in cut)
+        lines.append(f"**Mixing within a layer.** {'Sinks do not slow it. ' if same else ''}The mixing time of sink heads without the first token, over that with it, is " +
                      named((name, ranged(row, "mixing_time_0.25_ratio")) for name, row in cut) + ". The fidelity times n grows by a factor of " +
                      named((name, ranged(row, "normalised_fidelity_ratio")) for name, row in cut) + ".")
     stacks = [(name, tables.at("stack", name, kind="attention"), tables.at("stack", name, kind="cut")) for name in long]
     stacks = [(name, own, without) for name, own, without in stacks if own and without]
-    lines.append("**Mixing through the layers.** With a residual share of one half, the last token hears this number of tokens in effect, with and without the first token: " +
+    many = [(own, without) for name, own, without in stacks if number(lengths[name], "sink_rate") > 0.5]
+    slow = many and all(number(without, "effective_tokens") > 1.5 * number(own, "effective_tokens") for own, without in many)
+    lines.append(f"**Mixing through the layers.** {'Sinks slow it in models with many sinks. ' if slow else ''}With a residual share of one half, the last token hears this number of tokens in effect, with and without the first token: " +
                  "; ".join(f"{name} {short(number(own, 'effective_tokens'))} and {short(number(without, 'effective_tokens'))}" for name, own, without in stacks) + ".")
     weighted = [(name, *(tables.at("stack", name, kind=kind) for kind in ("norm", "norm cut"))) for name, _, _ in stacks]
     weighted = [f"{name} {short(number(own, 'effective_tokens'))} and {short(number(without, 'effective_tokens'))}" for name, own, without in weighted if own]
@@ -65,7 +69,9 @@ def summary(tables):
         row = tables.at("synergy", name, edges=edges)
         return f"{row['layers_above_one']} of {row['layers']}" if row else ""
 
-    lines.append("**Synergy.** Layers whose heads together are more faithful than their best head on most texts: " + named((name, layers(name, "attention")) for name in every) +
+    found = [tables.at("synergy", name, edges="attention") for name in every]
+    few = 4 * sum(int(row["layers_above_one"]) for row in found) < sum(int(row["layers"]) for row in found)
+    lines.append(f"**Synergy.** {'Few layers have it. ' if few else ''}Layers whose heads together are more faithful than their best head on most texts: " + named((name, layers(name, "attention")) for name in every) +
                  ". With norm edges: " + named((name, layers(name, "norm")) for name in every if layers(name, "norm")) +
                  ". With permuted rows: " + named((name, layers(name, "permuted")) for name in every if layers(name, "permuted")) + ".")
     kinds = [(name, [tables.at("types", name, type=kind).get("heads", "0") for kind in ("previous", "induction")]) for name in long]
@@ -75,8 +81,8 @@ def summary(tables):
         lines.append("**Length.** From 64 to 256 tokens, these change by factors of: h_bwd " + spread([number(row, "backward_hitting_time_ratio") for row in changes]) +
                      ", n times fidelity " + spread([number(row, "normalised_fidelity_ratio") for row in changes]) + ", mixing time " +
                      spread([number(row, "mixing_time_0.25_ratio") for row in changes]) + f" ({len(changes)} models).")
-    lines.append("**The loss.** None of this says what the loss needs: over the heads of a layer, minimax fidelity and speed do not predict it, and what a head moves does in part "
-                 "([structure and loss](#structure-and-loss)).")
+    lines.append("**The loss.** None of this says what the loss needs. Over the heads of a layer, minimax fidelity and speed predict the loss in no consistent way, and what a head "
+                 "moves predicts it in part ([structure and loss](#structure-and-loss)).")
     return "\n".join(f"{k + 1}. {line}" for k, line in enumerate(lines))
 
 
