@@ -119,7 +119,7 @@ def draw_bound(path, heads, tokens):
     for panel, (name, rows) in zip(panels.flat, heads.items()):
         bound, found, sink = (np.array([number(row, key) for row in rows]) for key in ("fidelity_bound", "minimax_fidelity", "sink"))
         known = found > 0
-        picture = panel.scatter(bound[known], found[known], c=sink[known], s=9, vmin=0, vmax=1, cmap="viridis", linewidths=0)
+        picture = panel.scatter(bound[known], found[known], c=sink[known], s=9, vmin=0, vmax=1, cmap="viridis", linewidths=0, rasterized=True)
         if known.any():
             ends = np.array([bound[known].min(), bound[known].max()])
             ends = np.minimum(ends, 1.0)

@@ -69,7 +69,7 @@ def rho(row):
 def named(pairs):
     """ "A 0.1, B 0.2 and C 0.3" """
     parts = [f"{name} {value}" for name, value in pairs]
-    return parts[0] if len(parts) == 1 else ", ".join(parts[:-1]) + " and " + parts[-1]
+    return "".join(parts) if len(parts) < 2 else ", ".join(parts[:-1]) + " and " + parts[-1]
 
 
 def correlation(tables, model, a, b, given="", kind="attention"):

@@ -86,13 +86,13 @@ class Draws:
         if self.places is None:
             return np.nan, np.nan
         values = np.array([statistic(places) for places in self.places])
-        return tuple(np.quantile(values, [0.025, 0.975], axis=0))
+        return tuple(np.quantile(values, [0.025, 0.975], axis=0, method="nearest"))  # between two infinite values nothing can be interpolated
 
     def of(self, values, statistic=np.mean):
         """A statistic of numbers of texts (the first axis), and its ends."""
         found = statistic(values, axis=0)
         low, high = self.interval(lambda places: statistic(values[places], axis=0))
-        return found, low + 0 * found, high + 0 * found
+        return found, np.broadcast_to(low, np.shape(found)), np.broadcast_to(high, np.shape(found))
 
 
 def three(name, values):
@@ -227,7 +227,7 @@ def groups_of(model, draws):
                     row |= three(name, drawn.of(np.median(values, 1), median))
                     with np.errstate(all="ignore"):
                         logs = np.log(values / plain)
-                    logs = np.where(np.isfinite(logs), logs, 0.0)  # both 0, or both infinite: no change
+                    logs = np.where(np.isnan(logs), 0.0, logs)  # both 0, or both infinite: no change
                     row |= three(f"{name}_ratio", [np.exp(one) for one in drawn.of(np.median(logs, 1))])
                 rows.append(row)
     return rows
@@ -370,28 +370,28 @@ def heads_of(model, draws):
     scores = scores_of(model)
     columns = {"sink": drawn.of(model.at(tokens, "sink"))}
     columns |= {name: drawn.of(model.at(tokens, name), median) for name in MAIN}
+    others = {name: over_texts(model, tokens, name) for name in ("norm_sink", "entropy", "distance", *atlas.SYSTEM) if name not in MAIN}
     rows = []
     for layer in range(model.layers):
         for head in range(model.heads):
-            row = {"layer": layer, "head": head, "types": " ".join(kind for kind in head_types.TYPES if kind in scores and scores[kind][layer, head] > head_types.THRESHOLD)}
+            own = [kind for kind in head_types.TYPES if kind in scores and scores[kind][layer, head] > head_types.THRESHOLD]
+            row = {"layer": layer, "head": head, "types": " ".join(own)}
             for name, values in columns.items():
                 row |= three(name, [one[layer, head] for one in values])
             row |= {name: float(score[layer, head]) for name, score in scores.items() if name != "sink"}
-            row |= {name: float(over_texts(model, tokens, name)[layer, head]) for name in ("norm_sink", "entropy", "distance")}
-            row |= {name: float(over_texts(model, tokens, name)[layer, head]) for name in atlas.SYSTEM if name not in MAIN}
-            rows.append(row)
+            rows.append(row | {name: float(values[layer, head]) for name, values in others.items()})
     return rows
 
 
-def write_table(folder, name, rows):
-    """A CSV file with four digits."""
+def write_table(folder, name, rows, digits=4):
+    """A CSV file with so many digits."""
     path = os.path.join(folder, name + ".csv")
     columns = list(dict.fromkeys(key for row in rows for key in row))
     with open(path + ".part", "w", newline="", encoding="utf-8") as file:
         writer = csv.DictWriter(file, columns, restval="", lineterminator="\n")
         writer.writeheader()
         for row in rows:
-            writer.writerow({key: ("" if np.isnan(value) else f"{value:.4g}") if isinstance(value, float) else value for key, value in row.items()})
+            writer.writerow({key: ("" if np.isnan(value) else f"{value:.{digits}g}") if isinstance(value, float) else value for key, value in row.items()})
     os.replace(path + ".part", path)
 
 
@@ -407,4 +407,4 @@ def write(out, results, draws=400):
     for name, table in TABLES.items():
         write_table(results, name, [row for model in models for row in table(model, draws)])
     for model in models:
-        write_table(results, f"heads-{model.name}", heads_of(model, draws))
+        write_table(results, f"heads-{model.name}", heads_of(model, draws), 3)

