@@ -23,7 +23,7 @@ ROOT = pathlib.Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT / "python"))
 CHAPTERS = {
     "Guide": ["start", "python", "page", "heads", "compare", "gradients", "graphs", "training", "tasks", "clusters"],
-    "Studies": ["reproduction", "validity", "sinks"],
+    "Studies": ["reproduction", "validity", "atlas", "optimise", "sinks"],
     "Background": ["theory", "formats", "documents", "library", "c", "performance", "stability", "releasing", "no-gain"],
 }
 PLAYGROUND = """# Playground
