@@ -120,6 +120,8 @@ def main(given=None):
         arguments.run(arguments)
     except (readers.InputError, sg.Error) as error:
         sys.exit(f"atlas: {error}")
+    except OSError as error:
+        sys.exit(f"atlas: {error.filename}: {error.strerror}")
 
 
 if __name__ == "__main__":

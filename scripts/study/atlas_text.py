@@ -179,7 +179,7 @@ Against the head that is best on the *other* texts, the layers with a median abo
 
 ![Synergy by layer](figures/atlas/synergy.svg)
 
-A dot marks a layer whose interval contains 1. Contributions below 0 count as 0. Single heads then lose paths, their fidelity is tiny, and ratios are large.
+A dot marks a layer whose interval contains 1. Lengths with fewer than 5 texts have no intervals and no dots. Contributions below 0 count as 0. Single heads then lose paths, their fidelity is tiny, and ratios are large.
 [layers.csv]({place}/layers.csv) has every layer.
 
 ## Types of heads

@@ -47,6 +47,8 @@ def read_model(path, workers=1):
 
 def store(model, folder):
     """Writes a model as arrays that read_stored() maps into memory. Dequantising a large file takes minutes; this takes it once."""
+    if os.path.exists(folder):
+        raise InputError(f"{folder}: exists already; name this folder as the model, or another folder for the weights")
     partial = folder.rstrip("/") + ".part"
     os.makedirs(partial, exist_ok=True)
     for name, value in model.weights.items():

@@ -228,6 +228,8 @@ class Readers(Folder):
         again = readers.read_model(stored)
         ids = torch.tensor([[1, 4, 2, 8, 10]])
         self.assertTrue(torch.equal(model.run(model.embed(ids), 0), again.run(again.embed(ids), 0)))
+        with self.assertRaisesRegex(readers.InputError, "exists already"):
+            readers.store(model, stored)
         os.remove(os.path.join(stored, "wq.npy"))
         with self.assertRaisesRegex(readers.InputError, "stored"):
             readers.read_model(stored)
@@ -592,6 +594,10 @@ class Script(Folder):
             self.assertIn(what, said.splitlines()[-1])
             self.assertTrue(status == 2 or len(said.splitlines()) == 1, said)
         self.assertFalse(os.path.exists(os.path.join(self.out, "a", "texts.npz")))
+        blocked = os.path.join(self.model, "out")
+        found, said = self.run_here("measure", f"a={self.model}", "--lengths", "8:1", "--out", blocked)
+        self.assertEqual((found, len(said.splitlines())), (1, 1))
+        self.assertIn(blocked, said)
         found, said = self.run_here("report", "--out", self.folder, "--results", self.out)
         self.assertEqual((found, len(said.splitlines())), (1, 1))
         self.assertIn("no measured model", said)
