@@ -18,7 +18,7 @@ namespace {
 
 /// The diffusion of every head, the walk of one that is a graph, and three matrices of all heads
 /// together.
-void check_graph_memory(const MultiHeadGraph& graph, std::size_t memory,
+void check_heads_memory(const MultiHeadGraph& graph, std::size_t memory,
                         const std::string& remedy) {
   double matrices = 3.0;
   for (const GraphHead& head : graph.heads)
@@ -39,7 +39,7 @@ void check_graph_memory(const MultiHeadGraph& graph, std::size_t memory,
 
 std::vector<Head> heads_of_graph(const MultiHeadGraph& graph, std::size_t memory,
                                  const std::string& remedy) {
-  check_graph_memory(graph, memory, remedy);
+  check_heads_memory(graph, memory, remedy);
   std::vector<Head> heads;
   for (const GraphHead& head : graph.heads) {
     if (const auto* edges = std::get_if<FeedforwardGraph>(&head.content))

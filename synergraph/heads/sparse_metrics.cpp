@@ -20,7 +20,7 @@ namespace {
 /// Matrices that exist at the same time: D, the walk, the walk back, and powers of one walk.
 constexpr double kMatrices = 6.0;
 
-double matrix_bytes(int nodes) {
+double dense_bytes(int nodes) {
   return kMatrices * sizeof(double) * static_cast<double>(nodes) * nodes;
 }
 
@@ -182,7 +182,7 @@ SparseMetrics measure(const SparseGraph& graph, const SparseMetricsOptions& opti
                       const Execution& execution) {
   bool matrices = options.engine == GraphEngine::kMatrices;
   if (options.engine == GraphEngine::kFastest && graph.nodes() <= kMostMatrixNodes &&
-      matrix_bytes(graph.nodes()) <= static_cast<double>(execution.memory.bytes())) {
+      dense_bytes(graph.nodes()) <= static_cast<double>(execution.memory.bytes())) {
     const GraphWork work = graph_work(graph, options);
     matrices = work.matrices < work.edges;
   }
