@@ -48,7 +48,7 @@ def draw_heads(path, name, tokens, rows):
         masked = np.ma.masked_invalid(np.where(values > 0, values, np.nan)) if scale else values
         colours = matplotlib.colormaps["viridis"].copy()
         colours.set_bad("#cccccc")
-        picture = panel.imshow(masked, cmap=colours, interpolation="none", aspect="auto",
+        picture = panel.imshow(masked, cmap=colours, interpolation="nearest", aspect="auto",
                                **({"norm": log_norm(values)} if scale else {"vmin": 0, "vmax": 1}))
         figure.colorbar(picture, ax=panel, orientation="horizontal", shrink=0.9, aspect=18).ax.tick_params(labelsize=7)
         panel.set_title(title, fontsize=8)
@@ -58,7 +58,7 @@ def draw_heads(path, name, tokens, rows):
         own = [kind for kind in own if kind != "sink"] or own  # a sink with another type shows that one
         kinds[int(row["layer"]), int(row["head"])] = TYPES.index("several" if len(own) > 1 else own[0] if own else "none")
     picture = panels[4].imshow(kinds, cmap=ListedColormap(TYPE_COLOURS), norm=BoundaryNorm(np.arange(-0.5, len(TYPES)), len(TYPES)),
-                               interpolation="none", aspect="auto")
+                               interpolation="nearest", aspect="auto")
     bar = figure.colorbar(picture, ax=panels[4], orientation="horizontal", shrink=0.98, aspect=18, ticks=range(len(TYPES)))
     bar.ax.set_xticklabels(TYPES, fontsize=6, rotation=40, ha="right", rotation_mode="anchor")
     panels[4].set_title("type (other types before sink)", fontsize=8)
@@ -94,7 +94,7 @@ def draw_synergy(path, rows, models):
                 values[place] = np.log2(number(row, "synergy"))
             if number(row, "synergy_low") <= 1 <= number(row, "synergy_high"):
                 open_marks.append(place)
-        picture = panel.imshow(np.clip(values, -3, 3), cmap="RdBu", norm=norm, interpolation="none", aspect="auto")
+        picture = panel.imshow(np.clip(values, -3, 3), cmap="RdBu", norm=norm, interpolation="nearest", aspect="auto")
         if open_marks:
             y, x = zip(*open_marks)
             panel.plot(x, y, ".", color="black", markersize=2.5)
