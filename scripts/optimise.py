@@ -44,7 +44,7 @@ STRENGTHS = {4: ("fidelity=-1", "fidelity=0.5", "fidelity=2", "speed=-0.05", "sp
              8: ("fidelity=-1", "fidelity=0.5", "speed=-0.005", "speed=0.05")}
 NONE = "none"
 CHOOSING, JUDGING, REST = range(1, 5), range(5, 13), range(5, 9)
-LONGER_SEEDS, REPEATING = range(1, 5), range(13, 29)
+LONGER_SEEDS, REPEATING = range(1, 9), range(13, 29)
 LONGER_TASKS = ("recall", "second-maximum")
 LONGER_CONDITIONS = (NONE, "fidelity=-1", "fidelity=0.5", "speed=-0.005", "speed=0.05")
 SINKS = (11, 23)  # in the phase longer: a token in the middle, and the last, which promotion looks at
