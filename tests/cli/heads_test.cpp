@@ -163,14 +163,14 @@ TEST_F(HeadsCommand, RunsACheckpointThroughItsLayers) {
     EXPECT_EQ(loss.at("ablation"), ablation);
     EXPECT_EQ(loss == document.at("layers").at(1).at("loss"), ablation == "mean");
     const json& value = loss.at("value");
-    const auto of = [&](int head, const char* index) {
+    const auto of = [&](std::size_t head, const char* index) {
       return value.at("heads").at(head).at(index).at("mean").get<double>();
     };
     const double all = loss.at("won").get<double>();
     const double pair = value.at("pairs").at(0).at("mean").get<double>();
     EXPECT_EQ(value.at("all").at("mean"), loss.at("won"));
     EXPECT_NEAR(pair, all - of(0, "alone") - of(1, "alone"), 1e-12);
-    for (const int head : {0, 1}) {
+    for (const std::size_t head : {0U, 1U}) {
       EXPECT_NEAR(of(head, "shapley"), of(head, "alone") + pair / 2, 1e-12);
       EXPECT_EQ(of(head, "shapley"), loss.at("shapley").at(head).get<double>());
       EXPECT_NEAR(of(head, "banzhaf"), of(head, "shapley"), 1e-12);
