@@ -226,7 +226,7 @@ Grey cells have no value on a logarithmic scale: a fidelity of 0, or an infinite
 
 ## What was not run
 
-- The runs were stopped after an hour on two cores that other work shared, without a GPU. The table of models has what was measured. Fewer than 50 texts were measured
+- The runs had two busy cores and no GPU, and were stopped early. The table of models has what was measured. Fewer than 50 texts were measured
 {few}. Lengths without intervals have fewer than 5 texts. The longest texts have {longest} tokens.
 - TinyLlama's contribution edges stop at 64 tokens, and its controls at 128. The other models' contribution edges and controls stop at 256.
 - GPT-2, Pythia, OPT, SmolLM and Qwen weights could not be had. Sinks on GPT-2's prompts of 7 tokens say little about long texts.
