@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Measures every head of a language model over many texts and lengths. docs/atlas.md shows what seven models gave.
+"""Measures every head of a language model over many texts and lengths. docs/atlas.md shows what six models gave.
 
     python3 examples/atlas.py measure gpt2 --out atlas                        # a model of transformers: a name or a folder
     python3 examples/atlas.py measure stories=stories260K.bin --tokenizer tok512.bin --lengths 64:52,256:52 --out atlas

