@@ -130,17 +130,12 @@ class Minimax final : public DifferentiableMetric {
     if (!(options.softness >= 0.0 && options.softness <= 1.0))
       throw UsageError(fmt::format("softness: {}, expected 0 to 1", options.softness));
     // The logarithm of the mean over sinks, and each sink's part of it.
-    double most = -std::numeric_limits<double>::infinity();
     for (const int sink : sinks_) {
       auto signal = signals(attention, sink, options.horizon);
       parts_.push_back(log_value(*signal, sink));
-      most = std::max(most, parts_.back());
       if (sinks_.size() == 1) kept_ = std::move(signal);
     }
-    double sum = 0.0;
-    for (const double part : parts_) sum += std::isinf(most) ? 0.0 : std::exp(part - most);
-    log_mean_ = most + std::log(sum / static_cast<double>(sinks_.size()));
-    if (std::isinf(most)) log_mean_ = most;
+    log_mean_ = log_mean_exp(parts_);
     values_ = {options.logarithm ? log_mean_ : std::exp(log_mean_)};
   }
 
@@ -148,9 +143,7 @@ class Minimax final : public DifferentiableMetric {
                  const Take& take) const override {
     if (upstream[0] == 0.0) return;
     if (options_.logarithm && std::isinf(log_mean_))
-      throw InputError(
-          "minimax: the fidelity is 0 within the horizon, so its logarithm is -infinity and has no "
-          "gradient; leave such items out of the loss (torch.where), or use the fidelity itself");
+      throw no_gradient_of_log_zero("minimax: the fidelity is 0 within the horizon");
     for (std::size_t s = 0; s < sinks_.size(); ++s) {
       const int sink = sinks_[s];
       if (counted(sink) == 0) continue;

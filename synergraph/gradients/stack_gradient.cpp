@@ -21,19 +21,12 @@ class StackGradient final : public DifferentiableMetric {
  public:
   StackGradient(std::span<const CombinedRows> layers, const StackGradientOptions& options)
       : options_(options), sinks_(options.sinks.of(layers.front().nodes())) {
-    double most = -std::numeric_limits<double>::infinity();
     for (const int sink : sinks_) {
       std::vector<Vector> rows = rows_of(layers, sink);
       parts_.push_back(log_value(rows.front(), sink, nullptr));
-      most = std::max(most, parts_.back());
       if (sinks_.size() == 1) kept_ = std::move(rows);
     }
-    log_mean_ = most;
-    if (!std::isinf(most)) {
-      double sum = 0.0;
-      for (const double part : parts_) sum += std::exp(part - most);
-      log_mean_ += std::log(sum / static_cast<double>(sinks_.size()));
-    }
+    log_mean_ = log_mean_exp(parts_);
     values_ = {options.logarithm ? log_mean_ : std::exp(log_mean_)};
   }
 
@@ -41,10 +34,7 @@ class StackGradient final : public DifferentiableMetric {
                  const Take& take) const override {
     if (upstream[0] == 0.0) return;
     if (options_.logarithm && std::isinf(log_mean_))
-      throw InputError(
-          "stack_fidelity: the fidelity is 0, so its logarithm is -infinity and has no gradient; "
-          "leave "
-          "such items out of the loss (torch.where), or use the fidelity itself");
+      throw no_gradient_of_log_zero("stack_fidelity: the fidelity is 0");
     for (std::size_t s = 0; s < sinks_.size(); ++s) {
       const int sink = sinks_[s];
       if (sink == 0) continue;
