@@ -167,17 +167,7 @@ void DesignScore::compute_walk(int j) {
         weights_.push_back(step);
       }
     }
-    NodeSteps node;
-    node.states = walk_.values.data();
-    node.stride = walk_.steps;
-    node.slot = slots_.data();
-    node.weight = weights_.data();
-    node.edges = static_cast<int>(slots_.size());
-    node.stay = stay;
-    node.start = 1.0;
-    node.steps = static_cast<int>(walk_.steps);
-    node.out = out;
-    advance_node(node);
+    advance(walk_, stay, 1.0, out);
   }
   const double* old = walk_.of(walk_.slot(j));
   if (std::memcmp(old, out, place_of(walk_.steps) * sizeof(double)) == 0) return;
@@ -206,6 +196,20 @@ bool DesignScore::sweep_signal(double most) {
   return true;
 }
 
+double DesignScore::advance(const States& states, double stay, double start, double* out) const {
+  NodeSteps node;
+  node.states = states.values.data();
+  node.stride = states.steps;
+  node.slot = slots_.data();
+  node.weight = weights_.data();
+  node.edges = static_cast<int>(slots_.size());
+  node.stay = stay;
+  node.start = start;
+  node.steps = static_cast<int>(states.steps);
+  node.out = out;
+  return advance_node(node);
+}
+
 void DesignScore::compute_signal(int j) {
   signal_.dirty[place_of(j)] = 0;
   slots_.clear();
@@ -224,23 +228,14 @@ void DesignScore::compute_signal(int j) {
   }
   const bool kept = !(leave > 0.0);
   const std::int32_t into = signal_.other(j);
-  NodeSteps node;
-  node.states = signal_.values.data();
-  node.stride = signal_.steps;
-  node.slot = slots_.data();
-  node.weight = weights_.data();
-  node.edges = static_cast<int>(slots_.size());
-  node.stay = kept ? 1.0 : stay;
-  node.start = j == n_ - 1 ? 1.0 : 0.0;
-  node.steps = static_cast<int>(signal_.steps);
-  node.out = signal_.of(into);
-  const double largest = advance_node(node);
+  double* const out = signal_.of(into);
+  const double largest = advance(signal_, kept ? 1.0 : stay, j == n_ - 1 ? 1.0 : 0.0, out);
   // A node that keeps what it gets has all of it in the end.
   const double peak = kept ? arriving : largest;
   const double visits = kept ? arriving : arriving / leave;
   const std::int32_t old = signal_.slot(j);
   if (peak_[place_of(old)] == peak && visits_[place_of(old)] == visits &&
-      std::memcmp(signal_.of(old), node.out, place_of(signal_.steps) * sizeof(double)) == 0)
+      std::memcmp(signal_.of(old), out, place_of(signal_.steps) * sizeof(double)) == 0)
     return;
   peak_[place_of(into)] = peak;
   visits_[place_of(into)] = visits;

@@ -86,6 +86,8 @@ class DesignScore {
                  static_cast<std::size_t>(i)];
   }
   double heard_share(int head, int i) const;
+  /// All steps of a node that takes `weights_` of the nodes at `slots_`, into `out`: the largest.
+  double advance(const States& states, double stay, double start, double* out) const;
   void compute_signal(int j);
   void compute_walk(int j);
   void judge_walk();
