@@ -407,7 +407,8 @@ void write_text(const std::string& path, const SparseGraph& graph) {
 
 SparseGraph read_sparse_graph(const ByteSourcePtr& bytes, const Execution& execution,
                               std::int64_t most_nodes) {
-  if (bytes->size() >= 2 && bytes->read_string(0, 2) == "PK")
+  const bool archive = bytes->size() >= 2 && bytes->read_string(0, 2) == "PK";
+  if (archive || bytes->name().ends_with(".npz"))  // a damaged archive is no text either
     return SciPyFile(bytes, execution, most_nodes).read();
   return EdgeText(*bytes, execution, most_nodes).read();
 }

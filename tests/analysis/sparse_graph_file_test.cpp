@@ -128,7 +128,15 @@ TEST(SparseGraphFile, SaysWhatIsWrongWithAMatrix) {
     const ByteSourcePtr bytes = SciPyArrays().bytes();
     return bytes->read_string(0, bytes->size());
   }();
-  for (const std::size_t length : {2UL, 100UL, whole.size() / 2, whole.size() - 1})
+  // By its name, a file of text is a damaged archive.
+  try {
+    read_sparse_graph(memory_bytes("text.npz", "0 1\n"));
+    FAIL();
+  } catch (const InputError& error) {
+    EXPECT_THAT(error.what(), HasSubstr("text.npz"));
+    EXPECT_THAT(error.what(), Not(HasSubstr("line 1")));
+  }
+  for (const std::size_t length : {0UL, 2UL, 100UL, whole.size() / 2, whole.size() - 1})
     EXPECT_THROW(read_sparse_graph(memory_bytes("cut.npz", whole.substr(0, length))), InputError);
 }
 
