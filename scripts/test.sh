@@ -33,7 +33,7 @@ scripts/show_build.sh cmake --build --preset release
 wait "$packages"
 cmake --preset release >/dev/null  # finds what has come since
 echo "   running the tests"
-ctest --preset release -j "$jobs" --output-on-failure | tail -n 25
+ctest --preset release -j "$jobs" --output-on-failure | grep -v '(Skipped)$' | tail -n 25
 [ "$quick" != --quick ] || { step ""; exit 0; }
 
 step "the interactive page is what its sources give"
